@@ -62,11 +62,11 @@ def _ours(actor, size: int) -> float:  # type: ignore[no-untyped-def]
     """Attempts a second, of arrays of `size` tasks or, for 1, of plain jobs."""
     from clusters.models import Cluster, Node
     from jobs import services
-    from jobs.dispatch import claim_due
-    from jobs.lifecycle import Change, transition
-    from jobs.spec import parse_mapping
-    from jobs.states import Reason, State
+    from jobs.dispatch.claims import claim_due
+    from jobs.dispatch.lifecycle import Change, transition
     from portal.core import clock
+    from schedulers.spec import parse_mapping
+    from schedulers.states import Reason, State
     from workspaces.models import Team
     from workspaces.tenancy.scope import org_scope, platform_scope
 

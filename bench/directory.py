@@ -40,10 +40,10 @@ def main() -> int:
 def _sync(actor, slapd: Slapd) -> list[Row]:  # type: ignore[no-untyped-def]
     from dataclasses import replace
 
+    from workspaces.identity.directory_sync import sync_provider
+    from workspaces.identity.ldap.listing import everybody
+    from workspaces.identity.provider_services import config_of, create_provider, set_rules
     from workspaces.models import Provider
-    from workspaces.services.providers import config_of, create_provider, set_rules
-    from workspaces.services.syncing import sync_provider
-    from workspaces.sso.ldap.listing import everybody
     from workspaces.tenancy.scope import no_scope
 
     with no_scope():

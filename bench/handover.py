@@ -96,9 +96,10 @@ def as_the_worker() -> None:
 
 
 def connect(actor: Any, slurm: Slurm) -> Any:
+    from clusters.backends import backend_of
     from clusters.models import Cluster
-    from jobs.clusters import backend_of, connecting
-    from jobs.watch.inventory import take_inventory
+    from clusters.services import connections
+    from clusters.services.inventory import take_inventory
 
     spool = slurm.work / "spool"
     spool.mkdir()
@@ -109,7 +110,7 @@ def connect(actor: Any, slurm: Slurm) -> Any:
         "rest_url": slurm.rest_url,
         "rest_key": slurm.jwt_key.read_text(),
     }
-    cluster = connecting.connect_cluster(
+    cluster = connections.connect_cluster(
         actor=replace(actor, is_operator=True), name="hpc", backend="slurm", options=options
     )
     take_inventory(cluster, backend_of(cluster))
@@ -118,7 +119,7 @@ def connect(actor: Any, slurm: Slurm) -> Any:
 
 def _submit(actor: Any, count: int) -> None:
     from jobs import services
-    from jobs.spec import parse_mapping
+    from schedulers.spec import parse_mapping
     from workspaces.models import Team
     from workspaces.tenancy.scope import org_scope
 
@@ -135,8 +136,8 @@ def _pace(sides: Sides, actor: Any, cluster: Any) -> Pace:
 
 def _single(actor: Any, cluster: Any) -> float:
     """One job, from before its claim until it is recorded: what a round of the dispatcher does first."""
-    from jobs.dispatch import claim_due
-    from jobs.handover import hand_over
+    from jobs.dispatch.claims import claim_due
+    from jobs.dispatch.submission import hand_over
     from workspaces.tenancy.scope import platform_scope
 
     _submit(actor, 1)
@@ -145,7 +146,7 @@ def _single(actor: Any, cluster: Any) -> float:
 
 
 def _dispatch(cluster: Any, count: int) -> None:
-    from jobs.dispatch import dispatch_cluster
+    from jobs.dispatch.claims import dispatch_cluster
     from workspaces.tenancy.scope import platform_scope
 
     with platform_scope("bench"):
@@ -156,8 +157,8 @@ def _dispatch(cluster: Any, count: int) -> None:
 
 def launches(actor: Any, spec: dict[str, Any], count: int) -> list[Any]:
     """What our side would hand over of `count` such jobs: the same variables, keys of their own."""
-    from jobs.launch import rehearsal_launch
-    from jobs.spec import parse_mapping
+    from jobs.dispatch.launch import rehearsal_launch
+    from schedulers.spec import parse_mapping
     from workspaces.models import Team
     from workspaces.tenancy.scope import org_scope
 
@@ -168,10 +169,10 @@ def launches(actor: Any, spec: dict[str, Any], count: int) -> list[Any]:
 
 def _bodies(actor: Any, cluster: Any, count: int) -> list[bytes]:
     """What the backend would send for `count` jobs like ours."""
-    from jobs.backends.slurm_parts.request import build_request
-    from jobs.backends.slurm_parts.rest import job_body
-    from jobs.backends.slurm_parts.script import batch_script
-    from jobs.clusters import backend_of
+    from clusters.backends import backend_of
+    from schedulers.slurm.request import build_request
+    from schedulers.slurm.rest import job_body
+    from schedulers.slurm.script import batch_script
 
     site = backend_of(cluster).site  # type: ignore[attr-defined]  it is Slurm's
     return [
@@ -202,7 +203,7 @@ def _raw_single(slurm: Slurm, actor: Any, cluster: Any) -> float:
 
 
 def _post_all(slurm: Slurm, bodies: list[bytes]) -> None:
-    from jobs.backends.slurm_parts.rest import signed
+    from schedulers.slurm.rest import signed
 
     address = urlsplit(slurm.rest_url)
     headers = {

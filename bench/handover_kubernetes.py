@@ -26,9 +26,9 @@ from bench.handover import launches
 from bench.setting import begin
 from bench.sides import TOO_FEW, Pace, Round, Sides, can_part, compared, costs
 from bench.table import Row, report
-from jobs.backends.kubernetes_parts import access
-from jobs.backends.kubernetes_parts.access import Access
-from jobs.backends.kubernetes_parts.wire import Wire
+from schedulers.kubernetes import access
+from schedulers.kubernetes.access import Access
+from schedulers.kubernetes.client import Wire
 from tests.rig.kube import is_real
 from tests.rig.processes import Folder
 
@@ -129,11 +129,12 @@ def _clean_up(site: Access) -> str:
 
 
 def _connect(actor: Any, options: dict[str, Any]) -> Any:
+    from clusters.backends import backend_of
     from clusters.models import Cluster
-    from jobs.clusters import backend_of, connecting
-    from jobs.watch.inventory import take_inventory
+    from clusters.services import connections
+    from clusters.services.inventory import take_inventory
 
-    cluster = connecting.connect_cluster(
+    cluster = connections.connect_cluster(
         actor=replace(actor, is_operator=True), name="k8s", backend="kubernetes", options=options
     )
     take_inventory(cluster, backend_of(cluster))
@@ -142,7 +143,7 @@ def _connect(actor: Any, options: dict[str, Any]) -> Any:
 
 def _pace(sides: Sides, actor: Any, cluster: Any) -> Pace:
     from jobs import services
-    from jobs.spec import parse_mapping
+    from schedulers.spec import parse_mapping
     from workspaces.models import Team
     from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -156,7 +157,7 @@ def _pace(sides: Sides, actor: Any, cluster: Any) -> Pace:
 
 def _dispatch(cluster: Any) -> None:
     """What the cluster could not take is tried again."""
-    from jobs.dispatch import dispatch_cluster
+    from jobs.dispatch.claims import dispatch_cluster
 
     until, handed = time.monotonic() + PATIENCE, dispatch_cluster(cluster)
     while handed < BATCH:
@@ -182,7 +183,7 @@ def _raw_pace(sides: Sides, site: Access, actor: Any) -> Pace:
 
 def _bodies(launch: Any) -> list[tuple[str, bytes]]:
     """What the backend would send for this job, as (path, body)."""
-    from jobs.backends.kubernetes_parts import pod
+    from schedulers.kubernetes import pod
 
     made = pod.build(launch, pod.Site(image="local/bash:1", selector=NOWHERE))
     strict = "?fieldValidation=Strict"

@@ -51,7 +51,7 @@ def _fill(actor) -> None:  # type: ignore[no-untyped-def]
     from django.db import connection
 
     from jobs import services
-    from jobs.spec import parse_mapping
+    from schedulers.spec import parse_mapping
     from workspaces.models import Team
     from workspaces.tenancy.scope import org_scope
 

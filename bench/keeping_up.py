@@ -74,8 +74,8 @@ def main() -> int:
 def _grow(actor: Any, slurm: Slurm, cluster: Any, size: int) -> None:
     """As many live attempts, known to both sides."""
     from jobs.models import Attempt, Job
-    from jobs.states import State
     from portal.core import clock
+    from schedulers.states import State
     from workspaces.tenancy.scope import platform_scope
 
     with platform_scope("bench"):
@@ -100,7 +100,7 @@ def _grow(actor: Any, slurm: Slurm, cluster: Any, size: int) -> None:
 
 def _submit(actor: Any, tasks: int) -> None:
     from jobs import services
-    from jobs.spec import parse_mapping
+    from schedulers.spec import parse_mapping
     from workspaces.models import Team
     from workspaces.tenancy.scope import org_scope
 
@@ -157,7 +157,7 @@ def _post(slurm: Slurm, keys: list[str]) -> dict[str, int]:
 def _reached(actor: Any, slurm: Slurm, cluster: Any, *, by_rest: bool) -> Any:
     """The same cluster, its jobs in the queue, reached one way or the other."""
     from clusters.models import Cluster
-    from jobs.clusters import connecting
+    from clusters.services import connections
 
     way = (
         {"rest_url": slurm.rest_url, "rest_key": slurm.jwt_key.read_text()}
@@ -170,7 +170,7 @@ def _reached(actor: Any, slurm: Slurm, cluster: Any, *, by_rest: bool) -> Any:
         "conf": "" if by_rest else str(slurm.conf),
         **way,
     }
-    connecting.change_cluster(
+    connections.change_cluster(
         actor=replace(actor, is_operator=True), cluster=cluster, options=options
     )
     return Cluster.objects.get(id=cluster.id)
@@ -203,9 +203,9 @@ def _keeping_up(cluster: Any, slurm: Slurm, size: int, way: str) -> Row:
 @contextmanager
 def _watching(cluster: Any) -> Iterator[Callable[[], None]]:
     """A watcher that has seen all of them, and written what there is to write of them once."""
+    from jobs.dispatch.watch.watcher import Watcher
     from jobs.models import Attempt
-    from jobs.states import State
-    from jobs.watch.watcher import Watcher
+    from schedulers.states import State
 
     watcher = Watcher(cluster.id)
 

@@ -27,10 +27,10 @@ def main() -> None:
 
 
 def _row() -> Row:
+    from workspaces.access.actors import Actor, TokenFacts, authorize
+    from workspaces.access.permissions import Permission
+    from workspaces.access.roles import own_role
     from workspaces.access.steps import explained
-    from workspaces.actors import Actor, TokenFacts, authorize
-    from workspaces.permissions import Permission
-    from workspaces.roles import own_role
 
     org, team = uuid.uuid4(), uuid.uuid4()
     seats = {uuid.uuid4(): "member" for _ in range(20)} | {team: "trainer"}

@@ -32,10 +32,10 @@ def begin(folder: Folder) -> Any:
     from django.core.management import call_command
 
     import portal.celery  # noqa: F401  hints go to our broker, not to Celery's default
-    from jobs.clusters import ensure_first_cluster
-    from workspaces.actors import actor_of
+    from clusters.backends import ensure_first_cluster
+    from workspaces.access.actors import actor_of
     from workspaces.models import Organization, User
-    from workspaces.services import bootstrap
+    from workspaces.organizations import bootstrap
 
     call_command("migrate", verbosity=0)
     bootstrap()

@@ -5,11 +5,11 @@ class JobsConfig(AppConfig):
     name = "jobs"
 
     def ready(self) -> None:
-        from jobs import about, leavers, running  # models are there only now
-        from jobs.clusters.pools import names_seen_by
-        from workspaces.services.team_rules import name_pools_by
+        from clusters.services.pools import names_seen_by
+        from jobs import access, gpu_use, leavers  # models are there only now
+        from workspaces.organizations.team_rule_services import name_pools_by
 
-        about.register()
+        access.register()
         name_pools_by(names_seen_by)
         leavers.register()
-        running.register()
+        gpu_use.register()

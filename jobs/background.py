@@ -13,11 +13,11 @@ from django.conf import settings
 from django.db import close_old_connections
 
 from clusters.models import Cluster
-from jobs import turns
-from jobs.dispatch import due_sweep
-from jobs.watch import Watcher
+from jobs.dispatch import threads as turns
+from jobs.dispatch.claims import due_sweep
+from jobs.dispatch.watch import Watcher
 from portal.background import every
-from portal.core import hints
+from portal.core import wakeups
 
 log = logging.getLogger(__name__)
 _watchers: list[Watcher] = []
@@ -80,16 +80,16 @@ def ticker(stop: threading.Event) -> None:
 
     beside = threading.Thread(target=keeper.run, args=(stop,), name="housekeeping", daemon=True)
     beside.start()
-    hints.deliver_by(tap)
+    wakeups.deliver_by(tap)
     starter.run(stop)
-    hints.deliver_by(None)
+    wakeups.deliver_by(None)
     beside.join(5.0)
 
 
 @every(3.0)
 def standby(stop: threading.Event) -> None:
     """Beside the watcher in server mode: the database is the queue, so jobs are started from here while Celery's broker is away."""
-    hints.stand_in(_run_here)
+    wakeups.stand_in(_run_here)
     due_sweep()
 
 

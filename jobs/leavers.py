@@ -10,9 +10,9 @@ from uuid import UUID
 from django.db.models import Count
 
 from jobs.models import Job
-from jobs.states import State
-from workspaces.leavers import count_running_by
-from workspaces.platform import count_jobs_by
+from schedulers.states import State
+from workspaces.organizations.leavers import count_running_by
+from workspaces.organizations.platform_selectors import count_jobs_by
 
 MOST = 500
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from clusters import backends
 from clusters.models import Cluster
-from jobs import clusters
-from jobs.backends.base import Output, Rejected, Stay
 from jobs.models import Attempt
-from jobs.states import State
 from portal.core.vault import Unreadable
+from schedulers.contract import Output, Rejected, Stay
+from schedulers.states import State
 
 KEPT = timedelta(days=7)  # after an attempt's end, until its backend is told to forget it
 
@@ -17,7 +17,7 @@ KEPT = timedelta(days=7)  # after an attempt's end, until its backend is told to
 def output_of(cluster: Cluster, key: str) -> Output | None:
     """None where the cluster is not one that could be spoken to."""
     try:
-        return clusters.backend_of(cluster).output_of(key)
+        return backends.backend_of(cluster).output_of(key)
     except (Rejected, Unreadable, KeyError):
         return None
 

@@ -11,12 +11,12 @@ from django.db import connection
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
 
 from jobs.models import Attempt, Job
-from jobs.present import listed
-from jobs.spec.names import LABEL_PATTERN
-from jobs.states import State
+from jobs.representations import listed
 from portal.core.errors import InvalidInput, NotFound
-from workspaces.actors import Actor
-from workspaces.permissions import Permission
+from schedulers.spec.names import LABEL_PATTERN
+from schedulers.states import State
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
 
 MAX_PAGE = 200
 _SORTS = {"created": "number", "number": "number", "": "number"}

@@ -11,13 +11,13 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
+from jobs.bulk import write_rows
 from jobs.models import Attempt, Job
-from jobs.rows import write_rows
 from portal.blobs.logs import log_store
 from portal.core import clock, errors
-from portal.core.hints import hint
-from workspaces.quotas import STORAGE, Meter, meters
-from workspaces.services import quota
+from portal.core.wakeups import hint
+from workspaces.quotas import reservations
+from workspaces.quotas.limits import STORAGE, Meter, meters
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ def _count_next(after: UUID) -> UUID | None:
         row.log_bytes = _readable(row.id)
     known = [row for row in rows if row.log_bytes is not None]
     write_rows(known, ("log_bytes",))
-    quota.count(_amounts(known))
+    reservations.count(_amounts(known))
     return rows[-1].id if rows else None
 
 
@@ -189,4 +189,4 @@ def give_back(ids: Collection[UUID]) -> None:
         .order_by("id")
     )
     Attempt.objects.filter(id__in=ids).update(log_bytes=0)
-    quota.settle(_amounts(rows))
+    reservations.settle(_amounts(rows))

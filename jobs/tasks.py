@@ -7,16 +7,17 @@ import logging
 from celery import shared_task
 from celery.signals import worker_ready
 
+from clusters.backends import backend_of
 from clusters.models import Cluster
-from jobs import dispatch as dispatching
-from jobs import storage, turns
-from jobs.backends.base import Unavailable
-from jobs.clusters import backend_of
+from jobs import storage
+from jobs.dispatch import claims as dispatching
+from jobs.dispatch import threads
 from jobs.models import Attempt
 from jobs.outputs import KEPT
-from jobs.states import State
 from portal.core import clock
-from portal.core.hints import hint
+from portal.core.wakeups import hint
+from schedulers.contract import Unavailable
+from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ def look(**_: object) -> None:
 @shared_task(name="jobs.dispatch")
 def dispatch() -> None:
     """Start whatever may start, each cluster in its own time."""
-    turns.ask_all()
+    threads.ask_all()
 
 
 @shared_task(name="jobs.sweep")

@@ -15,11 +15,11 @@ from prometheus_client.registry import Collector
 
 from clusters.models import Cluster
 from jobs.models import Attempt
-from jobs.states import State
 from portal.core import clock
 from portal.core.errors import NotAuthenticated, NotPermitted
 from portal.core.outage import RETRY_AFTER
 from portal.web.errors import answer
+from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
 
 

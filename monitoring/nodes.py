@@ -13,10 +13,10 @@ from django.db.models import Q
 from clusters.models import Gpu, Node
 from jobs.models import Attempt
 from jobs.selectors import visible_jobs
-from jobs.states import State
 from portal import series
 from portal.core import clock
-from workspaces.actors import Actor
+from schedulers.states import State
+from workspaces.access.actors import Actor
 from workspaces.tenancy.scope import platform_scope
 
 FRESH_MS = 60_000

@@ -8,12 +8,12 @@ from uuid import UUID
 import orjson
 
 from clusters.models import Cluster
-from jobs.backends import backends, capabilities_of
-from jobs.backends.base import Capability
 from monitoring.nodes import jobs_seen_by, placements
 from monitoring.stock import stock_of
 from portal.core import clock
-from workspaces.actors import Actor
+from schedulers import backends, capabilities_of
+from schedulers.contract import Capability
+from workspaces.access.actors import Actor
 
 STATES = ("ready", "drained", "down")
 _SHOWN = ("id", "name", "backend", "trouble", "inventory")

@@ -1,5 +1,5 @@
 """All addresses. Fixed ones first: an organization's slug is whatever is left, so its name may not be one of them
-(`workspaces.services.orgs.RESERVED`)."""
+(`workspaces.organizations.services.RESERVED`)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from monitoring import health
-from workspaces.sso.proof import first_factor
-from workspaces.web import acting, invitations, sessions
+from workspaces.identity.reauthentication import first_factor
+from workspaces.web import impersonation, invitations, sessions
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
@@ -19,15 +19,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("metrics", health.metrics, name="metrics"),
     path("accounts/language/", set_language, name="account_language"),
     path("accounts/sessions/", sessions.sessions, name="account_sessions"),
-    path("accounts/acting/stop/", acting.stop, name="account_acting_stop"),
+    path("accounts/acting/stop/", impersonation.stop, name="account_acting_stop"),
     path("accounts/invitations/<str:text>/", invitations.invitation, name="account_invitation"),
     path("accounts/2fa/totp/activate/", first_factor(activate_totp), name="mfa_activate_totp"),
     path("accounts/2fa/webauthn/add/", first_factor(add_webauthn), name="mfa_add_webauthn"),
     path("accounts/2fa/", include("allauth.mfa.urls")),
-    path("accounts/", include("workspaces.sso.urls")),
+    path("accounts/", include("workspaces.identity.urls")),
     path("accounts/", include("allauth.account.urls")),
-    path("", include("workspaces.issuer.urls")),
-    path("scim/v2/<slug:provider>/", include("workspaces.scim.urls")),
+    path("", include("workspaces.identity.oidc_provider.urls")),
+    path("scim/v2/<slug:provider>/", include("workspaces.identity.scim.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     path(
         "api/docs/",

@@ -64,10 +64,10 @@ def english() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted by the minute is counted within one: no test fails because a minute ended in it."""
-    from portal.core import windows  # settings: only once Django is ready
+    from portal.core import rate_windows  # settings: only once Django is ready
 
     now = int(time.time())
-    monkeypatch.setattr(windows, "_seconds", lambda: now)
+    monkeypatch.setattr(rate_windows, "_seconds", lambda: now)
 
 
 @pytest.fixture(scope="session")
@@ -175,7 +175,7 @@ def undone(told: Story) -> Iterator[None]:
     """What a test changes is as it was for the next."""
     from django.db import connection, transaction
 
-    from workspaces.own_roles import forget
+    from workspaces.access.custom_roles import forget
 
     with transaction.atomic():
         yield

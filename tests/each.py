@@ -14,7 +14,7 @@ from django.core import mail
 from django.core.cache import cache
 from django.db import connection, transaction
 
-from workspaces.own_roles import forget
+from workspaces.access.custom_roles import forget
 
 
 def each(

@@ -6,9 +6,15 @@ from dataclasses import dataclass
 
 from django.test import Client
 
-from workspaces.actors import Actor, actor_of
+from workspaces.access.actors import Actor, actor_of
+from workspaces.credentials.tokens import create_token
 from workspaces.models import Organization, Team, User
-from workspaces.services import add_member, add_team_member, create_org, create_team, create_token
+from workspaces.organizations.services import (
+    add_member,
+    add_team_member,
+    create_org,
+    create_team,
+)
 from workspaces.tenancy.scope import no_scope, org_scope
 
 PASSWORD = "the story's own password"

@@ -13,18 +13,18 @@ from django.db import connection, transaction
 
 from clusters.models import Cluster, PoolGrant
 from jobs import services as jobs
-from jobs.backends import backends
-from jobs.backends.base import Capability
 from jobs.models import Attempt, Job
-from jobs.states import State
 from portal.core.models import Event
+from schedulers import backends
+from schedulers.contract import Capability
+from schedulers.states import State
 from tests.jobs.clusters.conftest import Drainable
 from tests.test_permission_matrix import API, PAGES
 from tests.test_role_matrix import TABLE, WRITING_PAGES, Stage
 from tests.test_role_matrix import built as built  # noqa: PLC0414  fixtures
 from tests.test_role_matrix import stage as stage  # noqa: PLC0414
+from workspaces.access.custom_roles import forget
 from workspaces.models import Organization, Provider, User
-from workspaces.own_roles import forget
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")

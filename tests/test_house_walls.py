@@ -17,18 +17,18 @@ SQL_BY_HAND = {
     "portal/series/store.py",
     "portal/process/prepare.py",
     "portal/core/postgres/base.py",
-    "portal/core/postgres/wall.py",
+    "portal/core/postgres/row_security.py",
     "portal/core/audit/sealing.py",
     "portal/core/audit/verify.py",
     "portal/core/bulk.py",
-    "portal/core/reading.py",
-    "workspaces/tenancy/rows.py",
-    "workspaces/services/quota.py",
-    "workspaces/services/gpu_hours.py",
+    "portal/core/joined_select.py",
+    "workspaces/tenancy/row_security.py",
+    "workspaces/quotas/reservations.py",
+    "workspaces/quotas/gpu_hour_counting.py",
     "jobs/services/accept.py",
     "jobs/services/look.py",
-    "jobs/rows.py",
-    "jobs/watch/roll.py",
+    "jobs/bulk.py",
+    "jobs/dispatch/watch/attempts.py",
     "monitoring/health.py",
     "portal/core/redis_bus.py",
 }  # a pipeline of Redis is executed too
@@ -40,19 +40,19 @@ CONNECTS = {
     "portal/process/prepare.py",
     "portal/process/embedded.py",
     "portal/process/parts.py",  # our own listening sockets
-    "workspaces/sso/ldap/line.py",
-    "workspaces/sso/oidc/protocol.py",
-    "jobs/images/wire.py",
-    "jobs/backends/kubernetes_parts/wire.py",
-    "jobs/backends/kubernetes_parts/access.py",
-    "jobs/backends/link.py",  # what operators connected
-    "portal/core/holders.py",
+    "workspaces/identity/ldap/connection.py",
+    "workspaces/identity/oidc/protocol.py",
+    "schedulers/images/http.py",
+    "schedulers/kubernetes/client.py",
+    "schedulers/kubernetes/access.py",
+    "schedulers/http_connection.py",  # what operators connected
+    "portal/core/lease_holder.py",
 }  # this machine's name
 CHANCE = {"portal/core/audit/forwarding.py"}  # jitter
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
 EXEMPT = {
-    "workspaces/sso/views.py",
-    "workspaces/scim/views.py",
+    "workspaces/identity/views.py",
+    "workspaces/identity/scim/views.py",
 }  # SAML's replies come from the provider's page; SCIM by token alone
 CLIENTS = {
     "httpx",
@@ -81,18 +81,18 @@ LOOSE = {
 
 # Where a pattern is handed on: each of them is from a table of ours, or escaped.
 PATTERNS = {
-    "jobs/spec/kinds.py",
-    "jobs/spec/sbatch.py",
-    "jobs/backends/slurm_parts/errors.py",
-    "jobs/backends/slurm_parts/reasons.py",
-    "jobs/backends/kubernetes_parts/kueue.py",
+    "schedulers/spec/field_types.py",
+    "schedulers/spec/sbatch.py",
+    "schedulers/slurm/errors.py",
+    "schedulers/slurm/pending_reasons.py",
+    "schedulers/kubernetes/kueue.py",
 }
 FORMATS = {
     "portal/languages/states.py",
     "portal/languages/amounts.py",
-    "portal/core/reading.py",
-    "jobs/backends/slurm_parts/reasons.py",
-    "jobs/backends/kubernetes_parts/kueue.py",
+    "portal/core/joined_select.py",
+    "schedulers/slurm/pending_reasons.py",
+    "schedulers/kubernetes/kueue.py",
 }  # the same: tables of ours, handed on
 CRYPTOGRAPHY = re.compile(
     r"(cryptography|Crypto|Cryptodome|nacl|OpenSSL|jwt|jose|jwcrypto|authlib|pyotp|bcrypt|argon2)(\.|$)"
@@ -117,10 +117,10 @@ PRIMITIVES = {
 }
 HASHES = {"sha256", "sha512", "file_digest", "SHA256", "HMAC", "compare_digest", "digest", "new"}
 NAMED_ELSEWHERE = {
-    "jobs/images/registry.py"
+    "schedulers/images/registry.py"
 }  # a registry says by which hash it names a layer: compared, and nothing rests on it alone
 DOWNLOADS = {"jobs/api/output.py", "workspaces/api/audit.py"}
-IN_ADDRESSES = {"workspaces/sso/oidc/protocol.py"}
+IN_ADDRESSES = {"workspaces/identity/oidc/protocol.py"}
 
 SECRET = re.compile(r"(^|_)(password|signature|hmac|otp|mac)$")
 ASSIGNED = r"innerHTML\s*\+?=(?!\s*(?:\"[^\"]*\"|'[^']*')\s*;)"
@@ -343,7 +343,7 @@ RULES: dict[str, tuple[Rule, set[str]]] = {
     "work across organizations says why": (has_no_reason, set()),
     "no row-level security is opened but for migrations": (
         lambda n: called(n) == "open_wall",
-        {"workspaces/tenancy/rows.py"},
+        {"workspaces/tenancy/row_security.py"},
     ),
     "templates are files": (lambda n: called(n) in {"Template", "from_string"}, set()),
     "no text from elsewhere is a format": (formats_what_is_given, FORMATS),

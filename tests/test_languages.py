@@ -8,11 +8,11 @@ import time
 import pytest
 from django.utils import translation
 
-from jobs.states import Reason
 from portal.languages import catalogue, checking
 from portal.languages.catalogue import Message
 from portal.languages.pages import untranslated
 from portal.languages.sentences import told
+from schedulers.states import Reason
 from tests.rig.environment import ROOT
 
 PAIR = re.compile(r"은\(는\)|이\(가\)|을\(를\)|과\(와\)|와\(과\)|\(으\)로|\(이\)라")

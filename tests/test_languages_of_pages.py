@@ -8,10 +8,10 @@ from functools import cache
 
 import pytest
 
+from clusters.backends import ensure_first_cluster
 from jobs import services
-from jobs.clusters import ensure_first_cluster
-from jobs.spec import parse_mapping
 from portal.languages import catalogue
+from schedulers.spec import parse_mapping
 from tests.rig.environment import ROOT
 from tests.test_permission_matrix import PAGES
 from workspaces.tenancy.scope import org_scope

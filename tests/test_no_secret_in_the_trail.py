@@ -10,10 +10,10 @@ from django.core import mail
 from django.test import Client
 
 from clusters.models import Cluster
-from jobs.backends import backends
 from portal.core.audit.reading import all_of
 from portal.core.audit.targets import message
 from portal.core.models import Event
+from schedulers import backends
 from tests.portal.core.audit.conftest import seal
 from tests.story import PASSWORD
 from tests.test_every_change_is_a_fact import BEFORE, Able

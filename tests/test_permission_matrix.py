@@ -15,16 +15,16 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
+from clusters.backends import ensure_first_cluster
 from clusters.models import Node
 from jobs import services
-from jobs.clusters import ensure_first_cluster
 from jobs.models import Attempt
-from jobs.spec import parse_mapping
 from monitoring.live.topics import KINDS, grant
 from portal.core.errors import NotFound
-from workspaces.actors import actor_of
+from schedulers.spec import parse_mapping
+from workspaces.access.actors import actor_of
+from workspaces.access.permissions import ORG_GRANTS, Permission
 from workspaces.api.base import OrgView, PortalView
-from workspaces.permissions import ORG_GRANTS, Permission
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 FORWARD = "00000000-0000-7000-8000-000000000011"

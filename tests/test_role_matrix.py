@@ -16,14 +16,18 @@ from django.test import Client
 
 from clusters.models import Pool, PoolGrant
 from jobs import services as job_services
-from jobs.spec import parse_mapping
 from portal.core import clock
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditForward
+from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with
 from tests.story import Story
 from tests.test_permission_matrix import API, FORWARD, PAGES, VALUES
-from workspaces import services
+from workspaces.access import services as access_services
+from workspaces.access.permissions import Permission as P
+from workspaces.credentials import secrets, service_accounts
+from workspaces.credentials import tokens as tokens_services
+from workspaces.identity.oidc_provider.applications import create_application
 from workspaces.models import (
     AccessToken,
     DirectoryRun,
@@ -33,8 +37,9 @@ from workspaces.models import (
     ScimToken,
     User,
 )
-from workspaces.permissions import Permission as P
-from workspaces.services.applications import create_application
+from workspaces.organizations import invitations
+from workspaces.organizations import services as organization_services
+from workspaces.quotas import set_limits
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 # ada owns Atlas, amy administers it, lee leads Vision, ben works in it, vis may look into it; vic may look at all of Atlas;
@@ -341,16 +346,16 @@ def built(told) -> Stage:
             ("uma", "user-admin", None, ""),
             ("bea", "billing-viewer", None, ""),
         ):
-            people[name] = services.add_member(
+            people[name] = organization_services.add_member(
                 actor=ada, org=story.atlas, email=f"{name}@atlas.example", role=org_role
             ).user
             if team:
-                services.add_team_member(
+                organization_services.add_team_member(
                     actor=ada, team=team, email=f"{name}@atlas.example", role=role
                 )
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
-        services.make_role(
+        access_services.make_role(
             actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"]
         )
         for pk, chain in ((FORWARD, story.atlas.id), (PLATFORM_FORWARD, NO_ORG)):
@@ -363,10 +368,10 @@ def built(told) -> Stage:
         ben = story.actor(story.ben)
         job_services.submit_job(actor=ben, team=story.vision, spec=parse_mapping({"run": "true"}))
         for value in ("first", "second"):
-            services.set_secret(
+            secrets.set_secret(
                 actor=ada, org=story.atlas, team=story.vision, name="wandb", value=value
             )
-        services.set_quota(
+        set_limits.set_quota(
             actor=ada, org=story.atlas, scope="team", subject="vision", resource="jobs", limit=1000
         )
         ada_asks = {
@@ -380,8 +385,8 @@ def built(told) -> Stage:
         QuotaRequest.objects.create(
             id="00000000-0000-7000-8000-000000000021", org=story.atlas, **ada_asks
         )
-        services.create_service_account(actor=ada, org=story.atlas, name="nightly")
-        invited = services.invite(actor=ada, org=story.atlas, email="ina@atlas.example")
+        service_accounts.create_service_account(actor=ada, org=story.atlas, name="nightly")
+        invited = invitations.invite(actor=ada, org=story.atlas, email="ina@atlas.example")
         corp = Provider.objects.create(
             org=story.atlas, kind="ldap", slug="corp", name="Corp", config=LDAP
         )
@@ -395,7 +400,7 @@ def built(told) -> Stage:
             ended_at=clock.now(),
         )
         ScimToken.objects.create(provider=corp, digest="0", hint="mst_0000")
-        made = services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
+        made = tokens_services.create_token(actor=ben, org=story.atlas, name="bens", scopes=["all"])
         create_application(
             actor=story.actor(story.dot, story.atlas),
             client_id="grafana",
@@ -512,7 +517,7 @@ def test_pages_of_jobs_are_not_there_for_members_of_other_teams(stage):
 
 def test_what_runs_on_a_node_is_told_only_to_who_may_see_the_job(stage):
     from jobs.models import Attempt
-    from jobs.states import State
+    from schedulers.states import State
 
     with platform_scope("test"):
         Attempt.objects.update(
@@ -534,9 +539,11 @@ def test_a_revoked_token_and_a_lost_role_count_from_the_next_request_on(stage):
     assert api.get("/api/v1/orgs/atlas/jobs/1").status_code == 200
     with org_scope(stage.story.atlas.id):
         actor = stage.story.actor(stage.story.ada)
-        services.remove_team_member(actor=actor, team=stage.story.vision, email="vis@atlas.example")
+        organization_services.remove_team_member(
+            actor=actor, team=stage.story.vision, email="vis@atlas.example"
+        )
     assert api.get("/api/v1/orgs/atlas/jobs/1").status_code == 404
     with platform_scope("test"):
         row = AccessToken.objects.get(user=stage.people["vis"])
-        services.revoke_token(actor=stage.story.actor(stage.people["vis"]), token_id=row.id)
+        tokens_services.revoke_token(actor=stage.story.actor(stage.people["vis"]), token_id=row.id)
     assert api.get("/api/v1/me").status_code == 401

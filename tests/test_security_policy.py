@@ -14,7 +14,7 @@ from portal import settings as ours
 from portal.core.audit import anchors
 from tests.rig.environment import ROOT
 from tests.test_house_walls import PRIMITIVES
-from workspaces import passwords, second_factor
+from workspaces.identity import mfa, password_rules
 
 TEXT = (ROOT / "docs/security-policy.md").read_text()
 FIGURES = re.findall(r"^\| [^|]+ \| `([^`]+)` \| `([^`]+)` \|$", TEXT, re.MULTILINE)
@@ -62,8 +62,11 @@ def test_the_rules_of_passwords_are_those_that_are_asked():
         for row in settings.AUTH_PASSWORD_VALIDATORS
         if "min_length" in row.get("OPTIONS", {})
     ]
-    assert f"At least {least} characters" in told and f"{passwords.LEFT} letters\nor digits" in told
-    assert {word for word in passwords.OURS if f"`{word}`" not in told} == set()
+    assert (
+        f"At least {least} characters" in told
+        and f"{password_rules.LEFT} letters\nor digits" in told
+    )
+    assert {word for word in password_rules.OURS if f"`{word}`" not in told} == set()
     assert {row["NAME"].rpartition(".")[2] for row in settings.AUTH_PASSWORD_VALIDATORS} == {
         "UserAttributeSimilarityValidator",
         "MinimumLengthValidator",
@@ -128,7 +131,7 @@ def test_every_key_has_its_row_with_how_it_is_made_and_ends():
     assert len(purposes) >= 5
     assert {
         purpose
-        for purpose in {*purposes, anchors.PURPOSE, second_factor.PURPOSE}
+        for purpose in {*purposes, anchors.PURPOSE, mfa.PURPOSE}
         if f"`{purpose}`" not in told
     } == set()
     named = {constant for constant, _ in FIGURES if constant.startswith("workspaces.issuer.keys:")}

@@ -16,7 +16,7 @@ from portal.core.errors import NotFound
 from portal.core.models import Event
 from tests.retelling import retell
 from tests.story import Story, tell
-from workspaces.permissions import Permission
+from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
 

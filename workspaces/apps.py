@@ -8,16 +8,19 @@ class WorkspacesConfig(AppConfig):
         from django.conf import settings
         from django.db.models.signals import post_migrate, pre_migrate
 
-        from workspaces import durable, trail
-        from workspaces.listening import listen
-        from workspaces.tenancy import rows
+        from workspaces.audit import sign_in_events
+        from workspaces.identity import rate_limit_cache
+        from workspaces.identity.allauth_signals import listen
+        from workspaces.tenancy import row_security
 
-        durable.use_for_allauth()
+        rate_limit_cache.use_for_allauth()
         listen()
-        trail.listen()
+        sign_in_events.listen()
         if settings.MUSTER_ROW_SECURITY:
-            rows.build()
-        pre_migrate.connect(rows.before_migrating, sender=self, dispatch_uid="open the second wall")
+            row_security.build()
+        pre_migrate.connect(
+            row_security.before_migrating, sender=self, dispatch_uid="open the second wall"
+        )
         post_migrate.connect(
-            rows.after_migrating, sender=self, dispatch_uid="build the second wall"
+            row_security.after_migrating, sender=self, dispatch_uid="build the second wall"
         )

@@ -12,12 +12,12 @@ from portal.core import clock
 from portal.core.audit.retention import trim_all
 from portal.core.errors import Conflict
 from portal.core.models import RememberedAnswer
-from workspaces.durable import forget_expired
-from workspaces.services.directory_threads import start_thread
-from workspaces.services.impersonation import end_overdue
-from workspaces.services.providers import forget_tests
-from workspaces.services.syncing import due_providers, end_abandoned, start_sync
-from workspaces.sessions import tidy_sign_ins
+from workspaces.access.impersonation import end_overdue
+from workspaces.identity.directory_sync import due_providers, end_abandoned, start_sync
+from workspaces.identity.directory_threads import start_thread
+from workspaces.identity.provider_services import forget_tests
+from workspaces.identity.rate_limit_cache import forget_expired
+from workspaces.identity.sessions import tidy_sign_ins
 from workspaces.tenancy.scope import platform_scope
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.spec import JobSpec
-from jobs.specs import resources_of
-from jobs.words import amount_text
-from workspaces.actors import Actor
+from jobs.job_specs import resources_of
+from schedulers.formatting import amount_text
+from schedulers.spec import JobSpec
+from workspaces.access.actors import Actor
 from workspaces.models import Quota, Team
-from workspaces.services.quota import meters, unit_of
+from workspaces.quotas.reservations import meters, unit_of
 
 
 def cost_of(actor: Actor, team: Team | None, spec: JobSpec) -> list[dict[str, Any]]:

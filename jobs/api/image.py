@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs import image_looks
-from jobs.image_check import answer_for
+from jobs.images import lookups
+from jobs.images.check import answer_for
 from jobs.services.checks import check_features, choose_place
-from jobs.spec import JobSpec
 from portal.core.errors import PortalError
-from workspaces.actors import Actor
+from schedulers.spec import JobSpec
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
 from workspaces.models import Team
-from workspaces.permissions import Permission
 
 
 def image_note(
@@ -21,9 +21,9 @@ def image_note(
     None where there is nothing to say."""
     if not spec.image or team is None or not actor.may(Permission.JOBS_SUBMIT, team.id):
         return None
-    image = image_looks.known(spec.image)
+    image = lookups.known(spec.image)
     if image is None:
-        begun = image_looks.begin(spec.image) if is_settled else None
+        begun = lookups.begin(spec.image) if is_settled else None
         if not isinstance(begun, str):
             return {"ok": None, "doubtful": False, "text": ""}
         image = begun

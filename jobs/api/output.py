@@ -12,9 +12,9 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import present, selectors, services
+from jobs import representations, selectors, services
 from jobs.api import serializers as s
-from jobs.api.asked import limit_of, whole
+from jobs.api.query import limit_of, whole
 from jobs.api.views import JobViewBase
 from jobs.models import Attempt
 from jobs.services.measure import record_points
@@ -95,7 +95,7 @@ class LogView(OutputView):
         """Delete the logs of a job that has ended, of all its tasks and tries, for good. Repeating it is no error; `log_deletion`
         says how far it is."""
         row = services.delete_logs(actor=self.actor, job=self.job(job))
-        return Response(present.job_detail(row), status=status.HTTP_202_ACCEPTED)
+        return Response(representations.job_detail(row), status=status.HTTP_202_ACCEPTED)
 
 
 class LogDownloadView(OutputView):

@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from jobs.quotas.preview import preview
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
 from workspaces.api.quotas import SetQuotasSerializer
 from workspaces.api.views import read
-from workspaces.permissions import Permission as P
-from workspaces.services import Wanted
+from workspaces.quotas.set_limits import Wanted
 
 
 class QuotaLineSerializer(serializers.Serializer):  # type: ignore[type-arg]

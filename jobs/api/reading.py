@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jobs.spec import FieldError, Parsed, SpecErrors, parse_mapping, parse_text
 from portal.core.errors import InvalidInput
+from schedulers.spec import FieldError, Parsed, SpecErrors, parse_mapping, parse_text
 
 
 def read_spec(body: Mapping[str, Any]) -> Parsed:

@@ -7,8 +7,8 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import present, selectors, storage
-from jobs.api.asked import limit_of
+from jobs import representations, selectors, storage
+from jobs.api.query import limit_of
 from workspaces.api.base import OrgView
 from workspaces.api.views import items
 
@@ -41,14 +41,14 @@ class StorageView(OrgView):
     def get(self, request: Request) -> Response:
         """The jobs that one may see whose logs take the most space, the largest first. A log counts within a minute after it is closed."""
         asked = request.query_params
-        rows = present.listed(
+        rows = representations.listed(
             selectors.filtered(
                 self.actor, {name: asked.get(name, "") for name in ("team", "owner")}
             )
         )
         return items(
             [
-                _row(present.job_row(job), size)
+                _row(representations.job_row(job), size)
                 for size, job in storage.largest(rows, limit_of(asked.get("limit")))
             ]
         )

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from django.urls import path
 
-from jobs.api import clusters, output, quotas, storage, views
+from clusters.api import views as clusters
+from jobs.api import output, quotas, storage, views
 
 _CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"

@@ -11,16 +11,17 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import pending, present, selectors, services
+from jobs import representations, selectors, services
 from jobs.api import serializers as s
-from jobs.api.asked import limit_of, whole
 from jobs.api.cost import cost_of
 from jobs.api.image import image_note
+from jobs.api.query import limit_of, whole
 from jobs.api.reading import fault, read_spec
 from jobs.models import Attempt, Job
-from jobs.spec import SpecErrors, parse_text
+from jobs.scheduling import pending_explanation
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
+from schedulers.spec import SpecErrors, parse_text
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 
@@ -63,7 +64,7 @@ class JobsView(OrgView):
         )
         return Response(
             {
-                "items": [present.job_row(job) for job in page.items],
+                "items": [representations.job_row(job) for job in page.items],
                 "next": page.next,
                 "previous": page.previous,
             }
@@ -161,7 +162,7 @@ class JobView(JobViewBase):
     def get(self, request: Request, job: str) -> Response:
         """One job by number or id."""
         row = self.job(job)
-        return Response(present.job_detail(row) | {"pending": _pending(row, self.actor)})
+        return Response(representations.job_detail(row) | {"pending": _pending(row, self.actor)})
 
     @extend_schema(request=s.ChangeJobSerializer, responses=s.JobDetailSerializer)
     def patch(self, request: Request, job: str) -> Response:
@@ -169,7 +170,7 @@ class JobView(JobViewBase):
         row = services.change_job(
             actor=self.actor, job=self.job(job), **read(s.ChangeJobSerializer, request)
         )
-        return Response(present.job_detail(row))
+        return Response(representations.job_detail(row))
 
 
 class CancelView(JobViewBase):
@@ -181,7 +182,7 @@ class CancelView(JobViewBase):
         row = services.cancel_job(
             actor=self.actor, job=self.job(job), **read(s.WhySerializer, request)
         )
-        return Response(present.job_detail(row))
+        return Response(representations.job_detail(row))
 
 
 class HoldView(JobViewBase):
@@ -190,7 +191,9 @@ class HoldView(JobViewBase):
     @extend_schema(request=None, responses=s.JobDetailSerializer)
     def post(self, request: Request, job: str) -> Response:
         """Keep what has not started from starting."""
-        return Response(present.job_detail(services.hold_job(actor=self.actor, job=self.job(job))))
+        return Response(
+            representations.job_detail(services.hold_job(actor=self.actor, job=self.job(job)))
+        )
 
 
 class ReleaseView(JobViewBase):
@@ -200,7 +203,7 @@ class ReleaseView(JobViewBase):
     def post(self, request: Request, job: str) -> Response:
         """Let a held job take its turn."""
         return Response(
-            present.job_detail(services.release_job(actor=self.actor, job=self.job(job)))
+            representations.job_detail(services.release_job(actor=self.actor, job=self.job(job)))
         )
 
 
@@ -244,7 +247,11 @@ class AttemptsView(JobViewBase):
             rows.filter(index__gt=whole("after", after)) if after else rows, limit
         )
         return Response(
-            {"items": [present.attempt_row(a) for a in found], "next": last, "previous": None}
+            {
+                "items": [representations.attempt_row(a) for a in found],
+                "next": last,
+                "previous": None,
+            }
         )
 
 
@@ -285,7 +292,7 @@ class EventsView(JobViewBase):
 
 
 def _pending(job: Job, actor: Any) -> dict[str, Any] | None:
-    told = pending.answer(job, actor)
+    told = pending_explanation.answer(job, actor)
     return (
         None if told is None else {name: getattr(told, name) for name in told.__dataclass_fields__}
     )
@@ -302,7 +309,7 @@ def _whole_tasks(rows: QuerySet[Attempt], limit: int) -> tuple[list[Attempt], st
 
 
 def _created(job: Job) -> Response:
-    return Response(present.new_job(job), status=status.HTTP_201_CREATED)
+    return Response(representations.new_job(job), status=status.HTTP_201_CREATED)
 
 
 def _ascending(sort: str) -> bool:

@@ -9,14 +9,14 @@ from django.db.models import Q
 
 from clusters.models import Cluster
 from jobs.models.job import Job
-from jobs.states import State
 from portal.core import clock
+from schedulers.states import State
 from workspaces.tenancy.models import TenantModel
 
 
 class Attempt(TenantModel):
-    """One try on one cluster. State, reason and times are written by `jobs.lifecycle` alone, by compare-and-set on `state`;
-    the lease by `jobs.dispatch`; `confirmed_at` and `missing_since` by the watcher; `log_bytes` by `jobs.storage`."""
+    """One try on one cluster. State, reason and times are written by `jobs.dispatch.claims.lifecycle` alone, by compare-and-set on `state`;
+    the lease by `jobs.dispatch.claims`; `confirmed_at` and `missing_since` by the watcher; `log_bytes` by `jobs.storage`."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="attempts")
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
@@ -107,7 +107,7 @@ def key_of(attempt_id: UUID) -> str:
 
 
 class PendingSpell(TenantModel):
-    """One stretch of time for which an attempt waited for one reason: the history bar. Written by `jobs.dispatch`."""
+    """One stretch of time for which an attempt waited for one reason: the history bar. Written by `jobs.dispatch.claims`."""
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="spells")
     wait = models.CharField(max_length=32)

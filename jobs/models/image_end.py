@@ -10,7 +10,7 @@ from workspaces.tenancy.models import TenantModel
 
 
 class ImageEnd(TenantModel):
-    """A job of this very image ended on this kind of GPU because it has no machine code for it. Written by `jobs.image_ends`;
+    """A job of this very image ended on this kind of GPU because it has no machine code for it. Written by `schedulers.images.failures`;
     the organization's own, since what one tenant's program prints must not warn another."""
 
     digest = models.CharField(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.db import models
 
 from clusters.models import Cluster, Pool
-from jobs.states import State
 from portal.core import clock
+from schedulers.states import State
 from workspaces.models import Team, User
 from workspaces.tenancy.models import TenantModel
 
@@ -15,7 +15,7 @@ PRIORITIES = {"low": -100, "normal": 0, "high": 100, "urgent": 200}
 
 class Job(TenantModel):
     """A JobSpec that somebody submitted. Written by `jobs.services`; the columns below `derived` follow from its attempts and
-    are written by `jobs.lifecycle` alone, for lists."""
+    are written by `jobs.dispatch.claims.lifecycle` alone, for lists."""
 
     number = (
         models.PositiveBigIntegerField()

@@ -7,9 +7,9 @@ from typing import Any
 from jobs.quotas.preview import terms
 from jobs.quotas.tree import title
 from portal.core.models import Event
-from workspaces.actors import Actor, authorize
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
 from workspaces.models import Organization
-from workspaces.permissions import Permission
 
 MOST, LINES = 20, 5
 

@@ -13,20 +13,20 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from jobs.admission import Ask, Room, plan
-from jobs.dispatch import HORIZON, ask_of
-from jobs.holdings import with_jobs
+from jobs.dispatch.claims import HORIZON, ask_of
 from jobs.models import Attempt
-from jobs.rooms import limits_of, running_of
-from jobs.states import State
-from jobs.words import amount_text
+from jobs.scheduling.admission import Ask, Room, plan
+from jobs.scheduling.reservations import with_jobs
+from jobs.scheduling.snapshot import limits_of, running_of
 from portal.languages import sentences
-from workspaces.actors import Actor
-from workspaces.gpu_hours import begins_anew, used_now, with_hours
+from schedulers.formatting import amount_text
+from schedulers.states import State
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Quota
-from workspaces.permissions import Permission
-from workspaces.quotas import GPU_HOURS
-from workspaces.services import Wanted, set_quotas
+from workspaces.quotas.gpu_hours import begins_anew, used_now, with_hours
+from workspaces.quotas.limits import GPU_HOURS
+from workspaces.quotas.set_limits import Wanted, set_quotas
 
 NAMED = 10
 

@@ -13,13 +13,13 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from jobs.models import Attempt
-from jobs.states import State
-from jobs.words import bytes_text, number_text
-from workspaces.actors import Actor
-from workspaces.gpu_hours import Whose, begins_anew, used_now, with_hours, without_limit
+from schedulers.formatting import bytes_text, number_text
+from schedulers.states import State
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Quota, Team, TeamMembership
-from workspaces.permissions import Permission
-from workspaces.quotas import GPU_HOURS, ORG, STORAGE, TEAM, USER, unit_of
+from workspaces.quotas.gpu_hours import Whose, begins_anew, used_now, with_hours, without_limit
+from workspaces.quotas.limits import GPU_HOURS, ORG, STORAGE, TEAM, USER, unit_of
 
 PLAIN = ("gpu", "cpu", "memory", "jobs", GPU_HOURS, STORAGE)
 PEOPLE = 200

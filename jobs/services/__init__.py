@@ -1,7 +1,7 @@
-from jobs.services.beside import run_beside
 from jobs.services.change import cancel_job, change_job, hold_job, release_job
+from jobs.services.dry_run import Check, Rehearsal, rehearse
+from jobs.services.exec import run_beside
 from jobs.services.logs import delete_logs
-from jobs.services.rehearse import Check, Rehearsal, rehearse
 from jobs.services.submit import rerun_job, submit_job
 
 __all__ = [

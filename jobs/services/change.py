@@ -7,17 +7,18 @@ from typing import Any
 
 from django.db import transaction
 
-from jobs import announce, derive
-from jobs.lifecycle import Change, transition
+from jobs import live_updates
+from jobs.dispatch import job_status
+from jobs.dispatch.lifecycle import Change, transition
 from jobs.models import Attempt, Job
 from jobs.models.job import PRIORITIES
-from jobs.states import Reason, State, Wait
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import Fact, changes, record
-from portal.core.hints import hint
-from workspaces.actors import Actor, authorize
-from workspaces.permissions import Permission
+from portal.core.wakeups import hint
+from schedulers.states import Reason, State, Wait
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
 
 
 @transaction.atomic
@@ -78,7 +79,7 @@ def hold_job(*, actor: Actor, job: Job) -> Job:
                 {"number": job.number, "before": {"is_held": False}, "after": {"is_held": True}},
             )
         )
-        derive.refresh_jobs([job.id])
+        job_status.refresh_jobs([job.id])
     return Job.objects.get(id=job.id)
 
 
@@ -90,7 +91,7 @@ def release_job(*, actor: Actor, job: Job) -> Job:
     if job.is_held:
         job.is_held = False
         job.save(update_fields=["is_held"])
-        is_ready, _ = derive.verdict_of([job])[job]
+        is_ready, _ = job_status.verdict_of([job])[job]
         at = clock.now()
         Attempt.objects.filter(job=job, state=State.QUEUED).update(
             due_at=at if is_ready else None,
@@ -109,7 +110,7 @@ def release_job(*, actor: Actor, job: Job) -> Job:
                 {"number": job.number, "before": {"is_held": True}, "after": {"is_held": False}},
             )
         )
-        derive.refresh_jobs([job.id])
+        job_status.refresh_jobs([job.id])
         hint("jobs.dispatch")
     return Job.objects.get(id=job.id)
 
@@ -149,7 +150,7 @@ def change_job(
             },
         )
     )
-    announce.jobs_changed([job])
+    live_updates.jobs_changed([job])
     return job
 
 
@@ -172,8 +173,8 @@ def _set_priority(actor: Actor, job: Job, priority: str) -> None:
 
 def _checked(field: str, value: object) -> Any:
     """By the rules of the spec itself."""
-    from jobs.spec import parse_mapping
-    from jobs.spec.errors import SpecErrors
+    from schedulers.spec import parse_mapping
+    from schedulers.spec.errors import SpecErrors
 
     try:
         return getattr(parse_mapping({"run": "true", field: value}), field)

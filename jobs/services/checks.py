@@ -7,26 +7,26 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
+from clusters.backends import backend_of
 from clusters.models import Cluster, Pool
-from jobs import limits
-from jobs.admission import Ask, Room
-from jobs.backends import capabilities_of
-from jobs.backends.base import Capability, Rejected
-from jobs.clusters import backend_of
-from jobs.launch import rehearsal_launch
+from jobs.dispatch.launch import rehearsal_launch
+from jobs.job_specs import resources_of
 from jobs.models.job import PRIORITIES, Job
-from jobs.placing import FEATURES, HERE, choose
-from jobs.rooms import room_of
-from jobs.spec import JobSpec
-from jobs.specs import resources_of
-from jobs.states import Wait
-from jobs.words import amount_text
+from jobs.scheduling import quota_limits
+from jobs.scheduling.admission import Ask, Room
+from jobs.scheduling.placement import FEATURES, HERE, choose
+from jobs.scheduling.snapshot import room_of
 from portal.core.errors import InvalidInput, QuotaExceeded
-from workspaces.actors import Actor, authorize
+from schedulers import capabilities_of
+from schedulers.contract import Capability, Rejected
+from schedulers.formatting import amount_text
+from schedulers.spec import JobSpec
+from schedulers.states import Wait
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.credentials.secrets import check_references
 from workspaces.models import Team
-from workspaces.permissions import Permission
-from workspaces.quotas import GPU_HOURS, STORAGE, judged, meters
-from workspaces.services.secrets import check_references
+from workspaces.quotas.limits import GPU_HOURS, STORAGE, judged, meters
 
 MAX_ARRAY = 100_000
 
@@ -137,12 +137,12 @@ def check_possible(ask: Ask, room: Room) -> None:
         if limit is not None and amount > limit:
             if meter.resource == GPU_HOURS:
                 raise QuotaExceeded(
-                    limits.no_hours(meter.scope),
+                    quota_limits.no_hours(meter.scope),
                     data={"scope": meter.scope, "resource": meter.resource, "limit": limit},
                 )
             if meter.resource == STORAGE:
                 raise QuotaExceeded(
-                    limits.no_storage(meter.scope),
+                    quota_limits.no_storage(meter.scope),
                     data={"scope": meter.scope, "resource": meter.resource, "limit": limit},
                 )
             whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]

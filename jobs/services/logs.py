@@ -7,13 +7,13 @@ from django.db import transaction
 from jobs import storage
 from jobs.models import Job
 from jobs.services.change import authorize_change
-from jobs.states import State
 from portal.core import clock
 from portal.core.errors import Conflict
 from portal.core.events import Fact, record
-from portal.core.hints import hint
-from workspaces.actors import Actor
-from workspaces.permissions import Permission
+from portal.core.wakeups import hint
+from schedulers.states import State
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
 
 
 @transaction.atomic

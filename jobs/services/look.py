@@ -9,12 +9,12 @@ from functools import cache
 from django.db import connection
 
 from clusters.models import Cluster, Gpu, Node, Pool
-from jobs.admission import Ask
-from jobs.backends import capabilities_of
-from jobs.backends.base import Capability
-from jobs.spec import JobSpec
+from jobs.scheduling.admission import Ask
+from schedulers import capabilities_of
+from schedulers.contract import Capability
+from schedulers.spec import JobSpec
 from workspaces.models import Quota
-from workspaces.quotas import judged
+from workspaces.quotas.limits import judged
 
 _SEEN = ("id", "name", "backend", "is_enabled", "created_at", "seen_at", "trouble")
 

@@ -9,8 +9,8 @@ from jobs.models import Attempt, Job
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import NotPermitted
-from workspaces.actors import Actor, authorize
-from workspaces.permissions import Permission
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
 
 
 def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]) -> int:

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 from django.db import transaction
 
-from jobs import announce
-from jobs.admission import Ask
-from jobs.derive import is_met
-from jobs.image_check import check_image
+from jobs import live_updates
+from jobs.dispatch.job_status import is_met
+from jobs.images.check import check_image
+from jobs.job_specs import spec_of
 from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
+from jobs.scheduling.admission import Ask
 from jobs.services import accept
 from jobs.services.checks import (
     Need,
@@ -29,14 +30,13 @@ from jobs.services.checks import (
     left_out,
 )
 from jobs.services.look import plain_cluster
-from jobs.services.rules import check_place_rule, check_rules, with_defaults
-from jobs.spec import JobSpec
-from jobs.specs import spec_of
-from jobs.states import State, Wait
+from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
 from portal.core import clock
 from portal.core.errors import InvalidInput
-from portal.core.hints import hint
-from workspaces.actors import Actor
+from portal.core.wakeups import hint
+from schedulers.spec import JobSpec
+from schedulers.states import State, Wait
+from workspaces.access.actors import Actor
 from workspaces.models import Team, User
 
 
@@ -81,7 +81,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
             Dependency(org_id=team.org_id, job=job, needs=need.job, condition=need.condition)
             for need in needs
         )
-    announce.job_added(job)
+    live_updates.job_added(job)
     hint("jobs.dispatch")
     return job
 

@@ -8,10 +8,10 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from jobs.guide import progress, steps_of
-from workspaces import services
-from workspaces.permissions import Permission as P
-from workspaces.web.doors import action, page
+from jobs.first_steps import progress, steps_of
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations import services as organization_services
+from workspaces.web.base import action, page
 
 
 @page(P.ORG_ADMIN, ("GET", "HEAD", "POST"))
@@ -23,7 +23,7 @@ def guide(request: Any) -> HttpResponse:
             request,
             request.path,
             _("It is called that from now on."),
-            lambda: services.rename_org(
+            lambda: organization_services.rename_org(
                 actor=request.actor, org=request.org, name=given.get("name", "")
             ),
         )
@@ -39,7 +39,9 @@ def guide(request: Any) -> HttpResponse:
             request,
             back,
             done,
-            lambda: services.show_guide(actor=request.actor, org=request.org, is_shown=wants),
+            lambda: organization_services.show_guide(
+                actor=request.actor, org=request.org, is_shown=wants
+            ),
         )
     steps = steps_of(request.org)
     return render(

@@ -9,9 +9,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from clusters.models import Cluster
-from jobs.clusters import queued
-from workspaces.permissions import Permission as P
-from workspaces.web.doors import page
+from jobs.scheduling import queue as queued
+from workspaces.access.permissions import Permission as P
+from workspaces.web.base import page
 
 FILTERS = ("cluster", "org", "team", "wait")
 

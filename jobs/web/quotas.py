@@ -14,20 +14,19 @@ from django.utils.translation import gettext as _
 from jobs.quotas.history import history
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import PLAIN, title, tree
-from jobs.spec.grammar import parse_size
 from jobs.web.team_rules import shown
-from jobs.words import amount_text, typed_text
 from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import note_denial
-from workspaces import services
+from schedulers.formatting import amount_text, typed_text
+from schedulers.spec.grammar import parse_size
+from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
-from workspaces.permissions import Permission as P
-from workspaces.quota_asks import requests_for
-from workspaces.quota_mails import tell_asker
-from workspaces.quotas import STORAGE
-from workspaces.services import Wanted
-from workspaces.services.quota_setting import KEEP
-from workspaces.web.doors import action, page, tell_fault
+from workspaces.quotas import requests, set_limits
+from workspaces.quotas.limits import STORAGE
+from workspaces.quotas.mails import tell_asker
+from workspaces.quotas.request_selectors import requests_for
+from workspaces.quotas.set_limits import KEEP, Wanted
+from workspaces.web.base import action, page, tell_fault
 
 FORM_CLASSES, WISHES = 12, 300
 FIELDS = ("who", "person", "resource", "limit", "guaranteed")
@@ -46,7 +45,7 @@ def quotas(request: Any) -> HttpResponse:
                 preview=preview(actor=request.actor, org=request.org, changes=changes),
                 given=_given(request.POST),
             )
-        services.set_quotas(actor=request.actor, org=request.org, changes=changes)
+        set_limits.set_quotas(actor=request.actor, org=request.org, changes=changes)
     except PortalError as error:
         note_denial(request, error)
         tell_fault(request, error)
@@ -64,7 +63,7 @@ def ask(request: Any) -> HttpResponse:
         request,
         f"/{request.org.slug}/quotas",
         _("Asked. The answer will stand on this page."),
-        lambda: services.ask_for_more(
+        lambda: requests.ask_for_more(
             actor=request.actor,
             org=request.org,
             scope=scope,
@@ -89,7 +88,7 @@ def decide(request: Any, ask: UUID) -> HttpResponse:
 
     def decided() -> None:
         tell_asker(
-            services.decide_request(
+            requests.decide_request(
                 actor=request.actor, org=request.org, request_id=ask, do=do, word=word
             ),
             request.org,

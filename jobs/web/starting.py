@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from jobs import selectors
-from jobs.spec import JobSpec, examples
-from jobs.specs import spec_of
+from jobs.job_specs import spec_of
+from schedulers.spec import JobSpec, examples
 
 _AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,6})?", re.ASCII)
 
@@ -27,7 +27,7 @@ def starting_text(request: Any) -> str:
 
 
 def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:
-    """With less of one field, as `jobs.holders.offer` tells it (of all nodes together, or of each: the share is the same); what is no
+    """With less of one field, as `jobs.scheduling.blocking_jobs.offer` tells it (of all nodes together, or of each: the share is the same); what is no
     such change leaves the spec as it is."""
     share = _share(was, to)
     if share is None:

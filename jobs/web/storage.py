@@ -9,13 +9,13 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from jobs import present, selectors, storage
-from jobs.states import State
+from jobs import representations, selectors, storage
 from jobs.web.views import may_change
 from portal.core.errors import PortalError
-from workspaces import selectors as people
-from workspaces.quotas import STORAGE
-from workspaces.web.doors import page
+from schedulers.states import State
+from workspaces.organizations import selectors as people
+from workspaces.quotas.limits import STORAGE
+from workspaces.web.base import page
 
 SHOWN = 100
 
@@ -26,7 +26,9 @@ def kept_logs(request: Any) -> HttpResponse:
     asked = {name: request.GET.get(name, "")[:254] for name in ("team", "owner")}
     error, found = "", []
     try:
-        found = storage.largest(present.listed(selectors.filtered(request.actor, asked)), SHOWN)
+        found = storage.largest(
+            representations.listed(selectors.filtered(request.actor, asked)), SHOWN
+        )
     except PortalError as caught:
         error = caught.message
     rows = [

@@ -7,13 +7,13 @@ from typing import Any
 from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
-from jobs.spec.grammar import format_duration, parse_duration
 from portal.core.errors import InvalidInput
-from workspaces import services
+from schedulers.spec.grammar import format_duration, parse_duration
+from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
-from workspaces.permissions import Permission as P
-from workspaces.team_rules import TeamRules
-from workspaces.web.doors import action, page
+from workspaces.organizations import team_rule_services
+from workspaces.organizations.team_rules import TeamRules
+from workspaces.web.base import action, page
 from workspaces.web.views import team_named
 
 
@@ -25,7 +25,9 @@ def set_rules(request: Any, team: str) -> HttpResponse:
         request,
         f"/{request.org.slug}/quotas?edit=team:{row.slug}#rules",
         _("The rules are set. They hold for jobs from now on."),
-        lambda: services.set_team_rules(actor=request.actor, team=row, **_read(request.POST)),
+        lambda: team_rule_services.set_team_rules(
+            actor=request.actor, team=row, **_read(request.POST)
+        ),
     )
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from django.urls import path, re_path
 
-from jobs.web import cluster, clusters, guide, pools, queue, quotas, storage, team_rules, views
+from clusters.web import cluster, clusters, pools
+from jobs.web import guide, queue, quotas, storage, team_rules, views
 
 urlpatterns = [
     path("<slug:org>/", views.home, name="home"),

@@ -12,14 +12,13 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 
-from jobs import limits, pending, present, selectors, services, storage
-from jobs.guide import guide_for
+from jobs import representations, selectors, services, storage
+from jobs.first_steps import guide_for
 from jobs.models import Job
 from jobs.outputs import told_of
-from jobs.placing import names_for
+from jobs.scheduling import pending_explanation, quota_limits
+from jobs.scheduling.placement import names_for
 from jobs.services.change import authorize_change
-from jobs.spec import SpecErrors, examples, parse_text
-from jobs.states import State
 from jobs.web.reading import facts_of_log
 from jobs.web.starting import starting_text
 from portal.core import clock
@@ -27,10 +26,12 @@ from portal.core.errors import InvalidInput, NotPermitted, PortalError
 from portal.core.models import Event
 from portal.languages.sentences import told
 from portal.web.denials import note_denial
-from workspaces import selectors as people
+from schedulers.spec import SpecErrors, examples, parse_text
+from schedulers.states import State
+from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
-from workspaces.permissions import Permission as P
-from workspaces.web.doors import action, page, tell_fault
+from workspaces.organizations import selectors as people
+from workspaces.web.base import action, page, tell_fault
 
 POST = ("POST",)
 SHOWN = 12
@@ -61,17 +62,18 @@ LONG_WAIT = timedelta(minutes=10)
 @page()
 def home(request: Any) -> HttpResponse:
     """What needs me, what runs, what waits and why, how full the quota is, what failed lately."""
-    rows = present.listed(selectors.visible_jobs(request.actor)).order_by("-number")
+    rows = representations.listed(selectors.visible_jobs(request.actor)).order_by("-number")
     week = clock.now() - timedelta(days=7)
     running = [
-        present.job_row(j)
+        representations.job_row(j)
         for j in rows.filter(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)[:SHOWN]
     ]
     waiting = [_waiting_row(j, request.actor) for j in rows.filter(state=State.QUEUED)[:SHOWN]]
     failed = [
-        present.job_row(j) for j in rows.filter(state=State.FAILED, finished_at__gte=week)[:SHOWN]
+        representations.job_row(j)
+        for j in rows.filter(state=State.FAILED, finished_at__gte=week)[:SHOWN]
     ]
-    finished = [present.job_row(j) for j in rows.filter(state=State.SUCCEEDED)[:5]]
+    finished = [representations.job_row(j) for j in rows.filter(state=State.SUCCEEDED)[:5]]
     response = render(
         request,
         "workspaces/home.html",
@@ -119,7 +121,7 @@ def job_list(request: Any) -> HttpResponse:
     )
     context = {
         "page_title": "Jobs",
-        "jobs": [present.job_row(j) for j in found.items],
+        "jobs": [representations.job_row(j) for j in found.items],
         "filters": asked,
         "filter_error": error,
         "is_filtered": any(asked.values()),
@@ -145,7 +147,7 @@ def job(request: Any, job: str) -> HttpResponse:
     ordinal = int(request.GET["attempt"]) if request.GET.get("attempt", "").isdigit() else None
     attempt = selectors.find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
     tries = row.attempts.filter(index=attempt.index).order_by("ordinal")
-    told = pending.answer(row, request.actor)
+    told = pending_explanation.answer(row, request.actor)
     return render(
         request,
         "jobs/detail.html",
@@ -153,19 +155,19 @@ def job(request: Any, job: str) -> HttpResponse:
             "page_title": f"#{row.number} {row.name}",
             "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
             "job_api": f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}",
-            "job": present.job_detail(row),
-            "attempt": present.attempt_row(attempt),
+            "job": representations.job_detail(row),
+            "attempt": representations.attempt_row(attempt),
             "attempt_hex": attempt.id.hex,
             "job_hex": row.id.hex,
-            "tries": [present.attempt_row(a) for a in tries],
+            "tries": [representations.attempt_row(a) for a in tries],
             "pending": told,
-            "more": limits.more(told.numbers, row) if told else "",
+            "more": quota_limits.more(told.numbers, row) if told else "",
             "output": told_of(attempt),
             "log": facts_of_log(attempt),
             "deletable": _deletable(request, row),
             "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
             "timeline": _timeline(row, attempt.index),
-            "env": sorted(present.environment_of(attempt).items()),
+            "env": sorted(representations.environment_of(attempt).items()),
             "children": _children(request, row),
             "tab": _tab(request),
             "tabs": TABS,
@@ -265,7 +267,9 @@ def new_job(request: Any) -> HttpResponse:
 def find(request: Any) -> JsonResponse:
     """For the command palette: jobs by number or the beginning of a name, pages, and people's teams."""
     q = request.GET.get("q", "").strip()[:100]
-    jobs = present.listed(selectors.filtered(request.actor, {"q": q})).order_by("-number")[:8]
+    jobs = representations.listed(selectors.filtered(request.actor, {"q": q})).order_by("-number")[
+        :8
+    ]
     return JsonResponse(
         {
             "items": [
@@ -300,9 +304,9 @@ def _team(request: Any) -> Any:
 
 
 def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
-    told = pending.answer(job, actor)
-    return present.job_row(job) | {
-        "pending": told or pending.brief(job),
+    told = pending_explanation.answer(job, actor)
+    return representations.job_row(job) | {
+        "pending": told or pending_explanation.brief(job),
         "is_long": clock.now() - job.created_at > LONG_WAIT,
     }
 
@@ -329,7 +333,7 @@ def _children(request: Any, row: Job) -> list[dict[str, Any]]:
     if row.array_size is None:
         return []
     return [
-        present.attempt_row(a)
+        representations.attempt_row(a)
         for a in row.attempts.filter(is_current=True).order_by("index")[:2000]
     ]
 

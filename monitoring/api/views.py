@@ -15,9 +15,9 @@ from monitoring.metrics.ingest import ingest
 from monitoring.wall import wall_of
 from portal import series
 from portal.core.errors import InvalidInput, NotFound
-from workspaces.actors import authorize
+from workspaces.access.actors import authorize
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, PortalView
-from workspaces.permissions import Permission as P
 
 
 class SamplesView(PortalView):

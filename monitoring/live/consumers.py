@@ -24,7 +24,7 @@ from portal.core.events import acts_for, came_with
 from portal.core.outage import outage
 from portal.web.denials import tell_denial
 from portal.web.errors import problem
-from workspaces.actors import Actor
+from workspaces.access.actors import Actor
 
 log = logging.getLogger(__name__)
 MAX_SUBSCRIPTIONS = 64

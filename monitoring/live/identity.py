@@ -16,10 +16,10 @@ from django.utils.module_loading import import_string
 
 from portal.core.errors import NotPermitted
 from portal.core.events import Caller, caller, clean_address
-from workspaces.actors import Actor, actor_in_session, live_impersonations
+from workspaces.access.actors import Actor, actor_in_session, live_impersonations
+from workspaces.credentials.token_format import authenticate_token, live_tokens
 from workspaces.models import User
 from workspaces.tenancy.scope import platform_scope, request_scope
-from workspaces.tokens import authenticate_token, live_tokens
 
 Scope = dict[str, Any]
 

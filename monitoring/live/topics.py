@@ -10,9 +10,9 @@ from uuid import UUID
 from clusters.models import Node
 from jobs.models import Attempt, Job
 from portal.core.errors import NotFound
-from workspaces.actors import Actor
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team
-from workspaces.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
 _TOPIC = re.compile(
@@ -79,7 +79,7 @@ def _of_node(actor: Actor, pk: UUID, topic: str) -> Granted:
 
 
 def _orgs_of(actor: Actor) -> list[UUID]:
-    from workspaces.selectors import orgs_of
+    from workspaces.organizations.selectors import orgs_of
 
     slugs = [org["slug"] for org in orgs_of(actor)]
     return list(Organization.objects.filter(slug__in=slugs).values_list("id", flat=True)[:20])

@@ -9,13 +9,13 @@ from typing import Any, TypeGuard
 from uuid import UUID
 
 from clusters.models import Node
-from jobs.images.config import arch_name
 from jobs.models import Attempt
-from jobs.states import State
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import InvalidInput, NotFound, QuotaExceeded
 from portal.core.events import Fact, record_all
+from schedulers.images.config import arch_name
+from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
 
 _KEY = re.compile(r"muster-([0-9a-f]{32})\Z")

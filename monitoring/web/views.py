@@ -11,8 +11,8 @@ from django.shortcuts import render
 from monitoring import nodes as rows
 from monitoring.api.views import cursor_in, find_node
 from portal.core import clock
-from workspaces.permissions import Permission as P
-from workspaces.web.doors import page
+from workspaces.access.permissions import Permission as P
+from workspaces.web.base import page
 
 
 @page(P.NODES_READ)

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection, models
 
-from portal.core.postgres.wall import wall
+from portal.core.postgres.row_security import wall
 
 Row = Sequence[Any]
 _LOW = (1 << 64) - 1

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 
 from portal.core import clock
-from portal.core.holders import is_dead
+from portal.core.lease_holder import is_dead
 from portal.core.models import Lease
 
 

@@ -90,8 +90,8 @@ def _sign(installation: Installation) -> None:
 
 def _has_local_cluster() -> bool:
     from clusters.models import Cluster
-    from jobs.backends import backends, capabilities_of
-    from jobs.backends.base import Capability
+    from schedulers import backends, capabilities_of
+    from schedulers.contract import Capability
 
     names = [name for name in backends() if Capability.PLACES in capabilities_of(name)]
     return Cluster.objects.filter(backend__in=names).exists()

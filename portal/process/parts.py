@@ -207,8 +207,8 @@ def warm_up_tasks() -> None:
         "1"  # Django's checks belong to `make check`; here they would copy every page
     )
     _load(_TASKS)
-    from jobs.backends import backends
     from portal.celery import app
+    from schedulers import backends
 
     app.loader.import_default_modules()
     collect_seldom()

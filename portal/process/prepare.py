@@ -17,7 +17,7 @@ from portal.process.words import Refusal
 if TYPE_CHECKING:
     from typing import Any
 
-    from workspaces.services.bootstrap import FirstStart
+    from workspaces.organizations.bootstrap import FirstStart
 
 _DATABASE_PATIENCE = 30.0  # seconds; a database of the same compose file may still be starting
 _SCHEMA_PATIENCE = 60.0  # seconds
@@ -30,9 +30,9 @@ def prepare() -> FirstStart:
     """Waits for the database, migrates it, and makes what a fresh installation needs. Raises Refusal in words."""
     from django.conf import settings
 
-    from jobs.clusters import ensure_first_cluster
+    from clusters.backends import ensure_first_cluster
     from portal.process.installation import record_key
-    from workspaces.services.bootstrap import bootstrap
+    from workspaces.organizations.bootstrap import bootstrap
 
     Path(settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
     with _migrating_role() as serving, _locked():
@@ -66,7 +66,7 @@ def isolation_line() -> str:
     from django.core.exceptions import ImproperlyConfigured
     from django.db import connection
 
-    from jobs.clusters.sharing import start_text
+    from clusters.sharing import start_text
 
     try:
         return start_text()
@@ -101,7 +101,7 @@ def _migrating_role() -> Iterator[dict[str, Any] | None]:
 def _admit(role: str, password: str) -> None:
     from django.db import connection
 
-    from workspaces.tenancy.rows import admit_role
+    from workspaces.tenancy.row_security import admit_role
 
     if why := admit_role(connection, role, password):
         raise Refusal(f"The role {role!r} of MUSTER_DATABASE_URL {why}.")
@@ -174,7 +174,7 @@ def _await_database() -> None:
 def _migrate() -> None:
     from django.core.management import call_command
 
-    from workspaces.tenancy.rows import after_migrating
+    from workspaces.tenancy.row_security import after_migrating
 
     if _is_behind():
         call_command("migrate", interactive=False, verbosity=0, skip_checks=True)

@@ -41,7 +41,7 @@ MIDDLEWARE = [
     "allauth.account.middleware.AccountMiddleware",
     "portal.web.requests.ErrorMiddleware",  # what doors and views raise becomes a page or problem+json
     "workspaces.tenancy.http.TenancyMiddleware",  # the HTTP door: who acts, in which organization
-    "workspaces.sso.closed.AccountPages",  # shut in a session that an organization's own provider vouches for
+    "workspaces.identity.session_restrictions.AccountPages",  # shut in a session that an organization's own provider vouches for
 ]
 
 ROOT_URLCONF = "portal.urls"

@@ -10,7 +10,7 @@ from portal.settings.muster import MUSTER_BASE_URL, MUSTER_SESSION_HOURS
 AUTH_USER_MODEL = "workspaces.User"
 # The second is never asked; sessions begun before there was the first name it.
 AUTHENTICATION_BACKENDS = [
-    "workspaces.sso.backend.PasswordBackend",
+    "workspaces.identity.auth_backend.PasswordBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
 PASSWORD_HASHERS = [
@@ -24,7 +24,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "OPTIONS": {"min_length": 10},
     },
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-    {"NAME": "workspaces.passwords.NoKnownWords"},
+    {"NAME": "workspaces.identity.password_rules.NoKnownWords"},
 ]
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
@@ -32,14 +32,12 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = (
     "none"  # addresses come from administrators, not from sign-up, which is closed
 )
-ACCOUNT_ADAPTER = "workspaces.accounts.AccountAdapter"
-ACCOUNT_FORMS = {"login": "workspaces.accounts.SignInForm"}
+ACCOUNT_ADAPTER = "workspaces.identity.account_adapter.AccountAdapter"
+ACCOUNT_FORMS = {"login": "workspaces.identity.account_adapter.SignInForm"}
 SOCIALACCOUNT_ADAPTER = (
-    "workspaces.sso.adapter.SsoAdapter"  # its providers are our rows, its rules are ours
+    "workspaces.identity.adapter.SsoAdapter"  # its providers are our rows, its rules are ours
 )
-IDP_OIDC_ADAPTER = (
-    "workspaces.issuer.adapter.IssuerAdapter"  # the portal as provider for other applications
-)
+IDP_OIDC_ADAPTER = "workspaces.identity.oidc_provider.adapter.IssuerAdapter"  # the portal as provider for other applications
 IDP_OIDC_AUTHORIZATION_CODE_EXPIRES_IN = 60
 IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
 IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 30 * 86_400
@@ -61,10 +59,10 @@ ACCOUNT_RATE_LIMITS = {
     "change_password": "5/m/user",
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-MFA_ADAPTER = "workspaces.second_factor.Adapter"
+MFA_ADAPTER = "workspaces.identity.mfa.Adapter"
 MFA_FORMS = {
-    "authenticate": "workspaces.second_factor.SignInForm",
-    "reauthenticate": "workspaces.second_factor.ConfirmForm",
+    "authenticate": "workspaces.identity.mfa.SignInForm",
+    "reauthenticate": "workspaces.identity.mfa.ConfirmForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RECOVERY_CODES_SHOW_ONCE = True

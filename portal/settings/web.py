@@ -71,7 +71,7 @@ CACHES = {
     "default": {"BACKEND": "portal.core.cache.ForgivingRedisCache", "LOCATION": MUSTER_REDIS_URL}
     if MUSTER_REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
-    # `workspaces.durable`: never full, as an entry must not push out another one; `workspaces.tidy` deletes what has expired
+    # `workspaces.identity.rate_limit_cache`: never full, as an entry must not push out another one; `workspaces.tidy` deletes what has expired
     "durable": {
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "workspaces_durable",

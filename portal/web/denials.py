@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from portal.core import windows
+from portal.core import rate_windows
 from portal.core.errors import PortalError
 from portal.core.events import Fact, record
 
@@ -40,8 +40,10 @@ def note_denial(request: Any, error: PortalError, org_id: UUID | None = None) ->
 def tell_denial(actor: Any, org_id: UUID | None, error: PortalError, data: dict[str, Any]) -> None:
     """Never raises: the answer goes out whatever becomes of the record."""
     try:
-        number = windows.take(f"denied:{actor.token.id if actor.token else actor.user_id}", MOST)[0]
-        if number > MOST or windows.take("denied", MOST_OF_ALL)[0] > MOST_OF_ALL:
+        number = rate_windows.take(
+            f"denied:{actor.token.id if actor.token else actor.user_id}", MOST
+        )[0]
+        if number > MOST or rate_windows.take("denied", MOST_OF_ALL)[0] > MOST_OF_ALL:
             return
         permission = {"permission": error.data["permission"]} if "permission" in error.data else {}
         more = (

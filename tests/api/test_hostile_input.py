@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.jobs.stage import cluster_with, submit
-from workspaces.services import set_quota
+from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope
 
 ORG = "/api/v1/orgs/atlas"

@@ -9,10 +9,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from jobs.models import Attempt
-from jobs.states import State
 from portal.core.events import Fact, record_all
+from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
-from workspaces import services
+from workspaces.credentials import tokens
+from workspaces.organizations import services as organization_services
+from workspaces.quotas import set_limits
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 ORG = "/api/v1/orgs/atlas"
@@ -53,13 +55,17 @@ def grow(story, begin: int, end: int) -> None:
     actor = story.actor(story.ada)
     with org_scope(story.atlas.id):
         for n in range(begin, end):
-            services.create_team(actor=actor, org=story.atlas, slug=f"team-{n}")
-            services.add_member(actor=actor, org=story.atlas, email=f"p{n}@atlas.example")
-            services.add_team_member(actor=actor, team=story.vision, email=f"p{n}@atlas.example")
-            services.create_token(
+            organization_services.create_team(actor=actor, org=story.atlas, slug=f"team-{n}")
+            organization_services.add_member(
+                actor=actor, org=story.atlas, email=f"p{n}@atlas.example"
+            )
+            organization_services.add_team_member(
+                actor=actor, team=story.vision, email=f"p{n}@atlas.example"
+            )
+            tokens.create_token(
                 actor=actor, org=story.atlas, name=f"t{n}", scopes=["all"], team=story.vision
             )
-            services.set_quota(
+            set_limits.set_quota(
                 actor=actor,
                 org=story.atlas,
                 scope="team",

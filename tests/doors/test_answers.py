@@ -13,9 +13,9 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.http import HttpResponse
 
-from jobs.clusters import ensure_first_cluster
+from clusters.backends import ensure_first_cluster
 from jobs.services import submit_job
-from jobs.spec import parse_mapping
+from schedulers.spec import parse_mapping
 from tests.doors.table import PAGE_READS, READS, browser
 from tests.rig.environment import ROOT
 from tests.story import PASSWORD

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from tests.doors.table import ACCOUNTS, API_CHANGES, PAGE_CHANGES, browser
-from workspaces.own_roles import forget
+from workspaces.access.custom_roles import forget
 
 TOKEN = "a" * 32
 FOREIGN = [

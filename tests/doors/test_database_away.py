@@ -12,7 +12,7 @@ from monitoring.live.consumers import LiveConsumer
 from monitoring.live.identity import BySession
 from portal.core.postgres.base import DatabaseWrapper
 from tests.rig.processes import free_port
-from workspaces.tokens import new_secret
+from workspaces.credentials.token_format import new_secret
 
 TOKEN = {"Authorization": f"Bearer {new_secret()}"}
 SESSION = {"Cookie": f"{settings.SESSION_COOKIE_NAME}=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}

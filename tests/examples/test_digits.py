@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from jobs.spec.examples import EXAMPLES_DIR
+from schedulers.spec.examples import EXAMPLES_DIR
 from tests.rig.processes import free_port
 
 TRAINER = EXAMPLES_DIR / "digits" / "train.py"

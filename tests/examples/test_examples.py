@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from jobs.spec import Task, environment, examples, parse_yaml, script
-from jobs.spec.examples import EXAMPLES_DIR, ORDER
+from schedulers.spec import Task, environment, examples, parse_yaml, script
+from schedulers.spec.examples import EXAMPLES_DIR, ORDER
 
 EXAMPLES = {example.title: example for example in examples()}
 BRIEF = {"DIGITS_EPOCHS": "1", "DIGITS_ENGINE": "plain"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from jobs.backends.base import (
+from schedulers.contract import (
     Capability,
     Handle,
     Launch,
@@ -21,7 +21,7 @@ from jobs.backends.base import (
     Stay,
     Unavailable,
 )
-from jobs.states import Reason, State
+from schedulers.states import Reason, State
 
 
 class BackendDouble:

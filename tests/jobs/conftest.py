@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from portal.core import hints
+from portal.core import wakeups
 
 if TYPE_CHECKING:
     from tests.jobs.kubernetes_site import Site
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def hints_go_nowhere() -> Iterator[None]:
     """Without it, each committed change would try to reach Celery's broker."""
-    hints.deliver_by(lambda task: None)
+    wakeups.deliver_by(lambda task: None)
     yield
-    hints.deliver_by(None)
+    wakeups.deliver_by(None)
 
 
 @pytest.fixture

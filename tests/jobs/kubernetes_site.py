@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from clusters.backends import backend_of
 from clusters.models import Cluster
+from clusters.services.connections import connect_cluster
+from clusters.services.inventory import take_inventory
 from jobs import services
-from jobs.backends.kubernetes_parts import names
-from jobs.clusters import backend_of
-from jobs.clusters.connecting import connect_cluster
-from jobs.dispatch import dispatch_all
+from jobs.dispatch.claims import dispatch_all
+from jobs.dispatch.watch.watcher import Watcher
 from jobs.models import Attempt, Job
-from jobs.states import State
-from jobs.watch.inventory import take_inventory
-from jobs.watch.watcher import Watcher
 from portal.core import clock
+from schedulers.kubernetes import names
+from schedulers.states import State
 from tests.jobs.stage import only_attempt, submit
 from tests.rig.kubernetes_double import Double
 from tests.story import Story

@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from clusters.backends import backend_of
 from clusters.models import Cluster
-from jobs.backends.slurm_parts.rest import signed
-from jobs.clusters import backend_of
-from jobs.clusters.connecting import connect_cluster
-from jobs.dispatch import dispatch_all
+from clusters.services.connections import connect_cluster
+from clusters.services.inventory import take_inventory
+from jobs.dispatch.claims import dispatch_all
+from jobs.dispatch.watch.watcher import Watcher
 from jobs.models import Attempt, Job
-from jobs.states import State
-from jobs.watch.inventory import take_inventory
-from jobs.watch.watcher import Watcher
 from portal.core import clock
 from portal.core.models import Event
+from schedulers.slurm.rest import signed
+from schedulers.states import State
 from tests.jobs.stage import only_attempt, submit
 from tests.rig.seeds import courses
 from tests.rig.slurm import Slurm

@@ -6,9 +6,9 @@ from typing import Any
 
 from clusters.models import Cluster, Gpu, Node
 from jobs import services
-from jobs.dispatch import claim_due
+from jobs.dispatch.claims import claim_due
 from jobs.models import Attempt, Job
-from jobs.spec import parse_mapping
+from schedulers.spec import parse_mapping
 from tests.story import Story
 from workspaces.tenancy.scope import org_scope
 

@@ -16,7 +16,7 @@ from jobs.services import submit as submission
 from portal.core.errors import PortalError
 from portal.core.models import Event
 from tests.jobs.stage import GIB, cluster_with, submit
-from workspaces.services import set_quota
+from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope
 
 JOBS = "/api/v1/orgs/atlas/jobs"

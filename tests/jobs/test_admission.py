@@ -8,9 +8,9 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.admission import Ask, NodeRoom, Room, plan
-from jobs.states import Wait
-from workspaces.quotas import Meter, Standing, meters
+from jobs.scheduling.admission import Ask, NodeRoom, Room, plan
+from schedulers.states import Wait
+from workspaces.quotas.limits import Meter, Standing, meters
 
 ORG, TEAM, USER = UUID(int=1), UUID(int=2), UUID(int=3)
 MIB = 1 << 20

@@ -7,14 +7,14 @@ import subprocess
 
 import pytest
 
-from jobs.backends.base import Capability
 from jobs.models import Attempt, Job
-from jobs.services import beside
-from jobs.states import State
+from jobs.services import exec as beside
 from portal.core.models import Event
+from schedulers.contract import Capability
+from schedulers.states import State
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, submit
-from workspaces.services.secrets import set_secret
+from workspaces.credentials.secrets import set_secret
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 EXEC = "/api/v1/orgs/atlas/jobs/1/exec"

@@ -11,22 +11,23 @@ from uuid import UUID
 import pytest
 
 from clusters.models import Cluster
-from jobs import dispatch, handover, services
-from jobs.backends.base import Unavailable
-from jobs.dispatch import LEASE, claim_due, dispatch_all
-from jobs.handover import hand_over
+from jobs import services
+from jobs.dispatch import claims, submission
+from jobs.dispatch.claims import LEASE, claim_due, dispatch_all
+from jobs.dispatch.submission import hand_over
+from jobs.dispatch.watch import observations
 from jobs.models import Attempt, Job
-from jobs.states import Reason, State, Wait
-from jobs.watch import observe
 from portal.core import clock
-from portal.core.holders import new_lease
+from portal.core.lease_holder import new_lease
+from schedulers.contract import Unavailable
+from schedulers.states import Reason, State, Wait
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
 from tests.rig.environment import ROOT
+from workspaces.credentials.token_format import authenticate_token
 from workspaces.models import AccessToken, Quota
-from workspaces.services import set_quota
+from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope, platform_scope
-from workspaces.tokens import authenticate_token
 
 pytestmark = pytest.mark.both_databases
 
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.both_databases
 @pytest.fixture
 def double(monkeypatch):
     made = BackendDouble()
-    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
+    monkeypatch.setattr("clusters.backends.backend_of", lambda cluster: made)
     return made
 
 
@@ -51,9 +52,9 @@ def cancel(story, job: Job) -> None:
 
 def look(cluster: Cluster, double: BackendDouble) -> None:
     """One turn of the watcher."""
-    active = observe.active_attempts(cluster)
-    observe.apply_poll(cluster, active, double.poll([a.key for a in active]))
-    observe.send_stops(double, observe.active_attempts(cluster))
+    active = observations.active_attempts(cluster)
+    observations.apply_poll(cluster, active, double.poll([a.key for a in active]))
+    observations.send_stops(double, observations.active_attempts(cluster))
 
 
 def test_a_job_that_cannot_be_told_to_stop_keeps_no_other_running(story, double, monkeypatch):
@@ -72,12 +73,12 @@ def test_a_job_that_cannot_be_told_to_stop_keeps_no_other_running(story, double,
 
     monkeypatch.setattr(double, "cancel", reluctant)
     with pytest.raises(Unavailable):
-        observe.send_stops(double, observe.active_attempts(cluster))
+        observations.send_stops(double, observations.active_attempts(cluster))
     assert set(double.alive) == set(refused)
 
 
 def test_a_node_is_not_given_out_twice_when_the_queue_is_longer_than_one_window(story, monkeypatch):
-    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    monkeypatch.setattr(claims, "WINDOW", 5)
     cluster = cluster_with(cpus=3, gpus=2)
     for _ in range(8):
         submit(story, resources={"cpus": 1})
@@ -91,14 +92,14 @@ def test_a_node_is_not_given_out_twice_when_the_queue_is_longer_than_one_window(
 
 
 def test_an_array_keeps_its_own_limit_when_it_is_longer_than_one_window(story, monkeypatch):
-    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    monkeypatch.setattr(claims, "WINDOW", 5)
     cluster = cluster_with(cpus=100)
     submit(story, array={"size": 30, "max_parallel": 2})
     assert len(claim_all(cluster)) == 2
 
 
 def test_a_quota_is_not_passed_when_the_queue_is_longer_than_one_window(story, monkeypatch):
-    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    monkeypatch.setattr(claims, "WINDOW", 5)
     cluster = cluster_with(cpus=100)
     with org_scope(story.atlas.id):
         set_quota(
@@ -116,7 +117,7 @@ def test_a_quota_is_not_passed_when_the_queue_is_longer_than_one_window(story, m
 
 
 def test_what_fits_behind_a_window_of_what_does_not_is_found(story, monkeypatch):
-    monkeypatch.setattr(dispatch, "WINDOW", 5)
+    monkeypatch.setattr(claims, "WINDOW", 5)
     cluster = cluster_with(cpus=4)
     submit(story, resources={"cpus": 3})
     claim_due(cluster.id)
@@ -127,17 +128,15 @@ def test_what_fits_behind_a_window_of_what_does_not_is_found(story, monkeypatch)
 
 
 def test_claim_from_a_full_cluster_reads_only_the_front_of_the_queue(story, monkeypatch):
-    monkeypatch.setattr(dispatch, "WINDOW", 5)
-    cluster, judged, plan = cluster_with(cpus=1), [], dispatch.plan
+    monkeypatch.setattr(claims, "WINDOW", 5)
+    cluster, judged, plan = cluster_with(cpus=1), [], claims.plan
     jobs = [submit(story) for _ in range(20)]
     assert len(claim_due(cluster.id).attempts) == 1
     assert claim_due(cluster.id) is None
     assert set(
         Job.objects.filter(id__in=[job.id for job in jobs[1:]]).values_list("wait", flat=True)
     ) == {Wait.CAPACITY}
-    monkeypatch.setattr(
-        dispatch, "plan", lambda room, asks: judged.extend(asks) or plan(room, asks)
-    )
+    monkeypatch.setattr(claims, "plan", lambda room, asks: judged.extend(asks) or plan(room, asks))
     assert claim_due(cluster.id) is None
     assert len(judged) == 5
 
@@ -183,14 +182,14 @@ def test_a_quota_that_another_planner_was_faster_with_is_given_to_as_many_as_it_
         )
     for _ in range(5):
         submit(story)
-    seen = dispatch.room_of
+    seen = claims.room_of
 
     def before_the_other_was_faster(*args):
         room = seen(*args)
         room.limits.clear()
         return room
 
-    monkeypatch.setattr(dispatch, "room_of", before_the_other_was_faster)
+    monkeypatch.setattr(claims, "room_of", before_the_other_was_faster)
     assert len(claim_due(cluster.id).attempts) == 2
     assert Quota.objects.get(scope="org", resource="jobs").used == 2
     assert Attempt.objects.filter(is_held=True).count() == 2
@@ -276,7 +275,7 @@ def test_what_a_killed_worker_had_claimed_is_taken_at_once_and_what_a_living_one
         ).stdout.strip()
     )
     with monkeypatch.context() as patch:
-        patch.setattr(dispatch, "new_lease", lambda: theirs if is_killed else new_lease())
+        patch.setattr(claims, "new_lease", lambda: theirs if is_killed else new_lease())
         claim_due(cluster.id)
     dispatch_all()
     assert double.starts == ([only_attempt(job).key] if is_killed else [])
@@ -293,13 +292,13 @@ def test_what_a_dead_worker_had_started_is_adopted_and_keeps_a_token_that_works(
     def die(*args):
         raise Killed
 
-    claim, apply = claim_due(cluster.id), handover.transition
+    claim, apply = claim_due(cluster.id), submission.transition
     try:
-        handover.transition = die
+        submission.transition = die
         with pytest.raises(Killed):
             hand_over(claim)
     finally:
-        handover.transition = apply
+        submission.transition = apply
     [launch] = double.alive.values()
     with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
         dispatch_all()

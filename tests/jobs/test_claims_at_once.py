@@ -7,11 +7,13 @@ import threading
 import pytest
 from django.db import connections
 
-from jobs import derive, dispatch, services
-from jobs.dispatch import claim_due
-from jobs.lifecycle import Change, transition
+from jobs import services
+from jobs.dispatch import claims as dispatch
+from jobs.dispatch import job_status
+from jobs.dispatch.claims import claim_due
+from jobs.dispatch.lifecycle import Change, transition
 from jobs.models import Attempt
-from jobs.states import Reason, State
+from schedulers.states import Reason, State
 from tests.jobs.stage import claim_all, cluster_with, submit
 from workspaces.models import Quota
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -52,7 +54,7 @@ def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, mon
     story, cluster = tell(), cluster_with()
     job = submit(story)
     claimed, go_on = threading.Event(), threading.Event()
-    refresh = derive.refresh_jobs
+    refresh = job_status.refresh_jobs
 
     def slowly(*given, **more):
         if threading.current_thread() is planner:
@@ -60,7 +62,7 @@ def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, mon
             go_on.wait(10)
         return refresh(*given, **more)
 
-    monkeypatch.setattr(derive, "refresh_jobs", slowly)
+    monkeypatch.setattr(job_status, "refresh_jobs", slowly)
     planner = _thread(lambda: claim_due(cluster.id))
     planner.start()
     assert claimed.wait(10)
@@ -84,7 +86,7 @@ def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_no
     submit(story, array={"size": 4})
     first = claim_due(cluster.id, 1).attempts[0]
     settled, go_on = threading.Event(), threading.Event()
-    refresh = derive.refresh_jobs
+    refresh = job_status.refresh_jobs
 
     def slowly(*given, **more):
         if threading.current_thread() is watcher:
@@ -92,7 +94,7 @@ def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_no
             go_on.wait(10)
         return refresh(*given, **more)
 
-    monkeypatch.setattr(derive, "refresh_jobs", slowly)
+    monkeypatch.setattr(job_status, "refresh_jobs", slowly)
     watcher = _thread(
         lambda: transition([Change(first.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
     )
@@ -120,7 +122,7 @@ def test_an_end_that_frees_jobs_meets_a_cancel_of_them_without_waiting_in_a_ring
     waiting = [submit(story, after=[first.number]) for _ in range(3)]
     [ending] = claim_due(cluster.id).attempts
     freed, go_on = threading.Event(), threading.Event()
-    judged, said = derive.verdict_of, derive.hint
+    judged, said = job_status.verdict_of, job_status.hint
 
     def slowly(name):
         if threading.current_thread() is watcher and not freed.is_set():
@@ -129,11 +131,11 @@ def test_an_end_that_frees_jobs_meets_a_cancel_of_them_without_waiting_in_a_ring
         said(name)
 
     monkeypatch.setattr(
-        derive,
+        job_status,
         "verdict_of",
         lambda jobs: dict(sorted(judged(jobs).items(), key=lambda pair: pair[0].id, reverse=True)),
     )
-    monkeypatch.setattr(derive, "hint", slowly)
+    monkeypatch.setattr(job_status, "hint", slowly)
     watcher = _thread(
         lambda: transition([Change(ending.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
     )

@@ -8,13 +8,13 @@ import pytest
 
 from clusters.models import Node
 from jobs import services, storage, tasks
-from jobs.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import Change, transition
 from jobs.models import Attempt, Job
-from jobs.states import Reason, State
 from portal.blobs.logs import log_store
 from portal.core import clock
 from portal.core.errors import Conflict, NotPermitted, Unavailable
 from portal.core.models import Event
+from schedulers.states import Reason, State
 from tests.jobs.stage import claim_all, cluster_with, submit
 from workspaces.models import Quota
 from workspaces.tenancy.scope import org_scope, platform_scope

@@ -10,18 +10,19 @@ import pytest
 import yaml
 from django.db import connection, connections
 
-from jobs import dispatch
-from jobs.backends.base import Capability, Handle, Observation, Poll, Rejected, Unavailable
-from jobs.dispatch import LEASE, claim_due, dispatch_all
-from jobs.handover import hand_over
+from jobs.dispatch import claims
+from jobs.dispatch.claims import LEASE, claim_due, dispatch_all
+from jobs.dispatch.submission import hand_over
+from jobs.dispatch.watch import observations
 from jobs.models import Attempt, Job
-from jobs.pending import answer
-from jobs.states import Reason, State, Wait
-from jobs.watch import observe
+from jobs.scheduling.pending_explanation import answer
 from portal.core import clock
+from schedulers.contract import Capability, Handle, Observation, Poll, Rejected, Unavailable
+from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.models import Quota
-from workspaces.services import Wanted, create_team, set_quota, set_quotas
+from workspaces.organizations.services import create_team
+from workspaces.quotas.set_limits import Wanted, set_quota, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -46,7 +47,7 @@ class ScriptedBackend:
 @pytest.fixture
 def backend(monkeypatch):
     made = ScriptedBackend()
-    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
+    monkeypatch.setattr("clusters.backends.backend_of", lambda cluster: made)
     return made
 
 
@@ -179,9 +180,9 @@ def test_not_seen_is_lost_only_after_the_grace_and_never_while_it_is_handed_over
     job = submit(story)
     Attempt.objects.filter(job=job).update(state=state)
     unknown = Poll(missing=[only_attempt(job).key])
-    observe.apply_poll(cluster, observe.active_attempts(cluster), unknown)
+    observations.apply_poll(cluster, observations.active_attempts(cluster), unknown)
     with clock.frozen(clock.now() + timedelta(seconds=after)):
-        observe.apply_poll(cluster, observe.active_attempts(cluster), unknown)
+        observations.apply_poll(cluster, observations.active_attempts(cluster), unknown)
     attempt = Attempt.objects.filter(job=job).order_by("ordinal").first()
     assert (attempt.reason == Reason.LOST) is lost
 
@@ -191,9 +192,9 @@ def test_being_seen_again_ends_the_count_towards_lost(story):
     job = submit(story)
     Attempt.objects.filter(job=job).update(state=State.RUNNING)
     key = only_attempt(job).key
-    observe.apply_poll(cluster, observe.active_attempts(cluster), Poll(missing=[key]))
-    observe.apply_poll(
-        cluster, observe.active_attempts(cluster), Poll([Observation(key, State.RUNNING)])
+    observations.apply_poll(cluster, observations.active_attempts(cluster), Poll(missing=[key]))
+    observations.apply_poll(
+        cluster, observations.active_attempts(cluster), Poll([Observation(key, State.RUNNING)])
     )
     assert only_attempt(job).missing_since is None
 
@@ -230,8 +231,8 @@ def test_the_sweep_finds_what_a_lost_hint_left_behind(story, backend, monkeypatc
     cluster_with()
     submit(story)
     asked = []
-    monkeypatch.setattr(dispatch, "hint", asked.append)
-    dispatch.due_sweep()
+    monkeypatch.setattr(claims, "hint", asked.append)
+    claims.due_sweep()
     assert asked == ["jobs.dispatch"]
 
 
@@ -303,9 +304,9 @@ def test_what_is_guaranteed_to_another_team_is_not_taken_and_the_reason_says_so(
 def test_job_behind_many_kinds_of_refused_ones_starts_within_a_few_rounds(
     story, backend, monkeypatch
 ):
-    monkeypatch.setattr(dispatch, "WINDOW", 2)
-    monkeypatch.setattr(dispatch, "HORIZON", 2)
-    monkeypatch.setattr(dispatch, "MAX_KINDS", 1)
+    monkeypatch.setattr(claims, "WINDOW", 2)
+    monkeypatch.setattr(claims, "HORIZON", 2)
+    monkeypatch.setattr(claims, "MAX_KINDS", 1)
     cluster_with(cpus=30)
     for cpus in (20, *range(11, 21)):
         submit(story, resources={"cpus": cpus})

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from clusters.backends import ensure_first_cluster
 from clusters.models import Cluster, Pool
 from jobs import services as jobs
-from jobs.clusters import ensure_first_cluster
-from jobs.guide import steps_of
+from jobs.first_steps import steps_of
 from jobs.models import Job
-from jobs.spec import parse_mapping
-from jobs.states import State
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
-from workspaces import services
+from schedulers.spec import parse_mapping
+from schedulers.states import State
 from workspaces.models import GroupRule, Membership, Organization, Provider, Team
+from workspaces.organizations import bootstrap
+from workspaces.organizations import services as organization_services
+from workspaces.quotas import set_limits
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 HOME = 'id="guide"'
@@ -28,7 +30,7 @@ def done(org) -> set[str]:
 @pytest.fixture
 def fresh(db):
     """What a fresh installation has."""
-    services.bootstrap()
+    bootstrap.bootstrap()
     org = Organization.objects.get(slug="home")
     with org_scope(org.id):
         yield org
@@ -39,7 +41,7 @@ def test_a_fresh_installation_has_nothing_done(fresh):
 
 
 def test_each_step_ticks_itself_and_no_other(fresh):
-    from workspaces.actors import actor_of
+    from workspaces.access.actors import actor_of
 
     owner = actor_of(Membership.objects.get().user).enter(fresh)
     ticked = set()
@@ -48,18 +50,18 @@ def test_each_step_ticks_itself_and_no_other(fresh):
         ticked.add(key)
         assert done(fresh) == ticked
 
-    services.rename_org(actor=owner, org=fresh, name="Example AG")
+    organization_services.rename_org(actor=owner, org=fresh, name="Example AG")
     now("named")
     with platform_scope("a directory of the installation"):
         provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp")
     now("people-from")
     GroupRule.objects.create(provider=provider, position=1, group="*", org=fresh, role="member")
     now("groups")
-    services.add_member(actor=owner, org=fresh, email="ina@else.example")
+    organization_services.add_member(actor=owner, org=fresh, email="ina@else.example")
     now("people")
-    team = services.create_team(actor=owner, org=fresh, slug="vision")
+    team = organization_services.create_team(actor=owner, org=fresh, slug="vision")
     now("team")
-    services.set_quota(
+    set_limits.set_quota(
         actor=owner, org=fresh, scope="team", subject="vision", resource="gpu", limit=8
     )
     now("quotas")
@@ -116,8 +118,10 @@ def test_it_is_put_away_for_good_and_can_be_had_back(story):
 def test_a_name_is_text_of_its_length_and_the_address_stays(story):
     for name in ("", "x" * 101, "a\x00b"):
         with pytest.raises(InvalidInput):
-            services.rename_org(actor=story.actor(story.ada), org=story.atlas, name=name)
-    services.rename_org(
+            organization_services.rename_org(
+                actor=story.actor(story.ada), org=story.atlas, name=name
+            )
+    organization_services.rename_org(
         actor=story.actor(story.ada),
         org=Organization.objects.get(slug="atlas"),
         name="<b>Atlas</b>",

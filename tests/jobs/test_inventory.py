@@ -11,12 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Cluster, Gpu, Node
-from jobs.backends.base import GpuFacts, NodeFacts
-from jobs.watch import trouble
-from jobs.watch.inventory import take_inventory
-from jobs.watch.watcher import Watcher
+from clusters.services import outages
+from clusters.services.inventory import take_inventory
+from jobs.dispatch.watch.watcher import Watcher
 from portal.core import clock
 from portal.core.models import Event
+from schedulers.contract import GpuFacts, NodeFacts
 from tests.jobs.backend_double import BackendDouble
 from workspaces.tenancy.scope import platform_scope
 
@@ -127,7 +127,7 @@ def test_waiting_jobs_are_looked_at_when_room_may_have_come_and_not_when_use_mov
     cluster, monkeypatch
 ):
     told: list[str] = []
-    monkeypatch.setattr("jobs.watch.inventory.hint", told.append)
+    monkeypatch.setattr("clusters.services.inventory.hint", told.append)
     for nodes, is_told in (
         ([node(0)], True),
         ([node(0, used_gpus=2)], False),
@@ -163,7 +163,7 @@ def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_few_seconds(clu
 def test_trouble_stays_until_the_cluster_has_answered_again(cluster, monkeypatch):
     """With nothing running there, most looks ask the cluster nothing: they know nothing of it."""
     backend = BackendDouble()
-    monkeypatch.setattr("jobs.watch.watcher.backend_of", lambda row: backend)
+    monkeypatch.setattr("jobs.dispatch.watch.watcher.backend_of", lambda row: backend)
     watch, words = Watcher(cluster.id), lambda: Cluster.objects.get(id=cluster.id).trouble
     backend.is_away = True
     with platform_scope("test"):
@@ -181,16 +181,16 @@ def test_each_silence_is_told_once_with_its_beginning_its_words_and_its_length(
     cluster, monkeypatch
 ):
     Cluster.objects.update(trouble="", seen_at=None)
-    trouble.answered(cluster)
-    trouble.fell_silent(cluster, "no answer in 3 s")
-    trouble.fell_silent(cluster, "no answer in 4 s")
+    outages.answered(cluster)
+    outages.fell_silent(cluster, "no answer in 3 s")
+    outages.fell_silent(cluster, "no answer in 4 s")
     with CaptureQueriesContext(connection) as asked:
-        trouble.fell_silent(cluster, "no answer in 4 s")
+        outages.fell_silent(cluster, "no answer in 4 s")
     assert not any(one["sql"].startswith("UPDATE") for one in asked)
     since = Cluster.objects.get(id=cluster.id).trouble_since
     monkeypatch.setattr(clock, "now", lambda: since + timedelta(minutes=4))
-    trouble.answered(cluster)
-    trouble.answered(cluster)
+    outages.answered(cluster)
+    outages.answered(cluster)
     began, ended = Event.objects.filter(subject_id=cluster.id).order_by("position")
     assert (began.kind, began.data["said"]) == ("cluster.silent", "no answer in 3 s")
     assert (ended.kind, ended.data["said"], ended.data["seconds"]) == (

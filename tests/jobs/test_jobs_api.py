@@ -9,11 +9,11 @@ import pytest
 from django.db import connections
 
 from jobs.models import Attempt, Job
-from jobs.states import State
 from portal.core.ids import uuid7
 from portal.core.models import Event
+from schedulers.states import State
 from tests.jobs.stage import GIB, cluster_with, submit
-from workspaces.services import set_quota
+from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 JOBS = "/api/v1/orgs/atlas/jobs"

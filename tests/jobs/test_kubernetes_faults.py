@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from jobs.backends.base import Unavailable
-from jobs.backends.kubernetes_parts import wire
-from jobs.backends.kubernetes_parts.wire import Wire
-from jobs.dispatch import dispatch_all
+from jobs.dispatch.claims import dispatch_all
 from jobs.models import Attempt, Job
-from jobs.states import Reason, State
+from schedulers.contract import Unavailable
+from schedulers.kubernetes import client
+from schedulers.kubernetes.client import Wire
+from schedulers.states import Reason, State
 from tests.jobs.kubernetes_site import Killed, Site
 from tests.jobs.stage import only_attempt
 from tests.rig import kubernetes_store
@@ -81,7 +81,7 @@ def test_a_server_that_is_busy_broken_or_hanging_changes_nothing_but_the_time_it
     site, monkeypatch, seed, fault
 ):
     random = Random(seed)
-    monkeypatch.setattr(wire, "READ", 0.3)
+    monkeypatch.setattr(client, "READ", 0.3)
     for n in range(4):
         site.submit(f"sleep {random.uniform(0, 1):.2f}; exit {n % 2}")
     for _ in range(6):

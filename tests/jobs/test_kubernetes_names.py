@@ -6,9 +6,9 @@ import uuid
 
 import pytest
 
-from jobs.backends.kubernetes_parts import names, states
 from jobs.models import Attempt
-from jobs.states import State
+from schedulers.kubernetes import names, states
+from schedulers.states import State
 from tests.jobs.kubernetes_site import Site
 from tests.jobs.stage import only_attempt
 from workspaces.models import Organization, Team

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from jobs import pending
-from jobs.backends.base import Rejected
-from jobs.backends.kubernetes_parts import queues
-from jobs.clusters import backend_of
-from jobs.clusters.pools import create_pool
+from clusters.backends import backend_of
+from clusters.services.inventory import take_inventory
+from clusters.services.pools import create_pool
 from jobs.models import Job
-from jobs.states import Reason, State, Wait
-from jobs.watch.inventory import take_inventory
+from jobs.scheduling import pending_explanation
+from schedulers.contract import Rejected
+from schedulers.kubernetes import queues
+from schedulers.states import Reason, State, Wait
 from tests.jobs.backends.kubernetes_stage import launch
 from tests.jobs.kubernetes_site import Site
 from tests.jobs.stage import only_attempt
@@ -38,10 +38,10 @@ def submit(site: Site, script: str = "true") -> Job:
     return site.submit(script, policy={"pool": "queued", "grace": "1s"})
 
 
-def told(site: Site, job: Job) -> pending.Answer | None:
+def told(site: Site, job: Job) -> pending_explanation.Answer | None:
     fresh = Job.objects.get(id=job.id)
     return (
-        pending.answer(fresh, site.story.actor(site.story.ada))
+        pending_explanation.answer(fresh, site.story.actor(site.story.ada))
         if fresh.state > State.DISPATCHING
         else None
     )

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from jobs import pending
-from jobs.clusters.connecting import change_cluster
+from clusters.services.connections import change_cluster
 from jobs.models import Job, PendingSpell
-from jobs.states import Reason, State, Wait
+from jobs.scheduling import pending_explanation
+from schedulers.states import Reason, State, Wait
 from tests.jobs.kubernetes_site import Site
 from tests.jobs.stage import only_attempt
 from tests.rig import kubernetes_store
@@ -40,11 +40,11 @@ TROUBLES = pytest.mark.parametrize(
 )
 
 
-def answer(site: Site, job: Job) -> pending.Answer | None:
+def answer(site: Site, job: Job) -> pending_explanation.Answer | None:
     """What the portal tells while it is with the cluster."""
     fresh = Job.objects.get(id=job.id)
     return (
-        pending.answer(fresh, site.story.actor(site.story.ada))
+        pending_explanation.answer(fresh, site.story.actor(site.story.ada))
         if fresh.state > State.DISPATCHING
         else None
     )

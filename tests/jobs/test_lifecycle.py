@@ -11,17 +11,17 @@ import pytest
 from django.db import transaction
 
 from jobs import services
-from jobs.derive import array_state
-from jobs.dispatch import claim_due
-from jobs.lifecycle import MOST_FORGOTTEN, Change, transition
+from jobs.dispatch.claims import claim_due
+from jobs.dispatch.job_status import array_state
+from jobs.dispatch.lifecycle import MOST_FORGOTTEN, Change, transition
 from jobs.models import Attempt, Job
-from jobs.states import Reason, State
 from portal.core import clock
 from portal.core.models import Event
+from schedulers.states import Reason, State
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from tests.rig.seeds import courses
+from workspaces.credentials.tokens import Bearer, issue_attempt_tokens
 from workspaces.models import AccessToken, Quota
-from workspaces.services import Bearer, issue_attempt_tokens
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 ENDS = {

@@ -6,10 +6,10 @@ import pytest
 
 from clusters.models import Cluster, Node
 from jobs import services
-from jobs.dispatch import claim_due
-from jobs.launch import build_launches
-from jobs.spec import parse_mapping, parse_text
+from jobs.dispatch.claims import claim_due
+from jobs.dispatch.launch import build_launches
 from portal.core.errors import InvalidInput
+from schedulers.spec import parse_mapping, parse_text
 from tests.jobs.stage import GIB, cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 

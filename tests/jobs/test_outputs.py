@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from clusters.models import Cluster, Node
-from jobs import present, services
+from jobs import representations, services
 from jobs.models import Attempt
-from jobs.spec import parse_mapping
-from jobs.states import State
 from portal.core import clock
+from schedulers.spec import parse_mapping
+from schedulers.states import State
 from tests.jobs.stage import GIB, cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -32,7 +32,7 @@ def key_of(job) -> str:
 
 def told(job) -> str:
     with org_scope(job.org_id):
-        return present.job_detail(job)["output"]
+        return representations.job_detail(job)["output"]
 
 
 def end(job) -> None:

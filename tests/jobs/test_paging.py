@@ -8,8 +8,8 @@ import pytest
 
 from jobs import selectors
 from jobs.models import Job
-from jobs.states import State
 from portal.core.errors import InvalidInput
+from schedulers.states import State
 from tests.jobs.stage import cluster_with
 from workspaces.tenancy.scope import org_scope
 

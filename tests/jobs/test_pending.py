@@ -7,12 +7,13 @@ from datetime import timedelta
 import pytest
 
 from clusters.models import Cluster
-from jobs import pending, present
-from jobs.backends.base import Unavailable
-from jobs.dispatch import dispatch_all
+from jobs import representations
+from jobs.dispatch.claims import dispatch_all
 from jobs.models import Job
-from jobs.states import State
+from jobs.scheduling import pending_explanation
 from portal.core import clock
+from schedulers.contract import Unavailable
+from schedulers.states import State
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
@@ -31,7 +32,7 @@ def away(story, monkeypatch) -> BackendDouble:
         raise Unavailable(SAID)
 
     double.before_submit = fail
-    monkeypatch.setattr("jobs.clusters.backend_of", lambda row: double)
+    monkeypatch.setattr("clusters.backends.backend_of", lambda row: double)
     return double
 
 
@@ -43,9 +44,15 @@ def test_pending_answer_names_the_silent_cluster_and_since_when(story):
     with platform_scope("test"):
         job = Job.objects.get(id=handed_over.id)
         assert job.state == State.DISPATCHING
-        assert pending.answer(job, viewer).text == f"Cluster local could not take it yet. {SAID}"
+        assert (
+            pending_explanation.answer(job, viewer).text
+            == f"Cluster local could not take it yet. {SAID}"
+        )
         Cluster.objects.update(trouble=SAID, trouble_since=since)
         submit(story)
         for job in Job.objects.select_related("cluster"):
-            told, row = pending.answer(job, viewer), present.job_row(job)["pending"]
+            told, row = (
+                pending_explanation.answer(job, viewer),
+                representations.job_row(job)["pending"],
+            )
             assert (told.text, told.since, row["text"]) == (WORDS, since, WORDS)

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
-from jobs import present, services
-from jobs.backends.base import Handle, Identity, Rejected
-from jobs.dispatch import claim_due
-from jobs.handover import submitted
-from jobs.launch import build_launches
+from jobs import representations, services
+from jobs.dispatch.claims import claim_due
+from jobs.dispatch.launch import build_launches
+from jobs.dispatch.submission import submitted
 from jobs.models import Job
-from jobs.spec import parse_mapping
 from portal.core.errors import InvalidInput
+from schedulers.contract import Handle, Identity, Rejected
+from schedulers.spec import parse_mapping
 from tests.jobs.clusters.conftest import drainable  # noqa: F401  a fixture for every test here
 from tests.jobs.stage import GIB, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -62,7 +62,7 @@ def test_a_granted_pool_takes_the_job_and_the_job_says_why(story, pool):
     grant(story, pool)
     job = submit(story, resources={"accelerators": 2})
     with org_scope(story.atlas.id):
-        told = present.job_detail(Job.objects.get(id=job.id))
+        told = representations.job_detail(Job.objects.get(id=job.id))
     assert (told["cluster"], told["pool"]) == ("big", "h100")
     assert (
         told["place_why"]

@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 
 from clusters.models import Cluster
+from jobs.dispatch.watch import observations, watcher
 from jobs.models import Attempt
-from jobs.states import State
-from jobs.watch import observe, watcher
 from portal.core import clock
+from schedulers.states import State
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import platform_scope
 
@@ -61,8 +61,8 @@ def test_what_waits_or_is_over_keeps_nobody_awake_and_another_cluster_does_not_e
     watch.look()
     assert (
         len(watch.polled) == 1
-        and not observe.has_work(waiting.cluster_id)
-        and observe.has_work(other.id)
+        and not observations.has_work(waiting.cluster_id)
+        and observations.has_work(other.id)
     )
 
 

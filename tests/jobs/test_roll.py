@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from jobs.dispatch.watch import attempts, observations
 from jobs.models import Attempt
-from jobs.states import State
-from jobs.watch import observe, roll
 from portal.core import clock
+from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 
@@ -20,7 +20,7 @@ TASKS = 60
 
 @pytest.fixture
 def cluster(story, monkeypatch):
-    monkeypatch.setattr(roll, "FEW", 0)
+    monkeypatch.setattr(attempts, "FEW", 0)
     made = cluster_with(cpus=1000)
     with platform_scope("test"):
         submit(story, array=f"0-{TASKS - 1}")
@@ -28,8 +28,8 @@ def cluster(story, monkeypatch):
         yield made
 
 
-def same(found: list[observe.Watched], cluster) -> bool:
-    return sorted(found, key=lambda one: one.id) == observe.active_attempts(cluster)
+def same(found: list[observations.Watched], cluster) -> bool:
+    return sorted(found, key=lambda one: one.id) == observations.active_attempts(cluster)
 
 
 def change(cluster, random: Random) -> None:
@@ -55,14 +55,14 @@ def change(cluster, random: Random) -> None:
 
 @pytest.mark.both_databases
 def test_after_any_change_it_is_what_the_database_holds(cluster):
-    mine, random = roll.Roll(), Random(7)
+    mine, random = attempts.Roll(), Random(7)
     for _ in range(60):
         assert same(mine.active(cluster), cluster)
         change(cluster, random)
 
 
 def test_the_last_one_that_ends_leaves_nothing(cluster):
-    mine = roll.Roll()
+    mine = attempts.Roll()
     assert len(mine.active(cluster)) == len(mine.active(cluster)) == TASKS
     Attempt.objects.update(state=State.CANCELED)
     assert mine.active(cluster) == mine.active(cluster) == []
@@ -72,7 +72,7 @@ def test_the_last_one_that_ends_leaves_nothing(cluster):
 
 @pytest.mark.both_databases
 def test_nothing_that_did_not_change_is_sent_by_postgresql_again(cluster):
-    mine = roll.Roll()
+    mine = attempts.Roll()
     mine.active(cluster)
     before = {one.id: one for one in mine.active(cluster)}
     Attempt.objects.filter(index=3).update(state=State.RUNNING)

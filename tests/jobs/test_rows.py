@@ -9,8 +9,8 @@ from uuid import uuid4
 import pytest
 from django.db import DataError, transaction
 
+from jobs.bulk import attach, write_rows
 from jobs.models import Attempt, Job
-from jobs.rows import attach, write_rows
 from portal.core import clock
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope

@@ -7,15 +7,16 @@ from datetime import timedelta
 import pytest
 
 from clusters.models import Cluster
-from jobs import pending, services
-from jobs.backends.base import Capability, Launch, Observation, Poll, Unavailable, Waiting
-from jobs.dispatch import dispatch_all
+from jobs import services
+from jobs.dispatch.claims import dispatch_all
+from jobs.dispatch.watch import native_queue, observations
 from jobs.models import Attempt, Job, PendingSpell
-from jobs.spec import parse_mapping
-from jobs.states import Reason, State, Wait
-from jobs.watch import observe, queue
+from jobs.scheduling import pending_explanation
 from portal.core import clock
 from portal.core.models import Event
+from schedulers.contract import Capability, Launch, Observation, Poll, Unavailable, Waiting
+from schedulers.spec import parse_mapping
+from schedulers.states import Reason, State, Wait
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -33,8 +34,10 @@ BEHIND = Waiting(Wait.BEHIND, "Priority", "12 jobs come first.", "", {"before": 
 @pytest.fixture
 def double(monkeypatch):
     made = BackendDouble()
-    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
-    monkeypatch.setattr(queue, "capabilities_of", lambda name: frozenset({Capability.CONFIRM}))
+    monkeypatch.setattr("clusters.backends.backend_of", lambda cluster: made)
+    monkeypatch.setattr(
+        native_queue, "capabilities_of", lambda name: frozenset({Capability.CONFIRM})
+    )
     return made
 
 
@@ -56,22 +59,22 @@ def handed_over(story, double, cluster) -> Job:
     return job
 
 
-def tell(cluster: Cluster, waiting: Waiting, reasons: queue.Reasons | None = None) -> None:
+def tell(cluster: Cluster, waiting: Waiting, reasons: native_queue.Reasons | None = None) -> None:
     """The scheduler says that it has them all in its queue, for this reason."""
-    active = observe.active_attempts(cluster)
+    active = observations.active_attempts(cluster)
     poll = Poll([Observation(a.key, State.SUBMITTED, "PENDING", waiting=waiting) for a in active])
-    observe.apply_poll(cluster, active, poll)
-    (reasons or queue.Reasons()).note({a.key: a for a in active}, poll)
+    observations.apply_poll(cluster, active, poll)
+    (reasons or native_queue.Reasons()).note({a.key: a for a in active}, poll)
 
 
 def look(cluster: Cluster, double: BackendDouble, seconds: float = 0) -> None:
     """One turn of the watcher, so many seconds from now."""
     with clock.frozen(clock.now() + timedelta(seconds=seconds)):
-        active = observe.active_attempts(cluster)
+        active = observations.active_attempts(cluster)
         poll = double.poll([a.key for a in active])
-        observe.apply_poll(cluster, active, poll)
-        queue.send_again(cluster, double, [a for a in active if a.key in poll.missing])
-        observe.send_stops(double, observe.active_attempts(cluster))
+        observations.apply_poll(cluster, active, poll)
+        native_queue.send_again(cluster, double, [a for a in active if a.key in poll.missing])
+        observations.send_stops(double, observations.active_attempts(cluster))
 
 
 def forget_all(double: BackendDouble) -> None:
@@ -85,26 +88,26 @@ def test_the_schedulers_reason_is_shown_with_its_words_and_kept_in_the_history(
     tell(cluster, FULL)
     tell(cluster, BEHIND)
     handed_over.refresh_from_db()
-    told = pending.answer(handed_over, story.actor(story.ada))
+    told = pending_explanation.answer(handed_over, story.actor(story.ada))
     assert told is not None and (told.code, told.text) == ("behind", "12 jobs come first.")
     assert [spell["text"] for spell in told.history] == [
         "Account atlas holds 8 of 8 GPUs; this asks 2.",
         "12 jobs come first.",
     ]
-    assert pending.brief(handed_over) is not None
+    assert pending_explanation.brief(handed_over) is not None
 
 
 def test_advice_comes_with_the_reason(story, cluster, handed_over):
     tell(cluster, FULL)
     handed_over.refresh_from_db()
-    told = pending.answer(handed_over, story.actor(story.ada))
+    told = pending_explanation.answer(handed_over, story.actor(story.ada))
     assert told is not None and told.advice == "Ask for fewer GPUs." and told.numbers["limit"] == 8
 
 
 def test_a_reason_that_did_not_change_writes_nothing(
     cluster, handed_over, django_assert_num_queries
 ):
-    reasons = queue.Reasons()
+    reasons = native_queue.Reasons()
     tell(cluster, FULL, reasons)
     with django_assert_num_queries(1):  # the look itself
         tell(cluster, FULL, reasons)
@@ -121,7 +124,7 @@ def test_a_job_that_starts_waits_no_more(story, cluster, double, handed_over):
     look(cluster, double)
     handed_over.refresh_from_db()
     assert (handed_over.state, handed_over.wait) == (State.RUNNING, "")
-    assert pending.answer(handed_over, story.actor(story.ada)) is None
+    assert pending_explanation.answer(handed_over, story.actor(story.ada)) is None
     assert not PendingSpell.objects.filter(until=None).exists()
 
 
@@ -198,7 +201,7 @@ def test_what_a_watcher_that_was_killed_was_sending_again_is_sent_by_the_next(
         look(cluster, double, 6)
     look(cluster, double, 7)
     assert len(double.starts) == 1  # it may still be at it
-    look(cluster, double, 6 + queue.RESEND_LEASE + 1)
+    look(cluster, double, 6 + native_queue.RESEND_LEASE + 1)
     attempt = only_attempt(handed_over)
     assert double.starts == [attempt.key, attempt.key] and attempt.lease is None
 
@@ -221,7 +224,7 @@ def test_a_cancel_beats_the_sending_again(story, cluster, double, handed_over, w
 
 
 def test_the_local_machine_is_never_said_to_forget(cluster, double, handed_over, monkeypatch):
-    monkeypatch.setattr(queue, "capabilities_of", lambda name: frozenset())
+    monkeypatch.setattr(native_queue, "capabilities_of", lambda name: frozenset())
     forget_all(double)
     look(cluster, double)
     look(cluster, double, 20)
@@ -258,7 +261,7 @@ def test_holders_are_named_to_those_who_may_know_them_and_counted_for_the_rest(
         ),
     )
     handed_over.refresh_from_db()
-    told = pending.answer(handed_over, story.actor(story.ada))
+    told = pending_explanation.answer(handed_over, story.actor(story.ada))
     assert told is not None
     assert [one["number"] for one in told.holders] == [mine.number, None]
     assert (

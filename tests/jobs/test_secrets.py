@@ -7,22 +7,22 @@ import json
 import pytest
 
 from jobs import services
-from jobs.backends import backends
-from jobs.backends.kubernetes_parts.pod import Site, build
-from jobs.backends.slurm_parts.script import batch_script
-from jobs.dispatch import claim_due, dispatch_all
-from jobs.handover import hand_over
-from jobs.launch import build_launches, rehearsal_launch
+from jobs.dispatch.claims import claim_due, dispatch_all
+from jobs.dispatch.launch import build_launches, rehearsal_launch
+from jobs.dispatch.submission import hand_over
 from jobs.models import Attempt, Job
-from jobs.present import environment_of, job_detail
-from jobs.services.rehearse import rehearse
-from jobs.spec import SpecErrors, parse_mapping
-from jobs.states import State
+from jobs.representations import environment_of, job_detail
+from jobs.services.dry_run import rehearse
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
+from schedulers import backends
+from schedulers.kubernetes.pod import Site, build
+from schedulers.slurm.script import batch_script
+from schedulers.spec import SpecErrors, parse_mapping
+from schedulers.states import State
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, only_attempt, submit
-from workspaces.services import delete_secret, set_secret
+from workspaces.credentials.secrets import delete_secret, set_secret
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 VALUE = "c4nary-of-this-test"
@@ -32,7 +32,7 @@ SECRETS = {"WANDB_API_KEY": "team/wandb"}
 @pytest.fixture
 def double(monkeypatch):
     made = BackendDouble()
-    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
+    monkeypatch.setattr("clusters.backends.backend_of", lambda cluster: made)
     return made
 
 

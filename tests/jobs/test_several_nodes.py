@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from jobs.backends.kubernetes_parts import states as kubernetes
-from jobs.backends.slurm_parts import states as slurm
-from jobs.backends.slurm_parts.rows import Row
-from jobs.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import Change, transition
 from jobs.models import Attempt, Job
-from jobs.states import Reason, State
 from monitoring.nodes import jobs_seen_by
+from schedulers.kubernetes import states as kubernetes
+from schedulers.slurm import states as slurm
+from schedulers.slurm.rows import Row
+from schedulers.states import Reason, State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 

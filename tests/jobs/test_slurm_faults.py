@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from clusters.models import Cluster
+from clusters.services.connections import change_cluster
 from jobs import services
-from jobs.backends.base import Unavailable
-from jobs.backends.slurm_parts.rest import Rest
-from jobs.clusters.connecting import change_cluster
-from jobs.dispatch import dispatch_all
+from jobs.dispatch.claims import dispatch_all
 from jobs.models import Attempt, Job
-from jobs.states import State
 from portal.core import clock
+from schedulers.contract import Unavailable
+from schedulers.slurm.rest import Rest
+from schedulers.states import State
 from tests.jobs.slurm_site import SEEDS, Site, site_on, token
 from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm, start_slurm

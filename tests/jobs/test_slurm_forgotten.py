@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 
-from jobs.dispatch import dispatch_all
+from jobs.dispatch.claims import dispatch_all
+from jobs.dispatch.watch import native_queue, observations
 from jobs.models import Attempt
-from jobs.states import Reason, State
-from jobs.watch import observe, queue
+from schedulers.states import Reason, State
 from tests.jobs.slurm_site import SEEDS, Site, site_on
 from tests.jobs.stage import only_attempt
 from tests.rig.processes import Folder
@@ -119,8 +119,8 @@ def test_jobs_that_waited_when_they_were_forgotten_run_once(site, seed):
 def test_a_job_that_only_accounting_still_calls_running_is_lost(site_by_commands, monkeypatch):
     """Nobody tells accounting of the end of a job that the controller has forgotten."""
     site = site_by_commands
-    monkeypatch.setattr(observe, "LOST_AFTER", timedelta(seconds=3))
-    monkeypatch.setattr(queue, "CONFIRMED_AFTER", timedelta(0))
+    monkeypatch.setattr(observations, "LOST_AFTER", timedelta(seconds=3))
+    monkeypatch.setattr(native_queue, "CONFIRMED_AFTER", timedelta(0))
 
     def begin() -> None:
         job = site.submit("sleep 60")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from jobs.states import Reason, State
+from schedulers.states import Reason, State
 from tests.jobs.slurm_site import site_on
 from tests.rig.slurm import Slurm
 from tests.story import Story

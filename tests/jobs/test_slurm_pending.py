@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs import pending, services
+from jobs import services
 from jobs.models import Job
-from jobs.spec import parse_mapping
-from jobs.states import State, Wait
+from jobs.scheduling import pending_explanation
+from schedulers.spec import parse_mapping
+from schedulers.states import State, Wait
 from tests.jobs.slurm_site import Site, site_on
 from tests.rig.slurm import Slurm
 from tests.story import Story
@@ -58,7 +59,7 @@ def test_a_limit_that_tenants_share_is_told_in_numbers_with_no_more_than_each_ma
 
     def told(job, person):
         job.refresh_from_db()
-        return pending.answer(job, story.actor(person))
+        return pending_explanation.answer(job, story.actor(person))
 
     site.until(
         lambda: all(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs.models import Attempt
-from jobs.states import Reason, State
+from schedulers.states import Reason, State
 from tests.jobs.slurm_site import Site, site_on
 from tests.rig.processes import Folder, RigFailure
 from tests.rig.slurm import Slurm, start_slurm

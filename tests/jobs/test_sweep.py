@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from jobs import dispatch
+from jobs.dispatch import claims
 from jobs.models import Attempt
-from jobs.states import State
 from portal.core import clock
+from schedulers.states import State
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import platform_scope
 
@@ -27,7 +27,7 @@ def test_only_what_is_due_or_was_left_by_its_planner_asks_for_a_planner(
 ):
     cluster_with()
     attempt, told = only_attempt_of(story), []
-    monkeypatch.setattr(dispatch, "hint", told.append)
+    monkeypatch.setattr(claims, "hint", told.append)
     for state, due, lease, is_told in DUE:
         with subtests.test(state=state, due=due, lease=lease):
             told.clear()
@@ -35,7 +35,7 @@ def test_only_what_is_due_or_was_left_by_its_planner_asks_for_a_planner(
                 Attempt.objects.filter(id=attempt.id).update(
                     state=state, due_at=_at(due), lease_until=_at(lease)
                 )
-            dispatch.due_sweep()
+            claims.due_sweep()
             assert told == (["jobs.dispatch"] if is_told else [])
 
 

@@ -9,13 +9,14 @@ import pytest
 from django.db import connections
 
 from clusters.models import Cluster, Node
-from jobs import background, tasks, turns
-from jobs.backends.base import Unavailable
-from jobs.backends.slurm_parts.files import Mounted
+from jobs import background, tasks
+from jobs.dispatch import threads
 from jobs.models import Attempt
 from jobs.outputs import KEPT
-from jobs.states import State
-from portal.core import clock, hints
+from portal.core import clock, wakeups
+from schedulers.contract import Unavailable
+from schedulers.slurm.files import Mounted
+from schedulers.states import State
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
@@ -25,7 +26,7 @@ from workspaces.tenancy.scope import platform_scope
 def doubles(monkeypatch):
     """One for each cluster, by its name."""
     made = {"local": BackendDouble(), "other": BackendDouble()}
-    for where in ("jobs.clusters.backend_of", "jobs.tasks.backend_of"):
+    for where in ("clusters.backends.backend_of", "jobs.tasks.backend_of"):
         monkeypatch.setattr(where, lambda cluster: made[cluster.name])
     return made
 
@@ -37,7 +38,7 @@ def test_dispatch_to_a_hanging_cluster_delays_no_other(
 ):
     from tests.story import tell
 
-    story, _, go_on, dispatch = tell(), cluster_with(), threading.Event(), turns.dispatch_cluster
+    story, _, go_on, dispatch = tell(), cluster_with(), threading.Event(), threads.dispatch_cluster
     other = Cluster.objects.create(name="other", backend="local")
     Node.objects.create(cluster=other, name="m0", cpus=8000, memory=8 << 30)
     doubles["local"].before_submit = lambda launch: go_on.wait(20) and None
@@ -48,7 +49,7 @@ def test_dispatch_to_a_hanging_cluster_delays_no_other(
         connections.close_all()
         over.append(one.name)
 
-    monkeypatch.setattr(turns, "dispatch_cluster", closing)
+    monkeypatch.setattr(threads, "dispatch_cluster", closing)
     with platform_scope("test"):
         submit(story)
         theirs = submit(story)
@@ -104,10 +105,10 @@ def test_housekeeping_that_hangs_delays_no_dispatch(monkeypatch, wait_for):
     ticker.start()
     try:
         wait_for(lambda: "jobs.dispatch" in ran, 10)
-        hints._tap("jobs.forget")
+        wakeups._tap("jobs.forget")
         wait_for(lambda: "jobs.forget" in ran, 10)
         ran.clear()
-        hints._tap("jobs.dispatch")
+        wakeups._tap("jobs.dispatch")
         wait_for(lambda: "jobs.dispatch" in ran, 5)
     finally:
         stop.set()
@@ -121,7 +122,7 @@ def test_watcher_process_starts_jobs_while_the_broker_is_away(
 ):
     from tests.story import tell
 
-    story, dispatch, over = tell(), turns.dispatch_cluster, []
+    story, dispatch, over = tell(), threads.dispatch_cluster, []
 
     def refuse(task):
         raise ConnectionError("refused")
@@ -131,13 +132,13 @@ def test_watcher_process_starts_jobs_while_the_broker_is_away(
         connections.close_all()
         over.append(one)
 
-    monkeypatch.setattr(turns, "dispatch_cluster", closing)
+    monkeypatch.setattr(threads, "dispatch_cluster", closing)
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
-    monkeypatch.setattr(hints, "_ring", refuse)
-    monkeypatch.setattr(hints, "_bell", hints._Bell())
-    monkeypatch.setattr(hints, "_stand_in", hints._stand_in)
-    monkeypatch.setattr(hints, "_away_until", 0.0)
-    hints.deliver_by(None)
+    monkeypatch.setattr(wakeups, "_ring", refuse)
+    monkeypatch.setattr(wakeups, "_bell", wakeups._Bell())
+    monkeypatch.setattr(wakeups, "_stand_in", wakeups._stand_in)
+    monkeypatch.setattr(wakeups, "_away_until", 0.0)
+    wakeups.deliver_by(None)
     cluster_with()
     with platform_scope("test"):
         submit(story)

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 import pytest
 from django.db import OperationalError
 
-from jobs.backends.base import LogChunk
-from jobs.backends.base import Unavailable as ClusterUnavailable
-from jobs.dispatch import dispatch_all
+from jobs.dispatch.claims import dispatch_all
+from jobs.dispatch.watch import logs, watcher
 from jobs.models import Attempt
-from jobs.states import Reason, State
-from jobs.watch import logs, watcher
 from portal.blobs.logs import FULL, log_store
 from portal.core import clock
+from schedulers.contract import LogChunk
+from schedulers.contract import Unavailable as ClusterUnavailable
+from schedulers.states import Reason, State
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -93,7 +93,7 @@ def test_a_log_that_cannot_be_closed_keeps_no_other_waiting(ended):
 def test_trouble_is_said_once_and_again_when_it_comes_back(ended, caplog, turn):
     backend = Outputs()
     down = {ended[0].key: ClusterUnavailable("down")}
-    with caplog.at_level(logging.WARNING, logger="jobs.watch.logs"):
+    with caplog.at_level(logging.WARNING, logger="jobs.dispatch.watch.logs"):
         for backend.breaks in (down, down, down):
             turn(backend, ended[0])
         assert [r.getMessage() for r in caplog.records] == [f"log of {ended[0].key}: down"]
@@ -136,7 +136,7 @@ def test_a_watcher_that_cannot_give_its_lease_back_ends_all_the_same_and_says_so
     monkeypatch.setattr(watcher.leases, "release", fails)
     stop = threading.Event()
     stop.set()
-    with caplog.at_level(logging.ERROR, logger="jobs.watch.watcher"):
+    with caplog.at_level(logging.ERROR, logger="jobs.dispatch.watch.watcher"):
         watcher.Watcher(ended[0].cluster_id).run(stop)
     assert len(caplog.records) == 1
 
@@ -149,7 +149,7 @@ def test_states_of_a_burst_are_recorded_before_its_slow_logs_are_read(story, mon
         "read_log",
         lambda key, *rest: gate.wait(10) and Outputs.read_log(backend, key, *rest),
     )
-    for where in ("jobs.clusters.backend_of", "jobs.watch.watcher.backend_of"):
+    for where in ("clusters.backends.backend_of", "jobs.dispatch.watch.watcher.backend_of"):
         monkeypatch.setattr(where, lambda row: backend)
     for _ in range(3):
         submit(story)

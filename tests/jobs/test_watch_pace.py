@@ -7,12 +7,12 @@ import threading
 import pytest
 
 from jobs import services
-from jobs.backends.base import Poll
-from jobs.dispatch import dispatch_all
+from jobs.dispatch.claims import dispatch_all
+from jobs.dispatch.watch.poll_interval import LINGER, POLL_EVERY, QUICK, Pace
+from jobs.dispatch.watch.watcher import Watcher
 from jobs.models import Job
-from jobs.watch.pace import LINGER, POLL_EVERY, QUICK, Pace
-from jobs.watch.watcher import Watcher
 from portal.core import clock
+from schedulers.contract import Poll
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -65,7 +65,7 @@ def test_the_watcher_does_not_rest_between_the_end_of_one_batch_and_the_start_of
     story, monkeypatch, tick
 ):
     double, cluster = BackendDouble(), cluster_with()
-    for where in ("jobs.clusters.backend_of", "jobs.watch.watcher.backend_of"):
+    for where in ("clusters.backends.backend_of", "jobs.dispatch.watch.watcher.backend_of"):
         monkeypatch.setattr(where, lambda row: double)
     submit(story)
     dispatch_all()
@@ -97,7 +97,7 @@ class Slow(BackendDouble):
 def slow(story, monkeypatch, tick):
     """A watcher whose cluster has just taken 34 s for an answer, with one job running there."""
     double, cluster = Slow(tick), cluster_with()
-    for where in ("jobs.clusters.backend_of", "jobs.watch.watcher.backend_of"):
+    for where in ("clusters.backends.backend_of", "jobs.dispatch.watch.watcher.backend_of"):
         monkeypatch.setattr(where, lambda row: double)
     job = submit(story)
     dispatch_all()

@@ -15,16 +15,16 @@ import pytest
 
 from clusters.models import Cluster
 from jobs import services
-from jobs.backends.base import Poll, Rejected, Unavailable
-from jobs.derive import array_state
-from jobs.dispatch import claim_due, dispatch_all
-from jobs.handover import Claim, hand_over
+from jobs.dispatch.claims import claim_due, dispatch_all
+from jobs.dispatch.job_status import array_state
+from jobs.dispatch.submission import Claim, hand_over
+from jobs.dispatch.watch import observations
 from jobs.models import Attempt, Job
-from jobs.states import Reason, State
-from jobs.watch import observe
 from portal.core import clock
 from portal.core.errors import PortalError
 from portal.core.models import Event
+from schedulers.contract import Poll, Rejected, Unavailable
+from schedulers.states import Reason, State
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, submit
 from tests.rig.seeds import courses
@@ -45,7 +45,7 @@ FINAL = [f"attempt.{state.word}" for state in State if state.is_final]
 @pytest.fixture
 def double(monkeypatch):
     made = BackendDouble()
-    monkeypatch.setattr("jobs.clusters.backend_of", lambda cluster: made)
+    monkeypatch.setattr("clusters.backends.backend_of", lambda cluster: made)
     return made
 
 
@@ -73,7 +73,7 @@ class World:
             job = Job.objects.get(attempts__id=id_of(launch.key))
             self._act(services.cancel_job, job)
             self.learn()
-            observe.apply_poll(self.cluster, *self.news[-1])
+            observations.apply_poll(self.cluster, *self.news[-1])
 
     def submit(self):
         policy = {"retries": self.chance.randint(0, 2), "backoff": self.chance.choice([1, 5])}
@@ -107,16 +107,16 @@ class World:
 
     def learn(self):
         """Ask the cluster now; it is told to the portal some time later, twice, or never."""
-        active = observe.active_attempts(self.cluster)
+        active = observations.active_attempts(self.cluster)
         self.news.append((active, self.double.poll([a.key for a in active])))
 
     def tell(self):
         if self.news:
             attempts, poll = self.chance.choice(self.news[-3:])
-            observe.apply_poll(self.cluster, attempts, poll)
+            observations.apply_poll(self.cluster, attempts, poll)
 
     def stop(self):
-        observe.send_stops(self.double, observe.active_attempts(self.cluster))
+        observations.send_stops(self.double, observations.active_attempts(self.cluster))
 
     def finish(self):
         for key in self.chance.sample(sorted(self.double.alive), min(2, len(self.double.alive))):
@@ -176,8 +176,10 @@ class World:
             self.now += timedelta(seconds=31)
             with clock.frozen(self.now):
                 dispatch_all()
-                active = observe.active_attempts(self.cluster)
-                observe.apply_poll(self.cluster, active, self.double.poll([a.key for a in active]))
+                active = observations.active_attempts(self.cluster)
+                observations.apply_poll(
+                    self.cluster, active, self.double.poll([a.key for a in active])
+                )
                 self.stop()
                 for key in self.double.alive.keys() & {a.key for a in active}:
                     self.double.finish(
@@ -195,7 +197,7 @@ def id_of(key: str) -> UUID:
 @pytest.mark.both_databases
 @courses(range(14), few=1)
 def test_whatever_happens_at_whatever_moment_nothing_leaks(story, double, monkeypatch, seed):
-    monkeypatch.setattr("jobs.dispatch.WINDOW", 5)
+    monkeypatch.setattr("jobs.dispatch.claims.WINDOW", 5)
     with platform_scope("test"):
         cluster = cluster_with(cpus=6)
         world = World(story, double, cluster, seed)

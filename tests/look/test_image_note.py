@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from jobs.images.config import arch_name
+from schedulers.images.config import arch_name
 from tests.look.conftest import Site
 from tests.rig.processes import Folder
 from tests.rig.registry import Registry, start_registry

@@ -8,13 +8,13 @@ import pytest
 
 from clusters.models import Node
 from jobs.models import Attempt
-from jobs.states import State
 from monitoring.metrics.ingest import ingest
 from portal import series
 from portal.core import clock
 from portal.core.errors import InvalidInput
 from portal.series import store
 from portal.series.models import Series
+from schedulers.states import State
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 

@@ -10,10 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Cluster, Gpu, Node
-from jobs.backends.base import GpuFacts, NodeFacts
+from clusters.services.inventory import take_inventory
 from jobs.models import Attempt
-from jobs.states import State
-from jobs.watch.inventory import take_inventory
+from schedulers.contract import GpuFacts, NodeFacts
+from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 

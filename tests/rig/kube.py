@@ -15,9 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jobs.backends.kubernetes_parts import names, namespace
-from jobs.backends.kubernetes_parts.access import from_kubeconfig
-from jobs.backends.kubernetes_parts.wire import Wire
+from schedulers.kubernetes import names, namespace
+from schedulers.kubernetes.access import from_kubeconfig
+from schedulers.kubernetes.client import Wire
 
 CLAIM = "muster-test"
 

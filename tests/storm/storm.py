@@ -20,7 +20,7 @@ import httpx
 import psutil
 import psycopg
 
-from jobs.states import State
+from schedulers.states import State
 from tests.rig.portal import Portal
 from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder

@@ -10,7 +10,7 @@ from types import TracebackType
 
 import psycopg
 
-from jobs.states import State
+from schedulers.states import State
 
 _HEAD = "    s   queued claimed  handed running    done  killed"
 

@@ -8,12 +8,20 @@ import pytest
 
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
 from tests.each import each
-from workspaces.actors import Actor, TokenFacts, actor_of, authorize
+from workspaces.access.actors import Actor, TokenFacts, actor_of, authorize
+from workspaces.access.permissions import (
+    ORG_GRANTS,
+    READS,
+    TEAM_GRANTS,
+    OrgRole,
+    Permission,
+    TeamRole,
+)
+from workspaces.credentials.token_format import authenticate_token
+from workspaces.credentials.tokens import create_token
 from workspaces.models import Team
-from workspaces.permissions import ORG_GRANTS, READS, TEAM_GRANTS, OrgRole, Permission, TeamRole
-from workspaces.services import add_team_member, create_token
+from workspaces.organizations.services import add_team_member
 from workspaces.tenancy.scope import org_scope
-from workspaces.tokens import authenticate_token
 
 
 def test_higher_roles_may_all_that_lower_ones_may():

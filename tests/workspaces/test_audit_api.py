@@ -18,7 +18,7 @@ from portal.core.events import Caller, Fact, caller, record, record_all
 from portal.core.models import Event
 from tests.each import each
 from tests.portal.core.audit.conftest import seal
-from workspaces.services import change_team_member
+from workspaces.organizations.services import change_team_member
 from workspaces.tenancy.scope import org_scope
 
 API = "/api/v1/orgs/atlas/audit"

@@ -6,10 +6,10 @@ import pytest
 
 from portal.core.errors import NotFound
 from tests.each import each
-from workspaces.entry import by_token
+from workspaces.credentials.authentication import by_token
+from workspaces.credentials.token_format import authenticate_token
 from workspaces.models import Membership, TeamMembership, User
 from workspaces.tenancy.scope import no_scope, org_scope
-from workspaces.tokens import authenticate_token
 
 PEOPLE = ["ada", "ben", "cyd"]
 

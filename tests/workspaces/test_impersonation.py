@@ -6,14 +6,16 @@ from datetime import timedelta
 
 from django.conf import settings
 
-from jobs.clusters import ensure_first_cluster
+from clusters.backends import ensure_first_cluster
 from jobs.models import Job
 from monitoring.live.identity import BySession, ended
 from portal.core import clock
 from portal.core.models import Event
 from tests.each import each
+from workspaces.credentials.service_accounts import create_service_account
 from workspaces.models import AccessToken, Impersonation, Membership, Secret, SignIn, User
-from workspaces.services import add_member, create_service_account, suspend_person
+from workspaces.organizations.platform_services import suspend_person
+from workspaces.organizations.services import add_member
 from workspaces.tasks import tidy
 from workspaces.tenancy.scope import org_scope, platform_scope
 

@@ -10,10 +10,10 @@ from django.test import Client
 
 from portal.core.errors import InvalidInput
 from tests.each import each
-from workspaces.invitations import send_invitation
 from workspaces.models import Invitation, Organization, QuotaRequest, User
-from workspaces.quota_mails import tell_asker
-from workspaces.services import invite
+from workspaces.organizations.invitation_links import send_invitation
+from workspaces.organizations.invitations import invite
+from workspaces.quotas.mails import tell_asker
 from workspaces.tenancy.scope import org_scope
 
 BREAKS = ["\n", "\r", "\r\n", "\r\n ", "\x0b", "\x0c", "\x85", "\u2028"]
@@ -49,8 +49,8 @@ def test_an_invitation_has_the_headers_of_the_portal_only(story, end):
 
 @each("end", BREAKS)
 def test_a_decision_about_a_quota_has_the_headers_of_the_portal_only(story, monkeypatch, end):
-    monkeypatch.setattr("workspaces.quota_mails.render_to_string", lambda *_: "")
-    monkeypatch.setattr("workspaces.quota_mails.request_row", lambda row: {})
+    monkeypatch.setattr("workspaces.quotas.mails.render_to_string", lambda *_: "")
+    monkeypatch.setattr("workspaces.quotas.mails.request_row", lambda row: {})
     row = SimpleNamespace(
         state=QuotaRequest.State.DECLINED,
         resource=evil(end),

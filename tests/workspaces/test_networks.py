@@ -6,7 +6,7 @@ import pytest
 
 from portal.core.errors import InvalidInput
 from tests.each import each
-from workspaces.networks import are_within, is_within, networks_in
+from workspaces.credentials.networks import are_within, is_within, networks_in
 
 
 @each(

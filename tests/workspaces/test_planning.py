@@ -8,7 +8,7 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workspaces.planning import Known, Person, Rule, Seat, World, plan
+from workspaces.identity.provisioning import Known, Person, Rule, Seat, World, plan
 
 PROVIDER, OTHER = UUID(int=1), UUID(int=2)
 ORGS = [UUID(int=100), UUID(int=101)]

@@ -21,19 +21,17 @@ from portal.core.models import Event
 from tests.each import each
 from tests.story import PASSWORD
 from tests.workspaces.test_passwords import reset_link
-from workspaces.actors import ONLY_ORG, actor_of
-from workspaces.models import Membership, SpentCode, User
-from workspaces.second_factor import PURPOSE
-from workspaces.services import (
-    Wish,
-    add_member,
+from workspaces.access.actors import ONLY_ORG, actor_of
+from workspaces.credentials.service_accounts import (
     create_service_account,
     create_service_token,
-    require_second_factor,
 )
-from workspaces.services.tokens import Bearer, issue_attempt_tokens
+from workspaces.credentials.token_format import authenticate_token
+from workspaces.credentials.tokens import Bearer, Wish, issue_attempt_tokens
+from workspaces.identity.mfa import PURPOSE
+from workspaces.models import Membership, SpentCode, User
+from workspaces.organizations.services import add_member, require_second_factor
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
-from workspaces.tokens import authenticate_token
 
 KEY = totp.generate_totp_secret()
 

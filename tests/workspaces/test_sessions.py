@@ -16,10 +16,16 @@ from portal.core.errors import NotFound
 from portal.core.models import Event
 from tests.each import each
 from tests.story import PASSWORD
-from workspaces import sessions
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
+from workspaces.identity import sessions
+from workspaces.identity.sessions import (
+    device,
+    end_one,
+    end_others,
+    sessions_of,
+    tidy_sign_ins,
+)
 from workspaces.models import SignIn
-from workspaces.sessions import device, end_one, end_others, sessions_of, tidy_sign_ins
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0"
 

@@ -9,11 +9,19 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.core import clock
 from portal.core.ids import uuid7
+from workspaces.credentials.token_format import (
+    authenticate_token,
+    is_well_formed,
+    secret_of_attempt,
+)
+from workspaces.credentials.tokens import (
+    Bearer,
+    create_token,
+    issue_attempt_tokens,
+    revoke_attempt_tokens,
+)
 from workspaces.models import AccessToken
-from workspaces.services import create_token
-from workspaces.services.tokens import Bearer, issue_attempt_tokens, revoke_attempt_tokens
 from workspaces.tenancy.scope import org_scope, platform_scope
-from workspaces.tokens import authenticate_token, is_well_formed, secret_of_attempt
 
 
 def test_a_single_wrong_character_is_seen_without_asking_the_database(story):

@@ -11,11 +11,12 @@ from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
-from workspaces.actors import Actor
+from workspaces.access.actors import Actor
+from workspaces.credentials.token_format import authenticate_token
+from workspaces.credentials.tokens import create_token, revoke_token, rotate_token
 from workspaces.models import AccessToken
-from workspaces.services import create_token, remove_member, revoke_token, rotate_token
+from workspaces.organizations.services import remove_member
 from workspaces.tenancy.scope import org_scope
-from workspaces.tokens import authenticate_token
 
 
 @pytest.fixture

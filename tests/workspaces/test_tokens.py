@@ -13,18 +13,22 @@ from hypothesis import strategies as st
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
 from tests.each import each
-from workspaces.actors import actor_of, authorize
+from workspaces.access.actors import actor_of, authorize
+from workspaces.access.permissions import Permission as P
+from workspaces.credentials.token_format import (
+    authenticate_token,
+    digest_of,
+    is_well_formed,
+    new_secret,
+)
+from workspaces.credentials.tokens import create_token, revoke_token
 from workspaces.models import AccessToken
-from workspaces.permissions import Permission as P
-from workspaces.services import (
+from workspaces.organizations.services import (
     add_team_member,
-    create_token,
     remove_member,
     remove_team_member,
-    revoke_token,
 )
 from workspaces.tenancy.scope import org_scope, platform_scope
-from workspaces.tokens import authenticate_token, digest_of, is_well_formed, new_secret
 
 
 def test_a_new_token_is_well_formed_and_no_two_are_alike():

@@ -12,13 +12,13 @@ from portal.core.models import Event
 from tests.each import each
 from tests.workspaces.services.test_providers import OPTIONS
 from tests.workspaces.test_sessions import browsing
-from workspaces.actors import ONLY_ORG, VOUCHED_BY, actor_in_session
-from workspaces.issuer.command_line import token_for
+from workspaces.access.actors import ONLY_ORG, VOUCHED_BY, actor_in_session
+from workspaces.credentials.tokens import create_token, rotate_token
+from workspaces.identity import sign_in
+from workspaces.identity.oidc_provider.device_login import token_for
+from workspaces.identity.provider_services import change_provider, remove_provider
+from workspaces.identity.provisioning_services import Person, sync_people
 from workspaces.models import AccessToken, Identity, Membership, Provider, User
-from workspaces.services import create_token, rotate_token
-from workspaces.services.directory import Person, sync_people
-from workspaces.services.providers import change_provider, remove_provider
-from workspaces.sso import arrivals
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -98,7 +98,7 @@ def test_the_command_line_gets_no_more_than_the_session_that_agreed(story, corp)
 
 def _unlink(story, corp):
     """An installation's provider may not be unlinked, and neither may one that gave a place; this one may."""
-    arrivals.unlink(user=story.ben, identity_id=Identity.objects.get(user=story.ben).id)
+    sign_in.unlink(user=story.ben, identity_id=Identity.objects.get(user=story.ben).id)
 
 
 def _no_longer_named(story, corp):

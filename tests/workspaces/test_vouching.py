@@ -8,11 +8,11 @@ from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
 from tests.each import each
-from workspaces.actors import ONLY_ORG, actor_in_session
-from workspaces.entry import by_token
+from workspaces.access.actors import ONLY_ORG, actor_in_session
+from workspaces.credentials.authentication import by_token
 from workspaces.models import Membership
-from workspaces.selectors import orgs_of
-from workspaces.services import add_member
+from workspaces.organizations.selectors import orgs_of
+from workspaces.organizations.services import add_member
 from workspaces.tenancy.scope import no_scope, org_scope
 
 

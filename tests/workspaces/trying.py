@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from workspaces.identity.directory_threads import work
+from workspaces.identity.provider_services import start_test
 from workspaces.models import ProviderTest
-from workspaces.services.directory_threads import work
-from workspaces.services.providers import start_test
 from workspaces.tenancy.scope import no_scope, platform_scope
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from workspaces.access.permissions import OPERATOR_GRANTS, Permission
+from workspaces.access.roles import granted_by, roles_of
 from workspaces.access.steps import Case, explained
-from workspaces.permissions import OPERATOR_GRANTS, Permission
-from workspaces.roles import granted_by, roles_of
 
 MOST = 3
 

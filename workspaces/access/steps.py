@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from workspaces.permissions import READS, Permission
-from workspaces.roles import OwnRole, RoleFacts, role_facts
+from workspaces.access.permissions import READS, Permission
+from workspaces.access.roles import OwnRole, RoleFacts, role_facts
 
 if TYPE_CHECKING:
-    from workspaces.actors import TokenFacts
+    from workspaces.access.actors import TokenFacts
 
 
 class Effect(StrEnum):

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workspaces.access.diff import EVERYWHERE, Difference, Standing, differences
+from workspaces.access.custom_roles import read_own_roles
+from workspaces.access.differences import EVERYWHERE, Difference, Standing, differences
+from workspaces.access.roles import own_role
 from workspaces.models import Membership, Organization, TeamMembership
-from workspaces.own_roles import read_own_roles
-from workspaces.roles import own_role
 
 
 def what_would_change(org: Organization, changes: Mapping[str, Standing]) -> list[Difference]:

@@ -9,10 +9,10 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
 from workspaces.api.views import items, read
-from workspaces.permissions import Permission as P
-from workspaces.services import applications as service
+from workspaces.identity.oidc_provider import applications as service
 
 
 class ApplicationSerializer(serializers.Serializer[Any]):

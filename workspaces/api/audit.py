@@ -19,11 +19,11 @@ from portal.core.audit.forwarding import state_of
 from portal.core.audit.reading import FILTERS, all_of, events_of, facts, page_of
 from portal.core.audit.state import chain_state
 from portal.core.errors import InvalidInput
-from workspaces.actors import Actor
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, PortalView
 from workspaces.api.views import read
-from workspaces.permissions import Permission as P
-from workspaces.services import audit
+from workspaces.audit import services
 
 WORDS = {
     "actor": "An e-mail: who acted, or for whom.",
@@ -86,7 +86,7 @@ class _Events(_Trail):
     def get(self, request: Request) -> Response:
         """Events, newest first, with what was before and after. Keyset pages; nothing is counted."""
         asked = self.asked(request, "cursor", "limit")
-        with audit.reach_of(self.chain):
+        with services.reach_of(self.chain):
             page = page_of(
                 events_of(self.chain, asked), limit=_limit(asked["limit"]), cursor=asked["cursor"]
             )
@@ -118,7 +118,7 @@ class _Chain(_Trail):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """How far it is sealed, the last anchor, and what the last verification found."""
-        with audit.reach_of(self.chain):
+        with services.reach_of(self.chain):
             return Response(chain_state(self.chain))
 
 
@@ -127,7 +127,7 @@ class _Verify(_Trail):
     def post(self, request: Request) -> Response:
         """Have the whole chain verified. It begins within seconds; `…/audit/chain` tells when it has ended."""
         return Response(
-            audit.ask_for_verification(actor=self.actor, chain=self.chain),
+            services.ask_for_verification(actor=self.actor, chain=self.chain),
             status=status.HTTP_202_ACCEPTED,
         )
 
@@ -136,22 +136,22 @@ class _Settings(_Trail):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """How long events are kept, and where they are sent on to."""
-        return Response(audit.settings_of(self.chain))
+        return Response(services.settings_of(self.chain))
 
     @extend_schema(request=RetentionSerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request) -> Response:
         """Keep events for so many days; null: for ever."""
-        audit.set_retention(
+        services.set_retention(
             actor=self.actor, chain=self.chain, days=read(RetentionSerializer, request)["keep_days"]
         )
-        return Response(audit.settings_of(self.chain))
+        return Response(services.settings_of(self.chain))
 
 
 class _Forwards(_Trail):
     @extend_schema(request=ForwardSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
         """Send events on. The secret that signs a webhook is in this answer only."""
-        made = audit.add_forward(
+        made = services.add_forward(
             actor=self.actor, chain=self.chain, **read(ForwardSerializer, request)
         )
         return Response(
@@ -165,13 +165,13 @@ class _Forward(_Trail):
     def post(self, request: Request, forward: UUID) -> Response:
         """Try again at once, also what was given up."""
         return Response(
-            state_of(audit.retry_forward(actor=self.actor, chain=self.chain, forward_id=forward))
+            state_of(services.retry_forward(actor=self.actor, chain=self.chain, forward_id=forward))
         )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, forward: UUID) -> Response:
         """Send nothing there any longer."""
-        audit.remove_forward(actor=self.actor, chain=self.chain, forward_id=forward)
+        services.remove_forward(actor=self.actor, chain=self.chain, forward_id=forward)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -248,7 +248,7 @@ def exported(
     if kind not in export.FORMATS:
         raise InvalidInput.at("format", f"must be one of {', '.join(export.FORMATS)}")
     rows = events_of(chain, asked)
-    audit.tell_export(actor=actor, chain=chain, kind=kind, asked=asked)
+    services.tell_export(actor=actor, chain=chain, kind=kind, asked=asked)
     name = f"audit-{actor.org_slug or 'installation'}.{kind}"
     return StreamingHttpResponse(
         export.lines(all_of(rows), kind),

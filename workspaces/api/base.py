@@ -18,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.core import windows
+from portal.core import rate_windows
 from portal.core.errors import (
     Conflict,
     InvalidInput,
@@ -28,9 +28,9 @@ from portal.core.errors import (
     RateLimited,
 )
 from portal.core.models import RememberedAnswer
-from workspaces.actors import Actor, authorize
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team
-from workspaces.permissions import Permission
 
 _REFUSED = frozenset({401, 403, 404})
 
@@ -181,5 +181,5 @@ def _fingerprint(view: PortalView, request: Request, given: str) -> tuple[str, s
 def _count(actor: Actor) -> dict[str, int]:
     """One fixed window a minute for each token or person."""
     limit = settings.MUSTER_API_RATE
-    used, reset = windows.take(str(actor.token.id if actor.token else actor.user_id), limit)
+    used, reset = rate_windows.take(str(actor.token.id if actor.token else actor.user_id), limit)
     return {"limit": limit, "remaining": limit - used, "reset": reset}

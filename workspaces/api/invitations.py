@@ -10,13 +10,13 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import selectors, services
+from workspaces.access.permissions import OrgRole
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
 from workspaces.api.views import items, read
-from workspaces.invitations import send_invitation
-from workspaces.permissions import OrgRole
-from workspaces.permissions import Permission as P
-from workspaces.services.invitations import Invited
+from workspaces.organizations import invitations, selectors
+from workspaces.organizations.invitation_links import send_invitation
+from workspaces.organizations.invitations import Invited
 
 
 class InvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -69,7 +69,7 @@ class InvitationsView(OrgView):
         """Invite a person; the link is in this answer only."""
         body = read(NewInvitationSerializer, request)
         send = body.pop("send")
-        return _answer(self, services.invite(actor=self.actor, org=self.org, **body), send=send)
+        return _answer(self, invitations.invite(actor=self.actor, org=self.org, **body), send=send)
 
 
 class InvitationView(OrgView):
@@ -78,7 +78,7 @@ class InvitationView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, invitation: UUID) -> Response:
         """Revoke it: its link stops working."""
-        services.revoke_invitation(actor=self.actor, invitation_id=invitation)
+        invitations.revoke_invitation(actor=self.actor, invitation_id=invitation)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -90,7 +90,9 @@ class InvitationRenewalView(OrgView):
         """Another link for the same, from today; the former one stops working."""
         send = read(SendSerializer, request)["send"]
         return _answer(
-            self, services.renew_invitation(actor=self.actor, invitation_id=invitation), send=send
+            self,
+            invitations.renew_invitation(actor=self.actor, invitation_id=invitation),
+            send=send,
         )
 
 

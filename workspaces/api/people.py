@@ -7,12 +7,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import services
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
 from workspaces.api.views import read
-from workspaces.invitations import handed_out
-from workspaces.people_file import LARGEST
-from workspaces.permissions import Permission as P
+from workspaces.organizations import people_import
+from workspaces.organizations.invitation_links import handed_out
+from workspaces.organizations.people_file import LARGEST
 
 
 class PeopleFileSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -74,7 +74,7 @@ class PeopleImportView(OrgView):
     def post(self, request: Request) -> Response:
         """Invite, or add, the people of a file, and bring those who are members into the teams it names."""
         body = read(PeopleFileSerializer, request)
-        report = services.import_people(
+        report = people_import.import_people(
             actor=self.actor,
             org=self.org,
             text=body["csv"],

@@ -12,13 +12,13 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
+from workspaces.identity import provider_services as service
+from workspaces.identity.directory_sync import find_run, last_runs, start_sync
+from workspaces.identity.provider_types import kinds
 from workspaces.models import DirectoryRun, Organization, Provider, ProviderTest
-from workspaces.permissions import Permission as P
-from workspaces.services import providers as service
-from workspaces.services.syncing import find_run, last_runs, start_sync
-from workspaces.sso.kinds import kinds
 
 
 class TryProviderSerializer(serializers.Serializer[Any]):

@@ -10,15 +10,16 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import selectors, services
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
-from workspaces.gpu_hours import used_now, with_hours
 from workspaces.models import Quota
-from workspaces.permissions import Permission as P
-from workspaces.quota_asks import request_row, requests_for
-from workspaces.quota_mails import tell_asker
-from workspaces.quotas import GPU_HOURS
+from workspaces.organizations import selectors
+from workspaces.quotas import requests, set_limits
+from workspaces.quotas.gpu_hours import used_now, with_hours
+from workspaces.quotas.limits import GPU_HOURS
+from workspaces.quotas.mails import tell_asker
+from workspaces.quotas.request_selectors import request_row, requests_for
 
 
 class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -117,16 +118,16 @@ class QuotasView(OrgView):
     def put(self, request: Request) -> Response:
         """Set or lift a limit, and what is guaranteed."""
         body = read(SetQuotaSerializer, request)
-        row = services.set_quota(actor=self.actor, org=self.org, **body)
+        row = set_limits.set_quota(actor=self.actor, org=self.org, **body)
         return Response(selectors.quota_row(_counted([row])[0], body["subject"] or self.org.slug))
 
     @extend_schema(request=SetQuotasSerializer, responses=QuotaSerializer(many=True))
     def patch(self, request: Request) -> Response:
         """Set many limits and guarantees: all of them or none."""
         changes = [
-            services.Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]
+            set_limits.Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]
         ]
-        rows = _counted(services.set_quotas(actor=self.actor, org=self.org, changes=changes))
+        rows = _counted(set_limits.set_quotas(actor=self.actor, org=self.org, changes=changes))
         return items(
             [
                 selectors.quota_row(row, change.subject or self.org.slug)
@@ -151,7 +152,7 @@ class QuotaRequestsView(OrgView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Ask for a higher limit."""
-        row = services.ask_for_more(
+        row = requests.ask_for_more(
             actor=self.actor, org=self.org, **read(AskQuotaSerializer, request)
         )
         return Response(request_row(row), status=status.HTTP_201_CREATED)
@@ -167,7 +168,7 @@ class QuotaRequestView(OrgView):
     )
     def post(self, request: Request, ask: UUID) -> Response:
         """Approve (which sets the limit), decline, or withdraw what one asked oneself."""
-        row = services.decide_request(
+        row = requests.decide_request(
             actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request)
         )
         tell_asker(row, self.org)

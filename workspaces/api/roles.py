@@ -8,15 +8,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from portal.core.errors import InvalidInput
-from workspaces import selectors, services
-from workspaces.access.diff import Standing
-from workspaces.access.people import about_named, explain, explain_person, permission_named
+from workspaces.access import services as access_services
+from workspaces.access.check import about_named, explain, explain_person, permission_named
+from workspaces.access.differences import Standing
+from workspaces.access.explanation import as_data
+from workspaces.access.permissions import Permission as P
+from workspaces.access.services import CHOICES
 from workspaces.access.whatif import difference_row, what_would_change
-from workspaces.access.words import as_data
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
-from workspaces.permissions import Permission as P
-from workspaces.services.roles import CHOICES
+from workspaces.organizations import selectors
 
 _PERMISSIONS = f"Of {', '.join(CHOICES)}."
 
@@ -117,7 +118,9 @@ class RolesView(OrgView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Make a role of the organization's own."""
-        row = services.make_role(actor=self.actor, org=self.org, **read(NewRoleSerializer, request))
+        row = access_services.make_role(
+            actor=self.actor, org=self.org, **read(NewRoleSerializer, request)
+        )
         return Response(selectors.role_here(self.org, row.slug), status=status.HTTP_201_CREATED)
 
 
@@ -132,7 +135,7 @@ class RoleView(OrgView):
     @extend_schema(request=RoleChangeSerializer, responses=RoleSerializer)
     def patch(self, request: Request, role: str) -> Response:
         """Another name or other permissions, for everybody who holds it."""
-        services.change_role(
+        access_services.change_role(
             actor=self.actor, org=self.org, slug=role, **read(RoleChangeSerializer, request)
         )
         return Response(selectors.role_here(self.org, role))
@@ -140,7 +143,7 @@ class RoleView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, role: str) -> Response:
         """Delete a role that nobody holds."""
-        services.delete_role(actor=self.actor, org=self.org, slug=role)
+        access_services.delete_role(actor=self.actor, org=self.org, slug=role)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

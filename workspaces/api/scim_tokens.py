@@ -10,10 +10,10 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
-from workspaces.permissions import Permission as P
-from workspaces.scim import tokens
-from workspaces.services.providers import find_provider
+from workspaces.identity.provider_services import find_provider
+from workspaces.identity.scim import tokens
 
 
 class ScimTokenSerializer(serializers.Serializer[Any]):

@@ -11,11 +11,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from portal.core.errors import NotFound
-from workspaces import services
 from workspaces.api.base import OrgView
 from workspaces.api.views import items, read
+from workspaces.credentials import secrets
+from workspaces.credentials.secret_selectors import secrets_for
 from workspaces.models import Team
-from workspaces.secrets import secrets_for
 
 
 class SecretSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -55,7 +55,7 @@ class SecretView(OrgView):
     def put(self, request: Request, where: str, secret: str) -> Response:
         """A new version, which references without a version mean from now on."""
         value = read(ValueSerializer, request)["value"]
-        made = services.set_secret(
+        made = secrets.set_secret(
             actor=self.actor, org=self.org, team=_team(self, where), name=secret, value=value
         )
         return Response({"reference": f"{where}/{secret}", "version": made.number})
@@ -63,7 +63,7 @@ class SecretView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, where: str, secret: str) -> Response:
         """All versions. Jobs that name it and have not started will not start."""
-        services.delete_secret(actor=self.actor, team=_team(self, where), name=secret)
+        secrets.delete_secret(actor=self.actor, team=_team(self, where), name=secret)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -73,7 +73,7 @@ class SecretVersionView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, where: str, secret: str, number: int) -> Response:
         """One version that is not the newest, as after a leak."""
-        services.delete_version(
+        secrets.delete_version(
             actor=self.actor, team=_team(self, where), name=secret, number=number
         )
         return Response(status=status.HTTP_204_NO_CONTENT)

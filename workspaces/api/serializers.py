@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
-from workspaces.permissions import OrgRole, TeamRole
+from workspaces.access.permissions import OrgRole, TeamRole
 
 _ORG_ROLES = f"One of {', '.join(OrgRole)}, or an organization's role of your own making."
 _TEAM_ROLES = f"One of {', '.join(TeamRole)}, or a team's role of your own making."

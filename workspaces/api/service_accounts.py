@@ -10,11 +10,12 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import selectors, services
+from workspaces.access.permissions import Permission as P
 from workspaces.api import serializers as s
 from workspaces.api.base import OrgView
 from workspaces.api.views import items, read
-from workspaces.permissions import Permission as P
+from workspaces.credentials import service_accounts, tokens
+from workspaces.organizations import selectors
 
 
 class ServiceAccountsView(OrgView):
@@ -30,7 +31,7 @@ class ServiceAccountsView(OrgView):
     )
     def post(self, request: Request) -> Response:
         """Make one. Its role may not exceed one's own."""
-        row = services.create_service_account(
+        row = service_accounts.create_service_account(
             actor=self.actor, org=self.org, **read(s.NewServiceAccountSerializer, request)
         )
         return Response(_row(row.name), status=status.HTTP_201_CREATED)
@@ -48,7 +49,7 @@ class ServiceAccountView(OrgView):
     def patch(self, request: Request, account: str) -> Response:
         """Another role or note."""
         row = selectors.service_account(account)
-        services.change_service_account(
+        service_accounts.change_service_account(
             actor=self.actor, account=row, **read(s.ChangeServiceAccountSerializer, request)
         )
         return Response(_row(row.name))
@@ -56,7 +57,7 @@ class ServiceAccountView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, account: str) -> Response:
         """Remove it: its tokens stop working at once, its jobs stay."""
-        services.remove_service_account(
+        service_accounts.remove_service_account(
             actor=self.actor, account=selectors.service_account(account)
         )
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -79,8 +80,8 @@ class ServiceTokensView(OrgView):
     def post(self, request: Request, account: str) -> Response:
         """Make a token of a service account; the secret is in this answer only."""
         body = read(s.NewTokenSerializer, request)
-        wish = services.Wish(**body | {"team": self.team(body["team"]) if body["team"] else None})
-        made = services.create_service_token(
+        wish = tokens.Wish(**body | {"team": self.team(body["team"]) if body["team"] else None})
+        made = service_accounts.create_service_token(
             actor=self.actor, account=selectors.service_account(account), wish=wish
         )
         return Response(
@@ -94,7 +95,7 @@ class TokenRotationView(OrgView):
     @extend_schema(request=s.RotateSerializer, responses={201: s.TokenSerializer})
     def post(self, request: Request, token: UUID) -> Response:
         """A successor with the same rights; the old token works for the overlap. The secret is in this answer only."""
-        made = services.rotate_token(
+        made = tokens.rotate_token(
             actor=self.actor, token_id=token, **read(s.RotateSerializer, request)
         )
         return Response(

@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from portal.core.errors import NotPermitted
-from workspaces.actors import ALL_SCOPES, Actor
+from workspaces.access.actors import ALL_SCOPES, Actor
 from workspaces.api.base import PortalView
 from workspaces.api.views import items
-from workspaces.sessions import end_one, end_others, sessions_of
+from workspaces.identity.sessions import end_one, end_others, sessions_of
 
 
 class SessionSerializer(serializers.Serializer):  # type: ignore[type-arg]

@@ -9,11 +9,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from workspaces import services
+from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
 from workspaces.api.views import read
-from workspaces.permissions import Permission as P
-from workspaces.team_rules import TeamRules
+from workspaces.organizations import team_rule_services
+from workspaces.organizations.team_rules import TeamRules
 
 
 class TeamRulesSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -59,7 +59,7 @@ class TeamRulesView(OrgView):
         """Set the rules that are named; the rest stays. Jobs that were accepted before are not asked again."""
         return Response(
             asdict(
-                services.set_team_rules(
+                team_rule_services.set_team_rules(
                     actor=self.actor, team=self.team(team), **read(TeamRulesSerializer, request)
                 )
             )

@@ -12,13 +12,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from portal.core.errors import InvalidInput, NotFound
-from workspaces import selectors, services
+from workspaces.access.permissions import Permission as P
 from workspaces.api import serializers as s
 from workspaces.api.base import OrgView, PortalView, idempotent
-from workspaces.invitations import invite_url
+from workspaces.credentials import tokens
 from workspaces.models import Team, User
-from workspaces.permissions import Permission as P
-from workspaces.services.invitations import Invited
+from workspaces.organizations import (
+    invitations,
+    platform_services,
+    selectors,
+)
+from workspaces.organizations import (
+    services as organization_services,
+)
+from workspaces.organizations.invitation_links import invite_url
+from workspaces.organizations.invitations import Invited
 
 S = TypeVar("S", bound=serializers.BaseSerializer[Any])
 
@@ -80,7 +88,7 @@ class OrgsView(PortalView):
     @idempotent
     def _create(self, request: Request) -> Response:
         body = read(s.NewOrgSerializer, request)
-        org, owner = services.found_org(
+        org, owner = platform_services.found_org(
             actor=self.actor,
             slug=body["slug"],
             name=body["name"],
@@ -104,7 +112,7 @@ class OrgDetailView(OrgView):
     @extend_schema(request=s.OrgRulesSerializer, responses=s.OrgSerializer)
     def patch(self, request: Request) -> Response:
         """Its rules: whether everybody must have a second factor."""
-        services.require_second_factor(
+        organization_services.require_second_factor(
             actor=self.actor,
             org=self.org,
             is_required=read(s.OrgRulesSerializer, request)["requires_second_factor"],
@@ -133,7 +141,7 @@ class TeamsView(OrgView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Make a team."""
-        team = services.create_team(
+        team = organization_services.create_team(
             actor=self.actor, org=self.org, **read(s.NewTeamSerializer, request)
         )
         return Response(_team(self, team), status=status.HTTP_201_CREATED)
@@ -150,7 +158,7 @@ class TeamView(OrgView):
     @extend_schema(request=s.RenameSerializer, responses=s.TeamSerializer)
     def patch(self, request: Request, team: str) -> Response:
         """Rename a team."""
-        row = services.rename_team(
+        row = organization_services.rename_team(
             actor=self.actor, team=self.team(team), **read(s.RenameSerializer, request)
         )
         return Response(_team(self, row))
@@ -168,7 +176,7 @@ class TeamMembersView(OrgView):
     @idempotent
     def post(self, request: Request, team: str) -> Response:
         """Bring a member of the organization into the team."""
-        row = services.add_team_member(
+        row = organization_services.add_team_member(
             actor=self.actor, team=self.team(team), **read(s.NewTeamMemberSerializer, request)
         )
         return Response(_member(row), status=status.HTTP_201_CREATED)
@@ -180,7 +188,7 @@ class TeamMemberView(OrgView):
     @extend_schema(request=s.TeamRoleSerializer, responses=s.MemberSerializer)
     def patch(self, request: Request, team: str, email: str) -> Response:
         """Another role in the team."""
-        row = services.change_team_member(
+        row = organization_services.change_team_member(
             actor=self.actor,
             team=self.team(team),
             email=email,
@@ -191,7 +199,9 @@ class TeamMemberView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, team: str, email: str) -> Response:
         """Out of the team."""
-        services.remove_team_member(actor=self.actor, team=self.team(team), email=email)
+        organization_services.remove_team_member(
+            actor=self.actor, team=self.team(team), email=email
+        )
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -218,7 +228,7 @@ class MembersView(OrgView):
     def post(self, request: Request) -> Response:
         """Bring a person in. Someone new gets a link to set a password, given in the answer. Who has an account is invited (202,
         `is_invited`), and is a member once they have followed the link."""
-        row = services.bring_in(
+        row = invitations.bring_in(
             actor=self.actor, org=self.org, **read(s.NewMemberSerializer, request)
         )
         if isinstance(row, Invited):
@@ -247,7 +257,7 @@ class MemberView(OrgView):
     @extend_schema(request=s.OrgRoleSerializer, responses=s.MemberSerializer)
     def patch(self, request: Request, email: str) -> Response:
         """Another role in the organization."""
-        row = services.change_member(
+        row = organization_services.change_member(
             actor=self.actor, org=self.org, email=email, **read(s.OrgRoleSerializer, request)
         )
         return Response(_member(row))
@@ -255,7 +265,7 @@ class MemberView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, email: str) -> Response:
         """Out of the organization and all of its teams."""
-        services.remove_member(actor=self.actor, org=self.org, email=email)
+        organization_services.remove_member(actor=self.actor, org=self.org, email=email)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -272,7 +282,7 @@ class TokensView(OrgView):
         """Make a token; the secret is in this answer only."""
         body = read(s.NewTokenSerializer, request)
         team = self.team(body.pop("team")) if body["team"] else body.pop("team")
-        made = services.create_token(actor=self.actor, org=self.org, team=team, **body)
+        made = tokens.create_token(actor=self.actor, org=self.org, team=team, **body)
         return Response(
             selectors.token_row(made.row) | {"token": made.secret}, status=status.HTTP_201_CREATED
         )
@@ -284,7 +294,7 @@ class TokenView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, token: UUID) -> Response:
         """End a token."""
-        services.revoke_token(actor=self.actor, token_id=token)
+        tokens.revoke_token(actor=self.actor, token_id=token)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import portal.core.clock
 import portal.core.ids
-import workspaces.permissions
+import workspaces.access.permissions
 from django.conf import settings
 from django.db import migrations, models
 
@@ -159,19 +159,19 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             (
-                                workspaces.permissions.TeamRole["LEAD"],
-                                workspaces.permissions.TeamRole["LEAD"],
+                                workspaces.access.permissions.TeamRole["LEAD"],
+                                workspaces.access.permissions.TeamRole["LEAD"],
                             ),
                             (
-                                workspaces.permissions.TeamRole["MEMBER"],
-                                workspaces.permissions.TeamRole["MEMBER"],
+                                workspaces.access.permissions.TeamRole["MEMBER"],
+                                workspaces.access.permissions.TeamRole["MEMBER"],
                             ),
                             (
-                                workspaces.permissions.TeamRole["VIEWER"],
-                                workspaces.permissions.TeamRole["VIEWER"],
+                                workspaces.access.permissions.TeamRole["VIEWER"],
+                                workspaces.access.permissions.TeamRole["VIEWER"],
                             ),
                         ],
-                        default=workspaces.permissions.TeamRole["MEMBER"],
+                        default=workspaces.access.permissions.TeamRole["MEMBER"],
                         max_length=16,
                     ),
                 ),
@@ -224,23 +224,23 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             (
-                                workspaces.permissions.OrgRole["OWNER"],
-                                workspaces.permissions.OrgRole["OWNER"],
+                                workspaces.access.permissions.OrgRole["OWNER"],
+                                workspaces.access.permissions.OrgRole["OWNER"],
                             ),
                             (
-                                workspaces.permissions.OrgRole["ADMIN"],
-                                workspaces.permissions.OrgRole["ADMIN"],
+                                workspaces.access.permissions.OrgRole["ADMIN"],
+                                workspaces.access.permissions.OrgRole["ADMIN"],
                             ),
                             (
-                                workspaces.permissions.OrgRole["MEMBER"],
-                                workspaces.permissions.OrgRole["MEMBER"],
+                                workspaces.access.permissions.OrgRole["MEMBER"],
+                                workspaces.access.permissions.OrgRole["MEMBER"],
                             ),
                             (
-                                workspaces.permissions.OrgRole["VIEWER"],
-                                workspaces.permissions.OrgRole["VIEWER"],
+                                workspaces.access.permissions.OrgRole["VIEWER"],
+                                workspaces.access.permissions.OrgRole["VIEWER"],
                             ),
                         ],
-                        default=workspaces.permissions.OrgRole["MEMBER"],
+                        default=workspaces.access.permissions.OrgRole["MEMBER"],
                         max_length=16,
                     ),
                 ),

@@ -10,7 +10,7 @@ from workspaces.tenancy.models import TenantModel
 
 class GpuMonth(TenantModel):
     """What ended attempts of a subject (as of a `Quota`) used in one calendar month, UTC: GPUs of all nodes × the time that they ran, in
-    GPU-milliseconds. Written by `workspaces.services.gpu_hours` alone, in the transaction in which an attempt ends."""
+    GPU-milliseconds. Written by `workspaces.quotas.limits.gpu_hour_counting` alone, in the transaction in which an attempt ends."""
 
     scope = models.CharField(max_length=8, choices=Quota.Scope.choices)
     subject_id = models.UUIDField()

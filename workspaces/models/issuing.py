@@ -13,7 +13,7 @@ from workspaces.models.people import User
 
 class SigningKey(models.Model):
     """What the portal signs ID tokens with. Published before it signs and for a while after it has ceased to.
-    Written by `workspaces.issuer.keys`."""
+    Written by `workspaces.identity.oidc_provider.keys`."""
 
     SEALED: ClassVar[dict[str, str]] = {"sealed": "signing key"}  # for `manage.py rotate_secrets`
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -28,7 +28,7 @@ class SigningKey(models.Model):
 
 class Consent(models.Model):
     """A person agreed that an application learns these things of them, and is not asked again. Written by
-    `workspaces.issuer.views`."""
+    `workspaces.identity.oidc_provider.views`."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")

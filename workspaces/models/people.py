@@ -126,7 +126,7 @@ class Team(TenantModel):
 
 class Role(TenantModel):
     """A role of the organization's own making: a set of permissions under a name, for memberships of one kind. What is stored and not
-    known (any more) grants nothing. Written by `workspaces.services.roles`."""
+    known (any more) grants nothing. Written by `workspaces.access.services`."""
 
     slug = models.SlugField(max_length=40)
     kind = models.CharField(max_length=8, choices=[("org", "org"), ("team", "team")])

@@ -13,7 +13,7 @@ from workspaces.models.people import Organization, Team, User
 
 class Provider(models.Model):
     """An organization's directory or sign-in service, or one of the whole installation (`org` null, operators only).
-    `config` is what a form shows; its secret fields are in `secrets`. Written by `workspaces.services.providers`;
+    `config` is what a form shows; its secret fields are in `secrets`. Written by `workspaces.identity.provider_services`;
     `seen_at` and `trouble` by who talks to it."""
 
     SEALED: ClassVar[dict[str, str]] = {"secrets": "provider"}  # for `manage.py rotate_secrets`

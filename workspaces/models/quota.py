@@ -9,7 +9,7 @@ from workspaces.tenancy.models import TenantModel
 
 class Quota(TenantModel):
     """One meter: what is held of a resource by a subject, and the limit if there is one. `subject_id` is the organization's,
-    team's or user's id. `used` and `promised` change only through `workspaces.services.quota`, on locked rows. `guaranteed` is kept free
+    team's or user's id. `used` and `promised` change only through `workspaces.quotas.limits.reservations`, on locked rows. `guaranteed` is kept free
     in the organization's limit; `promised` (of the organization's meters) is how much of that is not used now.
     Units: cpu in thousandths of a core, memory in bytes, gpu.* and jobs in pieces. Of storage, bytes of
     closed logs are held (`jobs.storage`). Of gpu-hours

@@ -14,7 +14,7 @@ from workspaces.tenancy.models import TenantModel
 
 class DirectoryRun(models.Model):
     """One sync of a provider, the last fifty of each. A run that changes nothing after one that changed nothing moves that one's
-    time on and makes no row. Written by `workspaces.services.syncing`."""
+    time on and makes no row. Written by `workspaces.identity.directory_sync`."""
 
     class Outcome(models.TextChoices):
         QUEUED = "queued"
@@ -67,7 +67,7 @@ class DirectoryRun(models.Model):
 
 class ProviderTest(TenantModel):
     """One press of the test button: options of a provider, stored or not, tried by a background thread. `org` is where it was asked.
-    Written by `workspaces.services.providers`; deleted after an hour."""
+    Written by `workspaces.identity.provider_services`; deleted after an hour."""
 
     SEALED: ClassVar[dict[str, str]] = {"options": "provider"}  # for `manage.py rotate_secrets`
 

@@ -11,7 +11,7 @@ from workspaces.models.providers import Provider
 
 class ScimToken(models.Model):
     """With what one provider's SCIM client comes. Only its HMAC is stored; a new one ends the former.
-    Written by `workspaces.scim.tokens`."""
+    Written by `workspaces.identity.scim.tokens`."""
 
     provider = models.OneToOneField(
         Provider, primary_key=True, on_delete=models.CASCADE, related_name="+"
@@ -27,7 +27,7 @@ class ScimToken(models.Model):
 
 class ScimRecord(models.Model):
     """One user or group as the other side wrote it. Removed ones stay, hidden: their people are suspended, not forgotten.
-    Written by `workspaces.scim.store`."""
+    Written by `workspaces.identity.scim.store`."""
 
     class Kind(models.TextChoices):
         USER = "User"

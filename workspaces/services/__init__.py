@@ -1,7 +1,24 @@
-from workspaces.services.announcements import announce, withdraw_announcement
-from workspaces.services.bootstrap import bootstrap
-from workspaces.services.impersonation import act_as, stop_acting
-from workspaces.services.invitations import (
+from workspaces.access.impersonation import act_as, stop_acting
+from workspaces.access.services import change_role, delete_role, make_role
+from workspaces.credentials.secrets import delete_secret, delete_version, set_secret
+from workspaces.credentials.service_accounts import (
+    change_service_account,
+    create_service_account,
+    create_service_token,
+    remove_service_account,
+)
+from workspaces.credentials.tokens import (
+    Bearer,
+    Wish,
+    create_token,
+    issue_attempt_tokens,
+    revoke_attempt_tokens,
+    revoke_token,
+    rotate_token,
+)
+from workspaces.organizations.announcement_services import announce, withdraw_announcement
+from workspaces.organizations.bootstrap import bootstrap
+from workspaces.organizations.invitations import (
     accept,
     bring_in,
     claim,
@@ -9,7 +26,15 @@ from workspaces.services.invitations import (
     renew_invitation,
     revoke_invitation,
 )
-from workspaces.services.orgs import (
+from workspaces.organizations.people_import import import_people
+from workspaces.organizations.platform_services import (
+    found_org,
+    reinstate_person,
+    sign_out_everywhere,
+    suspend_person,
+    take_off_factors,
+)
+from workspaces.organizations.services import (
     add_member,
     add_team_member,
     change_member,
@@ -23,34 +48,9 @@ from workspaces.services.orgs import (
     require_second_factor,
     show_guide,
 )
-from workspaces.services.people import import_people
-from workspaces.services.platform import (
-    found_org,
-    reinstate_person,
-    sign_out_everywhere,
-    suspend_person,
-    take_off_factors,
-)
-from workspaces.services.quota_requests import ask_for_more, decide_request
-from workspaces.services.quota_setting import Wanted, set_quota, set_quotas
-from workspaces.services.roles import change_role, delete_role, make_role
-from workspaces.services.secrets import delete_secret, delete_version, set_secret
-from workspaces.services.service_accounts import (
-    change_service_account,
-    create_service_account,
-    create_service_token,
-    remove_service_account,
-)
-from workspaces.services.team_rules import set_team_rules
-from workspaces.services.tokens import (
-    Bearer,
-    Wish,
-    create_token,
-    issue_attempt_tokens,
-    revoke_attempt_tokens,
-    revoke_token,
-    rotate_token,
-)
+from workspaces.organizations.team_rule_services import set_team_rules
+from workspaces.quotas.requests import ask_for_more, decide_request
+from workspaces.quotas.set_limits import Wanted, set_quota, set_quotas
 
 __all__ = [
     "Bearer",

@@ -17,7 +17,7 @@ from django.utils.translation import pgettext
 
 from portal.core.audit.diff import details_of, diff_of
 from portal.languages import sentences
-from workspaces.roles import role_facts
+from workspaces.access.roles import role_facts
 
 register = template.Library()
 _EXACT = re.compile(
@@ -39,7 +39,7 @@ _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
 
 @register.simple_tag
 def once() -> SafeString:
-    """In a form whose answer shows a secret: sent again, it is known again (`workspaces.web.once`)."""
+    """In a form whose answer shows a secret: sent again, it is known again (`workspaces.web.one_time_forms`)."""
     return format_html('<input type="hidden" name="once" value="{}">', secrets.token_urlsafe(16))
 
 

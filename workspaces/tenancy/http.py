@@ -18,11 +18,11 @@ from portal.core import events
 from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
 from portal.web.denials import note_denial
 from portal.web.errors import answer
-from workspaces.actors import ACTS_AS, Actor, actor_in_session
-from workspaces.entry import by_token
+from workspaces.access.actors import ACTS_AS, Actor, actor_in_session
+from workspaces.access.impersonation import end_overdue
+from workspaces.credentials.authentication import by_token
+from workspaces.identity.sessions import renamed, seen
 from workspaces.models import Organization
-from workspaces.services.impersonation import end_overdue
-from workspaces.sessions import renamed, seen
 from workspaces.tenancy.scope import org_scope, request_scope
 
 _ORGS = "/api/v1/orgs/"

@@ -12,11 +12,11 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from portal.core.errors import InvalidInput, NotFound
-from workspaces import services
-from workspaces.announcements import announcements_of, dismiss
+from workspaces.access.permissions import Permission as P
 from workspaces.models import Announcement
-from workspaces.permissions import Permission as P
-from workspaces.web.doors import action, page
+from workspaces.organizations import announcement_services
+from workspaces.organizations.announcements import announcements_of, dismiss
+from workspaces.web.base import action, page
 
 
 @page(P.ORG_ADMIN, ("GET", "HEAD", "POST"))
@@ -27,7 +27,7 @@ def announcements(request: Any) -> HttpResponse:
             request,
             request.path,
             _("Nobody sees that any more."),
-            lambda: services.withdraw_announcement(
+            lambda: announcement_services.withdraw_announcement(
                 actor=request.actor, org=request.org, pk=_id(request)
             ),
         )
@@ -55,7 +55,7 @@ def dismiss_announcement(request: Any, announcement: UUID) -> HttpResponse:
 
 def _made(request: Any) -> None:
     given = request.POST
-    services.announce(
+    announcement_services.announce(
         actor=request.actor,
         org=None if given.get("wide") else request.org,
         text=given.get("text", ""),

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from portal.core.errors import PortalError
 from portal.web.denials import note_denial
 from portal.web.options import faults_of
-from workspaces.permissions import Permission as P
-from workspaces.services import applications as service
-from workspaces.web.doors import action, page
-from workspaces.web.once import free_if_it_fails, is_again
+from workspaces.access.permissions import Permission as P
+from workspaces.identity.oidc_provider import applications as service
+from workspaces.web.base import action, page
+from workspaces.web.one_time_forms import free_if_it_fails, is_again
 
 
 @page(P.APPLICATIONS_READ, ("GET", "HEAD", "POST"))

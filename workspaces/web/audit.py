@@ -18,12 +18,12 @@ from portal.core.audit.reading import FILTERS, events_of, facts, page_of
 from portal.core.audit.state import chain_state
 from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.web.denials import note_denial
+from workspaces.access.permissions import Permission as P
 from workspaces.api.audit import exported
+from workspaces.audit import services
 from workspaces.models import Organization
-from workspaces.permissions import Permission as P
-from workspaces.services import audit
 from workspaces.templatetags.muster import told
-from workspaces.web.doors import action, page, tell_fault
+from workspaces.web.base import action, page, tell_fault
 
 READ_WRITE = ("GET", "HEAD", "POST")
 QUICK = (("", "All"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
@@ -76,12 +76,12 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
     kept, error, rows = {n: v for n, v in asked.items() if v}, "", []
     links: tuple[str | None, str | None] = (None, None)
     try:
-        with audit.reach_of(chain):
+        with services.reach_of(chain):
             found = page_of(events_of(chain, asked), cursor=request.GET.get("cursor", ""))
         rows, links = [_row(fact) for fact in facts(found.items)], (found.next, found.previous)
     except PortalError as caught:
         error = caught.message
-    with audit.reach_of(chain):
+    with services.reach_of(chain):
         state = chain_state(chain)
     return render(
         request,
@@ -100,7 +100,7 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
             "chains": chains() if chains else None,
             "is_installation": chain == NO_ORG,
             "may_see_installation": request.actor.may(P.AUDIT_PLATFORM),
-            "settings": audit.settings_of(chain),
+            "settings": services.settings_of(chain),
             "made": getattr(request, "made_forward", None),
             "may_change": _may_change(request, chain),
             "next_url": _url(kept, links[0]),
@@ -120,7 +120,7 @@ def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
                 request,
                 here,
                 done,
-                lambda: audit.set_retention(**who, days=_whole(days) if days else None),
+                lambda: services.set_retention(**who, days=_whole(days) if days else None),
             )
         case "forward":
             return _forward(request, who, here)
@@ -129,26 +129,26 @@ def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
                 request,
                 here,
                 "It is tried again now.",
-                lambda: audit.retry_forward(**who, forward_id=_id(request)),
+                lambda: services.retry_forward(**who, forward_id=_id(request)),
             )
         case "stop":
             return action(
                 request,
                 here,
                 "Nothing is sent there any longer.",
-                lambda: audit.remove_forward(**who, forward_id=_id(request)),
+                lambda: services.remove_forward(**who, forward_id=_id(request)),
             )
     return action(
         request,
         here,
         "The chain is being verified. Reload in a moment to see what was found.",
-        lambda: audit.ask_for_verification(**who),
+        lambda: services.ask_for_verification(**who),
     )
 
 
 def _forward(request: Any, who: dict[str, Any], here: str) -> HttpResponse | None:
     try:
-        made = audit.add_forward(
+        made = services.add_forward(
             **who,
             target=request.POST.get("target", ""),
             from_start=bool(request.POST.get("from_start")),
@@ -157,7 +157,7 @@ def _forward(request: Any, who: dict[str, Any], here: str) -> HttpResponse | Non
         note_denial(request, error)
         tell_fault(request, error)
         return redirect(here)
-    messages.success(request, f"Events go to {audit.shown(made.row.target)} from now on.")
+    messages.success(request, f"Events go to {services.shown(made.row.target)} from now on.")
     request.made_forward = made if made.secret else None
     return None if made.secret else redirect(here)
 

@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from portal.languages.sentences import told
-from workspaces import selectors
-from workspaces.actors import Actor
-from workspaces.announcements import DISMISSED, announced_to
-from workspaces.permissions import Permission as P
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations import selectors
+from workspaces.organizations.announcements import DISMISSED, announced_to
 
 # name, address below the organization, icon, permission, key after `g`
 _NAV = (

@@ -12,16 +12,16 @@ from django.utils.translation import gettext as _
 
 from portal.core.errors import NotFound
 from portal.web.options import fields, given, stored
-from workspaces.leavers import leavers_of
+from workspaces.access.permissions import OrgRole, TeamRole
+from workspaces.access.permissions import Permission as P
+from workspaces.identity import provider_services as service
+from workspaces.identity.directory_sync import last_runs, link_people, start_sync
+from workspaces.identity.provider_types import kind_of, kinds
+from workspaces.identity.reinstatement import shut_out
 from workspaces.models import DirectoryRun, GroupRule, Organization, Provider, Team
-from workspaces.permissions import OrgRole, TeamRole
-from workspaces.permissions import Permission as P
-from workspaces.services import providers as service
-from workspaces.services.restoring import shut_out
-from workspaces.services.syncing import last_runs, link_people, start_sync
-from workspaces.sso.kinds import kind_of, kinds
+from workspaces.organizations.leavers import leavers_of
 from workspaces.tenancy.scope import platform_scope
-from workspaces.web.doors import action, page
+from workspaces.web.base import action, page
 
 READ_WRITE, POST = ("GET", "HEAD", "POST"), ("POST",)
 

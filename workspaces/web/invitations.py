@@ -18,16 +18,17 @@ from django.views.decorators.http import require_http_methods
 from portal.core.errors import NotFound, PortalError
 from portal.web.denials import note_denial
 from portal.web.errors import answer
-from workspaces import selectors, services
-from workspaces.invitations import can_mail, send_invitation
-from workspaces.own_roles import read_own_roles
-from workspaces.permissions import OrgRole, TeamRole
-from workspaces.permissions import Permission as P
-from workspaces.roles import roles_of
-from workspaces.services.giving import org_roles_for
-from workspaces.services.invitations import Invited, invitation_of, needs_account
-from workspaces.web.doors import action, page, tell_fault
-from workspaces.web.once import free_if_it_fails, is_again
+from workspaces.access.custom_roles import read_own_roles
+from workspaces.access.permissions import OrgRole, TeamRole
+from workspaces.access.permissions import Permission as P
+from workspaces.access.role_grants import org_roles_for
+from workspaces.access.roles import roles_of
+from workspaces.organizations import invitations as invitations_services
+from workspaces.organizations import selectors
+from workspaces.organizations.invitation_links import can_mail, send_invitation
+from workspaces.organizations.invitations import Invited, invitation_of, needs_account
+from workspaces.web.base import action, page, tell_fault
+from workspaces.web.one_time_forms import free_if_it_fails, is_again
 from workspaces.web.tokens import whole
 
 
@@ -40,7 +41,9 @@ def invitations(request: Any) -> HttpResponse:
             request,
             request.path,
             "That invitation no longer works.",
-            lambda: services.revoke_invitation(actor=request.actor, invitation_id=_id(request)),
+            lambda: invitations_services.revoke_invitation(
+                actor=request.actor, invitation_id=_id(request)
+            ),
         )
     if request.method == "POST":
         if is_again(request):
@@ -50,7 +53,9 @@ def invitations(request: Any) -> HttpResponse:
                 made = (
                     _invited(request)
                     if do == "invite"
-                    else services.renew_invitation(actor=request.actor, invitation_id=_id(request))
+                    else invitations_services.renew_invitation(
+                        actor=request.actor, invitation_id=_id(request)
+                    )
                 )
         except PortalError as error:
             note_denial(request, error)
@@ -74,7 +79,7 @@ def invitations(request: Any) -> HttpResponse:
 def _invited(request: Any) -> Invited:
     given = request.POST
     teams = {given["team"]: given.get("team_role", TeamRole.MEMBER)} if given.get("team") else {}
-    return services.invite(
+    return invitations_services.invite(
         actor=request.actor,
         org=request.org,
         email=given.get("email", ""),
@@ -135,11 +140,13 @@ def invitation(request: Any, text: str) -> HttpResponse:
 
 def _accepted(request: Any, text: str) -> HttpResponse:
     if request.actor is not None:
-        return redirect("home", org=services.accept(text=text, user=request.user).slug)
+        return redirect("home", org=invitations_services.accept(text=text, user=request.user).slug)
     given = request.POST
     if given.get("password", "") != given.get("password_again", ""):
         messages.error(request, "The two passwords differ.")
         return redirect(request.path)
     row = invitation_of(text)
-    user = services.claim(text=text, name=given.get("name", ""), password=given.get("password", ""))
+    user = invitations_services.claim(
+        text=text, name=given.get("name", ""), password=given.get("password", "")
+    )
     return perform_login(request, Login(user=user, redirect_url=f"/{row.org.slug}/"))  # type: ignore[no-any-return]

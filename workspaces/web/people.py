@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 
 from portal.core.errors import PortalError, TooLarge
 from portal.web.denials import note_denial
-from workspaces import services
-from workspaces.invitations import can_mail, handed_out
-from workspaces.people_file import LARGEST, MOST, decoded
-from workspaces.permissions import Permission as P
-from workspaces.services.people import Report
-from workspaces.web.doors import page, tell_fault
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations import people_import
+from workspaces.organizations.invitation_links import can_mail, handed_out
+from workspaces.organizations.people_file import LARGEST, MOST, decoded
+from workspaces.organizations.people_import import Report
+from workspaces.web.base import page, tell_fault
 
 
 @page(P.MEMBERS_WRITE, ("GET", "HEAD", "POST"))
@@ -33,7 +33,7 @@ def import_people(request: Any) -> HttpResponse:
     if request.method == "POST":
         try:
             context["text"] = _text(request)
-            report = services.import_people(
+            report = people_import.import_people(
                 actor=request.actor,
                 org=request.org,
                 text=context["text"],

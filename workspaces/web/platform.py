@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 
 from portal.core.errors import PortalError
 from portal.web.denials import note_denial
-from workspaces import services
-from workspaces.invitations import invite_url
-from workspaces.permissions import Permission as P
-from workspaces.platform import one_person
-from workspaces.platform import organizations as all_organizations
-from workspaces.platform import people as all_people
-from workspaces.web.doors import action, page, tell_fault
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations import platform_services
+from workspaces.organizations.invitation_links import invite_url
+from workspaces.organizations.platform_selectors import one_person
+from workspaces.organizations.platform_selectors import organizations as all_organizations
+from workspaces.organizations.platform_selectors import people as all_people
+from workspaces.web.base import action, page, tell_fault
 
 READ_WRITE = ("GET", "HEAD", "POST")
 
@@ -45,7 +45,7 @@ def organizations(request: Any) -> HttpResponse:
 
 def _founded(request: Any) -> dict[str, Any]:
     given = request.POST
-    org, owner = services.found_org(
+    org, owner = platform_services.found_org(
         actor=request.actor,
         slug=given.get("slug", "").strip(),
         name=given.get("name", ""),
@@ -82,7 +82,7 @@ def person(request: Any, person: UUID) -> HttpResponse:
             request,
             request.path,
             _("They are signed out, and nothing of theirs opens any more. Jobs go on."),
-            lambda: services.suspend_person(
+            lambda: platform_services.suspend_person(
                 actor=request.actor, user_id=person, why=given.get("why", "")
             ),
         )
@@ -91,14 +91,14 @@ def person(request: Any, person: UUID) -> HttpResponse:
             request,
             request.path,
             _("They are signed out everywhere. They may sign in again."),
-            lambda: services.sign_out_everywhere(actor=request.actor, user_id=person),
+            lambda: platform_services.sign_out_everywhere(actor=request.actor, user_id=person),
         )
     if request.method == "POST" and given.get("do") == "take_off_factors":
         return action(
             request,
             request.path,
             _("Their second factor is gone. They sign in by password, and set one up again."),
-            lambda: services.take_off_factors(
+            lambda: platform_services.take_off_factors(
                 actor=request.actor, user_id=person, why=given.get("why", "")
             ),
         )
@@ -107,7 +107,7 @@ def person(request: Any, person: UUID) -> HttpResponse:
             request,
             request.path,
             _("They may sign in again."),
-            lambda: services.reinstate_person(actor=request.actor, user_id=person),
+            lambda: platform_services.reinstate_person(actor=request.actor, user_id=person),
         )
     row = one_person(person)
     return render(

@@ -11,15 +11,16 @@ from django.shortcuts import redirect, render
 
 from portal.core.errors import NotFound, PortalError
 from portal.web.denials import note_denial
-from workspaces import selectors, services
-from workspaces.access.people import About, about_named, explain_person, permission_named
+from workspaces.access import services as access_services
+from workspaces.access.check import About, about_named, explain_person, permission_named
+from workspaces.access.explanation import as_data
+from workspaces.access.permissions import OPERATORS_ONLY, WORDS
+from workspaces.access.permissions import Permission as P
+from workspaces.access.services import CHOICES, holders
 from workspaces.access.whatif import difference_row, if_role_were
-from workspaces.access.words import as_data
 from workspaces.models import Role, Team
-from workspaces.permissions import OPERATORS_ONLY, WORDS
-from workspaces.permissions import Permission as P
-from workspaces.services.roles import CHOICES, holders
-from workspaces.web.doors import action, page, tell_fault
+from workspaces.organizations import selectors
+from workspaces.web.base import action, page, tell_fault
 from workspaces.web.views import READ_WRITE, team_named
 
 _COLUMNS = {"org": "In the organization", "team": "In a team"}
@@ -34,7 +35,7 @@ def roles(request: Any) -> HttpResponse:
     form["permissions"] = request.POST.getlist("permissions")
     if request.method == "POST":
         try:
-            row = services.make_role(actor=request.actor, org=request.org, **form)
+            row = access_services.make_role(actor=request.actor, org=request.org, **form)
         except PortalError as error:
             note_denial(request, error)
             tell_fault(request, error)
@@ -79,14 +80,14 @@ def role(request: Any, role: str) -> HttpResponse:
             request,
             back,
             f"The role {row.name} is gone.",
-            lambda: services.delete_role(actor=request.actor, org=request.org, slug=role),
+            lambda: access_services.delete_role(actor=request.actor, org=request.org, slug=role),
         )
     if do == "save":
         return action(
             request,
             request.path,
             "The role is changed, for everybody who holds it.",
-            lambda: services.change_role(
+            lambda: access_services.change_role(
                 actor=request.actor,
                 org=request.org,
                 slug=role,

@@ -9,10 +9,10 @@ from django.shortcuts import render
 from django.views.decorators.debug import sensitive_post_parameters
 
 from portal.core.errors import InvalidInput, NotFound
-from workspaces import services
+from workspaces.credentials import secrets as secrets_services
+from workspaces.credentials.secret_selectors import secrets_for, writable
 from workspaces.models import Team
-from workspaces.secrets import secrets_for, writable
-from workspaces.web.doors import action, page
+from workspaces.web.base import action, page
 
 
 @sensitive_post_parameters("value")
@@ -35,7 +35,7 @@ def _act(request: Any) -> None:
     actor, team, name = request.actor, _team(given.get("where", "")), given.get("name", "").strip()
     match given.get("do"):
         case "set":
-            services.set_secret(
+            secrets_services.set_secret(
                 actor=actor,
                 org=request.org,
                 team=team,
@@ -43,12 +43,12 @@ def _act(request: Any) -> None:
                 value=given.get("value", "").replace("\r\n", "\n"),
             )
         case "delete":
-            services.delete_secret(actor=actor, team=team, name=name)
+            secrets_services.delete_secret(actor=actor, team=team, name=name)
         case "delete-version":
             number = given.get("version", "")
             if not (number.isascii() and number.isdigit() and len(number) < 8):
                 raise InvalidInput.at("version", "must be a number")
-            services.delete_version(actor=actor, team=team, name=name, number=int(number))
+            secrets_services.delete_version(actor=actor, team=team, name=name, number=int(number))
         case _:
             raise InvalidInput("The form names nothing that can be done here.")
 

@@ -9,14 +9,15 @@ from django.shortcuts import redirect, render
 
 from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import note_denial
-from workspaces import selectors, services
+from workspaces.access.permissions import OrgRole
+from workspaces.access.permissions import Permission as P
+from workspaces.access.role_grants import org_roles_for
+from workspaces.access.roles import RoleFacts
+from workspaces.credentials import service_accounts as service_accounts_services
 from workspaces.models import ServiceAccount
-from workspaces.permissions import OrgRole
-from workspaces.permissions import Permission as P
-from workspaces.roles import RoleFacts
-from workspaces.services.giving import org_roles_for
-from workspaces.web.doors import action, page, tell_fault
-from workspaces.web.once import free_if_it_fails, is_again
+from workspaces.organizations import selectors
+from workspaces.web.base import action, page, tell_fault
+from workspaces.web.one_time_forms import free_if_it_fails, is_again
 from workspaces.web.tokens import wish_in
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -33,7 +34,7 @@ def service_accounts(request: Any) -> HttpResponse:
             if name.isascii() and name.replace("-", "").isalnum()
             else request.path,
             f"{name} is there. It acts by tokens: make one here, and bring it into teams on their pages.",
-            lambda: services.create_service_account(
+            lambda: service_accounts_services.create_service_account(
                 actor=request.actor,
                 org=request.org,
                 name=name,
@@ -63,7 +64,7 @@ def service_account(request: Any, account: str) -> HttpResponse:
             return redirect(request.path)
         try:
             with free_if_it_fails(request):
-                new = services.create_service_token(
+                new = service_accounts_services.create_service_token(
                     actor=request.actor, account=row, wish=wish_in(request)
                 )
             made = selectors.token_row(new.row) | {"token": new.secret}
@@ -83,7 +84,9 @@ def _changed(request: Any, row: ServiceAccount, do: str) -> HttpResponse:
             request,
             f"/{request.org.slug}/service-accounts",
             f"{row.name} is removed; its tokens no longer work. Its jobs stay.",
-            lambda: services.remove_service_account(actor=request.actor, account=row),
+            lambda: service_accounts_services.remove_service_account(
+                actor=request.actor, account=row
+            ),
         )
     if do != "change":
         raise InvalidInput("The form names nothing that can be done here.")
@@ -91,7 +94,7 @@ def _changed(request: Any, row: ServiceAccount, do: str) -> HttpResponse:
         request,
         request.path,
         f"{row.name} is changed.",
-        lambda: services.change_service_account(
+        lambda: service_accounts_services.change_service_account(
             actor=request.actor,
             account=row,
             role=request.POST.get("role"),

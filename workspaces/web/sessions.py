@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from portal.core.errors import PortalError
-from workspaces.sessions import end_one, end_others, sessions_of
+from workspaces.identity.sessions import end_one, end_others, sessions_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

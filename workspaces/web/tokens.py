@@ -11,12 +11,13 @@ from django.shortcuts import redirect, render
 
 from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import note_denial
-from workspaces import selectors, services
+from workspaces.access.permissions import Permission as P
+from workspaces.credentials import tokens as tokens_services
+from workspaces.credentials.tokens import Wish
 from workspaces.models import Team
-from workspaces.permissions import Permission as P
-from workspaces.services import Wish
-from workspaces.web.doors import action, page, tell_fault
-from workspaces.web.once import free_if_it_fails, is_again
+from workspaces.organizations import selectors
+from workspaces.web.base import action, page, tell_fault
+from workspaces.web.one_time_forms import free_if_it_fails, is_again
 
 POST = ("POST",)
 
@@ -31,7 +32,7 @@ def tokens(request: Any) -> HttpResponse:
         try:
             with free_if_it_fails(request):
                 wish = wish_in(request)
-                new = services.create_token(
+                new = tokens_services.create_token(
                     actor=request.actor,
                     org=request.org,
                     name=wish.name,
@@ -54,7 +55,7 @@ def revoke_token(request: Any, token: UUID) -> HttpResponse:
         request,
         back_from(request),
         "The token no longer works.",
-        lambda: services.revoke_token(actor=request.actor, token_id=token),
+        lambda: tokens_services.revoke_token(actor=request.actor, token_id=token),
     )
 
 
@@ -62,7 +63,7 @@ def revoke_token(request: Any, token: UUID) -> HttpResponse:
 def rotate_token(request: Any, token: UUID) -> HttpResponse:
     """Make its successor; the old one works for a while."""
     try:
-        made = services.rotate_token(
+        made = tokens_services.rotate_token(
             actor=request.actor, token_id=token, overlap_hours=whole(request, "overlap_hours", "24")
         )
     except PortalError as error:

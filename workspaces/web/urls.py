@@ -3,15 +3,15 @@ from __future__ import annotations
 from django.urls import path
 
 from workspaces.web import (
-    acting,
     announcements,
     applications,
     audit,
     directories,
+    impersonation,
     invitations,
-    other_side,
     people,
     platform,
+    provider_instructions,
     roles,
     secrets,
     service_accounts,
@@ -63,7 +63,7 @@ urlpatterns = [
     path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
     path(
         "<slug:org>/directories/<slug:slug>/other-side",
-        other_side.other_side,
+        provider_instructions.other_side,
         name="directory-other-side",
     ),
     path(
@@ -78,7 +78,7 @@ urlpatterns = [
     path("<slug:org>/platform", platform.organizations, name="platform-organizations"),
     path("<slug:org>/platform/people", platform.people, name="platform-people"),
     path("<slug:org>/platform/people/<uuid:person>", platform.person, name="platform-person"),
-    path("<slug:org>/platform/people/<uuid:person>/act", acting.act_as, name="platform-act"),
+    path("<slug:org>/platform/people/<uuid:person>/act", impersonation.act_as, name="platform-act"),
     path("<slug:org>/applications", applications.applications, name="applications"),
     path("<slug:org>/applications/<str:client>", applications.application, name="application"),
     path("<slug:org>/secrets", secrets.secrets, name="secrets"),

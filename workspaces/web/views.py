@@ -12,14 +12,15 @@ from django.shortcuts import redirect, render
 
 from portal.core.errors import NotFound, PortalError
 from portal.web.denials import note_denial
-from workspaces import selectors, services
-from workspaces.invitations import invite_url
+from workspaces.access.permissions import OrgRole, TeamRole
+from workspaces.access.permissions import Permission as P
+from workspaces.access.role_grants import org_roles_for, team_roles_for
 from workspaces.models import Team
-from workspaces.permissions import OrgRole, TeamRole
-from workspaces.permissions import Permission as P
-from workspaces.services.giving import org_roles_for, team_roles_for
-from workspaces.services.invitations import Invited
-from workspaces.web.doors import action, page, tell_fault
+from workspaces.organizations import invitations, selectors
+from workspaces.organizations import services as organization_services
+from workspaces.organizations.invitation_links import invite_url
+from workspaces.organizations.invitations import Invited
+from workspaces.web.base import action, page, tell_fault
 
 READ_WRITE = ("GET", "HEAD", "POST")
 POST = ("POST",)
@@ -50,7 +51,7 @@ def teams(request: Any) -> HttpResponse:
             request,
             request.path,
             f"Team {slug} is there. Bring people in on its page.",
-            lambda: services.create_team(
+            lambda: organization_services.create_team(
                 actor=request.actor, org=request.org, slug=slug, name=request.POST.get("name", "")
             ),
         )
@@ -75,7 +76,7 @@ def team(request: Any, team: str) -> HttpResponse:
             request,
             request.path,
             f"{email} is in {row.name} now.",
-            lambda: services.add_team_member(
+            lambda: organization_services.add_team_member(
                 actor=request.actor,
                 team=row,
                 email=email,
@@ -114,14 +115,18 @@ def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
             request,
             back,
             f"{email} is no longer in {row.name}.",
-            lambda: services.remove_team_member(actor=request.actor, team=row, email=email),
+            lambda: organization_services.remove_team_member(
+                actor=request.actor, team=row, email=email
+            ),
         )
     role = request.POST.get("role", "")
     return action(
         request,
         back,
         f"{email} has another role in {row.name} now.",
-        lambda: services.change_team_member(actor=request.actor, team=row, email=email, role=role),
+        lambda: organization_services.change_team_member(
+            actor=request.actor, team=row, email=email, role=role
+        ),
     )
 
 
@@ -138,7 +143,7 @@ def members(request: Any) -> HttpResponse:
     }
     if request.method == "POST":
         try:
-            row = services.bring_in(
+            row = invitations.bring_in(
                 actor=request.actor,
                 org=request.org,
                 email=request.POST.get("email", ""),
@@ -185,14 +190,16 @@ def change_member(request: Any, email: str) -> HttpResponse:
             request,
             back,
             f"{email} is no longer a member. Their jobs stay.",
-            lambda: services.remove_member(actor=request.actor, org=request.org, email=email),
+            lambda: organization_services.remove_member(
+                actor=request.actor, org=request.org, email=email
+            ),
         )
     role = request.POST.get("role", "")
     return action(
         request,
         back,
         f"{email} has another role now.",
-        lambda: services.change_member(
+        lambda: organization_services.change_member(
             actor=request.actor, org=request.org, email=email, role=role
         ),
     )
@@ -211,7 +218,7 @@ def org_rules(request: Any) -> HttpResponse:
         request,
         f"/{request.org.slug}/members",
         done,
-        lambda: services.require_second_factor(
+        lambda: organization_services.require_second_factor(
             actor=request.actor, org=request.org, is_required=is_required
         ),
     )

@@ -16,7 +16,7 @@ from portal.core.audit.forwarding import forward_all
 from portal.core.audit.models import AuditCheck
 from portal.core.audit.sealing import Sealer
 from portal.core.audit.verify import remember, verify
-from portal.core.holders import new_holder
+from portal.core.lease_holder import new_holder
 
 LEASE, RENEW = 60.0, 20.0  # seconds
 BUSY, IDLE = 0.25, 4.0  # seconds between two looks; in between it doubles

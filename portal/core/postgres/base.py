@@ -8,7 +8,7 @@ from typing import Any
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
-from portal.core.postgres.wall import ROLE, Cursor, NamedCursor, forget, tell, wall
+from portal.core.postgres.row_security import ROLE, Cursor, NamedCursor, forget, tell, wall
 
 # Only where the tables are: not in the database `postgres`, where others are made from.
 _TAKE_ROLE = "SELECT set_config('role', rolname, false) FROM pg_roles WHERE rolname = %s AND to_regclass('workspaces_organization') IS NOT NULL"

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from jobs.backends import backends
-from jobs.backends.base import Handle, Launch, Observation
-from jobs.backends.kubernetes import KubernetesBackend
+from schedulers import backends
+from schedulers.contract import Handle, Launch, Observation
+from schedulers.kubernetes.backend import KubernetesBackend
 from tests.rig.kube import folder_of, options_of
 from tests.rig.kubernetes_double import Double
 

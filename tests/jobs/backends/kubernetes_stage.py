@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from jobs.backends.base import Launch, Unavailable
-from jobs.backends.kubernetes import KubernetesBackend
-from jobs.states import State
+from schedulers.contract import Launch, Unavailable
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import State
 
 
 def launch(script: str = "sleep 30", **more: Any) -> Launch:

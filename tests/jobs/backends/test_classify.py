@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from jobs.backends.classify import QUOTE, Ending, classify
-from jobs.states import Reason
+from schedulers.exit_reasons import QUOTE, Ending, classify
+from schedulers.states import Reason
 
 TRACE = 'Traceback (most recent call last):\n  File "train.py", line 3\nValueError: too few rows\n'
 CUDA = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"

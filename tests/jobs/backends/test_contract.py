@@ -1,4 +1,4 @@
-"""What every backend promises (jobs/backends/base.py), each of them in turn.
+"""What every backend promises (schedulers/contract.py), each of them in turn.
 
 Keys are new each time: two suites on one machine never meet."""
 
@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.backends import backends
-from jobs.backends.base import Backend, Capability, Rejected
-from jobs.states import Reason, State
+from schedulers import backends
+from schedulers.contract import Backend, Capability, Rejected
+from schedulers.states import Reason, State
 from tests.jobs.backends.conftest import MAKERS, backend_of
 
 ONCE = "echo started >> {path}; sleep 0.3; echo done"

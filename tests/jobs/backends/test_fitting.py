@@ -8,9 +8,9 @@ from itertools import combinations_with_replacement
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.backends.base import GpuFacts, NodeFacts
-from jobs.backends.fitting import KINDS, STEPS, Cap, Field, Need, Spot, spots_of
-from jobs.states import Wait
+from schedulers.capacity import KINDS, STEPS, Cap, Field, Need, Spot, spots_of
+from schedulers.contract import GpuFacts, NodeFacts
+from schedulers.states import Wait
 
 GIB = 1 << 30
 SIZES = {"gpu": 8, "cpu": 16, "memory": 8}

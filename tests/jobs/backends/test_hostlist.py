@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.backends.slurm_parts.hostlist import MOST, expand
+from schedulers.slurm.hostlist import MOST, expand
 
 LISTS = [
     ("", ()),

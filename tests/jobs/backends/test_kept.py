@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from jobs.backends.base import Unavailable
-from jobs.backends.kept import Kept
+from schedulers.cached import Kept
+from schedulers.contract import Unavailable
 
 
 class Source:

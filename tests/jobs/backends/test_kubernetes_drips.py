@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from jobs.backends import link
-from jobs.backends.base import Unavailable
-from jobs.backends.kubernetes_parts import view
-from jobs.states import State
+from schedulers import http_connection
+from schedulers.contract import Unavailable
+from schedulers.kubernetes import observed
+from schedulers.states import State
 from tests.jobs.backends.kubernetes_stage import launch, state_of
 from tests.rig.kubernetes_double import Drip
 
@@ -20,7 +20,7 @@ def test_a_hand_over_is_not_held_and_the_job_starts_once(
 ):
     wanted = launch(f"echo started >> {tmp_path}/starts")
     backend.submit(launch())  # the namespace is there from now on
-    monkeypatch.setattr(link, "WHOLE", 0.5)
+    monkeypatch.setattr(http_connection, "WHOLE", 0.5)
     double.fail(part, Drip(0.1))
     start = time.monotonic()
     with pytest.raises(Unavailable, match="in time"):
@@ -34,8 +34,8 @@ def test_a_hand_over_is_not_held_and_the_job_starts_once(
 def test_it_is_unavailable_and_heals(double, backend, monkeypatch, wait_for):
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
-    monkeypatch.setattr(view, "SILENT", 0.0)
-    monkeypatch.setattr(link, "WHOLE", 0.5)
+    monkeypatch.setattr(observed, "SILENT", 0.0)
+    monkeypatch.setattr(http_connection, "WHOLE", 0.5)
     double.fail("/readyz", Drip(0.1))
     with pytest.raises(Unavailable, match="in time"):
         backend.poll([key])

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.backends.base import Rejected, Unavailable
-from jobs.backends.kubernetes import KubernetesBackend
-from jobs.states import State
+from schedulers.contract import Rejected, Unavailable
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import State
 from tests.jobs.backends.kubernetes_stage import launch, state_of
 from tests.rig.kube import folder_of, options_of
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jobs.backends.fitting import Field
-from jobs.backends.kubernetes_parts import kueue, names, waits
-from jobs.backends.kubernetes_parts.explain import explained, picture_of
-from jobs.states import Wait
+from schedulers.capacity import Field
+from schedulers.kubernetes import kueue, names, pending_reasons
+from schedulers.kubernetes.explanations import explained, picture_of
+from schedulers.states import Wait
 
 GPU, GIB = "nvidia.com/gpu", 1 << 30
 SHORT = (
@@ -76,7 +76,10 @@ def told(
         [node(i) for i in (1, 2, 3, 4)] if nodes is None else nodes, running, GPU, (), "muster"
     )
     return explained(
-        waits.of_scheduler("Unschedulable", said), job(pending, count), [pending] * count, picture
+        pending_reasons.of_scheduler("Unschedulable", said),
+        job(pending, count),
+        [pending] * count,
+        picture,
     )
 
 
@@ -148,7 +151,10 @@ def test_only_the_pods_that_have_no_node_yet_are_looked_for():
     ours = pod(4, on=1, key="mine")
     picture = picture_of([node(1), node(2)], [ours, pod(1, on=2)], GPU, (), "muster")
     seen = explained(
-        waits.of_scheduler("Unschedulable", SHORT), job(pod(4), 2), [ours, pod(4)], picture
+        pending_reasons.of_scheduler("Unschedulable", SHORT),
+        job(pod(4), 2),
+        [ours, pod(4)],
+        picture,
     )
     assert seen.wait == Wait.CAPACITY and seen.facts["on_nodes"] == 1
 
@@ -159,7 +165,7 @@ def test_jobs_that_are_alike_are_judged_once(monkeypatch):
     monkeypatch.setattr(
         Field, "smallest_change", lambda field, need: judged.append(need) or change(field, need)
     )
-    waiting = waits.of_scheduler("Unschedulable", SHORT)
+    waiting = pending_reasons.of_scheduler("Unschedulable", SHORT)
     told = [
         explained(waiting, job(pod(gpus)), [pod(gpus)], picture).facts["ask"]
         for gpus in (2, 2, 3, 2, 3)
@@ -170,7 +176,7 @@ def test_jobs_that_are_alike_are_judged_once(monkeypatch):
 def refused(text: str, pending: dict, running: list[dict], count: int = 1):
     message = f'pods "x" is forbidden: exceeded quota: gpus, {text}'
     picture = picture_of([node(i) for i in (1, 2, 3, 4)], running, GPU, (), "muster")
-    return explained(waits.of_refusal(message), job(pending, count), [], picture)
+    return explained(pending_reasons.of_refusal(message), job(pending, count), [], picture)
 
 
 def test_a_quota_is_told_in_numbers_with_who_holds_it_and_what_would_start():
@@ -522,5 +528,5 @@ amounts = st.lists(pairs, min_size=1, max_size=3).map(
 def test_no_message_about_a_quota_breaks_us(used, limited):
     message = f"exceeded quota: q, requested: pods=1, used: {used}, limited: {limited}"
     assert explained(
-        waits.of_refusal(message), job(pod(1)), [], picture_of([], [], GPU, (), "muster")
+        pending_reasons.of_refusal(message), job(pod(1)), [], picture_of([], [], GPU, (), "muster")
     ).text

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from jobs.backends.base import Rejected, Unavailable
-from jobs.backends.kubernetes import KubernetesBackend
-from jobs.backends.kubernetes_parts import view
-from jobs.states import Reason, State, Wait
+from schedulers.contract import Rejected, Unavailable
+from schedulers.kubernetes import observed
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import Reason, State, Wait
 from tests.jobs.backends.kubernetes_stage import launch, state_of
 from tests.rig.kubernetes_double import Double
 from tests.rig.kubernetes_node import NODE
@@ -88,7 +88,7 @@ def test_bookmarks_move_the_version_on(double, backend, wait_for):
 def test_what_is_not_synced_is_unavailable_and_never_missing(
     double, backend, monkeypatch, wait_for
 ):
-    monkeypatch.setattr(view, "SYNC", 0.3)
+    monkeypatch.setattr(observed, "SYNC", 0.3)
     double.fail("GET /api/v1/pods", BROKEN, 3)
     with pytest.raises(Unavailable, match="leader changed"):
         backend.poll(["t-any"])
@@ -98,10 +98,10 @@ def test_what_is_not_synced_is_unavailable_and_never_missing(
 def test_a_server_that_hangs_is_unavailable_within_seconds_and_heals(
     double, backend, monkeypatch, wait_for
 ):
-    monkeypatch.setattr("jobs.backends.kubernetes_parts.wire.READ", 0.5)
+    monkeypatch.setattr("schedulers.kubernetes.client.READ", 0.5)
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
-    monkeypatch.setattr(view, "SILENT", 0.0)
+    monkeypatch.setattr(observed, "SILENT", 0.0)
     double.fail("/readyz", 30.0)
     start = time.monotonic()
     with pytest.raises(Unavailable, match="in time"):
@@ -310,7 +310,7 @@ def test_a_gang_has_a_rank_each_and_a_log_each(double, backend, wait_for):
 def test_slow_last_lines_of_failed_pods_delay_no_other_state(
     double, backend, wait_for, monkeypatch
 ):
-    monkeypatch.setattr(view, "TAILS_FOR", 0.1)
+    monkeypatch.setattr(observed, "TAILS_FOR", 0.1)
     failed = [backend.submit(launch("echo no route; exit 3")).key for _ in range(6)]
     good = backend.submit(launch("true")).key
     wait_for(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.backends.base import Output, Rejected, Stay
-from jobs.backends.kubernetes import KubernetesBackend
-from jobs.backends.kubernetes_parts import pod
-from jobs.states import State
+from schedulers.contract import Output, Rejected, Stay
+from schedulers.kubernetes import pod
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import State
 from tests.jobs.backends.kubernetes_stage import launch, state_of
 from tests.rig.kube import claim_of, folder_of, options_of
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.backends.base import Launch, Rejected
-from jobs.backends.kubernetes import KubernetesBackend
-from jobs.backends.kubernetes_parts import names, pod
-from jobs.backends.kubernetes_parts.pod import Site
-from jobs.backends.kubernetes_parts.start import START
+from schedulers.contract import Launch, Rejected
+from schedulers.kubernetes import names, pod
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.kubernetes.entrypoint import START
+from schedulers.kubernetes.pod import Site
 from tests.rig import kubernetes_schema
 
 SITE = Site(image="local/bash:1")

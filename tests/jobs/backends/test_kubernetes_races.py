@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.states import Reason, State
+from schedulers.states import Reason, State
 from tests.jobs.backends.kubernetes_stage import launch, state_of
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.backends.kubernetes_parts import logs, nodes, states, waits
-from jobs.backends.kubernetes_parts.access import BadAccess, from_kubeconfig
-from jobs.states import Reason, State, Wait
+from schedulers.kubernetes import logs, nodes, pending_reasons, states
+from schedulers.kubernetes.access import BadAccess, from_kubeconfig
+from schedulers.states import Reason, State, Wait
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 JOB = {
@@ -145,12 +145,12 @@ MESSAGES = [
 def test_the_schedulers_message_becomes_words_and_numbers(subtests):
     for message, wait, text in MESSAGES:
         with subtests.test(message=message, wait=wait):
-            told = waits.of_scheduler("Unschedulable", message)
+            told = pending_reasons.of_scheduler("Unschedulable", message)
             assert (told.wait, told.text) == (wait, text)
 
 
 def test_a_quota_is_told_with_its_numbers():
-    told = waits.of_refusal(
+    told = pending_reasons.of_refusal(
         'pods "x" is forbidden: exceeded quota: q, requested: g=2, used: requests.nvidia.com/gpu=7, limited: 8'
     )
     assert told.wait == Wait.CLUSTER_LIMIT and "used: requests.nvidia.com/gpu=7" in told.text
@@ -158,7 +158,7 @@ def test_a_quota_is_told_with_its_numbers():
 
 @given(st.text())
 def test_no_message_of_a_scheduler_breaks_us(message):
-    assert waits.of_scheduler("Unschedulable", f"0/3 nodes are available: {message}").text
+    assert pending_reasons.of_scheduler("Unschedulable", f"0/3 nodes are available: {message}").text
 
 
 def pod(phase: str, state: dict | None = None, **status):

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from jobs.backends.base import Observation
-from jobs.backends.kubernetes import KubernetesBackend
-from jobs.states import Reason, State
+from schedulers.contract import Observation
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import Reason, State
 from tests.jobs.backends.kubernetes_stage import launch
 from tests.rig.kubernetes_double import Double
 from tests.rig.kubernetes_store import now

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from jobs.backends.kubernetes import KubernetesBackend
-from jobs.states import State
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import State
 from tests.jobs.backends.kubernetes_stage import launch, state_of
 from tests.rig.kubernetes_double import Double
 

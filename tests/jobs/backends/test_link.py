@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jobs.backends import link as links
-from jobs.backends.link import Answer, Link
+from schedulers import http_connection as links
+from schedulers.http_connection import Answer, Link
 
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: a\r\n\r\nok"
 

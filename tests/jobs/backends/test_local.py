@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.backends.base import Rejected
-from jobs.backends.local import LocalBackend
-from jobs.states import Reason, State
+from schedulers.contract import Rejected
+from schedulers.local.backend import LocalBackend
+from schedulers.states import Reason, State
 from tests.jobs.backends.conftest import Stage, a_sleep, cleaned_up, running
 from tests.rig.processes import program
 

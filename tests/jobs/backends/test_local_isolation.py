@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from jobs.backends import local_isolation
-from jobs.backends.base import Launch, Rejected, Unavailable
-from jobs.backends.local import LocalBackend
-from jobs.states import Reason, State
+from schedulers.contract import Launch, Rejected, Unavailable
+from schedulers.local import isolation
+from schedulers.local.backend import LocalBackend
+from schedulers.states import Reason, State
 from tests.jobs.backends.conftest import UID, Stage, a_sleep, cleaned_up, running
 
 LEVELS = ("user", "user-plain", "sandbox") if os.geteuid() == 0 else ("sandbox",)
@@ -135,17 +135,17 @@ def _name(pid: int) -> str:
 
 
 def test_memory_folder_of_another_or_behind_a_link_is_not_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(local_isolation, "MEMORY", tmp_path)
+    monkeypatch.setattr(isolation, "MEMORY", tmp_path)
     monkeypatch.setattr(os.path, "ismount", lambda _: True)
-    made = local_isolation.memory_folder()
+    made = isolation.memory_folder()
     assert made == tmp_path / f"muster-{os.geteuid()}" and made.stat().st_mode & 0o777 == 0o711
     made.rmdir()
     made.symlink_to(tmp_path)
-    assert local_isolation.memory_folder() is None
+    assert isolation.memory_folder() is None
     made.unlink()
     made.mkdir()
     os.chown(made, UID, UID)
-    assert local_isolation.memory_folder() is None
+    assert isolation.memory_folder() is None
 
 
 def test_isolation_that_cannot_be_tried_now_is_no_level(tmp_path, monkeypatch):
@@ -153,17 +153,15 @@ def test_isolation_that_cannot_be_tried_now_is_no_level(tmp_path, monkeypatch):
         raise subprocess.TimeoutExpired("bwrap", 10)
 
     with monkeypatch.context() as patched:
-        patched.setattr(local_isolation.subprocess, "run", hang)
+        patched.setattr(isolation.subprocess, "run", hang)
         with pytest.raises(Unavailable):
-            local_isolation.isolation_of(tmp_path, None)
-    assert local_isolation.isolation_of(tmp_path, None).is_shared
+            isolation.isolation_of(tmp_path, None)
+    assert isolation.isolation_of(tmp_path, None).is_shared
 
 
 def test_jobs_do_not_run_as_root_without_isolation(tmp_path, monkeypatch):
     backend = LocalBackend.configured({"root": str(tmp_path / "jobs")})
-    monkeypatch.setattr(
-        LocalBackend, "isolation", local_isolation.Isolation(local_isolation.Level.NONE)
-    )
+    monkeypatch.setattr(LocalBackend, "isolation", isolation.Isolation(isolation.Level.NONE))
     with pytest.raises(Unavailable, match="do not run as root"):
         backend.submit(Launch(key="k1", name="k", script="id"))
 

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from jobs.backends.local_machine import machine
-from jobs.images.config import arch_name
+from schedulers.images.config import arch_name
+from schedulers.local.machine import machine
 from tests.agent.nvml_double import Device, Nvml
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.backends.local_parts import local_supervisor
-from jobs.backends.local_parts.files import dump, parse
+from schedulers.local import supervisor
+from schedulers.local.files import dump, parse
 
 LAUNCH = {
     "key": "muster-1",
@@ -25,7 +25,7 @@ LAUNCH = {
 
 
 def test_it_imports_none_of_the_modules_that_cost_more_than_the_interpreter():
-    folder = Path(local_supervisor.__file__).parent.parent
+    folder = Path(supervisor.__file__).parent.parent
     what = f"import sys; sys.path.append({str(folder)!r}); from local_parts import local_supervisor; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-I", "-S", "-c", what], capture_output=True, text=True, check=True

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jobs.backends import backends
-from jobs.backends.base import Launch, NodeFacts, Rejected, Unavailable
-from jobs.backends.slurm_parts.request import build_request
-from jobs.backends.slurm_parts.rest import signed
-from jobs.backends.slurm_parts.script import batch_script
-from jobs.images.config import arch_name
-from jobs.states import Reason, State, Wait
+from schedulers import backends
+from schedulers.contract import Launch, NodeFacts, Rejected, Unavailable
+from schedulers.images.config import arch_name
+from schedulers.slurm.request import build_request
+from schedulers.slurm.rest import signed
+from schedulers.slurm.script import batch_script
+from schedulers.states import Reason, State, Wait
 from tests.jobs.backends.conftest import COMMANDS, MAKERS, SLURM, Stage
 from tests.rig.processes import RigFailure
 

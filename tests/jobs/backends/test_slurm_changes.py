@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.backends.slurm_parts.rest import Rest
+from schedulers.slurm.rest import Rest
 from tests.jobs.backends.conftest import REST
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.backends.base import GpuFacts, NodeFacts
-from jobs.backends.fitting import Need
-from jobs.backends.slurm_parts import explain
-from jobs.backends.slurm_parts.explain import explained, picture_of, scene_of
-from jobs.backends.slurm_parts.limits import (
+from schedulers.capacity import Need
+from schedulers.contract import GpuFacts, NodeFacts
+from schedulers.slurm import explanations
+from schedulers.slurm.explanations import explained, picture_of, scene_of
+from schedulers.slurm.limits import (
     Limits,
     assoc_lines,
     assoc_rows,
@@ -20,9 +20,9 @@ from jobs.backends.slurm_parts.limits import (
     qos_lines,
     qos_rows,
 )
-from jobs.backends.slurm_parts.queue import amounts_of, need_of, queue_lines, queue_rows
-from jobs.backends.slurm_parts.rows import rest_row
-from jobs.states import Wait
+from schedulers.slurm.queue import amounts_of, need_of, queue_lines, queue_rows
+from schedulers.slurm.rows import rest_row
+from schedulers.states import Wait
 
 GIB = 1 << 30
 ASSOCS = """
@@ -465,7 +465,9 @@ def test_what_a_thousand_equal_jobs_wait_for_is_looked_into_once(reason, monkeyp
         "\n".join([line(1, gpus=3), *(line(n, "PENDING", reason, gpus=4) for n in range(2, 1002))])
     )
     asked = []
-    monkeypatch.setattr(explain, "scene_of", lambda *given: asked.append(given) or scene_of(*given))
+    monkeypatch.setattr(
+        explanations, "scene_of", lambda *given: asked.append(given) or scene_of(*given)
+    )
     picture = picture_of(
         queue, nodes(used=(4, 4, 4, 1)), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES))
     )

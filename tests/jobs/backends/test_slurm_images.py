@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from jobs.backends import backends, capabilities_of
-from jobs.backends.base import Capability, Launch, Rejected
-from jobs.backends.slurm_parts import states
-from jobs.backends.slurm_parts.images import NODE, PYXIS, head, image_trouble, images_of
-from jobs.backends.slurm_parts.rows import Row
-from jobs.backends.slurm_parts.script import batch_script
-from jobs.states import Reason
+from schedulers import backends, capabilities_of
+from schedulers.contract import Capability, Launch, Rejected
+from schedulers.slurm import states
+from schedulers.slurm.images import NODE, PYXIS, head, image_trouble, images_of
+from schedulers.slurm.rows import Row
+from schedulers.slurm.script import batch_script
+from schedulers.states import Reason
 from tests.jobs.backends.conftest import SLURM
 from tests.rig.processes import program
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.backends.base import Observation, Waiting
-from jobs.backends.slurm_parts.explain import Picture
-from jobs.backends.slurm_parts.looks import Looks
-from jobs.backends.slurm_parts.rows import Listing, Row, squeue_rows
-from jobs.backends.slurm_parts.states import Record, live
-from jobs.states import State
+from schedulers.contract import Observation, Waiting
+from schedulers.slurm.explanations import Picture
+from schedulers.slurm.queue_cache import Looks
+from schedulers.slurm.rows import Listing, Row, squeue_rows
+from schedulers.slurm.states import Record, live
+from schedulers.states import State
 
 LINE = "{}|{}|{}|N/A|N/A||t-{}|batch|atlas|normal|ada|a|b|c\n"
 PENDING = Row(

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from jobs.backends.base import Rejected
-from jobs.backends.slurm_parts.choices import checked, choose, combined
-from jobs.states import Reason, State
+from schedulers.contract import Rejected
+from schedulers.slurm.sbatch_options import checked, choose, combined
+from schedulers.states import Reason, State
 from tests.jobs.backends.conftest import COMMANDS, SLURM
 
 FIXED = {"account": "atlas", "qos": "", "reservation": ""}

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.backends.base import Launch, Rejected, Unavailable
-from jobs.backends.slurm_parts import nodes, states
-from jobs.backends.slurm_parts.commands import sbatch
-from jobs.backends.slurm_parts.errors import failure
-from jobs.backends.slurm_parts.files import parse_record
-from jobs.backends.slurm_parts.reasons import waiting
-from jobs.backends.slurm_parts.request import Site, build_request, comment_of
-from jobs.backends.slurm_parts.rest import signed
-from jobs.backends.slurm_parts.rest_body import job_body
-from jobs.backends.slurm_parts.rows import Row, oldest, rest_row, sacct_rows, squeue_rows
-from jobs.backends.slurm_parts.script import batch_script, exports
-from jobs.states import Reason, State, Wait
+from schedulers.contract import Launch, Rejected, Unavailable
+from schedulers.slurm import nodes, states
+from schedulers.slurm.commands import sbatch
+from schedulers.slurm.errors import failure
+from schedulers.slurm.files import parse_record
+from schedulers.slurm.pending_reasons import waiting
+from schedulers.slurm.request import Site, build_request, comment_of
+from schedulers.slurm.rest import signed
+from schedulers.slurm.rest_body import job_body
+from schedulers.slurm.rows import Row, oldest, rest_row, sacct_rows, squeue_rows
+from schedulers.slurm.script import batch_script, exports
+from schedulers.states import Reason, State, Wait
 
 SITE = Site("/shared/spool", "ada", account="atlas")
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=60)

@@ -7,8 +7,8 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from jobs.backends.slurm_parts.explain import picture_of, scene_of
-from jobs.states import State, Wait
+from schedulers.slurm.explanations import picture_of, scene_of
+from schedulers.states import State, Wait
 from tests.jobs.backends.conftest import COMMANDS, SLURM, Stage
 
 

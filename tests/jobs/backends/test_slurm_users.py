@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from jobs.backends import backends
-from jobs.backends.base import Identity, Rejected
-from jobs.backends.slurm_parts.commands import Commands
-from jobs.backends.slurm_parts.rest import signed
-from jobs.backends.slurm_parts.running import Here
-from jobs.states import Reason, State
+from schedulers import backends
+from schedulers.contract import Identity, Rejected
+from schedulers.slurm.commands import Commands
+from schedulers.slurm.rest import signed
+from schedulers.slurm.transport import Here
+from schedulers.states import Reason, State
 from tests.jobs.backends.conftest import MAKERS, SLURM, Stage
 from tests.jobs.backends.test_slurm_options import shown
 from tests.rig.slurm_cluster import SECOND_USER

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from jobs.backends.base import Unavailable
-from jobs.backends.slurm_parts.wire import CONNECTIONS, Wire
+from schedulers.contract import Unavailable
+from schedulers.slurm.http import CONNECTIONS, Wire
 
 
 class Server(ThreadingHTTPServer):

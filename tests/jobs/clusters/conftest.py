@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from jobs.backends import backends
-from jobs.backends.base import (
+from schedulers import backends
+from schedulers.contract import (
     Capability,
     Launch,
     Output,

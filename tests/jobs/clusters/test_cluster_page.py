@@ -6,14 +6,14 @@ from datetime import timedelta
 
 import pytest
 
+from clusters.capacity import natural, stock_of
+from clusters.health import history_of, standing
 from clusters.models import Cluster, Gpu, Node, Pool
-from jobs.clusters.standing import history_of, standing
-from jobs.clusters.stock import natural, stock_of
 from jobs.models import Attempt, Job
-from jobs.placing import Machine
-from jobs.states import State
+from jobs.scheduling.placement import Machine
 from portal.core import clock
 from portal.core.events import Fact, record
+from schedulers.states import State
 from tests.jobs.stage import submit
 from workspaces.tenancy.scope import org_scope
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from clusters.backend_options import backend_kinds
+from clusters.backends import backend_of, secrets_of
 from clusters.models import Cluster
-from jobs.clusters import backend_of
-from jobs.clusters.making import secrets_of
-from jobs.clusters.options import backend_kinds
 from tests.jobs.stage import submit
 
 PAGE = "/atlas/clusters"

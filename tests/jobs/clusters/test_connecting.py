@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from clusters.backend_options import Options, backend_kinds, checked, options_of
+from clusters.backends import backend_of
 from clusters.models import Cluster
-from jobs.clusters import backend_of
-from jobs.clusters import connecting as c
-from jobs.clusters.options import Options, backend_kinds, checked, options_of
+from clusters.services import connections as c
 from portal.core.errors import Conflict, InvalidInput, NotPermitted
 from portal.core.models import Event
 from tests.jobs.stage import submit

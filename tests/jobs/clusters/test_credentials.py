@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clusters.models import Cluster
-from jobs.clusters import connecting as c
-from jobs.clusters import credentials
+from clusters.services import connections as c
+from clusters.services import credentials
 from portal.core.models import Event
 
 

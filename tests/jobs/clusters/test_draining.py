@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clusters.models import Cluster, Node
-from jobs.clusters import draining as d
+from clusters.services import drain as d
 from portal.core.errors import Conflict, InvalidInput, NotPermitted, Unavailable
 from portal.core.models import Event
 

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
+from clusters import representations
 from clusters.models import Cluster, Node, Pool, PoolGrant
-from jobs.backends.base import Identity
-from jobs.clusters import pools as p
-from jobs.clusters import rows
+from clusters.services import pools as p
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
+from schedulers.contract import Identity
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -157,8 +157,8 @@ def test_a_grant_says_as_whom_a_team_runs_and_operators_alone_are_told(story, sl
         assert p.identities_of([pool]) == {
             pool.id: {"vision": {"user": "vision", "account": "atlas", "qos": "long"}}
         }
-        assert rows.pool_rows(dot)[0]["identities"] == p.identities_of([pool])[pool.id]
-        assert "identities" not in rows.pool_rows(story.actor(story.ben))[0]
+        assert representations.pool_rows(dot)[0]["identities"] == p.identities_of([pool])[pool.id]
+        assert "identities" not in representations.pool_rows(story.actor(story.ben))[0]
         p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=Identity(account="borealis"))
         assert p.identities_of([pool])[pool.id]["vision"] == {
             "user": "",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
-from jobs.clusters import pools as service
+from clusters.services import pools as service
 from jobs.models import Job
-from jobs.states import State
 from portal.core import clock
+from schedulers.states import State
 from tests.jobs.stage import submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 

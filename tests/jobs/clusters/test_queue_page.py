@@ -7,8 +7,8 @@ import pytest
 from clusters.models import Cluster
 from jobs import services
 from jobs.models import Attempt, Job
-from jobs.spec import parse_mapping
-from jobs.states import State, Wait
+from schedulers.spec import parse_mapping
+from schedulers.states import State, Wait
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -103,7 +103,7 @@ def test_pages_follow_each_other_without_gap_or_double_while_the_queue_moves(
 ):
     cluster_with()
     jobs = [submit(story, name=f"j{n}") for n in range(7)]
-    monkeypatch.setattr("jobs.clusters.queued.queue_page.__defaults__", (3,))
+    monkeypatch.setattr("jobs.scheduling.queue.queue_page.__defaults__", (3,))
     seen, url = [], PAGE
     while url:
         shown = dot.get(url).context

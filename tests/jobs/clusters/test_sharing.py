@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 from clusters.models import Cluster, LocalUser
+from clusters.sharing import uids_of
 from jobs import services
-from jobs.clusters.sharing import uids_of
-from jobs.dispatch import claim_due
+from jobs.dispatch.claims import claim_due
 from jobs.models import Attempt
-from jobs.spec import parse_mapping
+from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 

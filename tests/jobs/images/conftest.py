@@ -7,8 +7,8 @@ import pytest
 from django.core.cache import cache
 
 from clusters.models import Cluster, Gpu, Node
-from jobs.backends import backends
-from jobs.backends.base import Capability
+from schedulers import backends
+from schedulers.contract import Capability
 from tests.jobs.clusters.conftest import Drainable
 from tests.jobs.stage import GIB
 from tests.rig.registry import Registry, start_registry

@@ -1,8 +1,8 @@
 import time
 
-from jobs.images.config import Image, Variant
-from jobs.images.fitting import Fit, Host, fit
-from jobs.images.requirements import Device
+from schedulers.images.compatibility import Fit, Host, fit
+from schedulers.images.config import Image, Variant
+from schedulers.images.requirements import Device
 
 DIGEST = "sha256:" + "ab" * 32
 H200, T4 = Device(driver=(550, 54, 15), compute=(9, 0)), Device(driver=(470, 82, 1), compute=(7, 5))

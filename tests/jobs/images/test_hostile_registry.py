@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from jobs.images.reference import parse
-from jobs.images.registry import MANIFEST_LIMIT, read_image
-from jobs.images.wire import Policy, Unreadable, Wire
 from portal.core.addresses import is_open_internet
+from schedulers.images.http import Policy, Unreadable, Wire
+from schedulers.images.reference import parse
+from schedulers.images.registry import MANIFEST_LIMIT, read_image
 from tests.rig.hostile import servers
 from tests.rig.registry import INDEX, MANIFEST, digest_of
 

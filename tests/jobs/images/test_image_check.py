@@ -11,11 +11,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Node, Pool
-from jobs import image_looks, services
-from jobs.images.wire import Unreadable
+from jobs import services
+from jobs.images import lookups
 from jobs.models import Job
-from jobs.spec import parse_mapping
 from portal.core.errors import InvalidInput
+from schedulers.images.http import Unreadable
+from schedulers.spec import parse_mapping
 from tests.jobs.images.test_hostile_registry import serve  # noqa: F401  a server that hangs
 from tests.jobs.stage import submit
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -80,7 +81,7 @@ def test_an_image_that_fits_nowhere_is_refused_in_words_once_it_is_known(
     add_nodes(2, driver="470.82.01")
     name = f"{allowed.host}/torch:v1"
     submit(story, image=name, resources=GPU)  # nobody has looked: it is taken, and looked at now
-    wait_for(lambda: image_looks.known(name))
+    wait_for(lambda: lookups.known(name))
     with pytest.raises(
         InvalidInput,
         match=r"fits 0 of 2 nodes; 2 have driver 470\.82\.1, it needs 525 .* write `image_check: warn`",
@@ -94,7 +95,7 @@ def test_an_image_that_fits_nowhere_is_refused_in_words_once_it_is_known(
 def test_an_image_that_was_mended_under_its_tag_is_taken_at_the_second_try(
     story, allowed, add_nodes, wait_for, monkeypatch
 ):
-    monkeypatch.setattr(image_looks, "FRESH", 0)
+    monkeypatch.setattr(lookups, "FRESH", 0)
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
     name = f"{allowed.host}/torch:v1"
@@ -102,7 +103,7 @@ def test_an_image_that_was_mended_under_its_tag_is_taken_at_the_second_try(
     digest = allowed.push("torch", "v1", {"NVIDIA_REQUIRE_CUDA": "cuda>=11.0"})
     with pytest.raises(InvalidInput):
         submit(story, image=name, resources=GPU)
-    wait_for(lambda: image_looks.known(name).digest == digest)
+    wait_for(lambda: lookups.known(name).digest == digest)
     assert submit(story, image=name, resources=GPU).number == 1
     assert rehearse(story, name).is_ok
 
@@ -166,8 +167,8 @@ def test_what_was_read_once_outlives_a_registry_that_goes_down(
     def silence(*_):
         raise Unreadable("the registry does not answer")
 
-    monkeypatch.setattr(image_looks, "FRESH", 0)
-    monkeypatch.setattr(image_looks, "read_image", silence)
+    monkeypatch.setattr(lookups, "FRESH", 0)
+    monkeypatch.setattr(lookups, "read_image", silence)
     assert said_of(rehearse(story, f"{allowed.host}/torch:v1")) == before
     assert (
         "Not checked: the registry does not answer"
@@ -199,8 +200,8 @@ def test_a_registry_is_asked_once_for_many_submissions_and_the_door_counts_nodes
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(1, driver="550.54.15")
     name = f"{allowed.host}/torch:v1"
-    assert not isinstance(image_looks.look(name), str)
-    monkeypatch.setattr(image_looks, "read_image", lambda *_: pytest.fail("it was asked again"))
+    assert not isinstance(lookups.look(name), str)
+    monkeypatch.setattr(lookups, "read_image", lambda *_: pytest.fail("it was asked again"))
     submit(story, image=name, resources=GPU)
     with CaptureQueriesContext(connection) as with_image:
         submit(story, image=name, resources=GPU)
@@ -213,7 +214,7 @@ def test_a_member_who_may_not_submit_makes_the_portal_ask_nobody(
     story, allowed, add_nodes, monkeypatch
 ):
     add_nodes(1)
-    monkeypatch.setattr(image_looks, "begin", lambda name: pytest.fail("a registry was asked"))
+    monkeypatch.setattr(lookups, "begin", lambda name: pytest.fail("a registry was asked"))
     spec = parse_mapping({"run": "true", "image": f"{allowed.host}/torch:v1"})
     with org_scope(story.atlas.id):
         told = services.rehearse(actor=story.actor(story.ben), team=story.speech, spec=spec)
@@ -269,9 +270,9 @@ def test_the_form_hears_of_an_image_once_its_name_is_typed_to_the_end(
         "doubtful": False,
         "text": "",
     }
-    assert image_looks.known(f"{allowed.host}/torch:v1") is None  # nobody was asked
+    assert lookups.known(f"{allowed.host}/torch:v1") is None  # nobody was asked
     validate(ada, yaml=text, team="vision", settled=True)
-    wait_for(lambda: image_looks.known(f"{allowed.host}/torch:v1"))
+    wait_for(lambda: lookups.known(f"{allowed.host}/torch:v1"))
     told = validate(ada, yaml=text, team="vision")["image"]
     assert (told["ok"], told["doubtful"]) == (False, True)
     assert told["text"].startswith("The image fits 0 of 2 nodes")

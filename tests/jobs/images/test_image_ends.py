@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from jobs import image_looks, services
-from jobs.lifecycle import Change, transition
+from jobs import services
+from jobs.dispatch.lifecycle import Change, transition
+from jobs.images import lookups
 from jobs.models import Attempt, ImageEnd
-from jobs.spec import parse_mapping
-from jobs.states import Reason, State
+from schedulers.spec import parse_mapping
+from schedulers.states import Reason, State
 from tests.jobs.stage import only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -63,7 +64,7 @@ def test_the_next_look_at_the_image_warns_of_that_gpu(story, allowed, nodes, nam
 
 
 def test_where_the_runtime_tells_no_digest_the_registry_s_answer_is_taken(story, nodes, name):
-    image_looks.look(name)
+    lookups.look(name)
     end(story, name, T4)
     assert said(story, name).startswith(WARNING)
 

@@ -1,4 +1,4 @@
-from jobs.images.reference import parse
+from schedulers.images.reference import parse
 
 DIGEST = "sha256:" + "ab" * 32
 

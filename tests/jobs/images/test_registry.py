@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from jobs.images.reference import parse
-from jobs.images.registry import read_image
-from jobs.images.wire import Policy, Unreadable
+from schedulers.images.http import Policy, Unreadable
+from schedulers.images.reference import parse
+from schedulers.images.registry import read_image
 from tests.rig.registry import start_registry
 
 CUDA = {

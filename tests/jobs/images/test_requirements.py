@@ -1,4 +1,11 @@
-from jobs.images.requirements import Device, conditions_of, driver_for, holds, parse, version
+from schedulers.images.requirements import (
+    Device,
+    conditions_of,
+    driver_for,
+    holds,
+    parse,
+    version,
+)
 
 CUDA_12_4 = (
     "cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver>=470,driver<471 brand=nvidia,driver>=535,driver<536 "

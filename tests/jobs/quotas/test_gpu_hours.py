@@ -14,27 +14,28 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs import pending
-from jobs.dispatch import claim_due
-from jobs.lifecycle import Change, transition
+from jobs.dispatch.claims import claim_due
+from jobs.dispatch.lifecycle import Change, transition
+from jobs.gpu_use import running
+from jobs.job_specs import resources_of
 from jobs.models import Attempt, Job
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import tree
-from jobs.rooms import limits_of
-from jobs.running import running
-from jobs.services import rehearse
-from jobs.spec import parse_mapping
-from jobs.specs import resources_of
-from jobs.states import Reason, State, Wait
+from jobs.scheduling import pending_explanation
+from jobs.scheduling.snapshot import limits_of
+from jobs.services import dry_run
 from portal.core import clock
 from portal.core.errors import InvalidInput, QuotaExceeded
+from schedulers.spec import parse_mapping
+from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
 from tests.story import tell
-from workspaces.gpu_hours import Ran, by_month, end_of, split
 from workspaces.models import GpuMonth, QuotaRequest
-from workspaces.quotas import GPU_HOURS
-from workspaces.selectors import quotas_for
-from workspaces.services import Wanted, decide_request, set_quotas
+from workspaces.organizations.selectors import quotas_for
+from workspaces.quotas.gpu_hours import Ran, by_month, end_of, split
+from workspaces.quotas.limits import GPU_HOURS
+from workspaces.quotas.requests import decide_request
+from workspaces.quotas.set_limits import Wanted, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 HOUR = 3_600_000
@@ -328,7 +329,7 @@ def test_the_pending_answer_says_whose_limit_how_much_was_used_when_the_month_en
     _run(_held(story), NOON - timedelta(minutes=100), NOON)
     job = _held(story)
     with org_scope(story.atlas.id):
-        answer = pending.answer(job, story.actor(story.ada))
+        answer = pending_explanation.answer(job, story.actor(story.ada))
     assert answer.text == (
         "Team Vision has used 3.33 of 3 GPU-hours of this month, what runs now included. "
         "The next month begins on 2026-12-01 00:00 UTC, and it may start then."
@@ -365,7 +366,7 @@ def test_what_ends_while_a_limit_is_judged_is_counted_all_the_same(story, monkey
     cluster_with(gpus=4)
     _limit(story, 2)
     first = _held(story)
-    ask = pending.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
+    ask = pending_explanation.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
     transition(
         [
             Change(
@@ -379,7 +380,7 @@ def test_what_ends_while_a_limit_is_judged_is_counted_all_the_same(story, monkey
         _run(first, NOON - timedelta(hours=1), NOON)
         return list(running(org_ids, at)) if found is None else found
 
-    monkeypatch.setattr("workspaces.gpu_hours._running", [read])
+    monkeypatch.setattr("workspaces.quotas.gpu_hours._running", [read])
     used = [
         now.used
         for meter, now in limits_of([ask]).items()
@@ -391,11 +392,11 @@ def test_what_ends_while_a_limit_is_judged_is_counted_all_the_same(story, monkey
 def test_what_a_person_used_in_one_organization_is_not_counted_in_another(story, monkeypatch):
     cluster_with(gpus=4)
     _limit(story, 2, "user", story.ada.email)
-    ask = pending.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
+    ask = pending_explanation.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
     elsewhere = Ran(
         story.borealis.id, UUID(int=2), story.ada.id, 2, NOON - timedelta(hours=1), NOON
     )
-    monkeypatch.setattr("workspaces.gpu_hours._running", [lambda org_ids, at: [elsewhere]])
+    monkeypatch.setattr("workspaces.quotas.gpu_hours._running", [lambda org_ids, at: [elsewhere]])
     GpuMonth.objects.create(
         org=story.borealis,
         scope="user",
@@ -411,7 +412,7 @@ def test_what_a_person_used_in_one_organization_is_not_counted_in_another(story,
 def test_a_claim_under_a_limit_of_hours_takes_two_statements_more(story):
     cluster_with(gpus=4)
     job = submit(story, resources={"accelerators": 1})
-    ask = pending.ask_of(only_attempt(job))
+    ask = pending_explanation.ask_of(only_attempt(job))
     _limit(story, None)
     with CaptureQueriesContext(connection) as without:
         limits_of([ask])
@@ -439,7 +440,7 @@ def test_a_rehearsal_says_when_it_would_start(story):
     _limit(story, 1)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
     with org_scope(story.atlas.id):
-        told = rehearse(
+        told = dry_run(
             actor=story.actor(story.ada),
             team=story.vision,
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 1}}),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from django.utils import translation
 
-from jobs.dispatch import claim_due
+from jobs.dispatch.claims import claim_due
 from jobs.quotas.preview import preview
 from portal.core.errors import InvalidInput, NotPermitted
 from portal.core.models import Event
 from tests.jobs.stage import cluster_with, submit
 from workspaces.models import Quota
-from workspaces.services import Wanted, set_quotas
+from workspaces.quotas.set_limits import Wanted, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 

@@ -6,13 +6,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from jobs.dispatch import claim_due
+from jobs.dispatch.claims import claim_due
 from jobs.models import Attempt
 from jobs.quotas.tree import Bar, tree
-from jobs.states import State
+from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.models import Membership, Quota, Team, TeamMembership, User
-from workspaces.services import Wanted, set_quotas
+from workspaces.quotas.set_limits import Wanted, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from jobs import pending, tasks
-from jobs.lifecycle import Change, transition
+from jobs import tasks
+from jobs.dispatch.lifecycle import Change, transition
 from jobs.models import Attempt, Job
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import tree
-from jobs.services import rehearse
-from jobs.spec import parse_mapping
-from jobs.states import Reason, State, Wait
+from jobs.scheduling import pending_explanation
+from jobs.services import dry_run
 from portal.blobs.logs import log_store
 from portal.core import clock
 from portal.core.errors import QuotaExceeded
+from schedulers.spec import parse_mapping
+from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import GIB, claim_all, only_attempt, submit
 from tests.jobs.test_deleting_logs import delete, ended
 from workspaces.models import QuotaRequest
-from workspaces.quotas import STORAGE
-from workspaces.selectors import quotas_for
-from workspaces.services import Wanted, decide_request, set_quotas
+from workspaces.organizations.selectors import quotas_for
+from workspaces.quotas.limits import STORAGE
+from workspaces.quotas.requests import decide_request
+from workspaces.quotas.set_limits import Wanted, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -139,7 +141,7 @@ def test_the_pending_answer_says_whose_how_much_and_what_to_do(story):
     limit(story, 500)
     job = waiting(story)
     with org_scope(story.atlas.id):
-        told = pending.answer(job, story.actor(story.ada))
+        told = pending_explanation.answer(job, story.actor(story.ada))
     assert (
         told.text
         == "Team Vision keeps 700 B of logs, and the limit is 500 B. It may start once logs are deleted or the limit is raised."
@@ -157,7 +159,7 @@ def test_an_organizations_answer_names_what_is_kept_free_for_others(story):
     limit(story, None, "team", "speech", guaranteed=1000)
     job = waiting(story)
     with org_scope(story.atlas.id):
-        text = pending.answer(job, story.actor(story.ada)).text
+        text = pending_explanation.answer(job, story.actor(story.ada)).text
     assert text.startswith(
         "Atlas keeps 700 B of logs, and the limit is 1.5 KiB, of which 1000 B are kept free for what others are guaranteed."
     )
@@ -178,7 +180,7 @@ def test_a_rehearsal_says_that_it_would_wait(story):
     counted(story)
     limit(story, 100)
     with org_scope(story.atlas.id):
-        told = rehearse(
+        told = dry_run(
             actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
         )
     assert "The team keeps 700 B of logs, and the limit is 100 B." in next(

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from jobs import storage, tasks
 from jobs.models import Attempt, Job
-from jobs.states import State
 from portal.blobs.logs import log_store
 from portal.core import clock
+from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from tests.jobs.test_deleting_logs import delete, ended, written
 from tests.story import tell

@@ -7,12 +7,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Cluster, Pool, PoolGrant
-from jobs.services import rehearse
-from jobs.spec import parse_mapping
-from jobs.specs import spec_of
+from jobs.job_specs import spec_of
+from jobs.services import dry_run
 from portal.core.errors import InvalidInput, NotPermitted
+from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with, submit
-from workspaces.services import set_team_rules
+from workspaces.organizations.team_rule_services import set_team_rules
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -93,7 +93,7 @@ def test_the_rehearsal_says_the_same_sentence(story):
     cluster_with(gpus=4)
     _rules(story, max_gpus=1)
     with org_scope(story.atlas.id):
-        told = rehearse(
+        told = dry_run(
             actor=story.actor(story.ada),
             team=story.vision,
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 2}}),

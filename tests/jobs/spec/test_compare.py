@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.spec import Change, diff, parse_yaml
+from schedulers.spec import Change, diff, parse_yaml
 
 
 def test_each_changed_field_is_named_as_it_is_written() -> None:

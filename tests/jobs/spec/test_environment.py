@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from jobs.backends.base import Placement
-from jobs.spec import Task, environment, parse_yaml
-from jobs.spec.names import FORBIDDEN_FAMILIES, FORBIDDEN_NAMES
+from schedulers.contract import Placement
+from schedulers.spec import Task, environment, parse_yaml
+from schedulers.spec.names import FORBIDDEN_FAMILIES, FORBIDDEN_NAMES
 
 ATTEMPT = UUID("0190f3a4-5b6c-7d8e-9f00-112233445566")
 TASK = Task(

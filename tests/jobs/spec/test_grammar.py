@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.spec import grammar
+from schedulers.spec import grammar
 
 SIZES = [
     ("64Gi", 64 << 30),

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from jobs.spec import (
+from schedulers.spec import (
     Accelerators,
     Array,
     Condition,
@@ -19,7 +19,7 @@ from jobs.spec import (
     parse_mapping,
     parse_yaml,
 )
-from jobs.states import Reason
+from schedulers.states import Reason
 
 UUID_TEXT = "0190f3a4-5b6c-7d8e-9f00-112233445566"
 FULL = """\

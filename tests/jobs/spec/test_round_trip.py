@@ -13,7 +13,15 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from jobs.spec import SpecErrors, diff, json_schema, parse_mapping, parse_text, parse_yaml, script
+from schedulers.spec import (
+    SpecErrors,
+    diff,
+    json_schema,
+    parse_mapping,
+    parse_text,
+    parse_yaml,
+    script,
+)
 from tests.jobs.spec.specs import junk, mappings
 
 SCHEMA = jsonschema.Draft202012Validator(json_schema())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.spec import Condition, Dependency, SpecErrors, parse_sbatch, parse_text
+from schedulers.spec import Condition, Dependency, SpecErrors, parse_sbatch, parse_text
 
 SCRIPT = """\
 #!/bin/bash

@@ -8,9 +8,9 @@ import jsonschema
 import pytest
 import yaml
 
-from jobs.spec import describe, examples, json_schema, parse_mapping, parse_yaml
-from jobs.spec.features import Feature
-from jobs.spec.schema import FieldDoc
+from schedulers.spec import describe, examples, json_schema, parse_mapping, parse_yaml
+from schedulers.spec.features import Feature
+from schedulers.spec.schema import FieldDoc
 
 SCHEMA = jsonschema.Draft202012Validator(json_schema())
 DOCS = {doc.path: doc for doc in describe()}

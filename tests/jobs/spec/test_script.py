@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.spec import parse_mapping, script
+from schedulers.spec import parse_mapping, script
 
 LAUNCHER = """#!/bin/bash
 # A double of torchrun and mpirun: shows its options, then runs the command once for each of two ranks, as they do.

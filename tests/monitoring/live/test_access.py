@@ -16,16 +16,11 @@ from monitoring.live.identity import BySession, ByToken, ended
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
+from workspaces.access.services import change_role, make_role
+from workspaces.credentials.tokens import create_token, rotate_token
 from workspaces.models import AccessToken
-from workspaces.services import (
-    change_role,
-    change_team_member,
-    create_token,
-    make_role,
-    remove_member,
-    rotate_token,
-)
+from workspaces.organizations.services import change_team_member, remove_member
 from workspaces.tenancy.scope import no_scope, org_scope
 
 

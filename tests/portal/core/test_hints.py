@@ -9,48 +9,48 @@ import time
 import pytest
 from celery import current_app
 
-from portal.core import hints
+from portal.core import wakeups
 
 
 @pytest.fixture
 def rung(monkeypatch) -> list[str]:
     made: list[str] = []
-    monkeypatch.setattr(hints, "_send", None)
-    monkeypatch.setattr(hints, "_ring", made.append)
-    monkeypatch.setattr(hints, "_bell", hints._Bell())
+    monkeypatch.setattr(wakeups, "_send", None)
+    monkeypatch.setattr(wakeups, "_ring", made.append)
+    monkeypatch.setattr(wakeups, "_bell", wakeups._Bell())
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
     return made
 
 
 def test_many_hints_in_a_moment_ring_twice_and_the_last_is_not_lost(rung, wait_for):
     for _ in range(50):
-        hints._tap("jobs.dispatch")
+        wakeups._tap("jobs.dispatch")
     assert rung == ["jobs.dispatch"]
     wait_for(lambda: len(rung) == 2, 5)
     assert rung == ["jobs.dispatch"] * 2
 
 
 def test_one_hint_rings_once_and_another_later_rings_again(rung, wait_for):
-    hints._tap("jobs.dispatch")
-    wait_for(lambda: not hints._bell._resting, 5)
+    wakeups._tap("jobs.dispatch")
+    wait_for(lambda: not wakeups._bell._resting, 5)
     assert rung == ["jobs.dispatch"]
-    hints._tap("jobs.dispatch")
+    wakeups._tap("jobs.dispatch")
     assert rung == ["jobs.dispatch"] * 2
 
 
 def test_a_flood_of_hints_rings_ever_less_often_until_it_ends(rung, wait_for):
     began = time.monotonic()
     while time.monotonic() - began < 0.6:
-        hints._tap("jobs.dispatch")
+        wakeups._tap("jobs.dispatch")
         time.sleep(0.001)
-    assert 2 <= len(rung) <= 2 + 0.6 / hints.LONGEST + 2
-    wait_for(lambda: not hints._bell._resting, 5)
-    assert hints._bell._rest == {"jobs.dispatch": hints.REST}
+    assert 2 <= len(rung) <= 2 + 0.6 / wakeups.LONGEST + 2
+    wait_for(lambda: not wakeups._bell._resting, 5)
+    assert wakeups._bell._rest == {"jobs.dispatch": wakeups.REST}
 
 
 def test_tasks_do_not_wait_for_each_other(rung):
-    hints._tap("jobs.dispatch")
-    hints._tap("jobs.watch")
+    wakeups._tap("jobs.dispatch")
+    wakeups._tap("jobs.watch")
     assert rung == ["jobs.dispatch", "jobs.watch"]
 
 
@@ -58,17 +58,17 @@ def test_a_broker_that_is_away_loses_a_hint_and_nothing_else(rung, monkeypatch, 
     def refuse(task: str) -> None:
         raise ConnectionError("refused")
 
-    monkeypatch.setattr(hints, "_ring", refuse)
-    hints._tap("jobs.dispatch")
+    monkeypatch.setattr(wakeups, "_ring", refuse)
+    wakeups._tap("jobs.dispatch")
     assert "was lost: refused" in caplog.text
 
 
 def test_hint_to_a_broker_that_does_not_answer_waits_once_and_shortly(monkeypatch):
-    monkeypatch.setattr(hints, "_send", None)
-    monkeypatch.setattr(hints, "_bell", hints._Bell())
-    monkeypatch.setattr(hints, "_away_until", 0.0)
+    monkeypatch.setattr(wakeups, "_send", None)
+    monkeypatch.setattr(wakeups, "_bell", wakeups._Bell())
+    monkeypatch.setattr(wakeups, "_away_until", 0.0)
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
-    hints._producers.cache_clear()
+    wakeups._producers.cache_clear()
     with socket.create_server(
         ("127.0.0.1", 0)
     ) as silent:  # it takes connections, as a stopped Redis does
@@ -76,9 +76,9 @@ def test_hint_to_a_broker_that_does_not_answer_waits_once_and_shortly(monkeypatc
             current_app.conf, "broker_url", f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         )
         request = threading.Thread(
-            target=lambda: (hints._tap("jobs.dispatch"), hints._tap("jobs.watch")), daemon=True
+            target=lambda: (wakeups._tap("jobs.dispatch"), wakeups._tap("jobs.watch")), daemon=True
         )
         request.start()
         request.join(4)  # most of it is for the import of the transport
         assert not request.is_alive()
-    hints._producers.cache_clear()
+    wakeups._producers.cache_clear()

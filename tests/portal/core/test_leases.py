@@ -12,8 +12,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from portal.core import clock, holders, leases
-from portal.core.holders import is_dead, new_holder, new_lease
+from portal.core import clock, lease_holder, leases
+from portal.core.lease_holder import is_dead, new_holder, new_lease
 from tests.rig.environment import ROOT
 
 SCRIPT = """
@@ -118,6 +118,6 @@ def test_leases_of_one_process_are_told_apart_and_a_valid_uuid(other):
 
 
 def test_where_the_kernel_says_nothing_a_lease_is_random(monkeypatch):
-    monkeypatch.setattr(holders, "_where", lambda _: "")
+    monkeypatch.setattr(lease_holder, "_where", lambda _: "")
     lease = new_lease()
     assert lease.version == 4 and not is_dead(lease)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.core.cache import cache
 
-from portal.core import windows
+from portal.core import rate_windows
 from portal.core.ids import uuid7
 
 
@@ -15,47 +15,47 @@ from portal.core.ids import uuid7
 def at(monkeypatch):
     """A minute that lasts; `at(seconds)` goes on."""
     now = [1_000_000_020]
-    monkeypatch.setattr(windows, "_seconds", lambda: now[0])
+    monkeypatch.setattr(rate_windows, "_seconds", lambda: now[0])
     return lambda seconds: now.__setitem__(0, now[0] + seconds)
 
 
 def test_each_is_one_more_and_a_new_minute_begins_at_one(at):
     who = str(uuid7())
-    assert [windows.take(who, 1000)[0] for _ in range(25)] == list(range(1, 26))
+    assert [rate_windows.take(who, 1000)[0] for _ in range(25)] == list(range(1, 26))
     at(60)
-    assert windows.take(who, 1000)[0] == 1
+    assert rate_windows.take(who, 1000)[0] == 1
 
 
 def test_two_processes_never_give_more_than_the_limit_away(at, monkeypatch):
     who, allowed, processes = str(uuid7()), 0, [{}, {}, {}]
     for n in range(900):
-        monkeypatch.setattr(windows, "_blocks", processes[n % 7 % 3])
-        allowed += windows.take(who, 500)[0] <= 500
+        monkeypatch.setattr(rate_windows, "_blocks", processes[n % 7 % 3])
+        allowed += rate_windows.take(who, 500)[0] <= 500
     assert 500 - 5 * 2 <= allowed <= 500
 
 
 def test_a_small_limit_is_counted_to_the_last_one(at, monkeypatch):
     who, seen = str(uuid7()), []
     for blocks in ({}, {}):
-        monkeypatch.setattr(windows, "_blocks", blocks)
-        seen += [windows.take(who, 3)[0] for _ in range(2)]
+        monkeypatch.setattr(rate_windows, "_blocks", blocks)
+        seen += [rate_windows.take(who, 3)[0] for _ in range(2)]
     assert seen == [1, 2, 3, 4]
 
 
 def test_threads_that_ask_at_once_get_each_number_once(at):
     who = str(uuid7())
     with ThreadPoolExecutor(8) as pool:
-        numbers = list(pool.map(lambda _: windows.take(who, 1000)[0], range(400)))
+        numbers = list(pool.map(lambda _: rate_windows.take(who, 1000)[0], range(400)))
     assert sorted(numbers) == list(range(1, 401))
 
 
 def test_counting_hardly_asks_the_cache_and_forgets_minutes_that_are_over(at, monkeypatch):
     asked = []
-    monkeypatch.setattr(windows, "_blocks", {})
+    monkeypatch.setattr(rate_windows, "_blocks", {})
     monkeypatch.setattr(cache, "incr", lambda key, size: asked.append(key) or len(asked) * size)
     for n in range(600):
-        windows.take(f"one-{n % 2}", 6000)
+        rate_windows.take(f"one-{n % 2}", 6000)
     assert len(asked) == 10
     at(60)
-    windows.take("another", 6000)
-    assert set(windows._blocks) == {"another"}
+    rate_windows.take("another", 6000)
+    assert set(rate_windows._blocks) == {"another"}

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.workspaces.access.worlds import owned
-from workspaces import services
-from workspaces.access.diff import EVERYWHERE, Standing, differences, reach
+from workspaces.access import services as access_services
+from workspaces.access.differences import EVERYWHERE, Standing, differences, reach
+from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS
+from workspaces.access.permissions import Permission as P
 from workspaces.access.whatif import if_role_were, standings, what_would_change
 from workspaces.models import Membership
-from workspaces.permissions import ORG_GRANTS, TEAM_GRANTS
-from workspaces.permissions import Permission as P
+from workspaces.organizations import services as organization_services
 from workspaces.tenancy.scope import org_scope
 
 _standings = st.builds(
@@ -102,10 +103,10 @@ def test_what_was_told_is_what_happens(story, atlas):
         }
     }
     before = story.actor(story.ben)
-    services.change_member(
+    organization_services.change_member(
         actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="viewer"
     )
-    services.remove_team_member(
+    organization_services.remove_team_member(
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email
     )
     after = story.actor(story.ben)
@@ -123,14 +124,14 @@ def test_who_leaves_loses_everything_and_who_is_suspended_has_nothing_to_lose(st
 
 
 def test_a_change_of_a_role_tells_everybody_who_holds_it(story, atlas):
-    services.make_role(
+    access_services.make_role(
         actor=story.actor(story.ada),
         org=atlas,
         slug="trainer",
         kind="team",
         permissions=["jobs:read", "jobs:submit"],
     )
-    services.change_team_member(
+    organization_services.change_team_member(
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="trainer"
     )
     [told] = if_role_were(atlas, "trainer", ["jobs:read", "jobs:exec"])

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 
 from tests.each import each
 from tests.workspaces.access.worlds import ORG, World, permissions, teams, worlds
+from workspaces.access.explanation import as_data, sentences, why_not
 from workspaces.access.grants import apply, gained, smallest_grants
+from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
 from workspaces.access.steps import Case, explained
-from workspaces.access.words import as_data, sentences, why_not
-from workspaces.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
 
 MANY = settings(deadline=None)
 BLOCKING = {

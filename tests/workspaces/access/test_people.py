@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import pytest
 
+from clusters.backends import ensure_first_cluster
 from jobs import services as job_services
-from jobs.clusters import ensure_first_cluster
 from jobs.services.change import authorize_change
-from jobs.spec import parse_mapping
 from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
+from schedulers.spec import parse_mapping
 from tests.each import each
-from workspaces import services
-from workspaces.access.people import about_named, explain_person
-from workspaces.access.words import sentences
-from workspaces.actors import authorize
+from workspaces.access import services as access_services
+from workspaces.access.actors import authorize
+from workspaces.access.check import about_named, explain_person
+from workspaces.access.explanation import sentences
+from workspaces.access.permissions import TEAM_GRANTS
+from workspaces.access.permissions import Permission as P
 from workspaces.models import Membership, Provider, TeamMembership, User
-from workspaces.permissions import TEAM_GRANTS
-from workspaces.permissions import Permission as P
+from workspaces.organizations import services as organization_services
 from workspaces.tenancy.scope import org_scope
 
 ACCESS = "/api/v1/orgs/atlas/access"
@@ -90,7 +91,7 @@ def test_a_role_that_a_directory_gave_says_by_which_group_and_a_suspended_one_th
 
 
 def test_who_may_not_see_members_asks_about_themselves_only(story, atlas):
-    services.change_member(
+    organization_services.change_member(
         actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="billing-viewer"
     )
     assert asked(story, story.ben, story.ben.email.upper(), P.BILLING_READ).allowed
@@ -126,11 +127,13 @@ def test_about_anothers_job_the_answer_is_what_the_act_itself_decides(story, atl
         "both": ["jobs:exec-others", "jobs:exec"],
     }
     for slug, given in own_roles.items():
-        services.make_role(
+        access_services.make_role(
             actor=ada, org=atlas, kind="team", slug=slug, name=slug, permissions=given
         )
     job = job_services.submit_job(actor=ada, team=story.vision, spec=parse_mapping({"run": "true"}))
-    services.change_team_member(actor=ada, team=story.vision, email=story.ben.email, role=role)
+    organization_services.change_team_member(
+        actor=ada, team=story.vision, email=story.ben.email, role=role
+    )
     about, ben = about_named(ada, atlas, f"job:{job.number}"), story.actor(story.ben)
     found = asked(story, story.ada, story.ben.email, act, about=about)
     assert found.allowed == decided(ben, job, act)

@@ -10,11 +10,11 @@ from uuid import UUID
 from hypothesis import strategies as st
 
 from portal.core.errors import NotFound
+from workspaces.access.actors import Actor, TokenFacts
+from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
+from workspaces.access.roles import OwnRole, own_role
 from workspaces.access.steps import Case
-from workspaces.actors import Actor, TokenFacts
 from workspaces.models import Organization
-from workspaces.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
-from workspaces.roles import OwnRole, own_role
 
 ORG, OTHER = Organization(id=uuid.UUID(int=1), slug="atlas"), uuid.UUID(int=2)
 VISION, SPEECH = uuid.UUID(int=11), uuid.UUID(int=12)
@@ -45,7 +45,7 @@ class World:
             token=self.token,
         )
         try:
-            with mock.patch("workspaces.actors.own_roles_for", return_value=self.own):
+            with mock.patch("workspaces.access.actors.own_roles_for", return_value=self.own):
                 role, seats = ("", {}) if self.is_suspended else (self.org_role, self.seats)
                 return actor.within(ORG, role, seats).may(permission, team)
         except NotFound:

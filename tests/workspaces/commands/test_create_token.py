@@ -8,9 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.each import each
+from workspaces.credentials.token_format import authenticate_token, is_well_formed
 from workspaces.models import AccessToken
 from workspaces.tenancy.scope import platform_scope
-from workspaces.tokens import authenticate_token, is_well_formed
 
 
 def _said(*arguments: str) -> str:

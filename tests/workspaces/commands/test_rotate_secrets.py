@@ -13,13 +13,13 @@ from django.apps import apps
 from django.core.management import CommandError, call_command
 from django.db import models
 
+from clusters.backends import sealed, secrets_of
 from clusters.models import Cluster
-from jobs.clusters.making import sealed, secrets_of
 from portal.core import vault
+from workspaces.credentials.secrets import set_secret
 from workspaces.management.commands import rotate_secrets
 from workspaces.models import SecretVersion
 from workspaces.models.secrets import PURPOSE
-from workspaces.services import set_secret
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 OLD, NEW = "the old key, long enough to be one", "the new key, long enough to be one"

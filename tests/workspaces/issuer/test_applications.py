@@ -14,8 +14,8 @@ from django.test import Client
 
 from portal.core import clock
 from tests.each import each
-from workspaces.issuer import keys
-from workspaces.issuer.adapter import groups_of, is_verified
+from workspaces.identity.oidc_provider import keys
+from workspaces.identity.oidc_provider.adapter import groups_of, is_verified
 from workspaces.models import Consent, Identity, Membership, Provider, SigningKey
 from workspaces.tenancy.scope import org_scope
 

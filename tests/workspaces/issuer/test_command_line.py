@@ -9,8 +9,8 @@ from django.core.cache import cache
 from django.test import Client
 
 from tests.each import each
-from workspaces.actors import ONLY_ORG
-from workspaces.issuer.command_line import CLIENT
+from workspaces.access.actors import ONLY_ORG
+from workspaces.identity.oidc_provider.device_login import CLIENT
 from workspaces.models import Membership
 from workspaces.tenancy.scope import org_scope
 

@@ -16,9 +16,9 @@ from django.test import Client
 
 from portal.core import clock, vault
 from portal.settings import env
-from workspaces.issuer.keys import PURPOSE
+from workspaces.credentials.token_format import PREFIX, new_secret
+from workspaces.identity.oidc_provider.keys import PURPOSE
 from workspaces.models import SigningKey
-from workspaces.tokens import PREFIX, new_secret
 
 
 def published() -> list[int]:

@@ -29,8 +29,11 @@ from tests.workspaces.issuer.test_applications import (  # noqa: F401
     empty_cache,
     grafana,
 )
+from workspaces.identity.oidc_provider.applications import (
+    change_application,
+    create_application,
+)
 from workspaces.models import Consent, User
-from workspaces.services.applications import change_application, create_application
 from workspaces.tasks import tidy
 
 BASIC = {"Authorization": f"Basic {base64.b64encode(b'grafana:s3cret').decode()}"}

@@ -9,12 +9,12 @@ from django.core.cache import cache
 
 from tests.rig.processes import Folder
 from tests.rig.slapd import Slapd, start_slapd
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
+from workspaces.identity import request_limits
+from workspaces.identity.ldap import connection_pool
+from workspaces.identity.ldap.settings import Config
+from workspaces.identity.provider_services import create_provider, set_rules
 from workspaces.models import Provider
-from workspaces.services.providers import create_provider, set_rules
-from workspaces.sso import limits
-from workspaces.sso.ldap import keeping
-from workspaces.sso.ldap.settings import Config
 from workspaces.tenancy.scope import no_scope, org_scope
 
 
@@ -31,8 +31,8 @@ def slapd() -> Iterator[Slapd]:
 def nobody_has_tried_yet():
     """Limits on guessing count for each test anew, and no line of an earlier one is kept."""
     cache.clear()
-    keeping.end_all()
-    limits.forget_all()
+    connection_pool.end_all()
+    request_limits.forget_all()
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from tests.rig.slapd import BASE, READER_PASSWORD
+from workspaces.identity.directory_threads import work
 from workspaces.models import Identity, Membership, User
-from workspaces.services.directory_threads import work
 from workspaces.tenancy.scope import no_scope, platform_scope
 
 ROOT = "/api/v1/orgs/atlas/providers"
@@ -80,9 +80,9 @@ def test_from_nothing_to_people_who_came_in(story, slapd):
 
 
 def test_who_vanished_is_listed_with_what_still_runs(story, own, slapd):
+    from clusters.backends import ensure_first_cluster
     from jobs import services
-    from jobs.clusters import ensure_first_cluster
-    from jobs.spec import parse_mapping
+    from schedulers.spec import parse_mapping
     from workspaces.tenancy.scope import org_scope
 
     ensure_first_cluster()

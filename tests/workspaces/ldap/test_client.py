@@ -12,12 +12,12 @@ import pytest
 from tests.each import each
 from tests.rig.processes import free_port
 from tests.rig.slapd import AD, BASE, group_dn, password_of, people_dn
-from workspaces.sso.ldap.asking import ask
-from workspaces.sso.ldap.client import Directory
-from workspaces.sso.ldap.entries import Groups, person_of
-from workspaces.sso.ldap.settings import Config, dn_key
-from workspaces.sso.ldap.testing import look_around
-from workspaces.sso.ldap.trouble import Trouble
+from workspaces.identity.ldap.client import Directory
+from workspaces.identity.ldap.entries import Groups, person_of
+from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.password_check import ask
+from workspaces.identity.ldap.settings import Config, dn_key
+from workspaces.identity.ldap.testing import look_around
 
 ADA = password_of("ada")
 
@@ -115,7 +115,7 @@ def test_what_means_something_in_a_filter_means_nothing_in_a_name(config, login)
 
 
 def test_everybody_and_all_groups_are_listed_page_by_page(config, monkeypatch):
-    monkeypatch.setattr("workspaces.sso.ldap.client.PAGE", 2)
+    monkeypatch.setattr("workspaces.identity.ldap.client.PAGE", 2)
     with Directory(config, 4) as directory:
         people, groups = list(directory.people()), Groups(directory.groups(), is_nested=True)
     people_here = {entry.dn for entry in people}
@@ -148,7 +148,7 @@ def test_groups_are_asked_in_one_step_only_of_a_server_that_says_it_can(config, 
 
 
 def test_pieces_of_a_large_group_are_put_together(config):
-    from workspaces.sso.ldap.entries import entry_of
+    from workspaces.identity.ldap.entries import entry_of
 
     class Pieces(Directory):
         def _next_piece(self, dn, name, start):

@@ -8,9 +8,9 @@ import threading
 import pytest
 
 from tests.workspaces.ldap.test_api import ROOT, send
+from workspaces.identity import directory_threads
+from workspaces.identity.ldap import client as ldap_client
 from workspaces.models import DirectoryRun
-from workspaces.services import directory_threads
-from workspaces.sso.ldap import client as ldap_client
 from workspaces.tenancy.scope import no_scope
 
 

@@ -11,19 +11,19 @@ import pytest
 
 from tests.each import each
 from tests.rig.slapd import READER, READER_PASSWORD, group_dn, password_of, people_dn
-from workspaces.sso.ldap import keeping, line
-from workspaces.sso.ldap.asking import ask
-from workspaces.sso.ldap.client import Directory
-from workspaces.sso.ldap.settings import dn_key
-from workspaces.sso.ldap.trouble import explained
+from workspaces.identity.ldap import connection, connection_pool
+from workspaces.identity.ldap.client import Directory
+from workspaces.identity.ldap.errors import explained
+from workspaces.identity.ldap.password_check import ask
+from workspaces.identity.ldap.settings import dn_key
 
 
 @pytest.fixture
 def opened(monkeypatch) -> list[str]:
     """The addresses of lines that were opened, in order."""
-    found, usual = list[str](), line.open_line
+    found, usual = list[str](), connection.open_line
     monkeypatch.setattr(
-        "workspaces.sso.ldap.client.open_line",
+        "workspaces.identity.ldap.client.open_line",
         lambda config, url, seconds: found.append(url) or usual(config, url, seconds),
     )
     return found
@@ -44,7 +44,7 @@ def test_the_second_person_comes_in_by_the_line_of_the_first(config, opened):
 @each("before", ["ada", "wrong", "nobody"])
 def test_whoever_it_was_before_the_reader_asks_next(config, before):
     answer(config, "ada" if before == "wrong" else before, "wrong" if before == "wrong" else "")
-    with keeping.conversation(config, 4.0) as directory:
+    with connection_pool.conversation(config, 4.0) as directory:
         assert directory._ldap.whoami_s() == f"dn:{READER}"
 
 
@@ -81,7 +81,7 @@ def test_a_directory_that_was_started_again_is_gone_to_again(slapd, config, open
 def test_a_line_that_went_silent_costs_a_second_and_no_more(config, opened, monkeypatch):
     """As behind a firewall that forgot it: what is sent is lost, and nothing comes."""
     assert answer(config).person
-    usual = line._up
+    usual = connection._up
     old = {thread for thread in threading.enumerate() if thread.name == "directory-line"}
 
     def up(server, ours, left):
@@ -91,7 +91,7 @@ def test_a_line_that_went_silent_costs_a_second_and_no_more(config, opened, monk
             else usual(server, ours, left)
         )
 
-    monkeypatch.setattr(line, "_up", up)
+    monkeypatch.setattr(connection, "_up", up)
     start = time.monotonic()
     assert answer(config).person and 0.9 < time.monotonic() - start < 2.5 and len(opened) == 2
 
@@ -129,14 +129,14 @@ def test_options_that_are_not_good_enough_get_no_line_of_those_that_are(config, 
 
 
 def test_a_line_is_not_kept_for_long(config, opened, monkeypatch):
-    monkeypatch.setattr(keeping, "IDLE", 0.2)
+    monkeypatch.setattr(connection_pool, "IDLE", 0.2)
     assert answer(config).person
     time.sleep(0.4)
     assert answer(config).person and len(opened) == 2
 
 
 def test_a_line_that_is_in_use_all_the_time_ends_too(config, opened, monkeypatch):
-    monkeypatch.setattr(keeping, "OLDEST", 0.2)
+    monkeypatch.setattr(connection_pool, "OLDEST", 0.2)
     assert answer(config).person
     time.sleep(0.3)
     assert answer(config).person and len(opened) == 2
@@ -144,6 +144,6 @@ def test_a_line_that_is_in_use_all_the_time_ends_too(config, opened, monkeypatch
 
 def test_more_groups_than_the_server_gives_at_once_are_asked_page_by_page(config, monkeypatch):
     whole = answer(config).person.groups
-    monkeypatch.setattr("workspaces.sso.ldap.client.AT_ONCE", 1)
-    monkeypatch.setattr("workspaces.sso.ldap.client.PAGE", 1)
+    monkeypatch.setattr("workspaces.identity.ldap.client.AT_ONCE", 1)
+    monkeypatch.setattr("workspaces.identity.ldap.client.PAGE", 1)
     assert len(whole) == 4 and answer(config).person.groups == whole

@@ -12,10 +12,10 @@ from tests.each import each
 from tests.rig.processes import free_port
 from tests.rig.slapd import password_of
 from tests.story import PASSWORD, prove
-from workspaces.actors import ONLY_ORG, actor_of
+from workspaces.access.actors import ONLY_ORG, actor_of
+from workspaces.identity.auth_backend import directories_for
+from workspaces.identity.provider_services import change_provider
 from workspaces.models import Identity, Membership, Provider, User
-from workspaces.services.providers import change_provider
-from workspaces.sso.backend import directories_for
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 
@@ -273,7 +273,7 @@ def test_an_operators_account_is_not_linked_to_an_organizations_directory(story,
 
 
 def _subject_of(provider, login):
-    from workspaces.sso.backend import prove
+    from workspaces.identity.auth_backend import prove
 
     return prove(provider, login, password_of(login)).subject
 

@@ -11,10 +11,15 @@ from django.core.management import CommandError, call_command
 from portal.core import clock, leases
 from portal.core.errors import Conflict, NotPermitted
 from tests.rig.slapd import BASE, people_dn
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
+from workspaces.identity import directory_sync, directory_threads
+from workspaces.identity.directory_sync import (
+    due_providers,
+    last_runs,
+    link_people,
+    sync_provider,
+)
 from workspaces.models import DirectoryRun, Identity, Membership, Provider, User
-from workspaces.services import directory_threads, syncing
-from workspaces.services.syncing import due_providers, last_runs, link_people, sync_provider
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 
@@ -157,21 +162,21 @@ def test_the_command_prints_the_diff_and_says_by_its_end_when_it_was_stopped(sto
 
 
 def test_a_run_that_was_killed_between_two_steps_is_finished_by_the_next(wide, sync, monkeypatch):
-    from workspaces.services import directory
+    from workspaces.identity import provisioning_services
 
-    monkeypatch.setattr(directory, "BATCH", 1)
-    steps, real = [], directory._in_one_step
+    monkeypatch.setattr(provisioning_services, "BATCH", 1)
+    steps, real = [], provisioning_services._in_one_step
 
     def killed(*args, **more):
         if steps:
             raise SystemExit  # as kill -9: nothing of ours runs after it
         steps.append(real(*args, **more))
 
-    monkeypatch.setattr(directory, "_in_one_step", killed)
+    monkeypatch.setattr(provisioning_services, "_in_one_step", killed)
     with pytest.raises(SystemExit):
         sync()
     assert len(members()) == 1
-    monkeypatch.setattr(directory, "_in_one_step", real)
+    monkeypatch.setattr(provisioning_services, "_in_one_step", real)
     assert (
         sync().outcome == "done"
         and members() == ["ada@corp.example", "bob@corp.example"]
@@ -193,4 +198,4 @@ def test_the_task_runs_what_is_due(wide, sync, monkeypatch, slapd):
     monkeypatch.setattr(tasks, "start_thread", directory_threads.work)
     with clock.frozen(clock.now() + timedelta(hours=2)), no_scope():
         tasks.sync_directories()
-    assert last_runs(wide)[0].outcome == "unchanged" and syncing.due_providers() == []
+    assert last_runs(wide)[0].outcome == "unchanged" and directory_sync.due_providers() == []

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 
 from tests.workspaces.sso.conftest import rule
+from workspaces.identity.scim.tokens import make_scim_token
 from workspaces.models import Provider
-from workspaces.scim.tokens import make_scim_token
 from workspaces.tenancy.scope import org_scope
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.each import each
-from workspaces.scim.patch import patched
-from workspaces.scim.schemas import ScimError, cleaned
+from workspaces.identity.scim.patch import patched
+from workspaces.identity.scim.schemas import ScimError, cleaned
 
 EVE = {
     "userName": "eve",

@@ -9,6 +9,8 @@ from portal.core.errors import NotPermitted
 from tests.each import each
 from tests.workspaces.scim.conftest import Scim
 from tests.workspaces.sso.conftest import rule
+from workspaces.identity.scim import store
+from workspaces.identity.scim.tokens import end_scim_token, make_scim_token
 from workspaces.models import (
     Identity,
     Membership,
@@ -18,8 +20,6 @@ from workspaces.models import (
     TeamMembership,
     User,
 )
-from workspaces.scim import store
-from workspaces.scim.tokens import end_scim_token, make_scim_token
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 

@@ -10,10 +10,10 @@ from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
-from workspaces import services
-from workspaces.announcements import announced_to
 from workspaces.models import Announcement
-from workspaces.services.announcements import MOST
+from workspaces.organizations import announcement_services
+from workspaces.organizations.announcement_services import MOST
+from workspaces.organizations.announcements import announced_to
 from workspaces.tenancy.scope import org_scope
 
 HOUR = timedelta(hours=1)
@@ -21,7 +21,7 @@ ATTACK = """<script>alert(1)</script><img src=x onerror="alert(2)">{{ org }}"""
 
 
 def announce(story, text="Maintenance tonight", *, by=None, wide=False, **more):
-    return services.announce(
+    return announcement_services.announce(
         actor=story.actor(by or story.ada), org=None if wide else story.atlas, text=text, **more
     )
 
@@ -49,7 +49,9 @@ def test_an_owner_does_not_speak_to_the_installation_nor_withdraw_what_operators
         announce(story, wide=True)
     row = announce(story, by=story.dot, wide=True)
     with pytest.raises(NotPermitted):
-        services.withdraw_announcement(actor=story.actor(story.ada), org=story.atlas, pk=row.id)
+        announcement_services.withdraw_announcement(
+            actor=story.actor(story.ada), org=story.atlas, pk=row.id
+        )
     assert Announcement.objects.count() == 1
 
 
@@ -58,7 +60,9 @@ def test_a_member_announces_nothing_and_another_organizations_line_is_not_there(
         announce(story, by=story.ben)
     row = announce(story)
     with pytest.raises(NotFound):
-        services.withdraw_announcement(actor=story.actor(story.cyd), org=story.borealis, pk=row.id)
+        announcement_services.withdraw_announcement(
+            actor=story.actor(story.cyd), org=story.borealis, pk=row.id
+        )
 
 
 def test_it_begins_and_ends_when_it_says(story):
@@ -116,7 +120,9 @@ def test_putting_it_away_leads_nowhere_else(story, back):
 
 def test_both_ends_are_facts_where_it_was_read(story):
     row = announce(story, level="warning")
-    services.withdraw_announcement(actor=story.actor(story.ada), org=story.atlas, pk=row.id)
+    announcement_services.withdraw_announcement(
+        actor=story.actor(story.ada), org=story.atlas, pk=row.id
+    )
     wide = announce(story, "All of you", by=story.dot, wide=True)
     made, gone, all_of = Event.objects.filter(subject_type="announcement").order_by("position")
     assert (made.kind, made.actor, made.data["after"]["text"]) == (

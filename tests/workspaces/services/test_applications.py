@@ -7,7 +7,7 @@ from allauth.idp.oidc.models import Client as Application
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from tests.each import each
-from workspaces.services import applications as service
+from workspaces.identity.oidc_provider import applications as service
 
 BACK = "https://grafana.example/login/generic_oauth"
 

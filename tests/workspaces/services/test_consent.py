@@ -8,8 +8,9 @@ from portal.core.errors import Conflict, NotPermitted
 from tests.each import each
 from tests.workspaces.services.test_invitations import path_of, roles
 from workspaces.models import Identity, Invitation, Membership, Provider, User
-from workspaces.services import add_member, bring_in, import_people
-from workspaces.services.invitations import Invited
+from workspaces.organizations.invitations import Invited, bring_in
+from workspaces.organizations.people_import import import_people
+from workspaces.organizations.services import add_member
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 

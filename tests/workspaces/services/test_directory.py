@@ -9,7 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
+from workspaces.access.permissions import TeamRole
+from workspaces.identity.provisioning_services import Person, admit, sync_people
 from workspaces.models import (
     AccessToken,
     GroupRule,
@@ -19,8 +21,6 @@ from workspaces.models import (
     TeamMembership,
     User,
 )
-from workspaces.permissions import TeamRole
-from workspaces.services.directory import Person, admit, sync_people
 from workspaces.tenancy.scope import no_scope, platform_scope
 
 STAFF, LEADS = "cn=staff", "cn=leads"

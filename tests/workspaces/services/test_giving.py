@@ -8,10 +8,7 @@ import pytest
 
 from portal.core.errors import InvalidInput, NotPermitted
 from tests.each import each
-from workspaces import services
-from workspaces.invitations import invite_url
-from workspaces.models import Identity, Membership, Provider, TeamMembership, User
-from workspaces.permissions import (
+from workspaces.access.permissions import (
     HANDED_ON,
     ORG_GRANTS,
     ORG_TITLES,
@@ -20,7 +17,10 @@ from workspaces.permissions import (
     WORDS,
     Permission,
 )
-from workspaces.services.giving import org_roles_for, team_roles_for
+from workspaces.access.role_grants import org_roles_for, team_roles_for
+from workspaces.models import Identity, Membership, Provider, TeamMembership, User
+from workspaces.organizations import services as organization_services
+from workspaces.organizations.invitation_links import invite_url
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -35,7 +35,7 @@ def atlas(story):
             ("bea", "billing-viewer"),
             ("eve", "member"),
         ):
-            services.add_member(
+            organization_services.add_member(
                 actor=ada, org=story.atlas, email=f"{name}@atlas.example", role=role
             )
         yield story.atlas
@@ -46,7 +46,9 @@ def person(story, name):
 
 
 def change(actor, org, name, role):
-    return services.change_member(actor=actor, org=org, email=f"{name}@atlas.example", role=role)
+    return organization_services.change_member(
+        actor=actor, org=org, email=f"{name}@atlas.example", role=role
+    )
 
 
 @each("role", ["owner", "admin", "viewer", "billing-viewer"])
@@ -55,7 +57,9 @@ def test_a_user_admin_gives_no_role_that_holds_more_than_theirs(story, atlas, ro
     for act in (
         lambda: change(uma, atlas, "eve", role),
         lambda: change(uma, atlas, "uma", role),
-        lambda: services.add_member(actor=uma, org=atlas, email="new@atlas.example", role=role),
+        lambda: organization_services.add_member(
+            actor=uma, org=atlas, email="new@atlas.example", role=role
+        ),
     ):
         with pytest.raises(NotPermitted):
             act()
@@ -64,7 +68,7 @@ def test_a_user_admin_gives_no_role_that_holds_more_than_theirs(story, atlas, ro
 
 def test_a_user_admin_brings_in_members_and_makes_others_user_admins(story, atlas):
     uma = person(story, "uma")
-    services.add_member(actor=uma, org=atlas, email="new@atlas.example", role="member")
+    organization_services.add_member(actor=uma, org=atlas, email="new@atlas.example", role="member")
     assert change(uma, atlas, "eve", "user-admin").role == "user-admin"
 
 
@@ -77,53 +81,55 @@ def test_a_user_admin_neither_demotes_nor_removes_who_holds_more(story, atlas, n
     with pytest.raises(NotPermitted):
         change(uma, atlas, name, "member")
     with pytest.raises(NotPermitted):
-        services.remove_member(actor=uma, org=atlas, email=f"{name}@atlas.example")
+        organization_services.remove_member(actor=uma, org=atlas, email=f"{name}@atlas.example")
     assert Membership.objects.get(user__email=f"{name}@atlas.example").role == before
 
 
 @each("role", sorted(HANDED_ON))
 def test_a_user_admin_brings_others_into_teams_and_not_themselves(story, atlas, role):
     uma = person(story, "uma")
-    row = services.add_team_member(
+    row = organization_services.add_team_member(
         actor=uma, team=story.speech, email="eve@atlas.example", role=role
     )
     assert row.role == role
     with pytest.raises(NotPermitted):
-        services.add_team_member(actor=uma, team=story.speech, email="uma@atlas.example", role=role)
+        organization_services.add_team_member(
+            actor=uma, team=story.speech, email="uma@atlas.example", role=role
+        )
     assert not TeamMembership.objects.filter(user_id=uma.user_id).exists()
 
 
 def test_a_user_admin_makes_no_team_admin_and_leads_no_team_by_making_it(story, atlas):
     uma = person(story, "uma")
     with pytest.raises(NotPermitted):
-        services.add_team_member(
+        organization_services.add_team_member(
             actor=uma, team=story.vision, email="eve@atlas.example", role="lead"
         )
     with pytest.raises(NotPermitted):
-        services.change_team_member(
+        organization_services.change_team_member(
             actor=uma, team=story.vision, email=story.ben.email, role="lead"
         )
-    fresh = services.create_team(actor=uma, org=atlas, slug="fresh")
+    fresh = organization_services.create_team(actor=uma, org=atlas, slug="fresh")
     assert not TeamMembership.objects.filter(team=fresh).exists()
-    services.add_team_member(actor=uma, team=fresh, email="eve@atlas.example")
+    organization_services.add_team_member(actor=uma, team=fresh, email="eve@atlas.example")
 
 
 def test_a_user_admin_who_is_in_a_team_does_not_raise_themselves_there(story, atlas):
-    services.add_team_member(
+    organization_services.add_team_member(
         actor=story.actor(story.ada), team=story.vision, email="uma@atlas.example", role="viewer"
     )
     for role in ("member", "lead"):
         with pytest.raises(NotPermitted):
-            services.change_team_member(
+            organization_services.change_team_member(
                 actor=person(story, "uma"), team=story.vision, email="uma@atlas.example", role=role
             )
 
 
 def test_the_admin_of_a_team_makes_others_admin_of_that_team(story, atlas):
-    services.change_team_member(
+    organization_services.change_team_member(
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="lead"
     )
-    row = services.add_team_member(
+    row = organization_services.add_team_member(
         actor=story.actor(story.ben), team=story.vision, email="eve@atlas.example", role="lead"
     )
     assert row.role == "lead"
@@ -134,7 +140,7 @@ def test_a_role_that_there_is_not_is_refused_by_field(story, atlas):
     for act in (
         lambda: change(ada, atlas, "eve", "lead"),
         lambda: change(ada, atlas, "eve", ""),
-        lambda: services.add_team_member(
+        lambda: organization_services.add_team_member(
             actor=ada, team=story.vision, email="eve@atlas.example", role="owner"
         ),
     ):
@@ -150,7 +156,9 @@ def test_what_a_form_offers_is_what_the_service_accepts(story, atlas, giver, rol
         Permission.MEMBERS_WRITE
     )
     try:
-        services.add_member(actor=actor, org=atlas, email="new@atlas.example", role=role)
+        organization_services.add_member(
+            actor=actor, org=atlas, email="new@atlas.example", role=role
+        )
         is_accepted = True
     except NotPermitted:
         is_accepted = False
@@ -164,7 +172,7 @@ def test_the_same_in_a_team(story, atlas, giver, role):
         Permission.MEMBERS_WRITE, story.vision.id
     )
     try:
-        services.add_team_member(
+        organization_services.add_team_member(
             actor=actor, team=story.vision, email="eve@atlas.example", role=role
         )
         is_accepted = True
@@ -175,7 +183,7 @@ def test_the_same_in_a_team(story, atlas, giver, role):
 
 def test_bringing_in_who_is_known_elsewhere_gives_no_hold_on_their_account(story, atlas):
     ada = story.actor(story.ada)
-    new = services.add_member(actor=ada, org=atlas, email="new@atlas.example").user
+    new = organization_services.add_member(actor=ada, org=atlas, email="new@atlas.example").user
     assert invite_url(new)
     by_directory = User.objects.create_user("ldap@atlas.example")
     with platform_scope("a directory of the installation"):
@@ -188,12 +196,14 @@ def test_bringing_in_who_is_known_elsewhere_gives_no_hold_on_their_account(story
     for person in (by_directory, operator):
         assert (
             invite_url(
-                services.add_member(actor=ada, org=atlas, email=person.email, has_agreed=True).user
+                organization_services.add_member(
+                    actor=ada, org=atlas, email=person.email, has_agreed=True
+                ).user
             )
             is None
         )
     with org_scope(story.borealis.id):
-        services.add_member(
+        organization_services.add_member(
             actor=story.actor(story.cyd), org=story.borealis, email=new.email, has_agreed=True
         )
     assert invite_url(new) is None

@@ -15,9 +15,10 @@ from portal.core.errors import InvalidInput, NotFound
 from portal.core.models import Event
 from tests.story import tell
 from workspaces.models import Quota
-from workspaces.quotas import Meter, Standing, after, meters, refusal
-from workspaces.services import Wanted, create_team, set_quota, set_quotas
-from workspaces.services.quota import hold, settle
+from workspaces.organizations.services import create_team
+from workspaces.quotas.limits import Meter, Standing, after, meters, refusal
+from workspaces.quotas.reservations import hold, settle
+from workspaces.quotas.set_limits import Wanted, set_quota, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 ORG, TEAMS, USERS = (

@@ -7,13 +7,14 @@ from django.db import transaction
 from portal.core import clock
 from portal.core.models import Event
 from tests.each import each
-from workspaces.gpu_hours import month_of
+from workspaces.identity.provisioning_services import Person, sync_people
 from workspaces.models import GpuMonth, GroupRule, Provider, Quota
-from workspaces.quotas import meters
-from workspaces.selectors import quotas_for
-from workspaces.services import Wanted, remove_member, set_quotas
-from workspaces.services.directory import Person, sync_people
-from workspaces.services.quota import hold
+from workspaces.organizations.selectors import quotas_for
+from workspaces.organizations.services import remove_member
+from workspaces.quotas.gpu_hours import month_of
+from workspaces.quotas.limits import meters
+from workspaces.quotas.reservations import hold
+from workspaces.quotas.set_limits import Wanted, set_quotas
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 

@@ -15,19 +15,21 @@ from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
 from tests.story import PASSWORD
-from workspaces.invitations import invite_url
+from workspaces.access.permissions import Permission as P
 from workspaces.models import Invitation, Membership, Organization, TeamMembership, User
-from workspaces.permissions import Permission as P
-from workspaces.services import (
+from workspaces.organizations.invitation_links import invite_url
+from workspaces.organizations.invitations import (
     accept,
-    add_member,
     claim,
-    create_org,
     invite,
-    remove_member,
     renew_invitation,
-    require_second_factor,
     revoke_invitation,
+)
+from workspaces.organizations.services import (
+    add_member,
+    create_org,
+    remove_member,
+    require_second_factor,
 )
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
@@ -300,7 +302,7 @@ def test_who_comes_into_a_strict_organization_is_led_to_a_second_factor(story):
 def test_two_organizations_may_invite_one_person(story):
     made = invited(story)
     with no_scope():
-        from workspaces.actors import actor_of
+        from workspaces.access.actors import actor_of
 
         other = create_org(actor=actor_of(story.dot), slug="cirrus", name="Cirrus", owner=story.cyd)
     with org_scope(other.id):

@@ -7,11 +7,12 @@ import pytest
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
-from workspaces import services
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
+from workspaces.credentials import tokens
+from workspaces.credentials.token_format import authenticate_token
 from workspaces.models import AccessToken, Membership, Team, TeamMembership
+from workspaces.organizations import services as organization_services
 from workspaces.tenancy.scope import org_scope
-from workspaces.tokens import authenticate_token
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def atlas(story):
 
 
 def _role(story, email, role):
-    return services.change_member(
+    return organization_services.change_member(
         actor=story.actor(story.ada), org=story.atlas, email=email, role=role
     )
 
@@ -31,13 +32,17 @@ def test_the_last_owner_can_neither_step_down_nor_leave(story, atlas):
     with pytest.raises(Conflict, match="owner"):
         _role(story, story.ada.email, "admin")
     with pytest.raises(Conflict, match="owner"):
-        services.remove_member(actor=story.actor(story.ada), org=atlas, email=story.ada.email)
+        organization_services.remove_member(
+            actor=story.actor(story.ada), org=atlas, email=story.ada.email
+        )
     assert Membership.objects.get(user=story.ada).role == "owner"
 
 
 def test_an_owner_may_leave_once_there_is_another(story, atlas):
     _role(story, story.ben.email, "owner")
-    services.remove_member(actor=story.actor(story.ada), org=atlas, email=story.ada.email)
+    organization_services.remove_member(
+        actor=story.actor(story.ada), org=atlas, email=story.ada.email
+    )
     assert list(Membership.objects.values_list("user__email", "role")) == [
         (story.ben.email, "owner")
     ]
@@ -47,10 +52,16 @@ def test_an_admin_makes_no_owner_and_unmakes_none(story, atlas):
     _role(story, story.ben.email, "admin")
     ben = story.actor(story.ben)
     for act in (
-        lambda: services.change_member(actor=ben, org=atlas, email=story.ben.email, role="owner"),
-        lambda: services.change_member(actor=ben, org=atlas, email=story.ada.email, role="member"),
-        lambda: services.remove_member(actor=ben, org=atlas, email=story.ada.email),
-        lambda: services.add_member(actor=ben, org=atlas, email="new@atlas.example", role="owner"),
+        lambda: organization_services.change_member(
+            actor=ben, org=atlas, email=story.ben.email, role="owner"
+        ),
+        lambda: organization_services.change_member(
+            actor=ben, org=atlas, email=story.ada.email, role="member"
+        ),
+        lambda: organization_services.remove_member(actor=ben, org=atlas, email=story.ada.email),
+        lambda: organization_services.add_member(
+            actor=ben, org=atlas, email="new@atlas.example", role="owner"
+        ),
     ):
         with pytest.raises(NotPermitted):
             act()
@@ -58,7 +69,9 @@ def test_an_admin_makes_no_owner_and_unmakes_none(story, atlas):
 
 def test_who_leaves_the_organization_leaves_its_teams_and_their_tokens_stop(story, atlas):
     token = story.token(story.ben)
-    services.remove_member(actor=story.actor(story.ada), org=atlas, email=story.ben.email)
+    organization_services.remove_member(
+        actor=story.actor(story.ada), org=atlas, email=story.ben.email
+    )
     assert not TeamMembership.objects.filter(user=story.ben).exists()
     assert authenticate_token(token) is None
     with pytest.raises(NotFound):
@@ -67,12 +80,12 @@ def test_who_leaves_the_organization_leaves_its_teams_and_their_tokens_stop(stor
 
 def test_who_leaves_a_team_loses_the_tokens_bound_to_it_and_keeps_the_others(story, atlas):
     def made(team):
-        return services.create_token(
+        return tokens.create_token(
             actor=story.actor(story.ben), org=atlas, name="t", scopes=["all"], team=team
         ).secret
 
     bound, free = made(story.vision), made(None)
-    services.remove_team_member(
+    organization_services.remove_team_member(
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email
     )
     assert authenticate_token(bound) is None
@@ -81,7 +94,7 @@ def test_who_leaves_a_team_loses_the_tokens_bound_to_it_and_keeps_the_others(sto
 
 def test_only_members_of_the_organization_join_its_teams(story, atlas):
     with pytest.raises(NotFound, match="not a member"):
-        services.add_team_member(
+        organization_services.add_team_member(
             actor=story.actor(story.ada), team=story.vision, email=story.cyd.email
         )
 
@@ -89,28 +102,32 @@ def test_only_members_of_the_organization_join_its_teams(story, atlas):
 def test_somebody_joins_once(story, atlas):
     ada = story.actor(story.ada)
     with pytest.raises(Conflict):
-        services.add_member(actor=ada, org=atlas, email=story.ben.email.upper())
+        organization_services.add_member(actor=ada, org=atlas, email=story.ben.email.upper())
     with pytest.raises(Conflict):
-        services.add_team_member(actor=ada, team=story.vision, email=story.ben.email)
+        organization_services.add_team_member(actor=ada, team=story.vision, email=story.ben.email)
     with pytest.raises(Conflict):
-        services.create_team(actor=ada, org=atlas, slug="vision")
+        organization_services.create_team(actor=ada, org=atlas, slug="vision")
 
 
 def test_the_lead_of_a_team_brings_people_into_that_team_only(story, atlas):
-    services.change_team_member(
+    organization_services.change_team_member(
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="lead"
     )
-    services.add_member(actor=story.actor(story.ada), org=atlas, email="eve@atlas.example")
+    organization_services.add_member(
+        actor=story.actor(story.ada), org=atlas, email="eve@atlas.example"
+    )
     ben = story.actor(story.ben)
-    services.add_team_member(actor=ben, team=story.vision, email="eve@atlas.example")
+    organization_services.add_team_member(actor=ben, team=story.vision, email="eve@atlas.example")
     with pytest.raises(NotPermitted):
-        services.add_team_member(actor=ben, team=story.speech, email="eve@atlas.example")
+        organization_services.add_team_member(
+            actor=ben, team=story.speech, email="eve@atlas.example"
+        )
     with pytest.raises(NotPermitted):
-        services.add_member(actor=ben, org=atlas, email="fay@atlas.example")
+        organization_services.add_member(actor=ben, org=atlas, email="fay@atlas.example")
 
 
 def test_a_person_new_to_muster_gets_an_account_without_a_password(story, atlas):
-    row = services.add_member(
+    row = organization_services.add_member(
         actor=story.actor(story.ada), org=atlas, email=" Eve@Atlas.Example ", name="Eve"
     )
     assert row.user.email == "eve@atlas.example"
@@ -132,14 +149,14 @@ def test_a_person_new_to_muster_gets_an_account_without_a_password(story, atlas)
 )
 def test_what_is_no_address_is_refused_by_field(story, atlas, email):
     with pytest.raises(InvalidInput) as caught:
-        services.add_member(actor=story.actor(story.ada), org=atlas, email=email)
+        organization_services.add_member(actor=story.actor(story.ada), org=atlas, email=email)
     assert caught.value.data["errors"][0]["field"] == "email"
 
 
 @each("slug", ["", "a", "A", "1a", "-a", "a-", "a_b", "a" * 41, "café", "a b", "a\n"])
 def test_a_slug_that_could_not_be_an_address_is_refused(story, atlas, slug):
     with pytest.raises(InvalidInput, match="slug"):
-        services.create_team(actor=story.actor(story.ada), org=atlas, slug=slug)
+        organization_services.create_team(actor=story.actor(story.ada), org=atlas, slug=slug)
     assert Team.objects.count() == 2
 
 
@@ -149,7 +166,9 @@ def test_a_slug_that_could_not_be_an_address_is_refused(story, atlas, slug):
 )
 def test_an_organization_cannot_take_an_address_of_the_portal(story, slug):
     with pytest.raises(InvalidInput, match="slug"):
-        services.create_org(actor=actor_of(story.dot), slug=slug, name="x", owner=story.ada)
+        organization_services.create_org(
+            actor=actor_of(story.dot), slug=slug, name="x", owner=story.ada
+        )
 
 
 def test_every_first_part_of_an_address_of_the_portal_is_reserved(story):
@@ -162,7 +181,7 @@ def test_every_first_part_of_an_address_of_the_portal_is_reserved(story):
 
 def test_only_an_operator_makes_organizations(story):
     with pytest.raises(NotPermitted):
-        services.create_org(
+        organization_services.create_org(
             actor=story.actor(story.ada), slug="fresh", name="Fresh", owner=story.ada
         )
 
@@ -170,7 +189,9 @@ def test_only_an_operator_makes_organizations(story):
 @each("name", ["", "  ", "x" * 101, "a\nb", "a\x07b", "a\u202eb"])
 def test_names_are_printable_and_not_long(story, atlas, name):
     with pytest.raises(InvalidInput, match="name"):
-        services.rename_team(actor=story.actor(story.ada), team=story.vision, name=name)
+        organization_services.rename_team(
+            actor=story.actor(story.ada), team=story.vision, name=name
+        )
 
 
 def test_each_change_leaves_one_fact_with_who_did_it(story, atlas):
@@ -192,9 +213,9 @@ def test_one_revokes_ones_own_tokens_and_only_admins_those_of_others(story, atla
     story.token(story.ada)
     row = AccessToken.objects.get()
     with pytest.raises(NotFound):
-        services.revoke_token(actor=story.actor(story.ben), token_id=row.id)
+        tokens.revoke_token(actor=story.actor(story.ben), token_id=row.id)
     story.token(story.ben)
     bens = AccessToken.objects.get(user=story.ben)
-    services.revoke_token(actor=story.actor(story.ada), token_id=bens.id)
+    tokens.revoke_token(actor=story.actor(story.ada), token_id=bens.id)
     with pytest.raises(NotFound):
-        services.revoke_token(actor=story.actor(story.ada), token_id=bens.id)
+        tokens.revoke_token(actor=story.actor(story.ada), token_id=bens.id)

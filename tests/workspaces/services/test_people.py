@@ -12,9 +12,11 @@ from portal.core.errors import InvalidInput, NotPermitted, TooLarge
 from portal.core.models import Event
 from tests.each import each
 from tests.workspaces.services.test_invitations import roles
+from workspaces.access.services import make_role
 from workspaces.models import Invitation, Membership, User
-from workspaces.people_file import MOST, decoded, read_people
-from workspaces.services import add_member, import_people, make_role
+from workspaces.organizations.people_file import MOST, decoded, read_people
+from workspaces.organizations.people_import import import_people
+from workspaces.organizations.services import add_member
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 EXCEL = (

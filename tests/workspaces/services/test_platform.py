@@ -6,16 +6,21 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP
 
+from clusters.backends import ensure_first_cluster
 from jobs import services as jobs
-from jobs.clusters import ensure_first_cluster
-from jobs.spec import parse_mapping
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.ids import uuid7
 from portal.core.models import Event
+from schedulers.spec import parse_mapping
+from workspaces.identity.provisioning_services import Person, sync_people
 from workspaces.models import GroupRule, Membership, Organization, Provider, User
-from workspaces.platform import PAGE, organizations, people
-from workspaces.services import found_org, reinstate_person, suspend_person, take_off_factors
-from workspaces.services.directory import Person, sync_people
+from workspaces.organizations.platform_selectors import PAGE, organizations, people
+from workspaces.organizations.platform_services import (
+    found_org,
+    reinstate_person,
+    suspend_person,
+    take_off_factors,
+)
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 

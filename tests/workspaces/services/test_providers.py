@@ -6,16 +6,16 @@ import re
 
 import pytest
 
-from jobs.clusters.options import options_of
+from clusters.backend_options import options_of
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from portal.core.options import Options, check, options_in
 from tests.each import each
 from tests.rig.environment import ROOT
 from tests.workspaces.trying import try_options
-from workspaces.actors import actor_of
-from workspaces.models import DirectoryRun, Membership, Provider, ProviderTest
-from workspaces.services.providers import (
+from workspaces.access.actors import actor_of
+from workspaces.identity.oidc.settings import Config as Oidc
+from workspaces.identity.provider_services import (
     change_provider,
     config_of,
     create_provider,
@@ -26,8 +26,8 @@ from workspaces.services.providers import (
     secrets_set,
     set_rules,
 )
-from workspaces.sso.kinds import MISSING
-from workspaces.sso.oidc.settings import Config as Oidc
+from workspaces.identity.provider_types import MISSING
+from workspaces.models import DirectoryRun, Membership, Provider, ProviderTest
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 SECRET = "a canary of a password"
@@ -252,11 +252,11 @@ def test_removing_one_leaves_the_roles_that_it_gave_as_if_by_hand(story, made):
 
 
 def test_what_a_server_says_does_not_repeat_a_secret(story, made, monkeypatch):
-    from workspaces.sso.kinds import Found, kind_of
+    from workspaces.identity.provider_types import Found, kind_of
 
     kind = kind_of("ldap")
     monkeypatch.setattr(
-        "workspaces.services.providers.kind_of",
+        "workspaces.identity.provider_services.kind_of",
         lambda name: kind.__class__(
             **{
                 **{f: getattr(kind, f) for f in kind.__dataclass_fields__},
@@ -271,7 +271,7 @@ def test_what_a_server_says_does_not_repeat_a_secret(story, made, monkeypatch):
 
 
 def test_without_its_library_ldap_says_what_to_install(story, monkeypatch):
-    monkeypatch.setattr("workspaces.sso.ldap.kind.find_spec", lambda name: None)
+    monkeypatch.setattr("workspaces.identity.ldap.provider_type.find_spec", lambda name: None)
     with org_scope(story.atlas.id):
         page = story.client(story.ada).get("/atlas/directories?kind=ldap").content.decode()
         with pytest.raises(InvalidInput, match="make directories"):

@@ -11,9 +11,9 @@ from portal.core.errors import InvalidInput, NotFound, NotPermitted
 from portal.core.ids import uuid7
 from tests.each import each
 from workspaces.models import Organization, Quota
-from workspaces.selectors import quotas_for
-from workspaces.services import set_quota
-from workspaces.services.quota import Meter, hold, meters, settle
+from workspaces.organizations.selectors import quotas_for
+from workspaces.quotas.reservations import Meter, hold, meters, settle
+from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -39,7 +39,7 @@ def _used():
 
 
 def _try(amounts) -> Meter | None:
-    """Hold it all, or leave no trace: as `jobs.dispatch` does."""
+    """Hold it all, or leave no trace: as `jobs.dispatch.claims` does."""
     with platform_scope("test"), transaction.atomic():
         savepoint = transaction.savepoint()
         refused = hold(amounts)

@@ -11,8 +11,7 @@ from jobs.web.quotas import changes_in
 from portal.core.errors import InvalidInput
 from tests.each import each
 from workspaces.models import Quota
-from workspaces.services import Wanted, set_quotas
-from workspaces.services.quota_setting import RESOURCES
+from workspaces.quotas.set_limits import RESOURCES, Wanted, set_quotas
 from workspaces.tenancy.scope import org_scope
 
 

@@ -9,7 +9,8 @@ from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
 from workspaces.models import Quota, QuotaRequest
-from workspaces.services import ask_for_more, decide_request, set_quota
+from workspaces.quotas.requests import ask_for_more, decide_request
+from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope
 
 
@@ -177,7 +178,7 @@ def test_the_asker_is_told_by_mail_what_was_decided(limited, settings, by, do, t
 def test_a_decision_counts_though_no_mail_went_out(limited, settings, monkeypatch):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     monkeypatch.setattr(
-        "workspaces.quota_mails.send_mail", lambda *_: (_ for _ in ()).throw(OSError("away"))
+        "workspaces.quotas.mails.send_mail", lambda *_: (_ for _ in ()).throw(OSError("away"))
     )
     row = _ask(limited, limited.ben)
     limited.client(limited.ada).post(f"/atlas/quotas/requests/{row.id}", {"do": "approve"})

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db import connections
 
-from portal.core import hints
+from portal.core import wakeups
 from portal.core.errors import Conflict, NotFound, PortalError
 from tests.story import Story, tell
-from workspaces import services
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
 from workspaces.models import Membership, Organization, Team
+from workspaces.organizations import services as organization_services
+from workspaces.quotas import set_limits
 from workspaces.tenancy.scope import org_scope
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True)]
@@ -21,9 +22,9 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True
 
 @pytest.fixture
 def atlas() -> Iterator[Story]:
-    hints.deliver_by(lambda task: None)
+    wakeups.deliver_by(lambda task: None)
     yield tell()
-    hints.deliver_by(None)
+    wakeups.deliver_by(None)
 
 
 def at_once(story: Story, *acts: Callable[[], object]) -> list[BaseException | None]:
@@ -51,7 +52,8 @@ def at_once(story: Story, *acts: Callable[[], object]) -> list[BaseException | N
 def test_one_team_of_a_name_is_made_and_the_others_are_told(atlas):
     ada = atlas.actor(atlas.ada)
     raised = at_once(
-        atlas, *[lambda: services.create_team(actor=ada, org=atlas.atlas, slug="fresh")] * 6
+        atlas,
+        *[lambda: organization_services.create_team(actor=ada, org=atlas.atlas, slug="fresh")] * 6,
     )
     assert [type(error) for error in raised if error] == [Conflict] * 5
     with org_scope(atlas.atlas.id):
@@ -61,7 +63,13 @@ def test_one_team_of_a_name_is_made_and_the_others_are_told(atlas):
 def test_one_organization_of_a_name_is_made_and_the_others_are_told(atlas):
     dot = actor_of(atlas.dot)
     raised = at_once(
-        atlas, *[lambda: services.create_org(actor=dot, slug="fresh", name="", owner=atlas.ada)] * 6
+        atlas,
+        *[
+            lambda: organization_services.create_org(
+                actor=dot, slug="fresh", name="", owner=atlas.ada
+            )
+        ]
+        * 6,
     )
     assert [type(error) for error in raised if error] == [Conflict] * 5
     assert Organization.objects.filter(slug="fresh").count() == 1
@@ -70,7 +78,13 @@ def test_one_organization_of_a_name_is_made_and_the_others_are_told(atlas):
 def test_somebody_new_joins_once_and_has_one_account(atlas):
     ada = atlas.actor(atlas.ada)
     raised = at_once(
-        atlas, *[lambda: services.add_member(actor=ada, org=atlas.atlas, email="eve@x.example")] * 6
+        atlas,
+        *[
+            lambda: organization_services.add_member(
+                actor=ada, org=atlas.atlas, email="eve@x.example"
+            )
+        ]
+        * 6,
     )
     assert [type(error) for error in raised if error] == [Conflict] * 5
     with org_scope(atlas.atlas.id):
@@ -80,10 +94,14 @@ def test_somebody_new_joins_once_and_has_one_account(atlas):
 def test_somebody_joins_a_team_once(atlas):
     ada = atlas.actor(atlas.ada)
     with org_scope(atlas.atlas.id):
-        services.add_member(actor=ada, org=atlas.atlas, email="eve@x.example")
+        organization_services.add_member(actor=ada, org=atlas.atlas, email="eve@x.example")
     raised = at_once(
         atlas,
-        *[lambda: services.add_team_member(actor=ada, team=atlas.vision, email="eve@x.example")]
+        *[
+            lambda: organization_services.add_team_member(
+                actor=ada, team=atlas.vision, email="eve@x.example"
+            )
+        ]
         * 6,
     )
     assert [type(error) for error in raised if error] == [Conflict] * 5
@@ -92,14 +110,16 @@ def test_somebody_joins_a_team_once(atlas):
 @pytest.mark.parametrize("turn", range(3))
 def test_of_two_owners_who_leave_at_once_one_stays(atlas, turn):
     with org_scope(atlas.atlas.id):
-        services.change_member(
+        organization_services.change_member(
             actor=atlas.actor(atlas.ada), org=atlas.atlas, email=atlas.ben.email, role="owner"
         )
     ada, ben = atlas.actor(atlas.ada), atlas.actor(atlas.ben)
     raised = at_once(
         atlas,
-        lambda: services.remove_member(actor=ada, org=atlas.atlas, email=atlas.ada.email),
-        lambda: services.change_member(
+        lambda: organization_services.remove_member(
+            actor=ada, org=atlas.atlas, email=atlas.ada.email
+        ),
+        lambda: organization_services.change_member(
             actor=ben, org=atlas.atlas, email=atlas.ben.email, role="member"
         ),
     )
@@ -112,7 +132,12 @@ def test_a_member_removed_twice_at_once_is_removed_once(atlas):
     ada = atlas.actor(atlas.ada)
     raised = at_once(
         atlas,
-        *[lambda: services.remove_member(actor=ada, org=atlas.atlas, email=atlas.ben.email)] * 4,
+        *[
+            lambda: organization_services.remove_member(
+                actor=ada, org=atlas.atlas, email=atlas.ben.email
+            )
+        ]
+        * 4,
     )
     assert [type(error) for error in raised if error] == [NotFound] * 3
 
@@ -121,7 +146,7 @@ def test_a_limit_set_by_many_at_once_is_one_of_theirs(atlas):
     ada = atlas.actor(atlas.ada)
 
     def setting(limit: int) -> Callable[[], object]:
-        return lambda: services.set_quota(
+        return lambda: set_limits.set_quota(
             actor=ada, org=atlas.atlas, scope="team", subject="vision", resource="gpu", limit=limit
         )
 

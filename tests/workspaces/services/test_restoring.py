@@ -7,9 +7,9 @@ import pytest
 from portal.core import clock
 from portal.core.models import Event
 from tests.each import each
+from workspaces.identity.provisioning_services import Person, sync_people
+from workspaces.identity.reinstatement import shut_out
 from workspaces.models import GroupRule, Identity, Membership, Provider, User
-from workspaces.services.directory import Person, sync_people
-from workspaces.services.restoring import shut_out
 from workspaces.tenancy.scope import no_scope, platform_scope
 
 

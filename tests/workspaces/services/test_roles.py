@@ -9,12 +9,14 @@ from django.test.utils import CaptureQueriesContext
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
-from workspaces import own_roles, services
-from workspaces.entry import by_token
+from workspaces.access import custom_roles
+from workspaces.access import services as access_services
+from workspaces.access.permissions import OPERATORS_ONLY, Permission
+from workspaces.access.roles import NEVER_OWN
+from workspaces.access.services import CHOICES
+from workspaces.credentials.authentication import by_token
 from workspaces.models import Membership, Role, User
-from workspaces.permissions import OPERATORS_ONLY, Permission
-from workspaces.roles import NEVER_OWN
-from workspaces.services.roles import CHOICES
+from workspaces.organizations import services as organization_services
 from workspaces.tenancy.scope import org_scope
 
 
@@ -22,13 +24,13 @@ from workspaces.tenancy.scope import org_scope
 def atlas(story):
     with org_scope(story.atlas.id):
         yield story.atlas
-    own_roles.forget()
+    custom_roles.forget()
 
 
 def make(
     story, slug="trainer", kind="team", permissions=("jobs:read", "jobs:submit"), actor=None, **more
 ):
-    return services.make_role(
+    return access_services.make_role(
         actor=actor or story.actor(story.ada),
         org=story.atlas,
         slug=slug,
@@ -40,13 +42,13 @@ def make(
 
 def give(story, role="trainer", person=None):
     person = person or story.ben
-    return services.change_team_member(
+    return organization_services.change_team_member(
         actor=story.actor(story.ada), team=story.vision, email=person.email, role=role
     )
 
 
 def uma(story):
-    services.add_member(
+    organization_services.add_member(
         actor=story.actor(story.ada), org=story.atlas, email="uma@atlas.example", role="user-admin"
     )
     return story.actor(User.objects.get(email="uma@atlas.example"))
@@ -65,7 +67,7 @@ def test_who_holds_a_role_of_ones_own_may_what_it_says_and_no_more(story, atlas)
 
 def test_a_role_of_an_organization_reaches_all_teams(story, atlas):
     make(story, "helpdesk", "org", ["jobs:read", "jobs:cancel", "jobs:admin", "teams:read"])
-    services.change_member(
+    organization_services.change_member(
         actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="helpdesk"
     )
     ben = story.actor(story.ben)
@@ -82,7 +84,7 @@ def test_what_changes_in_a_role_counts_for_who_holds_it(
     give(story)
     assert story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.vision.id)
     with django_capture_on_commit_callbacks(execute=True):
-        services.change_role(
+        access_services.change_role(
             actor=story.actor(story.ada), org=atlas, slug="trainer", permissions=["jobs:read"]
         )
     assert not story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.vision.id)
@@ -93,26 +95,26 @@ def test_what_another_process_changed_is_seen_within_seconds(story, atlas, monke
     give(story)
     story.actor(story.ben)
     Role.objects.update(permissions=["jobs:read"])
-    now = own_roles.time.monotonic()
-    monkeypatch.setattr(own_roles.time, "monotonic", lambda: now + own_roles.KEPT)
+    now = custom_roles.time.monotonic()
+    monkeypatch.setattr(custom_roles.time, "monotonic", lambda: now + custom_roles.KEPT)
     assert not story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.vision.id)
-    assert own_roles.KEPT + 2.5 < 5
+    assert custom_roles.KEPT + 2.5 < 5
 
 
 def test_what_was_read_before_a_change_is_not_kept_after_it(story, atlas, monkeypatch):
     make(story)
-    read = own_roles.read_own_roles
+    read = custom_roles.read_own_roles
 
     def slowly(org_id):
         found = read(org_id)
-        own_roles.forget()
+        custom_roles.forget()
         return found
 
-    own_roles.forget()
-    monkeypatch.setattr(own_roles, "read_own_roles", slowly)
-    own_roles.own_roles(atlas.id)
-    monkeypatch.setattr(own_roles, "read_own_roles", lambda org_id: {})
-    assert own_roles.own_roles(atlas.id) == {}
+    custom_roles.forget()
+    monkeypatch.setattr(custom_roles, "read_own_roles", slowly)
+    custom_roles.own_roles(atlas.id)
+    monkeypatch.setattr(custom_roles, "read_own_roles", lambda org_id: {})
+    assert custom_roles.own_roles(atlas.id) == {}
 
 
 def test_a_token_of_who_has_built_in_roles_takes_one_statement_and_of_others_one_more_at_first(
@@ -131,7 +133,7 @@ def test_a_token_of_who_has_built_in_roles_takes_one_statement_and_of_others_one
     assert statements() == 1
     make(story)
     give(story)
-    own_roles.forget()
+    custom_roles.forget()
     assert [statements(), statements()] == [2, 1]
 
 
@@ -142,13 +144,13 @@ def test_no_role_of_ones_own_holds_what_is_the_operators_or_the_owners(story, at
             make(story, permissions=["jobs:read", permission], actor=actor)
     row = make(story)
     Role.objects.filter(id=row.id).update(permissions=["jobs:read", str(permission), "jobs:fly"])
-    own_roles.forget()
+    custom_roles.forget()
     give(story)
     ben = story.actor(story.ben)
     assert ben.may(Permission.JOBS_READ, story.vision.id) and not ben.may(
         permission, story.vision.id
     )
-    assert set(own_roles.read_own_roles(atlas.id)["trainer"].unknown) == {permission, "jobs:fly"}
+    assert set(custom_roles.read_own_roles(atlas.id)["trainer"].unknown) == {permission, "jobs:fly"}
 
 
 @each("permissions", [[], ["jobs:fly"], ["all"], ["jobs:read", ""]])
@@ -196,13 +198,13 @@ def test_a_user_admin_raises_nobody_by_editing_a_role_or_taking_from_a_greater_o
     make(story, "helpdesk", "org", ["members:write"], actor=actor)
     make(story, "trainer", "team", ["jobs:submit"])
     edits = (
-        lambda: services.change_role(
+        lambda: access_services.change_role(
             actor=actor, org=atlas, slug="helpdesk", permissions=["members:write", "jobs:admin"]
         ),
-        lambda: services.change_role(
+        lambda: access_services.change_role(
             actor=actor, org=atlas, slug="trainer", permissions=["members:read"]
         ),
-        lambda: services.delete_role(actor=actor, org=atlas, slug="trainer"),
+        lambda: access_services.delete_role(actor=actor, org=atlas, slug="trainer"),
     )
     for edit in edits:
         with pytest.raises(NotPermitted):
@@ -215,13 +217,13 @@ def test_a_role_with_more_than_one_holds_is_given_by_nobody_who_lacks_it(story, 
     make(story, "auditor", "org", ["audit:read"])
     actor = uma(story)
     for act in (
-        lambda: services.change_team_member(
+        lambda: organization_services.change_team_member(
             actor=actor, team=story.vision, email=story.ben.email, role="trainer"
         ),
-        lambda: services.change_member(
+        lambda: organization_services.change_member(
             actor=actor, org=atlas, email=story.ben.email, role="auditor"
         ),
-        lambda: services.add_member(
+        lambda: organization_services.add_member(
             actor=actor, org=atlas, email="new@atlas.example", role="auditor"
         ),
     ):
@@ -231,18 +233,18 @@ def test_a_role_with_more_than_one_holds_is_given_by_nobody_who_lacks_it(story, 
 
 def test_who_holds_a_role_cannot_be_freed_of_it_by_who_lacks_it(story, atlas):
     make(story, "auditor", "org", ["audit:read"])
-    services.change_member(
+    organization_services.change_member(
         actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="auditor"
     )
     with pytest.raises(NotPermitted):
-        services.remove_member(actor=uma(story), org=atlas, email=story.ben.email)
+        organization_services.remove_member(actor=uma(story), org=atlas, email=story.ben.email)
 
 
 @each(("kind", "other"), [("org", "team"), ("team", "org")])
 def test_a_role_of_one_kind_is_not_given_as_the_other(story, atlas, kind, other):
     make(story, kind=kind)
     acts = {
-        "org": lambda: services.change_member(
+        "org": lambda: organization_services.change_member(
             actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="trainer"
         ),
         "team": lambda: give(story),
@@ -255,11 +257,11 @@ def test_a_role_that_somebody_holds_is_not_deleted_and_says_who(story, atlas):
     make(story)
     give(story)
     with pytest.raises(Conflict, match=r"ben@atlas\.example in vision"):
-        services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
+        access_services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
     give(story, "member")
-    services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
+    access_services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
     with pytest.raises(NotFound):
-        services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
+        access_services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
 
 
 def test_a_membership_whose_role_is_gone_grants_nothing(story, atlas):
@@ -270,21 +272,21 @@ def test_a_membership_whose_role_is_gone_grants_nothing(story, atlas):
 def test_the_last_owner_does_not_become_something_of_ones_own(story, atlas):
     make(story, "everything", "org", CHOICES)
     with pytest.raises(Conflict, match="owner"):
-        services.change_member(
+        organization_services.change_member(
             actor=story.actor(story.ada), org=atlas, email=story.ada.email, role="everything"
         )
 
 
 def test_every_change_of_a_role_is_told_with_before_and_after(story, atlas):
     make(story, name="Trainers")
-    services.change_role(
+    access_services.change_role(
         actor=story.actor(story.ada),
         org=atlas,
         slug="trainer",
         name="Coaches",
         permissions=["jobs:read"],
     )
-    services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
+    access_services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
     made, changed, deleted = Event.objects.filter(kind__startswith="role.").order_by("position")
     assert [e.kind for e in (made, changed, deleted)] == [
         "role.made",
@@ -307,11 +309,11 @@ def test_every_change_of_a_role_is_told_with_before_and_after(story, atlas):
 def test_a_role_of_another_organization_is_not_there(story, atlas):
     make(story)
     with org_scope(story.borealis.id), pytest.raises(NotFound):
-        services.change_role(
+        access_services.change_role(
             actor=story.actor(story.cyd), org=story.borealis, slug="trainer", name="x"
         )
     with org_scope(story.borealis.id), pytest.raises(InvalidInput):
-        services.change_member(
+        organization_services.change_member(
             actor=story.actor(story.cyd), org=story.borealis, email=story.cyd.email, role="trainer"
         )
 

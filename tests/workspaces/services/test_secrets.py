@@ -10,11 +10,20 @@ from portal.core import vault
 from portal.core.errors import InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
+from workspaces.credentials.secret_selectors import secrets_for, writable
+from workspaces.credentials.secrets import (
+    KEPT,
+    LARGEST,
+    Use,
+    check_references,
+    delete_secret,
+    delete_version,
+    open_secrets,
+    set_secret,
+)
 from workspaces.models import Secret, SecretVersion
 from workspaces.models.secrets import PURPOSE
-from workspaces.secrets import secrets_for, writable
-from workspaces.services import add_member, create_team, delete_secret, delete_version, set_secret
-from workspaces.services.secrets import KEPT, LARGEST, Use, check_references, open_secrets
+from workspaces.organizations.services import add_member, create_team
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 VALUE = "c4nary-Zx81-value"

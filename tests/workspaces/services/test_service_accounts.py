@@ -10,25 +10,25 @@ from monitoring.live.identity import BySession
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
-from workspaces import selectors
-from workspaces.invitations import invite_url
-from workspaces.models import Membership, User
-from workspaces.permissions import Permission as P
-from workspaces.services import (
-    Wish,
-    add_member,
-    add_team_member,
-    change_member,
+from workspaces.access.permissions import Permission as P
+from workspaces.credentials.service_accounts import (
     change_service_account,
     create_service_account,
     create_service_token,
-    create_token,
-    remove_member,
     remove_service_account,
-    rotate_token,
+)
+from workspaces.credentials.token_format import authenticate_token
+from workspaces.credentials.tokens import Wish, create_token, rotate_token
+from workspaces.models import Membership, User
+from workspaces.organizations import selectors
+from workspaces.organizations.invitation_links import invite_url
+from workspaces.organizations.services import (
+    add_member,
+    add_team_member,
+    change_member,
+    remove_member,
 )
 from workspaces.tenancy.scope import org_scope
-from workspaces.tokens import authenticate_token
 
 
 @pytest.fixture

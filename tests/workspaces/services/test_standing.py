@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.core import clock
 from tests.each import each
+from workspaces.identity.provisioned_person import unchanged
+from workspaces.identity.provisioning_services import Person, admit, plan_of
 from workspaces.models import GroupRule, Identity, Membership, Provider, TeamMembership, User
-from workspaces.services.directory import Person, admit, plan_of
-from workspaces.services.standing import unchanged
 from workspaces.tenancy.scope import no_scope, platform_scope
 
 STAFF, LEADS = "cn=staff", "cn=leads"

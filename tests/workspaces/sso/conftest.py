@@ -16,8 +16,8 @@ from django.test import Client
 from portal.core import vault
 from tests.rig.issuer import Issuer
 from tests.story import prove
+from workspaces.identity.provider_services import PURPOSE
 from workspaces.models import GroupRule, Provider
-from workspaces.services.providers import PURPOSE
 
 ONWARD = re.compile(r'http-equiv="refresh" content="0;url=([^"]+)"')
 

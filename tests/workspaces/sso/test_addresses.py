@@ -36,9 +36,9 @@ def test_saml_address_without_saml_is_not_found(story, issuer, monkeypatch):
         name="No packages",
         config={"metadata": "<x/>"},
     )
-    monkeypatch.setattr("workspaces.sso.saml.kind.find_spec", lambda name: None)
+    monkeypatch.setattr("workspaces.identity.saml.provider_type.find_spec", lambda name: None)
     monkeypatch.setitem(
-        sys.modules, "workspaces.sso.saml.protocol", None
+        sys.modules, "workspaces.identity.saml.protocol", None
     )  # as an import without them fails
     client = Client(raise_request_exception=False)
     found = {}

@@ -8,7 +8,7 @@ from portal.core import clock
 from tests.each import each
 from tests.story import PASSWORD, prove
 from tests.workspaces.sso.conftest import go
-from workspaces.actors import ONLY_ORG
+from workspaces.access.actors import ONLY_ORG
 from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 

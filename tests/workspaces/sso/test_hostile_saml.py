@@ -18,10 +18,10 @@ from portal.core.models import Event
 from tests.each import each
 from tests.rig import saml_idp as idp
 from tests.workspaces.sso.conftest import ONWARD, rule
+from workspaces.identity.http_client import reaching
+from workspaces.identity.saml import protocol
+from workspaces.identity.saml.settings import Config
 from workspaces.models import Identity, Provider, User
-from workspaces.sso.reach import reaching
-from workspaces.sso.saml import protocol
-from workspaces.sso.saml.settings import Config
 
 
 @pytest.fixture(autouse=True)
@@ -225,7 +225,7 @@ def test_a_name_with_a_comment_in_it_is_never_cut_there(row, settings, nameid):
 
 
 def test_what_is_too_large_is_not_even_kept(row, settings):
-    from workspaces.sso.saml.protocol import LARGEST
+    from workspaces.identity.saml.protocol import LARGEST
 
     answer = Client().post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "A" * (LARGEST + 1)})
     assert answer.status_code == 400 and "saml-acs-session" not in answer.cookies
@@ -263,7 +263,7 @@ def test_a_stranger_who_never_began_writes_nothing_about_the_provider(row, setti
 
 
 def test_one_address_leaves_so_many_answers_a_minute_and_no_more(story, row, settings, monkeypatch):
-    monkeypatch.setattr("workspaces.sso.saml.views._A_MINUTE", 3)
+    monkeypatch.setattr("workspaces.identity.saml.views._A_MINUTE", 3)
     stranger = Client(REMOTE_ADDR="203.0.113.77")
     told = [
         stranger.post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "x"}).status_code

@@ -10,16 +10,16 @@ from django.test import Client
 
 from tests.rig.processes import wait_until
 from tests.workspaces.sso.conftest import go, oidc
+from workspaces.identity import http_client, request_limits
+from workspaces.identity.ldap import password_check
 from workspaces.models import Provider
-from workspaces.sso import limits, reach
-from workspaces.sso.ldap import asking
 
 
 @pytest.fixture(autouse=True)
 def nobody_is_away():
-    limits.forget_all()
+    request_limits.forget_all()
     yield
-    limits.forget_all()
+    request_limits.forget_all()
 
 
 @pytest.fixture
@@ -34,21 +34,21 @@ def test_requests_that_wait_for_providers_are_few(story, atlas_idp, issuer):
     trip = go(Client(), atlas_idp, issuer)
     other = oidc(issuer.url, org=story.borealis, slug="other", name="Other")
     with ExitStack() as requests:
-        for _ in range(limits.OF_ONE_QUICK):
-            requests.enter_context(limits.waiting(story.atlas.id))
+        for _ in range(request_limits.OF_ONE_QUICK):
+            requests.enter_context(request_limits.waiting(story.atlas.id))
         for refused in (trip.client.post("/accounts/sso/atlas-idp/"), trip.back()):
             assert (refused.status_code, refused["Retry-After"]) == (503, "5")
             assert "Too many people wait" in refused.content.decode()
         go(Client(), other, issuer)  # another organization's
-        requests.enter_context(limits.waiting(story.borealis.id))
+        requests.enter_context(request_limits.waiting(story.borealis.id))
         assert Client().post("/accounts/sso/other/").status_code == 503  # all together
     issuer.claims["groups"] = ["people"]
     assert trip.back().status_code == 302  # the page that was refused, loaded again
 
 
 def test_provider_that_hangs_is_not_asked_again_at_once(story, tarpit, monkeypatch):
-    monkeypatch.setattr(reach, "SECONDS", 0.3)
-    monkeypatch.setattr(asking.ask, "__defaults__", (0.3,))
+    monkeypatch.setattr(http_client, "SECONDS", 0.3)
+    monkeypatch.setattr(password_check.ask, "__defaults__", (0.3,))
     oidc(f"http://127.0.0.1:{tarpit}", org=story.atlas, slug="silent", name="Silent")
     Provider.objects.create(
         kind="ldap",
@@ -58,15 +58,15 @@ def test_provider_that_hangs_is_not_asked_again_at_once(story, tarpit, monkeypat
     )
     first = Client().post("/accounts/sso/silent/")
     assert first.status_code == 401 and "no whole answer within" in first.content.decode()
-    monkeypatch.setattr(reach, "SECONDS", 60.0)
+    monkeypatch.setattr(http_client, "SECONDS", 60.0)
     again = Client().post("/accounts/sso/silent/")
     assert again.status_code == 503 and "did not answer a moment ago" in again.content.decode()
     assert again["Retry-After"] == "15"
     form = {"login": "ada", "password": "x"}
     assert Client().post("/accounts/login/", form).status_code == 503
-    wait_until(lambda: limits.why_away("corp"), "its thread ends with its own deadline", 5)
+    wait_until(lambda: request_limits.why_away("corp"), "its thread ends with its own deadline", 5)
     asked = []
-    monkeypatch.setattr(asking, "_person", lambda *given: asked.append(given))
+    monkeypatch.setattr(password_check, "_person", lambda *given: asked.append(given))
     again = Client().post("/accounts/login/", form)
     assert (
         again.status_code == 503

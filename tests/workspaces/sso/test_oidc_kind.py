@@ -7,7 +7,7 @@ import pytest
 from portal.core.errors import InvalidInput, NotPermitted
 from tests.each import each
 from tests.workspaces.trying import try_options
-from workspaces.services.providers import change_provider, config_of, create_provider
+from workspaces.identity.provider_services import change_provider, config_of, create_provider
 from workspaces.tenancy.scope import org_scope
 
 

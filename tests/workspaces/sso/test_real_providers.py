@@ -17,8 +17,8 @@ from portal.core import vault
 from tests.rig.portal import PASSWORD, Portal
 from tests.rig.processes import Folder
 from tests.workspaces.sso.conftest import ONWARD, oidc, rule
+from workspaces.identity.provider_services import PURPOSE
 from workspaces.models import Identity, User
-from workspaces.services.providers import PURPOSE
 
 EVE = "eve@second.example"
 
@@ -63,7 +63,7 @@ Identity.objects.create(provider=house, subject="eve", email="eve@second.example
 def second(monkeypatch):
     """Another Muster, with an application written down for this one. It has longer for an answer than a provider has in life: two portals
     share a busy machine here."""
-    monkeypatch.setattr("workspaces.sso.reach.SECONDS", 60)
+    monkeypatch.setattr("workspaces.identity.http_client.SECONDS", 60)
     folder = Folder()
     portal = Portal(folder, settings={"MUSTER_ADMIN_EMAIL": EVE}, is_furnished=True)
     portal.start()

@@ -9,9 +9,9 @@ from django.test import RequestFactory
 
 from portal.core.errors import NotPermitted
 from tests.each import each
-from workspaces.actors import ONLY_ORG, VOUCHED_BY
+from workspaces.access.actors import ONLY_ORG, VOUCHED_BY
+from workspaces.identity.session_policy import worth_of
 from workspaces.models import Provider
-from workspaces.sso.sessions import worth_of
 from workspaces.tenancy.scope import platform_scope
 
 

@@ -13,9 +13,9 @@ from django.urls import path
 from portal.core import clock
 from portal.core.bulk import insert_rows
 from portal.core.ids import uuid7
-from portal.core.postgres.wall import ROLE
+from portal.core.postgres.row_security import ROLE
 from workspaces.models import Team
-from workspaces.tenancy import rows
+from workspaces.tenancy import row_security
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope, request_scope
 
 HAS_WALL = connection.vendor == "postgresql"
@@ -207,7 +207,7 @@ def test_every_table_with_an_organization_has_row_level_security(db):
             )
         }
         assert {"core_event", "series_series", "workspaces_provider", "workspaces_team"} < with_org
-        assert set(rows.tables()) == with_org
+        assert set(row_security.tables()) == with_org
         if HAS_WALL:
             cursor.execute(_WITH_ORG)
             assert {row[0]: row[1:] for row in cursor.fetchall()} == dict.fromkeys(
@@ -239,9 +239,9 @@ def test_a_table_whose_wall_was_taken_down_is_found_and_gets_it_again(db):
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE workspaces_team DISABLE ROW LEVEL SECURITY")
             cursor.execute("DROP POLICY muster_org_1 ON workspaces_secret")
-        assert rows.bare_tables(connection) == ["workspaces_secret", "workspaces_team"]
-        rows.protect(connection)
-        assert rows.bare_tables(connection) == []
+        assert row_security.bare_tables(connection) == ["workspaces_secret", "workspaces_team"]
+        row_security.protect(connection)
+        assert row_security.bare_tables(connection) == []
     finally:
         connection.close_wall()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import translation
 
 from tests.each import each
-from workspaces.services import Wanted, set_quotas
+from workspaces.quotas.set_limits import Wanted, set_quotas
 from workspaces.templatetags.muster import class_name
 from workspaces.tenancy.scope import org_scope
 

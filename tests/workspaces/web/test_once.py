@@ -7,9 +7,9 @@ import re
 from allauth.idp.oidc.models import Client
 
 from tests.each import each
+from workspaces.credentials.service_accounts import create_service_account
+from workspaces.identity.oidc_provider.applications import create_application
 from workspaces.models import AccessToken, Invitation
-from workspaces.services import create_service_account
-from workspaces.services.applications import create_application
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 

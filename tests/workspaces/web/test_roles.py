@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.each import each
-from workspaces import services
+from workspaces.access import services as access_services
 from workspaces.models import Membership, Role, TeamMembership
+from workspaces.organizations import services as organization_services
 from workspaces.tenancy.scope import org_scope
 
 
@@ -22,7 +23,7 @@ def rows(story, kind):
 
 def made(story, **more):
     with org_scope(story.atlas.id):
-        services.make_role(
+        access_services.make_role(
             actor=story.actor(story.ada),
             org=story.atlas,
             slug="trainer",
@@ -139,7 +140,7 @@ def test_a_refused_page_leads_to_why(story):
 
 def test_a_user_admin_is_offered_no_role_and_no_permission_that_they_lack(story, ada):
     with org_scope(story.atlas.id):
-        services.change_member(
+        organization_services.change_member(
             actor=story.actor(story.ada), org=story.atlas, email=story.ben.email, role="user-admin"
         )
     text = story.client(story.ben).get("/atlas/members").content.decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.each import each
 from tests.story import PASSWORD
-from workspaces.services import make_role
+from workspaces.access.services import make_role
 from workspaces.templatetags.muster import told
 from workspaces.tenancy.scope import org_scope
 

@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.core.errors import PortalError
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
+from workspaces.credentials.tokens import create_token
 from workspaces.models import Organization, Team, User
-from workspaces.services import create_token
 from workspaces.tenancy.scope import org_scope
 
 

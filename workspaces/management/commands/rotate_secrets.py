@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import models
 
 from portal.core import vault
-from workspaces.second_factor import rotate_factors
+from workspaces.identity.mfa import rotate_factors
 from workspaces.tenancy.scope import platform_scope
 
 

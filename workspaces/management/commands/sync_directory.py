@@ -7,9 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.core.errors import PortalError
+from workspaces.identity.directory_sync import sync_provider
 from workspaces.models import DirectoryRun, Provider
-from workspaces.services.bootstrap import PLATFORM
-from workspaces.services.syncing import sync_provider
+from workspaces.organizations.bootstrap import PLATFORM
 
 
 class Command(BaseCommand):

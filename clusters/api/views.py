@@ -1,0 +1,265 @@
+"""REST: clusters and their nodes, for operators; pools, for those who may use them. A rule lives in the services."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from clusters import representations
+from clusters.backend_options import backend_kinds
+from clusters.models import Cluster
+from clusters.services import connections, drain, pools
+from schedulers.contract import Identity, Probe
+from workspaces.access.permissions import Permission as P
+from workspaces.api.base import OrgView, PortalView, idempotent
+from workspaces.api.views import items, read
+
+
+class OptionsSerializer(serializers.Serializer[Any]):
+    options = serializers.DictField(
+        default=dict,
+        help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.",
+    )
+
+
+class NewClusterSerializer(OptionsSerializer):
+    name = serializers.CharField(max_length=40)
+    backend = serializers.CharField(max_length=40)
+
+
+class TestClusterSerializer(OptionsSerializer):
+    backend = serializers.CharField(max_length=40)
+
+
+class ChangeClusterSerializer(serializers.Serializer[Any]):
+    options = serializers.DictField(required=False)
+    is_enabled = serializers.BooleanField(required=False)
+
+
+class IdentitySerializer(serializers.Serializer[Any]):
+    user = serializers.CharField(
+        max_length=64,
+        required=False,
+        allow_blank=True,
+        help_text="Unix user; empty: the cluster's.",
+    )
+    account = serializers.CharField(
+        max_length=100, required=False, allow_blank=True, help_text="Empty: the cluster's."
+    )
+    qos = serializers.CharField(
+        max_length=100, required=False, allow_blank=True, help_text="Empty: the cluster's."
+    )
+
+
+class DrainSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=200)
+
+
+class PoolRuleSerializer(serializers.Serializer[Any]):
+    labels = serializers.DictField(child=serializers.CharField(max_length=253), required=False)
+    partition = serializers.CharField(max_length=80, allow_blank=True, required=False)
+    gpu_type = serializers.CharField(max_length=34, allow_blank=True, required=False)
+    note = serializers.CharField(max_length=300, allow_blank=True, required=False)
+    is_open = serializers.BooleanField(required=False)
+
+
+class NewPoolSerializer(PoolRuleSerializer):
+    name = serializers.CharField(max_length=40)
+    cluster = serializers.CharField(max_length=40)
+
+
+class ClustersView(PortalView):
+    permissions = {"GET": P.CLUSTERS_READ, "POST": P.CLUSTERS_WRITE}
+
+    @extend_schema(operation_id="clusters_list", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """All clusters, and the kinds that can be connected with their options."""
+        return Response(
+            {
+                "items": representations.cluster_rows(),
+                "next": None,
+                "previous": None,
+                "kinds": backend_kinds(),
+            }
+        )
+
+    @extend_schema(request=NewClusterSerializer, responses={201: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Connect a cluster. Its nodes appear once its watcher has looked."""
+        made = connections.connect_cluster(actor=self.actor, **read(NewClusterSerializer, request))
+        return Response(representations.cluster_row(made), status=status.HTTP_201_CREATED)
+
+
+class ClusterTestView(PortalView):
+    permissions = {"POST": P.CLUSTERS_WRITE}
+
+    @extend_schema(request=TestClusterSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request) -> Response:
+        """Try options that are not stored yet."""
+        return Response(
+            _probe(
+                connections.probe_options(actor=self.actor, **read(TestClusterSerializer, request))
+            )
+        )
+
+
+class ClusterView(PortalView):
+    permissions = {"GET": P.CLUSTERS_READ, "PATCH": P.CLUSTERS_WRITE, "DELETE": P.CLUSTERS_WRITE}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, cluster: str) -> Response:
+        """One cluster with its options; secrets are never told."""
+        return Response(representations.cluster_row(connections.find_cluster(cluster)))
+
+    @extend_schema(request=ChangeClusterSerializer, responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, cluster: str) -> Response:
+        """Other options, or switching it off and on."""
+        row, body = connections.find_cluster(cluster), read(ChangeClusterSerializer, request)
+        if "options" in body:
+            row = connections.change_cluster(actor=self.actor, cluster=row, options=body["options"])
+        if "is_enabled" in body:
+            row = connections.enable_cluster(
+                actor=self.actor, cluster=row, is_enabled=body["is_enabled"]
+            )
+        return Response(representations.cluster_row(row))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, cluster: str) -> Response:
+        """Remove a cluster on which nothing ever ran."""
+        connections.remove_cluster(actor=self.actor, cluster=connections.find_cluster(cluster))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ClusterProbeView(PortalView):
+    permissions = {"POST": P.CLUSTERS_WRITE}
+
+    @extend_schema(request=OptionsSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, cluster: str) -> Response:
+        """Test the connection as it is stored, with other options on top if some are given."""
+        row, body = connections.find_cluster(cluster), read(OptionsSerializer, request)
+        if not body["options"]:
+            return Response(_probe(connections.probe_cluster(actor=self.actor, cluster=row)))
+        return Response(
+            _probe(
+                connections.probe_options(
+                    actor=self.actor, backend=row.backend, options=body["options"], cluster=row
+                )
+            )
+        )
+
+
+class ClusterNodesView(PortalView):
+    permissions = {"GET": P.CLUSTERS_READ}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request, cluster: str) -> Response:
+        """The nodes of a cluster, as its scheduler counts."""
+        return items(representations.node_list(connections.find_cluster(cluster)))
+
+
+class DrainView(PortalView):
+    permissions = {"POST": P.CLUSTERS_WRITE}
+
+    @extend_schema(request=DrainSerializer, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, cluster: str, node: str) -> Response:
+        """No new jobs on this node; what runs goes on."""
+        row = drain.find_node(_cluster(cluster), node)
+        return Response(
+            _state(
+                drain.drain_node(
+                    actor=self.actor, node=row, why=read(DrainSerializer, request)["reason"]
+                )
+            )
+        )
+
+
+class ResumeView(PortalView):
+    permissions = {"POST": P.CLUSTERS_WRITE}
+
+    @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
+    def post(self, request: Request, cluster: str, node: str) -> Response:
+        """Take a node into use again."""
+        return Response(
+            _state(
+                drain.resume_node(actor=self.actor, node=drain.find_node(_cluster(cluster), node))
+            )
+        )
+
+
+class PoolsView(OrgView):
+    permissions = {"GET": P.NODES_READ, "POST": P.CLUSTERS_WRITE}
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """The pools that teams of this organization may use (all, for operators)."""
+        return items(representations.pool_rows(self.actor))
+
+    @extend_schema(request=NewPoolSerializer, responses={201: OpenApiTypes.OBJECT})
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Make a pool of a cluster's nodes."""
+        body = read(NewPoolSerializer, request)
+        made = pools.create_pool(actor=self.actor, cluster=_cluster(body.pop("cluster")), **body)
+        return Response(representations.pool_row(made, []), status=status.HTTP_201_CREATED)
+
+
+class PoolView(OrgView):
+    permissions = {"PATCH": P.CLUSTERS_WRITE, "DELETE": P.CLUSTERS_WRITE}
+
+    @extend_schema(request=PoolRuleSerializer, responses=OpenApiTypes.OBJECT)
+    def patch(self, request: Request, pool: str) -> Response:
+        """Another rule; what is left out stays."""
+        row = pools.change_pool(
+            actor=self.actor, pool=pools.find_pool(pool), **read(PoolRuleSerializer, request)
+        )
+        return Response(representations.pool_row(row, pools.teams_of([row])[row.id]))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pool: str) -> Response:
+        """Delete it with its grants."""
+        pools.delete_pool(actor=self.actor, pool=pools.find_pool(pool))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class PoolTeamView(OrgView):
+    permissions = {"PUT": P.CLUSTERS_WRITE, "DELETE": P.CLUSTERS_WRITE}
+
+    @extend_schema(request=IdentitySerializer, responses=OpenApiTypes.OBJECT)
+    def put(self, request: Request, pool: str, team: str) -> Response:
+        """Grant the pool to a team of this organization, and say as whom its jobs run there; with no body that stays."""
+        row, given = pools.find_pool(pool), read(IdentitySerializer, request)
+        pools.grant_pool(
+            actor=self.actor,
+            pool=row,
+            team=self.team(team),
+            identity=Identity(**given) if given else None,
+        )
+        return Response(
+            representations.pool_row(
+                row, pools.teams_of([row])[row.id], pools.identities_of([row])[row.id]
+            )
+        )
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pool: str, team: str) -> Response:
+        """Take the grant back; what runs goes on."""
+        pools.revoke_pool(actor=self.actor, pool=pools.find_pool(pool), team=self.team(team))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _cluster(name: str) -> Cluster:
+    return connections.find_cluster(name)
+
+
+def _probe(found: Probe) -> dict[str, Any]:
+    return {"is_ok": found.is_ok, "message": found.message, "version": found.version}
+
+
+def _state(node: Any) -> dict[str, Any]:
+    return {"name": node.name, "cluster": node.cluster.name, "state": node.state, "note": node.note}

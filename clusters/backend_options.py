@@ -1,0 +1,52 @@
+"""What can be set for a backend: drawn from its Config, so that no form and no door knows a backend by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+
+from portal.core.errors import InvalidInput
+from portal.core.options import Option, Options, check, options_in
+from schedulers import backends
+from schedulers.contract import Capability, Rejected
+
+__all__ = ["Option", "Options", "backend_kinds", "checked", "options_of"]
+
+
+def backend_kinds() -> list[dict[str, Any]]:
+    """Every backend with its options, for forms and the API."""
+    return [
+        {
+            "name": name,
+            "title": str(kind.title),
+            "options": [option.as_dict() for option in options_of(name)],
+        }
+        for name, kind in sorted(backends().items())
+    ]
+
+
+def options_of(backend: str) -> list[Option]:
+    """The options of a backend in the order of its Config. Raises InvalidInput for a backend that is none."""
+    kind = backends().get(backend)
+    if kind is None:
+        raise InvalidInput.at(
+            "backend", f"there is no {backend[:40]!r}; there is {', '.join(sorted(backends()))}"
+        )
+    config = getattr(kind, "Config", None) or getattr(inspect.getmodule(kind), "Config", None)
+    return [] if config is None else options_in(config)
+
+
+def checked(backend: str, given: Mapping[str, Any], former: Options | None = None) -> Options:
+    """The values given, by type, as `portal.core.options.check` says. Raises InvalidInput, also for
+    what the backend refuses."""
+    made = check(options_of(backend), given, former)
+    kind: Any = backends()[backend]
+    if Capability.USERS in kind.capabilities:
+        try:
+            kind.check_options(made.plain, settings.MUSTER_HOME)
+        except Rejected as error:
+            raise InvalidInput.at(f"options.{error.field}", str(error)) from error
+    return made

@@ -1,0 +1,111 @@
+"""How a cluster does, in words: now, and in its history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from clusters.models import Cluster
+from portal.core import clock
+from portal.core.models import Event
+from schedulers.formatting import span_text
+from workspaces.tenancy.scope import platform_scope
+
+UNSEEN = 60.0  # seconds: an idle cluster is asked each 20, one with jobs more often, so three answers are missing
+MOST_EVENTS = 30
+
+
+def standing(cluster: Cluster) -> dict[str, Any]:
+    """`word` and `shape` for the state's mark, `text` a sentence with its age, `since` the moment behind it."""
+    now = clock.now()
+    if not cluster.is_enabled:
+        text = "Takes no new jobs; what runs goes on."
+        if cluster.trouble:
+            text += f" It has been silent for {span_text(now - (cluster.trouble_since or now))}."
+        return _told("disabled", "canceled", text, cluster.seen_at)
+    if cluster.trouble:
+        since = cluster.trouble_since or now
+        return _told(
+            "silent", "failed", f"Silent for {span_text(now - since)}: {cluster.trouble}", since
+        )
+    if cluster.seen_at is None:
+        return _told(
+            "not seen yet",
+            "queued",
+            "Nobody has reached it yet; that takes a few seconds after it is connected.",
+            None,
+        )
+    trouble, unseen_since = trouble_of(cluster)
+    if trouble:
+        return _told("silent", "failed", trouble, unseen_since)
+    silence = now - cluster.seen_at
+    return _told(
+        "connected", "succeeded", f"It answered {span_text(silence)} ago.", cluster.seen_at
+    )
+
+
+def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
+    """The trouble of a cluster and its beginning, including that it was not seen for three intervals; ("", None) without any."""
+    if cluster.trouble or not cluster.is_enabled or cluster.seen_at is None:
+        return cluster.trouble, cluster.trouble_since
+    silence = (clock.now() - cluster.seen_at).total_seconds()
+    if silence <= UNSEEN:
+        return "", None
+    return (
+        f"Not seen for {span_text(silence)}: no watcher is running, or the cluster is slow to answer.",
+        cluster.seen_at,
+    )
+
+
+@platform_scope("a cluster belongs to no organization")
+def history_of(cluster: Cluster) -> list[dict[str, Any]]:
+    """What befell it and what was done to it, newest first: `at`, `shape`, `text`, `who`. A silence that ended is one line."""
+    lines: list[dict[str, Any]] = []
+    is_ended = False
+    for event in Event.objects.filter(subject_id=cluster.id).order_by("-position")[:MOST_EVENTS]:
+        if not (event.kind == "cluster.silent" and is_ended):
+            shape, text = _line(event.kind, event.data)
+            lines.append(
+                {
+                    "at": event.at,
+                    "shape": shape,
+                    "text": text,
+                    "who": "" if event.actor == "watcher" else event.actor,
+                }
+            )
+        is_ended = event.kind == "cluster.answered" or (is_ended and event.kind != "cluster.silent")
+    return lines
+
+
+def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
+    match kind.partition(".")[2]:
+        case "answered":
+            return (
+                "succeeded",
+                f"Answered again after {span_text(data['seconds'])} of silence: {data['said']}",
+            )
+        case "silent":
+            return "failed", f"Fell silent: {data['said']}"
+        case "disabled":
+            return "canceled", "Disabled"
+        case "enabled":
+            return "succeeded", "Enabled"
+        case "changed":
+            return "queued", f"Changed: {', '.join(data.get('options', [])) or 'nothing'}"
+        case "connected":
+            return "queued", "Connected"
+        case "tested":
+            return (
+                ("succeeded", "Tested: it answers")
+                if data.get("is_ok")
+                else ("failed", "Tested: it does not answer")
+            )
+        case "credential_used":
+            return "queued", f"Its credential was used: {data.get('use', '')}"
+        case other:
+            return "queued", other.capitalize()
+
+
+def _told(word: str, shape: str, text: str, since: Any) -> dict[str, Any]:
+    return {"word": word, "shape": shape, "text": text, "since": since}

@@ -1,0 +1,189 @@
+"""Clusters, nodes and pools as pages and the API show them. No secret is in any row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+
+from clusters.backend_options import options_of
+from clusters.backends import secrets_set
+from clusters.capacity import STATES, by_pool, natural
+from clusters.health import standing, trouble_of
+from clusters.models import Cluster, Gpu, Node, Pool
+from clusters.services.drain import may_drain
+from clusters.services.pools import identities_of, pools_seen_by, teams_of
+from jobs.scheduling.placement import Machine, held_on, machines_in
+from schedulers import backends, capabilities_of, title_of
+from schedulers.contract import Capability
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
+
+
+def cluster_rows() -> list[dict[str, Any]]:
+    """All clusters by name, with counts of their nodes and GPUs: the same few statements for any number of nodes."""
+    clusters = list(Cluster.objects.order_by("name"))
+    named = Node.objects.filter(is_gone=False).values("cluster_id")
+    counts: dict[Any, dict[str, Any]] = {
+        row["cluster_id"]: dict(row)
+        for row in named.annotate(
+            total=Count("id"),
+            ready=Count("id", filter=Q(is_ready=True, is_drained=False)),
+            drained=Count("id", filter=Q(is_ready=True, is_drained=True)),
+            used_gpus=Sum("used_gpus"),
+        )
+    }
+    for (cluster_id, _), (_, _, taken) in held_on(
+        c.id
+        for c in clusters
+        if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)
+    ).items():
+        if cluster_id in counts:
+            counts[cluster_id]["used_gpus"] += taken
+    gpus: dict[Any, dict[str, int]] = {}
+    for row in (
+        Gpu.objects.filter(node__is_gone=False)
+        .values("node__cluster_id", "type")
+        .annotate(n=Count("id"))
+        .order_by("type")
+    ):
+        gpus.setdefault(row["node__cluster_id"], {})[row["type"]] = row["n"]
+    return [
+        _row(cluster, counts.get(cluster.id, {}), gpus.get(cluster.id, {})) for cluster in clusters
+    ]
+
+
+def cluster_row(cluster: Cluster) -> dict[str, Any]:
+    """One cluster, with its options; of a secret only whether it is set."""
+    [row] = [row for row in cluster_rows() if row["name"] == cluster.name]
+    options = options_of(cluster.backend)
+    return row | {
+        "options": {
+            option.name: cluster.config.get(option.name, option.default)
+            for option in options
+            if option.kind != "secret"
+        },
+        "has_secrets": bool(cluster.secrets),
+        "secrets": secrets_set(cluster),
+    }
+
+
+def node_list(cluster: Cluster) -> list[dict[str, Any]]:
+    """The nodes of a cluster by name, those that are gone last."""
+    gpus: dict[Any, dict[str, int]] = {}
+    for row in (
+        Gpu.objects.filter(node__cluster=cluster).values("node_id", "type").annotate(n=Count("id"))
+    ):
+        gpus.setdefault(row["node_id"], {})[row["type"]] = row["n"]
+    rows = Node.objects.filter(cluster=cluster).order_by("is_gone", "name")
+    return [node_facts(node, gpus.get(node.id, {})) for node in rows]
+
+
+def node_facts(node: Node, gpus: dict[str, int]) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "state": node.state,
+        "is_drained": node.is_drained,
+        "note": node.note,
+        "is_gone": node.is_gone,
+        "partitions": node.partitions,
+        "labels": node.labels,
+        "cpus": {"total": node.cpus / 1000, "used": node.used_cpus / 1000},
+        "memory": {"total": node.memory, "used": node.used_memory},
+        "gpus": {"total": sum(gpus.values()), "used": node.used_gpus, "types": gpus},
+    }
+
+
+def machine_page(
+    machines: Sequence[Machine], asked: Mapping[str, str], most: int = 50
+) -> tuple[list[dict[str, Any]], str]:
+    """`most` nodes by name behind `asked["after"]`, of a state, of a partition, with a text in name or note; and where the next
+    ones begin."""
+    state, partition, text = (asked.get(name, "") for name in ("nodes", "partition", "find"))
+    rows = [
+        m
+        for m in machines
+        if (state not in STATES or m.node.state == state)
+        and (not partition or partition in m.node.partitions)
+        and text.lower() in f"{m.node.name} {m.node.note}".lower()
+    ]
+    rows.sort(key=lambda m: natural(m.node.name))
+    begin = (
+        next(
+            (at for at, m in enumerate(rows) if natural(m.node.name) > natural(asked["after"])),
+            len(rows),
+        )
+        if asked.get("after")
+        else 0
+    )
+    shown = rows[begin : begin + most]
+    return [_machine_facts(m) for m in shown], shown[-1].node.name if len(
+        rows
+    ) > begin + most else ""
+
+
+def _machine_facts(m: Machine) -> dict[str, Any]:
+    facts = node_facts(m.node, dict(m.gpus))
+    for name, used in (
+        ("cpus", m.used_cpus / 1000),
+        ("memory", m.used_memory),
+        ("gpus", m.used_gpus),
+    ):
+        facts[name]["used"] = used
+    return facts
+
+
+def pool_rows(actor: Actor) -> list[dict[str, Any]]:
+    """The pools that the actor may know of, with the teams of the organization entered that may use them."""
+    pools = pools_seen_by(actor)
+    teams = teams_of(pools)
+    given = identities_of(pools) if actor.may(Permission.CLUSTERS_READ) else {}
+    stocks = by_pool(pools, machines_in({pool.cluster_id: pool.cluster for pool in pools}.values()))
+    return [
+        pool_row(pool, teams[pool.id], given.get(pool.id)) | stocks[pool.id].as_dict()
+        for pool in pools
+    ]
+
+
+def pool_row(
+    pool: Pool, teams: list[str], identities: dict[str, dict[str, str]] | None = None
+) -> dict[str, Any]:
+    """`identities`: as whom its teams' jobs run, which operators alone are told."""
+    return {
+        "name": pool.name,
+        "cluster": pool.cluster.name,
+        "labels": pool.labels,
+        "partition": pool.partition,
+        "gpu_type": pool.gpu_type,
+        "note": pool.note,
+        "is_open": pool.is_open,
+        "teams": teams,
+        **({} if identities is None else {"identities": identities}),
+    }
+
+
+def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict[str, Any]:
+    total, ready, drained = (counts.get(name, 0) for name in ("total", "ready", "drained"))
+    trouble, trouble_since = trouble_of(cluster)
+    return {
+        "name": cluster.name,
+        "backend": cluster.backend,
+        "title": title_of(cluster.backend),
+        "version": cluster.version,
+        "is_enabled": cluster.is_enabled,
+        "standing": standing(cluster),
+        "can_drain": may_drain(cluster),
+        "trouble": trouble,
+        "trouble_since": trouble_since,
+        "seen_at": cluster.seen_at,
+        "counted_at": cluster.counted_at,
+        "created_at": cluster.created_at,
+        "nodes": {
+            "total": total,
+            "ready": ready,
+            "drained": drained,
+            "down": total - ready - drained,
+        },
+        "gpus": {"total": sum(gpus.values()), "used": counts.get("used_gpus") or 0, "types": gpus},
+    }

@@ -1,0 +1,250 @@
+"""Connecting, changing, switching off and removing clusters. Operators only; each change is an event that names no secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError
+
+from clusters.backend_options import Options, checked
+from clusters.backends import make, sealed, secrets_of
+from clusters.models import Cluster, Pool
+from jobs.models import Attempt
+from portal.core import vault
+from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.events import Fact, changes, record
+from schedulers.contract import Probe
+from schedulers.states import State
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+SET = "(set)"
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
+
+
+def connect_cluster(
+    *, actor: Actor, name: str, backend: str, options: Mapping[str, Any]
+) -> Cluster:
+    """A new cluster; its nodes appear once its watcher has looked. Raises NotPermitted, InvalidInput, Conflict."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    name = free_name(name)
+    given = checked(backend, options)
+    _refuse_twin(backend, given)
+    try:
+        with transaction.atomic():
+            row = Cluster.objects.create(
+                name=name, backend=backend, config=dict(given.plain), secrets=sealed(given.secret)
+            )
+            tell(
+                "connected",
+                row,
+                actor,
+                {"backend": backend, "options": sorted(given.plain), "after": _shown(given)},
+            )
+    except IntegrityError:
+        raise Conflict(
+            f"There is a cluster called {name!r} already. Choose another name.", code="name_taken"
+        ) from None
+    return row
+
+
+def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]) -> Cluster:
+    """Other options; what is not given stays, and so does a secret that is left empty; None removes one. Raises NotPermitted, InvalidInput."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    with transaction.atomic():
+        row = Cluster.objects.select_for_update().get(id=cluster.id)
+        former = _former(row)
+        given = checked(row.backend, options, former)
+        row.config, row.secrets = dict(given.plain), sealed(given.secret)
+        row.save(update_fields=["config", "secrets"])
+        moved = sorted(
+            {n for n in {*former.plain, *given.plain} if former.plain.get(n) != given.plain.get(n)}
+            | {
+                n
+                for n in {*former.secret, *given.secret}
+                if former.secret.get(n) != given.secret.get(n)
+            }
+        )
+        tell(
+            "changed",
+            row,
+            actor,
+            {
+                "options": moved,
+                **changes(_shown(former), _shown(given)),
+                **_resealed(former, given),
+            },
+        )
+    return row
+
+
+def probe_options(
+    *, actor: Actor, backend: str, options: Mapping[str, Any], cluster: Cluster | None = None
+) -> Probe:
+    """ "Test connection" for options that are not stored yet; with a cluster, what is left out is as stored. Never stores.
+    Raises NotPermitted, InvalidInput."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    given = checked(backend, options, _former(cluster) if cluster else None)
+    try:
+        found = make(backend, given.together()).probe()
+    except Exception as error:  # whatever a configuration may break is the answer, not an accident
+        found = Probe(False, f"{type(error).__name__}: {error}")
+    _tell_probe(actor, backend, found, given, cluster)
+    return Probe(
+        found.is_ok, _starred(found.message, given)[:1000], _starred(found.version, given)[:80]
+    )
+
+
+def _tell_probe(
+    actor: Actor, backend: str, found: Probe, given: Options, cluster: Cluster | None
+) -> None:
+    """Testing a connection uses a credential of the platform, and reaches where the options say."""
+    record(
+        Fact(
+            "cluster.tested",
+            None,
+            "cluster",
+            cluster.id if cluster else None,
+            actor.email,
+            {
+                "name": cluster.name if cluster else "",
+                "backend": backend,
+                "is_ok": found.is_ok,
+                "secrets": sorted(given.secret),
+            },
+        )
+    )
+
+
+def probe_cluster(*, actor: Actor, cluster: Cluster) -> Probe:
+    """ "Test connection" as it is stored; the version that it tells is kept. Raises NotPermitted."""
+    found = probe_options(actor=actor, backend=cluster.backend, options={}, cluster=cluster)
+    if found.is_ok and found.version:
+        Cluster.objects.filter(id=cluster.id).exclude(version=found.version).update(
+            version=found.version
+        )
+    return found
+
+
+@transaction.atomic
+def enable_cluster(*, actor: Actor, cluster: Cluster, is_enabled: bool) -> Cluster:
+    """Switched off, it takes no new jobs; what runs goes on and is watched. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    if (
+        Cluster.objects.filter(id=cluster.id)
+        .exclude(is_enabled=is_enabled)
+        .update(is_enabled=is_enabled)
+    ):
+        tell(
+            "enabled" if is_enabled else "disabled",
+            cluster,
+            actor,
+            {"before": {"is_enabled": not is_enabled}, "after": {"is_enabled": is_enabled}},
+        )
+    cluster.is_enabled = is_enabled
+    return cluster
+
+
+def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
+    """For good, with its nodes and pools; only one on which nothing ever ran, since the history of jobs names it.
+    Raises NotPermitted, Conflict."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    with (
+        platform_scope("jobs of every organization keep a cluster from being removed"),
+        transaction.atomic(),
+    ):
+        live = Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED).count()
+        if live:
+            are = "job is" if live == 1 else "jobs are"
+            raise Conflict(
+                f"{live:,} {are} on {cluster.name}. Disable it, and remove it when they have ended.",
+                code="in_use",
+            )
+        tell(
+            "removed", cluster, actor, {"backend": cluster.backend, "before": dict(cluster.config)}
+        )
+        try:
+            Cluster.objects.filter(id=cluster.id).delete()
+        except ProtectedError:
+            raise Conflict(
+                f"Jobs have run on {cluster.name}, and their history names it. Disable it instead: it takes no new jobs.",
+                code="in_use",
+            ) from None
+
+
+def find_cluster(name: str) -> Cluster:
+    """By name. Raises NotFound."""
+    row = Cluster.objects.filter(name=name).first() if name.isprintable() else None
+    if row is None:
+        raise NotFound(f"There is no cluster {name[:80]!r}.")
+    return row
+
+
+def free_name(name: str) -> str:
+    """A name for a cluster or a pool: `policy.pool` names either, so they share the names. Raises InvalidInput, Conflict."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInput.at(
+            "name",
+            "must be 1 to 40 small letters, digits and hyphens, with no hyphen at either end",
+        )
+    if Cluster.objects.filter(name=name).exists() or Pool.objects.filter(name=name).exists():
+        raise Conflict(
+            f"There is a cluster or pool called {name!r} already. Choose another name.",
+            code="name_taken",
+        )
+    return name
+
+
+def tell(what: str, cluster: Cluster, actor: Actor, data: Mapping[str, Any] | None = None) -> None:
+    """The fact that something was done to a cluster."""
+    record(
+        Fact(
+            f"cluster.{what}",
+            None,
+            "cluster",
+            cluster.id,
+            actor.email,
+            {"name": cluster.name, **(data or {})},
+        )
+    )
+
+
+def _shown(given: Options) -> dict[str, Any]:
+    """Options as an event may hold them: of a secret only that it is set."""
+    return {**given.plain, **dict.fromkeys(given.secret, SET)}
+
+
+def _resealed(former: Options, given: Options) -> dict[str, Any]:
+    """The secrets that were replaced by others: nothing of them can be shown."""
+    names = sorted(
+        n for n in given.secret if n in former.secret and former.secret[n] != given.secret[n]
+    )
+    return {"secrets_replaced": names} if names else {}
+
+
+def _starred(text: str, given: Options) -> str:
+    """What a scheduler or its library says may quote what it was given."""
+    for secret in given.secret.values():
+        text = text.replace(secret, "••••") if len(secret) >= 4 else text
+    return text
+
+
+def _refuse_twin(backend: str, given: Options) -> None:
+    """Two rows for one scheduler would adopt each other's jobs."""
+    twin = Cluster.objects.filter(backend=backend, config=dict(given.plain)).first()
+    if twin:
+        raise Conflict(
+            f"{twin.name} is connected with the same settings already.", code="same_cluster"
+        )
+
+
+def _former(cluster: Cluster) -> Options:
+    """As stored. Secrets that can no longer be read are as if they had never been given: they must be entered again."""
+    try:
+        return Options(cluster.config, secrets_of(cluster))
+    except vault.Unreadable:
+        return Options(cluster.config, {})

@@ -1,0 +1,96 @@
+"""Taking nodes out of use and back. The scheduler is asked; our row follows at once and the next inventory confirms it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from django.db import transaction
+from django.db.models import F
+
+from clusters.backends import backend_of
+from clusters.models import Cluster, Node
+from portal.core import errors
+from portal.core.events import Fact, record
+from schedulers import backends
+from schedulers.contract import Capability, Rejected, SupportsDrain, Unavailable
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+
+
+def may_drain(cluster: Cluster) -> bool:
+    """Whether this kind of cluster lets nodes be drained."""
+    kind = backends().get(cluster.backend)
+    return kind is not None and Capability.DRAIN in kind.capabilities
+
+
+def drain_node(*, actor: Actor, node: Node, why: str) -> Node:
+    """No new jobs there; what runs goes on. Raises NotPermitted, InvalidInput, Conflict, Unavailable."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    why = why.strip()
+    if not 0 < len(why) <= 200 or not why.isprintable():
+        raise errors.InvalidInput.at(
+            "reason", "is required: up to 200 characters that say why, for whoever wonders later"
+        )
+    _ask(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
+    return _write(actor, node, is_drained=True, note=f"{why} ({actor.email})", said=why)
+
+
+def resume_node(*, actor: Actor, node: Node) -> Node:
+    """Take it into use again. Raises NotPermitted, Conflict, Unavailable."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    _ask(node, lambda backend: backend.resume(node.name))
+    return _write(actor, node, is_drained=False, note="", said="")
+
+
+def find_node(cluster: Cluster, name: str) -> Node:
+    """By name in one cluster. Raises NotFound."""
+    row = (
+        Node.objects.select_related("cluster").filter(cluster=cluster, name=name).first()
+        if name.isprintable()
+        else None
+    )
+    if row is None:
+        raise errors.NotFound(f"There is no node {name[:80]!r} in {cluster.name}.")
+    return row
+
+
+def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
+    cluster = node.cluster
+    if not may_drain(cluster):
+        raise errors.Conflict(
+            f"{cluster.name} has no scheduler that could keep jobs off a node. Disable the cluster instead.",
+            code="cannot_drain",
+        )
+    try:
+        call(cast(SupportsDrain, backend_of(cluster)))
+    except Rejected as error:
+        raise errors.Conflict(
+            f"{cluster.name} refused: {error}", code="refused_by_cluster"
+        ) from None
+    except Unavailable as error:
+        raise errors.Unavailable(f"{cluster.name} does not answer: {error}. Try again.") from None
+
+
+@transaction.atomic
+def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, said: str) -> Node:
+    was_drained = node.is_drained
+    Node.objects.filter(id=node.id).update(is_drained=is_drained, note=note[:300])
+    Cluster.objects.filter(id=node.cluster_id).update(inventory=F("inventory") + 1)
+    node.is_drained, node.note = is_drained, note[:300]
+    record(
+        Fact(
+            "node.drained" if is_drained else "node.resumed",
+            None,
+            "node",
+            node.id,
+            actor.email,
+            {
+                "cluster": node.cluster.name,
+                "name": node.name,
+                **({"why": said} if said else {}),
+                "before": {"is_drained": was_drained},
+                "after": {"is_drained": is_drained},
+            },
+        )
+    )
+    return node

@@ -1,0 +1,142 @@
+"""Nodes and GPUs as the backend describes them. Observed, never typed in; what did not change is not written, and what did
+goes in statements for many rows at once: 2,000 nodes are as few statements as two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+
+from clusters.models import Cluster, Gpu, Node
+from portal.core import clock
+from portal.core.wakeups import hint
+from schedulers.contract import Backend, NodeFacts
+
+BATCH = 500  # rows a statement
+_GONE = "The cluster no longer names this node."
+_ROOM = (
+    "cpus",
+    "memory",
+    "labels",
+    "is_ready",
+    "is_drained",
+    "is_gone",
+    "partitions",
+)  # whoever waits may start when these move
+_FACTS = (*_ROOM, "note", "used_cpus", "used_memory", "used_gpus", "runs")
+_GPU = ("index", "model", "type", "memory", "compute")
+
+
+def take_inventory(cluster: Cluster, backend: Backend) -> None:
+    """Bring the rows up to what the backend says now; nodes it no longer names are kept as not ready. Raises Unavailable."""
+    facts = {node.name: node for node in backend.inventory()}
+    now = clock.now()
+    with transaction.atomic():
+        known = {
+            row["name"]: row
+            for row in Node.objects.filter(cluster=cluster).values("id", "name", *_FACTS)
+        }
+        is_written, is_moved = _write_nodes(cluster, known, facts, now)
+        is_written |= _mark_gone(
+            [row["id"] for name, row in known.items() if name not in facts and not row["is_gone"]]
+        )
+        if _write_gpus(cluster, facts):
+            is_written = is_moved = True
+        Cluster.objects.filter(id=cluster.id).update(
+            counted_at=now, inventory=F("inventory") + int(is_written)
+        )
+        if is_moved:
+            hint("jobs.dispatch")
+
+
+def _write_nodes(
+    cluster: Cluster,
+    known: Mapping[str, Mapping[str, Any]],
+    facts: Mapping[str, NodeFacts],
+    now: datetime,
+) -> tuple[bool, bool]:
+    """Whether anything changed, and whether it is something that a waiting job could care for."""
+    fresh, changed, is_moved = [], [], False
+    for name, node in facts.items():
+        values, before = _values(node), known.get(name)
+        if before is None:
+            fresh.append(Node(cluster=cluster, name=name, seen_at=now, **values))
+        elif any(before[field] != value for field, value in values.items()):
+            changed.append(Node(id=before["id"], cluster=cluster, name=name, seen_at=now, **values))
+            is_moved |= any(before[field] != values[field] for field in _ROOM)
+    Node.objects.bulk_create(fresh, batch_size=BATCH)
+    Node.objects.bulk_create(
+        changed,
+        batch_size=BATCH,
+        update_conflicts=True,
+        unique_fields=["cluster", "name"],
+        update_fields=[*_FACTS, "seen_at"],
+    )
+    return bool(fresh or changed), bool(fresh) or is_moved
+
+
+def _values(facts: NodeFacts) -> dict[str, Any]:
+    return {
+        "cpus": round(facts.cpus * 1000),
+        "memory": facts.memory,
+        "labels": dict(facts.labels),
+        "is_ready": facts.is_ready,
+        "is_drained": facts.is_drained,
+        "is_gone": False,
+        "partitions": sorted(facts.partitions),
+        "note": facts.note[:300],
+        "used_cpus": round(facts.used_cpus * 1000),
+        "used_memory": facts.used_memory,
+        "used_gpus": facts.used_gpus,
+        "runs": {
+            k: v[:30]
+            for k, v in (("arch", facts.arch), ("driver", facts.driver), ("cuda", facts.cuda))
+            if v
+        },
+    }
+
+
+def _mark_gone(ids: list[UUID]) -> bool:
+    for some in _batches(ids):
+        Node.objects.filter(id__in=some).update(
+            is_ready=False, is_gone=True, note=_GONE, used_cpus=0, used_memory=0, used_gpus=0
+        )
+    return bool(ids)
+
+
+def _write_gpus(cluster: Cluster, facts: Mapping[str, NodeFacts]) -> bool:
+    """True when something changed. GPUs of nodes that are gone stay, as their nodes do."""
+    nodes = dict(Node.objects.filter(cluster=cluster, is_gone=False).values_list("name", "id"))
+    wanted = {
+        (nodes[name], gpu.uuid): (gpu.index, gpu.model, gpu.type, gpu.memory, gpu.compute[:10])
+        for name, node in facts.items()
+        for gpu in node.gpus
+    }
+    rows = Gpu.objects.filter(node__cluster=cluster, node__is_gone=False).values_list(
+        "id", "node_id", "uuid", *_GPU
+    )
+    known = {(node, uuid): (gpu_id, tuple(rest)) for gpu_id, node, uuid, *rest in rows}
+    gone = [gpu_id for key, (gpu_id, _) in known.items() if key not in wanted]
+    for some in _batches(gone):
+        Gpu.objects.filter(id__in=some).delete()
+    written = [
+        Gpu(node_id=node, uuid=uuid, **dict(zip(_GPU, values, strict=True)))
+        for (node, uuid), values in wanted.items()
+        if known.get((node, uuid), (None, None))[1] != values
+    ]
+    Gpu.objects.bulk_create(
+        written,
+        batch_size=BATCH * 4,
+        update_conflicts=True,
+        unique_fields=["node", "uuid"],
+        update_fields=_GPU,
+    )
+    return bool(gone or written)
+
+
+def _batches(ids: list[UUID]) -> Iterable[list[UUID]]:
+    return (ids[at : at + BATCH] for at in range(0, len(ids), BATCH))

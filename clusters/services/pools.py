@@ -1,0 +1,280 @@
+"""Pools: named parts of clusters, and the teams that may use them. Operators write; a team sees what it may use.
+
+A cluster without pools is open to every team. One with pools is used through its pools alone, each by the teams it is granted
+to, or by all of them where it is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Q
+
+from clusters.backends import backend_of
+from clusters.models import Cluster, Node, Pool, PoolGrant
+from clusters.services.connections import free_name
+from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.events import Fact, changes, record
+from schedulers import capabilities_of
+from schedulers.contract import Capability, Identity, Rejected
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Team
+from workspaces.tenancy.scope import current, platform_scope
+
+_TEXTS = {"partition": 80, "gpu_type": 34, "note": 300}
+MOST_LABELS = 20
+
+
+@transaction.atomic
+def create_pool(*, actor: Actor, cluster: Cluster, name: str, **rule: Any) -> Pool:
+    """`rule`: labels, partition, gpu_type, note, is_open; see `Pool`. Raises NotPermitted, InvalidInput, Conflict."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    row = Pool.objects.create(name=free_name(name), cluster=cluster, **_checked(rule))
+    _tell("created", row, actor, {"cluster": cluster.name, "after": _rule(row)})
+    return row
+
+
+@transaction.atomic
+def change_pool(*, actor: Actor, pool: Pool, **rule: Any) -> Pool:
+    """Another rule; what is not given stays. Raises NotPermitted, InvalidInput."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    given, before = _checked(rule), _rule(pool)
+    for name, value in given.items():
+        setattr(pool, name, value)
+    pool.save(update_fields=list(given))
+    _tell("changed", pool, actor, {"fields": sorted(given), **changes(before, _rule(pool))})
+    return pool
+
+
+@transaction.atomic
+def delete_pool(*, actor: Actor, pool: Pool) -> None:
+    """With its grants; what runs on its nodes goes on. The last pool of a cluster stays while it is not open to all, since
+    without pools the cluster would be. Raises NotPermitted, Conflict."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    if pool.cluster.is_enabled and not pool.is_open and pool.cluster.pools.count() == 1:
+        raise Conflict(
+            f"{pool.name} is the last pool of {pool.cluster.name}: without it every team could use the whole cluster. "
+            "Open the pool first, if that is wanted, or disable the cluster.",
+            code="last_pool",
+        )
+    _tell("deleted", pool, actor, {"cluster": pool.cluster.name, "before": _rule(pool)})
+    with platform_scope("the grants of every organization go with a pool"):
+        pool.delete()
+
+
+@transaction.atomic
+def grant_pool(
+    *, actor: Actor, pool: Pool, team: Team, identity: Identity | None = None
+) -> PoolGrant:
+    """The team may use it from now on, as `identity` (None: as before, or as the cluster says). Granting the same twice is granting
+    it once. Raises NotPermitted, InvalidInput."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    given = (
+        {}
+        if identity is None
+        else {"run_as": identity.user, "account": identity.account, "qos": identity.qos}
+    )
+    if identity is not None and identity != Identity():
+        _check_identity(pool, identity)
+    before: dict[str, Any] = {}
+    row, is_new = PoolGrant.objects.select_for_update().get_or_create(
+        pool=pool, team=team, defaults={"org_id": team.org_id, **given}
+    )
+    changed = {name: value for name, value in given.items() if getattr(row, name) != value}
+    if changed:
+        before = {name: getattr(row, name) for name in changed}
+        PoolGrant.objects.filter(id=row.id).update(**changed)
+        row.refresh_from_db()
+    if is_new or changed:
+        _tell(
+            "granted",
+            pool,
+            actor,
+            {
+                "team": team.slug,
+                **changes(before, {n: v for n, v in given.items() if v or n in before}),
+            },
+            team,
+        )
+    return row  # type: ignore[no-any-return]
+
+
+def _check_identity(pool: Pool, identity: Identity) -> None:
+    """Raises InvalidInput for one that the pool's cluster cannot do."""
+    if Capability.IDENTITIES not in capabilities_of(pool.cluster.backend):
+        raise InvalidInput(
+            f"{pool.cluster.name} knows no users, accounts or QOS of its own: grant the pool without them."
+        )
+    backend: Any = backend_of(pool.cluster)
+    try:
+        backend.check_identity(identity)
+    except Rejected as error:
+        raise InvalidInput.at(error.field.rpartition(".")[2] or "user", str(error)) from error
+
+
+@transaction.atomic
+def revoke_pool(*, actor: Actor, pool: Pool, team: Team) -> None:
+    """New jobs of the team no longer go there; what runs goes on. Raises NotPermitted, NotFound."""
+    authorize(actor, Permission.CLUSTERS_WRITE)
+    row = PoolGrant.objects.filter(pool=pool, team=team).first()
+    if row is None:
+        raise NotFound(f"{team.slug} has no grant of {pool.name}.")
+    row.delete()
+    given = {"run_as": row.run_as, "account": row.account, "qos": row.qos}
+    _tell(
+        "revoked",
+        pool,
+        actor,
+        {"team": team.slug, "before": {name: value for name, value in given.items() if value}},
+        team,
+    )
+
+
+def find_pool(name: str) -> Pool:
+    """By name. Raises NotFound."""
+    row = (
+        Pool.objects.select_related("cluster").filter(name=name).first()
+        if name.isprintable()
+        else None
+    )
+    if row is None:
+        raise NotFound(f"There is no pool {name[:80]!r}.")
+    return row
+
+
+def pools_for(team: Team) -> list[Pool]:
+    """The pools that the team may use: granted or open, of clusters that are switched on."""
+    granted = PoolGrant.objects.filter(team=team).values("pool_id")
+    return list(
+        Pool.objects.select_related("cluster")
+        .filter(Q(is_open=True) | Q(id__in=granted), cluster__is_enabled=True)
+        .order_by("cluster__created_at", "name")
+    )
+
+
+def pools_of(cluster: Cluster) -> list[Pool]:
+    """The pools of one cluster by name."""
+    return list(Pool.objects.filter(cluster=cluster).order_by("name"))
+
+
+def pools_seen_by(actor: Actor) -> list[Pool]:
+    """All of them for operators; for others those that are open or granted to a team of the organization entered."""
+    rows = Pool.objects.select_related("cluster").order_by("cluster__name", "name")
+    if actor.may(Permission.CLUSTERS_READ):
+        return list(rows)
+    return list(rows.filter(Q(is_open=True) | Q(id__in=PoolGrant.objects.values("pool_id"))))
+
+
+def names_seen_by(actor: Actor) -> set[str]:
+    """Names of these pools, and of the clusters without pools."""
+    return {pool.name for pool in pools_seen_by(actor)} | set(
+        Cluster.objects.filter(pools=None).values_list("name", flat=True)
+    )
+
+
+def grants_elsewhere(actor: Actor, pool: Pool) -> list[tuple[str, str, int]]:
+    """(slug, name, number of teams) of the other organizations with grants of the pool. Operators only. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see which organizations may use a pool"):
+        rows = (
+            PoolGrant.objects.filter(pool=pool)
+            .exclude(org_id=actor.org_id)
+            .values("org__slug", "org__name")
+        )
+        return list(
+            rows.annotate(n=Count("id"))
+            .order_by("org__name")
+            .values_list("org__slug", "org__name", "n")
+        )
+
+
+def teams_of(pools: Iterable[Pool]) -> dict[Any, list[str]]:
+    """Slugs of the teams with a grant, by pool, in the organization entered."""
+    assert current().org_id is not None, "grants of other organizations are not told"
+    found: dict[Any, list[str]] = {pool.id: [] for pool in pools}
+    for pool_id, slug in (
+        PoolGrant.objects.filter(pool__in=found)
+        .order_by("team__slug")
+        .values_list("pool_id", "team__slug")
+    ):
+        found[pool_id].append(slug)
+    return found
+
+
+def identities_of(pools: Iterable[Pool]) -> dict[Any, dict[str, dict[str, str]]]:
+    """What was given along with the grants, by pool and slug of the team, in the organization entered. For operators."""
+    found: dict[Any, dict[str, dict[str, str]]] = {pool.id: {} for pool in pools}
+    for row in (
+        PoolGrant.objects.filter(pool__in=found).select_related("team").order_by("team__slug")
+    ):
+        given = {"user": row.run_as, "account": row.account, "qos": row.qos}
+        if any(given.values()):
+            found[row.pool_id][row.team.slug] = given
+    return found
+
+
+def is_in(pool: Pool, node: Node, gpu_types: Iterable[str]) -> bool:
+    """Whether the pool's rule holds for the node."""
+    return (
+        (not pool.partition or pool.partition in node.partitions)
+        and (not pool.gpu_type or pool.gpu_type in gpu_types)
+        and all(node.labels.get(name) == value for name, value in pool.labels.items())
+    )
+
+
+def _checked(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Raises InvalidInput."""
+    given = {name: value for name, value in rule.items() if value is not None}
+    for name, most in _TEXTS.items():
+        if name in given:
+            given[name] = str(given[name]).strip()
+            if len(given[name]) > most or not given[name].isprintable():
+                raise InvalidInput.at(
+                    name, f"must be at most {most} characters long, without control characters"
+                )
+    if "gpu_type" in given:
+        given["gpu_type"] = given["gpu_type"].lower()
+    if "labels" in given:
+        _check_labels(given["labels"])
+    return given
+
+
+def _check_labels(labels: Any) -> None:
+    fits = (
+        isinstance(labels, dict)
+        and len(labels) <= MOST_LABELS
+        and all(
+            isinstance(text, str) and text.isprintable() and len(text) <= 253
+            for pair in labels.items()
+            for text in pair
+        )
+    )
+    if not fits:
+        raise InvalidInput.at(
+            "labels",
+            f"must be at most {MOST_LABELS} names with a text each, as the nodes carry them",
+        )
+
+
+def _rule(pool: Pool) -> dict[str, Any]:
+    return {
+        name: getattr(pool, name) for name in ("labels", "partition", "gpu_type", "note", "is_open")
+    }
+
+
+def _tell(
+    what: str, pool: Pool, actor: Actor, data: Mapping[str, Any], team: Team | None = None
+) -> None:
+    record(
+        Fact(
+            f"pool.{what}",
+            team.org_id if team else None,
+            "pool",
+            pool.id,
+            actor.email,
+            {"name": pool.name, **data},
+        )
+    )

@@ -1,0 +1,133 @@
+"""Who may use a cluster that runs jobs on the portal's own machine, and as which system user."""
+
+from __future__ import annotations
+
+import grp
+import logging
+import pwd
+from collections.abc import Collection, Mapping
+from uuid import UUID
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from clusters.backends import backend_of
+from clusters.models import Cluster, LocalUser
+from schedulers import backends, capabilities_of
+from schedulers.contract import Capability, Unavailable
+from workspaces.models import Organization
+
+log = logging.getLogger(__name__)
+
+
+def uids_of(cluster: Cluster, teams: Collection[UUID]) -> Mapping[UUID, int]:
+    """The system user of each team; a team without one gets it now, for ever. Nothing where the cluster needs none. Call it outside of
+    a transaction: a number in use must not be rolled back and given again. A team for which none is left is not in the answer."""
+    if not _has_users(cluster):
+        return {}
+    found = dict(LocalUser.objects.filter(team_id__in=teams).values_list("team_id", "uid"))
+    return found | {team: uid for team in teams if team not in found and (uid := _new_uid(team))}
+
+
+def isolation_text(cluster: Cluster) -> str:
+    """How its jobs are kept apart, for people; empty where its own scheduler does that."""
+    if not _has_users(cluster):
+        return ""
+    try:
+        return f"{backend_of(cluster).isolation.text} {_served_text(cluster)}".strip()  # type: ignore[attr-defined]
+    except Unavailable as error:
+        return str(error)
+
+
+def start_text() -> str:
+    """The same for the first lines of a start, of all such clusters. Raises ImproperlyConfigured."""
+    _range()
+    return " ".join(
+        f"{cluster.name}: {text}"
+        for cluster in Cluster.objects.order_by("name")
+        if (text := isolation_text(cluster))
+    )
+
+
+def only_org_id(cluster: Cluster) -> UUID | None:
+    """The one organization whose jobs may run there: the one that MUSTER_LOCAL_ORG names, else the oldest. None: those of all may; a UUID
+    that no organization has: those of nobody, since there is no such organization. Raises Unavailable."""
+    if not _has_users(cluster) or backend_of(cluster).isolation.is_shared:  # type: ignore[attr-defined]
+        return None
+    org = _served_org()
+    return org.id if org else UUID(int=0)
+
+
+def not_served_text(cluster: Cluster) -> str:
+    """Why jobs of another organization wait, for their owners: it does not name whom it serves."""
+    return (
+        f"{cluster.name} runs jobs of one other organization only, since this machine cannot isolate jobs of several from each other. "
+        "Ask an operator to change that."
+    )
+
+
+def _served_text(cluster: Cluster) -> str:
+    if only_org_id(cluster) is None:
+        return ""
+    org = _served_org()
+    return (
+        f"It runs jobs of {org.name} only."
+        if org
+        else f"There is no organization {settings.MUSTER_LOCAL_ORG!r} (MUSTER_LOCAL_ORG): it runs none."
+    )
+
+
+def _served_org() -> Organization | None:
+    rows = Organization.objects.order_by("created_at", "id")
+    return (
+        rows.filter(slug=settings.MUSTER_LOCAL_ORG) if settings.MUSTER_LOCAL_ORG else rows
+    ).first()
+
+
+def _has_users(cluster: Cluster) -> bool:
+    return cluster.backend in backends() and Capability.USERS in capabilities_of(cluster.backend)
+
+
+def _new_uid(team: UUID) -> int:
+    first, last = _range()
+    uid = max(first, 1 + (LocalUser.objects.aggregate(last=Max("uid"))["last"] or 0))
+    while uid <= last:
+        if not _is_known(uid):
+            try:
+                with transaction.atomic():
+                    return LocalUser.objects.get_or_create(team_id=team, defaults={"uid": uid})[
+                        0
+                    ].uid
+            except IntegrityError:
+                pass  # another team was faster
+        uid += 1
+    log.error(
+        "MUSTER_LOCAL_UIDS (%s) has no number left for another team: make it larger",
+        settings.MUSTER_LOCAL_UIDS,
+    )
+    return 0
+
+
+def _range() -> tuple[int, int]:
+    try:
+        first, last = (int(word) for word in settings.MUSTER_LOCAL_UIDS.split("-"))
+    except ValueError:
+        first, last = 0, 0
+    if not 1000 <= first <= last < 1 << 31:
+        raise ImproperlyConfigured(
+            f"MUSTER_LOCAL_UIDS is {settings.MUSTER_LOCAL_UIDS!r}; it is two numbers from 1000 on, such as 70000-79999."
+        )
+    return first, last
+
+
+def _is_known(uid: int) -> bool:
+    """A user or a group of this machine has that number."""
+    for find in (pwd.getpwuid, grp.getgrgid):
+        try:
+            find(uid)
+        except KeyError:
+            continue
+        return True
+    return False

@@ -1,0 +1,164 @@
+"""The page of one cluster: how it does, what it has, who uses it; testing it, taking it or a node out of use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from clusters import capacity, health, representations
+from clusters.models import Cluster
+from clusters.services import connections, drain
+from clusters.services.pools import pools_of
+from clusters.sharing import isolation_text
+from jobs.scheduling import cluster_load
+from jobs.scheduling.placement import machines_of
+from portal.core.errors import PortalError
+from portal.web.denials import note_denial
+from workspaces.access.permissions import Permission as P
+from workspaces.web.base import action, page, tell_fault
+
+TABS = (
+    ("overview", "Overview"),
+    ("nodes", "Nodes"),
+    ("partitions", "Partitions"),
+    ("pools", "Pools"),
+    ("history", "History"),
+)
+
+
+@page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
+def cluster(request: Any, cluster: str) -> HttpResponse:
+    """One cluster."""
+    row = connections.find_cluster(cluster)
+    if request.method == "POST":
+        return _act(request, row)
+    machines = machines_of(row)
+    whole, parts, pools = (
+        capacity.stock_of(machines),
+        capacity.by_partition(machines),
+        pools_of(row),
+    )
+    counts = {"nodes": whole.total, "partitions": len(parts), "pools": len(pools)}
+    tab = request.GET.get("tab", "")
+    shown = {
+        "page_title": row.name,
+        "crumbs": [("Clusters", f"/{request.org.slug}/clusters")],
+        "cluster": representations.cluster_row(row),
+        "stock": whole,
+        "isolation": isolation_text(row),
+        "may_write": request.actor.may(P.CLUSTERS_WRITE),
+        "counts": counts,
+        "tabs": [
+            (name, label, counts.get(name))
+            for name, label in TABS
+            if counts.get(name) != 0 or name in {"nodes", "pools"}
+        ],
+        "tab": tab if tab in dict(TABS) else "overview",
+    }
+    return render(
+        request,
+        "jobs/cluster.html",
+        shown | _tab(request, row, shown["tab"], machines, parts, pools),
+    )
+
+
+@page(P.CLUSTERS_WRITE, ("POST",))
+def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
+    """Drain a node, with a reason, or take it into use again."""
+    found = drain.find_node(connections.find_cluster(cluster), node)
+    back = f"/{request.org.slug}/clusters/{cluster}?{request.POST.get('query', '')[:500] or 'tab=nodes'}"
+    if request.POST.get("do") == "resume":
+        return action(
+            request,
+            back,
+            f"{node} takes jobs again.",
+            lambda: drain.resume_node(actor=request.actor, node=found),
+        )
+    return action(
+        request,
+        back,
+        f"{node} is drained: what runs there goes on, nothing new begins.",
+        lambda: drain.drain_node(
+            actor=request.actor, node=found, why=request.POST.get("reason", "")
+        ),
+    )
+
+
+def _tab(
+    request: Any, row: Cluster, tab: str, machines: Any, parts: Any, pools: Any
+) -> dict[str, Any]:
+    """What only the tab in sight needs."""
+    match tab:
+        case "nodes":
+            asked = {
+                name: request.GET.get(name, "") for name in ("nodes", "partition", "find", "after")
+            }
+            nodes, following = representations.machine_page(machines, asked)
+            kept = request.GET.copy()
+            kept.pop("after", None)
+            return {
+                "nodes": nodes,
+                "following": following,
+                "asked": asked,
+                "kept": kept.urlencode(),
+                "states": capacity.STATES,
+                "partitions": list(parts),
+                "query": request.GET.urlencode(),
+            }
+        case "partitions":
+            return {"partitions": parts}
+        case "pools":
+            counted = capacity.by_pool(pools, {row.id: machines})
+            return {"pools": [(pool, counted[pool.id]) for pool in pools]}
+        case "history":
+            return {"history": health.history_of(row)}
+    used = cluster_load.load_of(request.actor, row)
+    return {
+        "load": used,
+        "runs": sum(u["runs"] for u in used),
+        "waits": sum(u["waits"] for u in used),
+        "RUNS": cluster_load.RUNS,
+        "WAITS": cluster_load.WAITS,
+    }
+
+
+def _act(request: Any, row: Cluster) -> HttpResponse:
+    """Test, disable, enable, or remove."""
+    here, what = f"/{request.org.slug}/clusters/{row.name}", request.POST.get("do", "")
+    if what == "test":
+        found = connections.probe_cluster(actor=request.actor, cluster=row)
+        (messages.success if found.is_ok else messages.error)(
+            request, f"{row.name}: {found.message}"
+        )
+        return redirect(here)
+    if what == "remove":
+        return _remove(request, row, here)
+    is_enabled = what == "enable"
+    done = (
+        f"{row.name} takes jobs again."
+        if is_enabled
+        else f"{row.name} takes no new jobs; what runs goes on."
+    )
+    return action(
+        request,
+        here,
+        done,
+        lambda: connections.enable_cluster(actor=request.actor, cluster=row, is_enabled=is_enabled),
+    )
+
+
+def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
+    if request.POST.get("name", "").strip() != row.name:
+        messages.error(request, f"Nothing was removed: type {row.name} to confirm.")
+        return redirect(here)
+    try:
+        connections.remove_cluster(actor=request.actor, cluster=row)
+    except PortalError as error:
+        note_denial(request, error)
+        tell_fault(request, error)
+        return redirect(here)
+    messages.success(request, f"{row.name} is removed, with its pools.")
+    return redirect(f"/{request.org.slug}/clusters")

@@ -1,0 +1,81 @@
+"""Pages for operators: all clusters, connecting one, and changing how one is reached. What does not answer is only stored when
+that is said in so many words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from clusters import representations
+from clusters.backend_options import backend_kinds
+from clusters.services import connections
+from clusters.web.options import fields, given, tried
+from jobs.scheduling import cluster_load
+from schedulers import title_of
+from workspaces.access.permissions import Permission as P
+from workspaces.web.base import page
+
+
+@page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
+def clusters(request: Any) -> HttpResponse:
+    """All clusters, and the form to connect one: drawn from the options of the kind chosen."""
+    kinds = {kind["name"]: kind for kind in backend_kinds()}
+    chosen = kinds.get(request.POST.get("kind") or request.GET.get("kind", ""))
+    shown: dict[str, Any] = {
+        "page_title": "Clusters",
+        "kinds": kinds.values(),
+        "kind": chosen,
+        "name": request.POST.get("name", ""),
+    }
+    if chosen:
+        kind, name = chosen["name"], request.POST.get("name", "").strip()
+        options = given(request, kind)
+        made, told = tried(
+            request,
+            lambda: connections.probe_options(actor=request.actor, backend=kind, options=options),
+            lambda: connections.connect_cluster(
+                actor=request.actor, name=name, backend=kind, options=options
+            ),
+        )
+        if made:
+            messages.success(
+                request, f"{made.name} is connected. Its nodes appear in a few seconds."
+            )
+            return redirect(f"/{request.org.slug}/clusters/{made.name}")
+        shown |= told | fields(request, kind, told["faults"])
+    return render(
+        request, "jobs/clusters.html", shown | {"clusters": representations.cluster_rows()}
+    )
+
+
+@page(P.CLUSTERS_WRITE, ("GET", "HEAD", "POST"))
+def edit_cluster(request: Any, cluster: str) -> HttpResponse:
+    """Other options; an empty secret stays, one ticked for removal goes."""
+    row = connections.find_cluster(cluster)
+    here, options = f"/{request.org.slug}/clusters/{row.name}", given(request, row.backend, row)
+    made, told = tried(
+        request,
+        lambda: connections.probe_options(
+            actor=request.actor, backend=row.backend, options=options, cluster=row
+        ),
+        lambda: connections.change_cluster(actor=request.actor, cluster=row, options=options),
+    )
+    if made:
+        messages.success(request, f"{row.name} is changed.")
+        return redirect(here)
+    return render(
+        request,
+        "jobs/cluster_edit.html",
+        told
+        | fields(request, row.backend, told["faults"], row)
+        | {
+            "page_title": "Edit",
+            "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)],
+            "cluster": row,
+            "title": title_of(row.backend),
+            "live": cluster_load.live_on(request.actor, row),
+        },
+    )

@@ -1,0 +1,250 @@
+"""Pages of pools: where one's teams can run and what is free there now; for operators making, changing, granting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+
+from clusters import capacity, representations
+from clusters.health import standing
+from clusters.models import Cluster, Pool
+from clusters.services import connections
+from clusters.services import pools as service
+from jobs.scheduling import cluster_load
+from jobs.scheduling.placement import machines_in, machines_of
+from jobs.selectors import visible_jobs
+from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.web.denials import note_denial
+from portal.web.options import faults_of
+from schedulers import backends, capabilities_of
+from schedulers.contract import Capability, Identity
+from schedulers.states import State
+from workspaces.access.permissions import Permission as P
+from workspaces.models import Team
+from workspaces.organizations import selectors as people
+from workspaces.web.base import action, page, tell_fault
+
+SHOWN = 50
+_IDENTITY = ("user", "account", "qos")
+
+
+@page(P.NODES_READ, ("GET", "HEAD", "POST"))
+def pools(request: Any) -> HttpResponse:
+    """Where the organization's teams can run; making a pool."""
+    faults: dict[str, str] = {}
+    if request.method == "POST":
+        try:
+            made = _make(request)
+        except PortalError as error:
+            note_denial(request, error)
+            said, faults = faults_of(error)
+            if said:
+                messages.error(request, said)
+        else:
+            messages.success(
+                request, f"{made.name} is there. Grant it to a team, or open it to all."
+            )
+            return redirect(f"/{request.org.slug}/pools/{made.name}")
+    may_write, asked = (
+        request.actor.may(P.CLUSTERS_WRITE),
+        {name: request.GET.get(name, "") for name in ("team", "cluster")},
+    )
+    places = [place for place in _places(request) if _is_asked(place, asked)]
+    clusters = list(Cluster.objects.order_by("name")) if may_write else []
+    return render(
+        request,
+        "jobs/pools.html",
+        {
+            "page_title": "Pools",
+            "places": places,
+            "asked": asked,
+            "teams": people.teams_for(request.actor),
+            "may_write": may_write,
+            "clusters": clusters,
+            "faults": faults,
+            "typed": request.POST,
+            "ACTIVE": f"{cluster_load.RUNS},{cluster_load.WAITS}",
+            "chosen": request.POST.get("cluster") or asked["cluster"],
+        },
+    )
+
+
+@page(P.NODES_READ, ("GET", "HEAD", "POST"))
+def pool(request: Any, pool: str) -> HttpResponse:
+    """One pool."""
+    row = next((p for p in service.pools_seen_by(request.actor) if p.name == pool), None)
+    if row is None:
+        raise NotFound(f"There is no pool {pool[:80]!r} that you can see.")
+    faults: dict[str, str] = {}
+    if request.method == "POST":
+        try:
+            return _act(request, row)
+        except InvalidInput as error:
+            _, faults = faults_of(error)
+    return render(
+        request,
+        "jobs/pool.html",
+        _shown(request, row) | {"faults": faults, "typed": request.POST if faults else {}},
+    )
+
+
+def _shown(request: Any, row: Pool) -> dict[str, Any]:
+    machines = machines_of(row.cluster)
+    inside = sorted(capacity.inside_of(row, machines), key=lambda m: capacity.natural(m.node.name))
+    actor, teams = request.actor, service.teams_of([row])[row.id]
+    given = service.identities_of([row])[row.id] if actor.may(P.CLUSTERS_READ) else {}
+    return {
+        "page_title": row.name,
+        "crumbs": [("Pools", f"/{request.org.slug}/pools")],
+        "pool": row,
+        "stock": capacity.stock_of(inside),
+        "standing": standing(row.cluster),
+        "nodes": representations.machine_page(inside, {}, SHOWN)[0],
+        "granted": [(slug, given.get(slug, {})) for slug in teams],
+        "all_teams": people.teams_for(actor),
+        "may_write": actor.may(P.CLUSTERS_WRITE),
+        "may_read": actor.may(P.CLUSTERS_READ),
+        "RUNS": cluster_load.RUNS,
+        "WAITS": cluster_load.WAITS,
+        "elsewhere": service.grants_elsewhere(actor, row) if actor.may(P.CLUSTERS_READ) else [],
+        "load": cluster_load.load_of(actor, row.cluster, row)
+        if actor.may(P.CLUSTERS_READ)
+        else _own_load(request, row),
+        "partitions": list(capacity.by_partition(machines)),
+        "types": list(capacity.stock_of(machines).gpus),
+        "has_identities": _has_identities(row.cluster),
+        "is_last": not row.is_open and row.cluster.is_enabled and row.cluster.pools.count() == 1,
+    }
+
+
+def _has_identities(cluster: Cluster) -> bool:
+    return cluster.backend in backends() and Capability.IDENTITIES in capabilities_of(
+        cluster.backend
+    )
+
+
+def _own_load(request: Any, row: Pool) -> list[dict[str, Any]]:
+    """For members: their organization's teams, as far as they see its jobs."""
+    seen = visible_jobs(request.actor).filter(pool=row, state__lt=State.SUCCEEDED)
+    return cluster_load.by_team(seen, request.org)
+
+
+def _places(request: Any) -> list[dict[str, Any]]:
+    """Pools that may be used or, for operators, that there are; and clusters without any, which are everybody's."""
+    seen = service.pools_seen_by(request.actor)
+    whole = list(Cluster.objects.filter(is_enabled=True, pools=None).order_by("name"))
+    clusters = {c.id: c for c in (*whole, *(p.cluster for p in seen))}
+    machines, teams, used = (
+        machines_in(clusters.values()),
+        service.teams_of(seen),
+        cluster_load.load_here(request.actor),
+    )
+    nothing = {"runs": 0, "waits": 0}
+    return [
+        {
+            "name": c.name,
+            "cluster": c,
+            "standing": standing(c),
+            "pool": None,
+            "teams": [],
+            "is_open": True,
+            "note": "",
+            "rule": "all nodes",
+            "stock": capacity.stock_of(machines[c.id]),
+            **used.get((c.id, None), nothing),
+        }
+        for c in whole
+    ] + [
+        {
+            "name": p.name,
+            "cluster": p.cluster,
+            "standing": standing(p.cluster),
+            "pool": p,
+            "teams": teams[p.id],
+            "is_open": p.is_open,
+            "note": p.note,
+            "rule": p.rule_text,
+            "stock": capacity.stock_of(capacity.inside_of(p, machines[p.cluster_id])),
+            **used.get((p.cluster_id, p.id), nothing),
+        }
+        for p in seen
+    ]
+
+
+def _is_asked(place: dict[str, Any], asked: dict[str, str]) -> bool:
+    return (not asked["cluster"] or place["cluster"].name == asked["cluster"]) and (
+        not asked["team"]
+        or (place["cluster"].is_enabled and (place["is_open"] or asked["team"] in place["teams"]))
+    )
+
+
+def _make(request: Any) -> Pool:
+    name, cluster = request.POST.get("name", "").strip(), request.POST.get("cluster", "")
+    return service.create_pool(
+        actor=request.actor, cluster=connections.find_cluster(cluster), name=name, **_rule(request)
+    )
+
+
+def _rule(request: Any) -> dict[str, Any]:
+    """Labels are words: rack=3 fabric=ib. Raises InvalidInput."""
+    labels = {}
+    for word in request.POST.get("labels", "").split():
+        name, equals, value = word.partition("=")
+        if not name or not equals:
+            raise InvalidInput.at("labels", f"{word[:60]!r} must be name=value")
+        labels[name] = value
+    return {
+        "labels": labels,
+        "is_open": "is_open" in request.POST,
+        **{name: request.POST.get(name, "") for name in ("partition", "gpu_type", "note")},
+    }
+
+
+def _act(request: Any, row: Pool) -> HttpResponse:
+    """Change, delete, grant, revoke. Raises InvalidInput for what stands in a field."""
+    here, actor, what = (
+        f"/{request.org.slug}/pools/{row.name}",
+        request.actor,
+        request.POST.get("do", ""),
+    )
+    if what == "change":
+        rule = _rule(request)
+        service.change_pool(actor=actor, pool=row, **rule)
+        messages.success(request, f"{row.name} is changed.")
+        return redirect(here)
+    if what == "delete":
+        return _delete(request, row, here)
+    team = Team.objects.filter(slug=request.POST.get("team", "")).first()
+    if team is None:
+        raise InvalidInput.at("team", "choose one")
+    if what == "revoke":
+        return action(
+            request,
+            here,
+            f"{team.slug} no longer sends jobs to {row.name}; what runs goes on.",
+            lambda: service.revoke_pool(actor=actor, pool=row, team=team),
+        )
+    given = (
+        Identity(**{name: request.POST.get(name, "").strip() for name in _IDENTITY})
+        if _has_identities(row.cluster)
+        else None
+    )
+    service.grant_pool(actor=actor, pool=row, team=team, identity=given)
+    messages.success(request, f"{team.slug} may use {row.name}.")
+    return redirect(here)
+
+
+def _delete(request: Any, row: Pool, here: str) -> HttpResponse:
+    try:
+        service.delete_pool(actor=request.actor, pool=row)
+    except PortalError as error:
+        note_denial(request, error)
+        tell_fault(request, error)
+        return redirect(here)
+    messages.success(
+        request, f"{row.name} is deleted, with its grants. What runs on its nodes goes on."
+    )
+    return redirect(f"/{request.org.slug}/pools")

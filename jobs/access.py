@@ -1,0 +1,41 @@
+"""What explanations of access are about here: a job. It lives in a team, and acting on another's takes more than acting on one's own."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from jobs.selectors import find_job
+from workspaces.access.actors import Actor
+from workspaces.access.check import FINDERS, About, Needs
+from workspaces.access.permissions import Permission
+from workspaces.models import Organization
+
+_ACTS = {
+    Permission.JOBS_CANCEL: (Permission.JOBS_ADMIN,),
+    Permission.JOBS_EXEC: (Permission.JOBS_EXEC_OTHERS, Permission.JOBS_EXEC),
+}
+
+
+def job_named(actor: Actor, org: Organization, name: str) -> About:
+    """Raises NotFound for a job that the actor does not see."""
+    job = find_job(actor, name)
+
+    def needs(permission: Permission, user_id: UUID | None) -> Needs:
+        if permission not in _ACTS or user_id == job.owner_id:
+            return (permission,), ""
+        if permission == Permission.JOBS_EXEC:
+            return (
+                _ACTS[permission],
+                f"#{job.number} belongs to {job.owner.email}: running something in it takes jobs:exec-others and jobs:exec.",
+            )
+        return (
+            _ACTS[permission],
+            f"#{job.number} belongs to {job.owner.email}: acting on another's job takes {Permission.JOBS_ADMIN}.",
+        )
+
+    return About(job.team, f"#{job.number} {job.name}", f"/{org.slug}/jobs/{job.number}", needs)
+
+
+def register() -> None:
+    """At start-up."""
+    FINDERS["job"] = job_named

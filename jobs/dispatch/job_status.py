@@ -1,0 +1,183 @@
+"""A job's own state follows from its attempts; so does the fate of the jobs that wait for it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from uuid import UUID
+
+from django.db.models import Count, Max, Min
+
+from jobs import live_updates
+from jobs.bulk import write_rows
+from jobs.models import Attempt, Dependency, Job
+from portal.core import clock
+from portal.core.events import Fact, record_all
+from portal.core.wakeups import hint
+from schedulers.states import State
+
+_FIELDS = (
+    "state",
+    "state_at",
+    "reason",
+    "evidence",
+    "exit_code",
+    "node",
+    "nodes",
+    "wait",
+    "attempt_count",
+    "started_at",
+    "finished_at",
+)
+Doomed = list[tuple[UUID, str]]
+
+
+def refresh_jobs(
+    jobs: Iterable[UUID],
+    changed: Sequence[Attempt] = (),
+    locked: Iterable[Job] = (),
+    *,
+    is_told: bool = True,
+) -> Doomed:
+    """Bring the derived columns of these jobs up to date; the attempts to cancel because what they waited for failed. `changed`:
+    attempts of theirs that the caller has locked and written as they stand here, which need no reading; `locked`: the same of the jobs. Not
+    `is_told`: live viewers hear of it with what comes next, in a moment."""
+    known = {job.id: job for job in locked}
+    unknown_jobs = [pk for pk in jobs if pk not in known]
+    rows = (
+        list(Job.objects.select_for_update().filter(id__in=unknown_jobs).order_by("id"))
+        if unknown_jobs
+        else []
+    )
+    rows = sorted([*rows, *known.values()], key=lambda job: job.id)
+    before = {job.id: State(job.state) for job in rows}
+    single = [job for job in rows if job.array_size is None]
+    current = {attempt.job_id: attempt for attempt in changed if attempt.is_current}
+    if unknown := [job for job in single if job.id not in current]:
+        current.update(
+            (a.job_id, a) for a in Attempt.objects.filter(job__in=unknown, is_current=True)
+        )
+    for job in single:
+        _from_attempt(job, current[job.id])
+    for job in rows:
+        if job.array_size is not None:
+            _from_tasks(job)
+    write_rows(rows, _FIELDS)
+    if is_told:
+        live_updates.jobs_changed(rows)
+    ended = [job for job in rows if State(job.state).is_final and not before[job.id].is_final]
+    record_all(
+        Fact(
+            f"job.{State(job.state).word}",
+            job.org_id,
+            "job",
+            job.id,
+            "muster",
+            {"number": job.number, "reason": job.reason},
+        )
+        for job in ended
+    )
+    return _free_dependents(ended) if ended else []
+
+
+def _from_attempt(job: Job, attempt: Attempt) -> None:
+    job.state, job.state_at, job.reason, job.evidence = (
+        attempt.state,
+        attempt.state_at,
+        attempt.reason,
+        attempt.evidence,
+    )
+    job.exit_code, job.node, job.nodes = attempt.exit_code, attempt.node, attempt.nodes
+    job.wait, job.attempt_count = attempt.wait, attempt.ordinal
+    job.started_at, job.finished_at = attempt.started_at or job.started_at, attempt.finished_at
+
+
+def _from_tasks(job: Job) -> None:
+    """An array runs while any task runs, fails if any failed, succeeds if all did."""
+    tasks = Attempt.objects.filter(job=job, is_current=True)
+    counts = {
+        State(row["state"]): row["n"] for row in tasks.values("state").annotate(n=Count("id"))
+    }
+    state = array_state(counts)
+    times = Attempt.objects.filter(job=job).aggregate(
+        first=Min("started_at"), last=Max("finished_at"), n=Count("id")
+    )
+    if state != job.state:
+        job.state_at = clock.now()
+    job.state, job.started_at, job.attempt_count = state, times["first"], times["n"]
+    job.finished_at = times["last"] if state.is_final else None
+    worst = (
+        tasks.filter(state=state).exclude(reason="").order_by("index").first()
+        if state.is_final
+        else None
+    )
+    job.reason, job.evidence = (worst.reason, worst.evidence) if worst else ("", "")
+    job.exit_code = worst.exit_code if worst else None
+    waiting = tasks.filter(state=State.QUEUED).exclude(wait="").order_by("index").first()
+    job.wait = waiting.wait if waiting and state == State.QUEUED else ""
+
+
+def array_state(counts: Mapping[State, int]) -> State:
+    """One word for many tasks: the furthest live state while any lives, else the worst end."""
+    live = [state for state, n in counts.items() if n and not state.is_final]
+    if live:
+        moving = [state for state in live if state != State.QUEUED]
+        return max(moving, key=lambda s: (s != State.STOPPING, s)) if moving else State.QUEUED
+    for state in (State.FAILED, State.CANCELED):
+        if counts.get(state):
+            return state
+    return State.SUCCEEDED
+
+
+def _free_dependents(ended: Sequence[Job]) -> Doomed:
+    """Attempts become due when all that their job needs has ended well; those whose need failed are doomed."""
+    waiting = set(Dependency.objects.filter(needs__in=ended).values_list("job_id", flat=True))
+    if not waiting:
+        return []
+    verdicts = verdict_of(Job.objects.filter(id__in=waiting, state=State.QUEUED))
+    why = {
+        job.id: f"#{failed.number} {failed.name} ended {State(failed.state).word}."
+        for job, (_, failed) in verdicts.items()
+        if failed
+    }
+    ready = {
+        job.id
+        for job, (is_ready, failed) in verdicts.items()
+        if is_ready and not failed and not job.is_held
+    }
+    locked = _locked_queued(why.keys() | ready)
+    if ready:
+        Attempt.objects.filter(
+            job__in=ready, job__is_held=False, state=State.QUEUED, due_at=None
+        ).update(due_at=clock.now(), queued_at=clock.now())
+        hint("jobs.dispatch")
+    return [(pk, why[job_id]) for pk, job_id in locked if job_id in why]
+
+
+def _locked_queued(jobs: Collection[UUID]) -> list[tuple[UUID, UUID]]:
+    """Attempts of these jobs that wait, locked in the order of ids, as everybody does: two whose ends free the same jobs do not wait in a ring."""
+    rows = (
+        Attempt.objects.select_for_update().filter(job__in=jobs, state=State.QUEUED).order_by("id")
+    )
+    return list(rows.values_list("id", "job_id")) if jobs else []
+
+
+def verdict_of(jobs: Iterable[Job]) -> dict[Job, tuple[bool, Job | None]]:
+    """For each job: whether everything it needs has ended as needed, and the first need that can no longer be met."""
+    waiting = list(jobs)
+    needs: dict[UUID, list[Dependency]] = defaultdict(list)
+    for row in Dependency.objects.filter(job__in=waiting).select_related("needs"):
+        needs[row.job_id].append(row)
+    return {job: _judge(needs[job.id]) for job in waiting}
+
+
+def _judge(needs: Sequence[Dependency]) -> tuple[bool, Job | None]:
+    for need in needs:
+        if State(need.needs.state).is_final and not is_met(need.condition, State(need.needs.state)):
+            return False, need.needs
+    return all(State(need.needs.state).is_final for need in needs), None
+
+
+def is_met(condition: str, state: State) -> bool:
+    """Whether an end is the one that was waited for."""
+    return {"any": True, "failed": state == State.FAILED}.get(condition, state == State.SUCCEEDED)

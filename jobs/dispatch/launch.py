@@ -1,0 +1,210 @@
+"""From an attempt to what a backend starts: names resolved, variables set, its own token made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from clusters.models import Cluster, Pool, PoolGrant
+from clusters.sharing import not_served_text, only_org_id, uids_of
+from jobs.examples import contents
+from jobs.job_specs import spec_of
+from jobs.models import Attempt
+from schedulers.contract import Identity, Launch, Placement
+from schedulers.spec import JobSpec, Launcher, Task, environment, script
+from workspaces.access.actors import Actor
+from workspaces.credentials.secrets import Opened, Use, open_secrets
+from workspaces.credentials.tokens import Bearer, issue_attempt_tokens
+from workspaces.models import Team
+
+NIL = UUID(int=0)
+
+
+def build_launches(
+    attempts: Sequence[Attempt], known: Collection[UUID], cluster: Cluster | None = None
+) -> list[Launch]:
+    """What is handed over to a cluster; `known` are those that somebody may have handed over before. Makes the attempts' tokens, opens the
+    secrets that their jobs refer to and, where the cluster needs them, finds their teams' system users."""
+    grants = _grants(attempts)
+    tokens = issue_attempt_tokens(
+        [
+            Bearer(a.job.org_id, a.job.team_id, a.job.owner_id, a.id, f"job #{a.job.number}")
+            for a in attempts
+        ]
+    )
+    opened = open_secrets([_use(attempt) for attempt in attempts])
+    uids = uids_of(cluster, {attempt.job.team_id for attempt in attempts}) if cluster else {}
+    only = only_org_id(cluster) if cluster else None
+    return [
+        _built(
+            attempt,
+            token,
+            secrets.values,
+            is_new=attempt.id not in known,
+            uid=uids.get(attempt.job.team_id, 0),
+            **_given(attempt.job.pool, grants.get(_pair(attempt)))
+            | _lacking(secrets)
+            | _not_served(cluster, only, attempt),
+        )
+        for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
+    ]
+
+
+def _built(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any) -> Launch:
+    job = attempt.job
+    spec, task = spec_of(job), _task(attempt, token, secrets)
+    files = {name: secrets[name] for name in spec.secret_files if name in secrets}
+    return _launch(
+        spec, task, attempt.key, task.placement, job.owner.email, job.pool, files=files, **more
+    )
+
+
+def _use(attempt: Attempt) -> Use:
+    job = attempt.job
+    references = {**(job.spec.get("secrets") or {}), **(job.spec.get("secret_files") or {})}
+    return Use(
+        job.org_id,
+        job.team_id,
+        job.team.slug,
+        references,
+        job.id,
+        {"number": job.number, "attempt": str(attempt.id)},
+    )
+
+
+def _lacking(opened: Opened) -> dict[str, Any]:
+    """A secret that went after the submission: without it the job would only fail later and without a word."""
+    return {"barred": opened.lacks, "barred_by": "secrets"} if opened.lacks else {}
+
+
+def _not_served(cluster: Cluster | None, only: UUID | None, attempt: Attempt) -> dict[str, Any]:
+    """It was claimed before the cluster served one organization only."""
+    return (
+        {}
+        if cluster is None or only in (None, attempt.job.org_id)
+        else {"barred": not_served_text(cluster)}
+    )
+
+
+def environment_for(attempt: Attempt) -> dict[str, str]:
+    """The variables it gets, with its token left out."""
+    return environment(spec_of(attempt.job), _task(attempt, "(secret)", {}))
+
+
+def _task(attempt: Attempt, token: str, secrets: Mapping[str, str]) -> Task:
+    job = attempt.job
+    return Task(
+        job_id=job.id,
+        number=job.number,
+        attempt_id=attempt.id,
+        attempt=attempt.ordinal,
+        index=attempt.index,
+        org=job.org.slug,
+        team=job.team.slug,
+        url=settings.MUSTER_BASE_URL,
+        token=token,
+        placement=placement_of(attempt),
+        examples_dir=str(settings.MUSTER_EXAMPLES),
+        secrets=secrets,
+    )
+
+
+def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec) -> Launch:
+    """What would be handed over, with ids and token left out."""
+    task = Task(
+        job_id=NIL,
+        number=0,
+        attempt_id=NIL,
+        org=actor.org_slug,
+        team=team.slug,
+        url=settings.MUSTER_BASE_URL,
+        token="(made when it starts)",  # noqa: S106  no secret
+        examples_dir=str(settings.MUSTER_EXAMPLES),
+    )
+    grant = PoolGrant.objects.filter(pool=pool, team=team).first() if pool else None
+    return _launch(spec, task, "muster-rehearsal", None, actor.email, pool, **_given(pool, grant))
+
+
+def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolGrant]:
+    """By pool and team; in one statement, and in none where no job has a pool."""
+    jobs = [attempt.job for attempt in attempts if attempt.job.pool_id]
+    rows = (
+        PoolGrant.objects.filter(
+            pool__in={j.pool_id for j in jobs}, team__in={j.team_id for j in jobs}
+        )
+        if jobs
+        else ()
+    )
+    return {(row.pool_id, row.team_id): row for row in rows}
+
+
+def _pair(attempt: Attempt) -> tuple[UUID | None, UUID]:
+    return attempt.job.pool_id, attempt.job.team_id
+
+
+def _given(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
+    """What comes with the grant. A grant that was taken back bars: without it the job would run as somebody else."""
+    if grant is not None:
+        return {"identity": Identity(grant.run_as, grant.account, grant.qos)}
+    return (
+        {}
+        if pool is None or pool.is_open
+        else {"barred": f"The team may no longer use pool {pool.name}."}
+    )
+
+
+def placement_of(attempt: Attempt) -> Placement | None:
+    """Where the portal put it; None where the cluster's own scheduler chooses."""
+    place = attempt.placement
+    if not place:
+        return None
+    return Placement(
+        node=place["node"],
+        cpus=place["cpus"] / 1000,
+        memory=place["memory"],
+        gpus=tuple(place["gpus"]),
+        gpu_uuids=tuple(place["uuids"]),
+    )
+
+
+def _launch(
+    spec: JobSpec,
+    task: Task,
+    key: str,
+    placement: Placement | None,
+    user: str,
+    pool: Pool | None,
+    **more: Any,
+) -> Launch:
+    """Where the portal places jobs itself they see its files; anywhere else the examples travel with a script that names them."""
+    ask, text = spec.resources, script(spec)
+    is_away = placement is None and "MUSTER_EXAMPLES" in text
+    return Launch(
+        key=key,
+        name=spec.name,
+        script=text,
+        env=environment(spec, replace(task, examples_dir="") if is_away else task),
+        examples=contents(settings.MUSTER_EXAMPLES) if is_away else {},
+        image=spec.image,
+        cpus=ask.cpus,
+        memory=ask.memory,
+        gpus=ask.gpus,
+        gpu_type=ask.gpu_type,
+        num_nodes=spec.num_nodes,
+        shm_size=ask.shm_size,
+        time_limit=spec.policy.max_runtime,
+        grace=spec.policy.grace,
+        placement=placement,
+        is_on_first_node_only=spec.launcher in {Launcher.MPI, Launcher.SRUN},
+        org=task.org,
+        team=task.team,
+        user=user,
+        partition=pool.partition if pool else "",
+        node_labels=dict(pool.labels) if pool else {},
+        native=spec.native,
+        **more,
+    )

@@ -1,0 +1,291 @@
+"""The one place where an attempt's state changes.
+
+`transition` takes what was decided or observed and applies what is still true: an attempt's state never goes down and a final
+one never changes, so of two racing changes the one that comes later in rank wins and the other is dropped, silently and
+rightly. In the same transaction it writes the events, gives back what was held, plans the retry, derives the job's own state
+and sets free (or cancels) the jobs that waited for it.
+
+    QUEUED → DISPATCHING → SUBMITTED → STARTING → RUNNING → STOPPING → SUCCEEDED | FAILED | CANCELED
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from jobs.bulk import write_rows
+from jobs.dispatch import job_status
+from jobs.gpu_use import ran_of
+from jobs.images import failures
+from jobs.job_specs import spec_of
+from jobs.models import Attempt, PendingSpell
+from jobs.scheduling.reservations import meters_of, with_jobs
+from portal.core import clock
+from portal.core.events import Fact, record_all
+from portal.core.wakeups import hint
+from schedulers.states import Reason, State, Wait
+from workspaces.credentials.tokens import revoke_attempt_tokens
+from workspaces.quotas import gpu_hour_counting
+from workspaces.quotas.reservations import settle
+
+log = logging.getLogger(__name__)
+_FIELDS = (
+    "state",
+    "state_at",
+    "reason",
+    "evidence",
+    "exit_code",
+    "signal",
+    "peak_memory",
+    "started_at",
+    "finished_at",
+    "node",
+    "nodes",
+    "native_id",
+    "is_held",
+    "is_current",
+    "lease",
+    "lease_until",
+    "wait",
+    "missing_since",
+)
+MOST_FORGOTTEN = 8  # times that a job which its scheduler lost is sent again, for eight minutes, whatever its policy says
+MAX_BACKOFF = 3600.0
+_ENDS_OF_A_CANCEL = frozenset({Reason.COMPLETED, Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})
+
+
+@dataclass(frozen=True)
+class Change:
+    """One step of one attempt. `lease`: apply only while this lease holds. `source`: who says so. None leaves a field as it is."""
+
+    attempt_id: UUID
+    to: State
+    source: str
+    reason: Reason | None = None
+    evidence: str = ""
+    exit_code: int | None = None
+    signal: int | None = None
+    peak_memory: int | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    node: str = ""
+    native_id: str = ""
+    nodes: Sequence[str] = ()
+    lease: UUID | None = None
+    image_digest: str = ""
+
+
+@transaction.atomic
+def transition(changes: Iterable[Change]) -> list[Attempt]:
+    """Apply each change that still moves its attempt up; the attempts that moved. Runs in the scope one is in."""
+    wanted = {change.attempt_id: change for change in changes}
+    rows = (
+        Attempt.objects.select_for_update(of=("self",))
+        .filter(id__among=list(wanted))
+        .order_by("id")
+    )
+    at = clock.now()
+    waited = {
+        attempt.id for attempt in rows if attempt.state == State.QUEUED or attempt.wait
+    }  # who claims one closes its spell
+    moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id], at)]
+    if moved:
+        with_jobs(
+            moved, is_locked=True
+        )  # before the meters, as a claim does: two who meet do not wait in a ring
+        _end_as_canceled(moved)
+        _settle_all(moved)
+        write_rows(moved, _FIELDS)
+        _tell(moved, wanted)
+        _close_spells([attempt.id for attempt in moved if attempt.id in waited])
+        failures.remember(
+            (a, wanted[a.id].image_digest) for a in moved if a.reason == Reason.NO_KERNEL_IMAGE
+        )
+        _after(moved)
+    return moved
+
+
+def _apply(attempt: Attempt, change: Change, at: datetime) -> bool:
+    """Set the fields on the object; False when the change is stale."""
+    state = State(attempt.state)
+    if (
+        state.is_final
+        or change.to <= state
+        or (change.lease is not None and change.lease != attempt.lease)
+    ):
+        return False
+    attempt.state, attempt.state_at, attempt.wait, attempt.missing_since = change.to, at, "", None
+    attempt.node = change.node or attempt.node
+    attempt.nodes = list(change.nodes) or attempt.nodes
+    attempt.native_id = change.native_id or attempt.native_id
+    attempt.peak_memory = change.peak_memory or attempt.peak_memory
+    if change.to >= State.RUNNING and change.started_at:
+        attempt.started_at = change.started_at
+    elif change.to == State.RUNNING:
+        attempt.started_at = attempt.started_at or at
+    if (
+        change.to > State.DISPATCHING and change.to != State.STOPPING
+    ):  # a stop may come while it is being handed over:
+        attempt.lease = attempt.lease_until = None  # that it is not there yet then means nothing
+    if change.to.is_final:
+        _end(attempt, change, at)
+    return True
+
+
+def _end(attempt: Attempt, change: Change, at: datetime) -> None:
+    reason = change.reason or Reason.PLATFORM_ERROR
+    if reason.final_state != change.to:
+        log.error("attempt %s: reason %s does not end in %s", attempt.id, reason, change.to.word)
+    attempt.reason = reason
+    attempt.evidence = change.evidence.replace("\x00", "\N{REPLACEMENT CHARACTER}")[:4000]
+    attempt.exit_code, attempt.signal = change.exit_code, change.signal
+    attempt.finished_at = max(
+        change.finished_at or at, attempt.started_at or change.finished_at or at
+    )
+
+
+def _end_as_canceled(moved: Sequence[Attempt]) -> None:
+    """A job that was asked to end and then ended by itself was canceled, whatever its exit code; one that had ended before was not.
+    Schedulers tell whole seconds."""
+    for attempt in moved:
+        job, at = attempt.job, attempt.finished_at
+        if (
+            attempt.reason in _ENDS_OF_A_CANCEL
+            and job.cancel_asked_at
+            and at
+            and at >= job.cancel_asked_at.replace(microsecond=0)
+        ):
+            attempt.state, attempt.reason = State.CANCELED, Reason.CANCELED
+            attempt.evidence = f"Canceled by {job.cancel_asked_by}."
+
+
+def _settle_all(moved: Sequence[Attempt]) -> None:
+    """Give back what ended attempts held, and count how long their GPUs were used: `is_held` flips here and only here, so both are done once."""
+    ended: Counter[UUID] = Counter()
+    given_back = []
+    jobs = {attempt.job_id: attempt.job for attempt in moved}
+    for attempt in moved:
+        if attempt.is_held and State(attempt.state).is_final:
+            attempt.is_held = False
+            ended[attempt.job_id] += 1
+            given_back.append(attempt)
+    if ended:
+        settle(meters_of((jobs[job_id], count) for job_id, count in ended.items()))
+        gpu_hour_counting.count(
+            ran for attempt in given_back if (ran := ran_of(attempt, attempt.finished_at))
+        )
+
+
+def _tell(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:
+    record_all(
+        Fact(
+            kind=f"attempt.{State(a.state).word}",
+            org_id=a.org_id,
+            subject_type="job",
+            subject_id=a.job_id,
+            actor=wanted[a.id].source,
+            data={"attempt": str(a.id), "index": a.index, "ordinal": a.ordinal}
+            | (
+                {"reason": str(a.reason), "evidence": a.evidence[:500], "exit_code": a.exit_code}
+                if a.reason
+                else {}
+            )
+            | ({"node": a.node} if a.node else {}),
+        )
+        for a in moved
+    )
+
+
+def _close_spells(attempts: Sequence[UUID]) -> None:
+    if attempts:
+        PendingSpell.objects.filter(attempt__id__among=attempts, until=None).update(
+            until=clock.now()
+        )
+
+
+def _after(moved: Sequence[Attempt]) -> None:
+    """What follows from it: retries, the jobs' own states, those who waited."""
+    ended = [a for a in moved if State(a.state).is_final]
+    retried = [a for a in ended if _may_retry(a)]
+    _retry(retried)
+    if ended:
+        revoke_attempt_tokens(a.id for a in ended)
+        hint("jobs.dispatch")
+    canceled = job_status.refresh_jobs({a.job_id for a in moved}, moved, [a.job for a in moved])
+    if canceled:
+        transition(
+            Change(attempt_id, State.CANCELED, "muster", Reason.DEPENDENCY_FAILED, why)
+            for attempt_id, why in canceled
+        )
+
+
+def _may_retry(attempt: Attempt) -> bool:
+    job = attempt.job
+    if attempt.state != State.FAILED or job.cancel_asked_at:
+        return False
+    policy = spec_of(job).policy
+    if attempt.reason == Reason.FORGOTTEN and attempt.ordinal <= policy.retries + MOST_FORGOTTEN:
+        return True  # it hardly ran: not one of the tries that the policy counts
+    if attempt.ordinal > policy.retries:
+        return False
+    return (
+        attempt.reason in policy.retry_on
+        if policy.retry_on
+        else Reason(attempt.reason).is_retryable
+    )
+
+
+def _retry(ended: Sequence[Attempt]) -> None:
+    if not ended:
+        return
+    for attempt in ended:
+        attempt.is_current = False
+    write_rows(ended, ("is_current",))
+    Attempt.objects.bulk_create(_next_of(attempt) for attempt in ended)
+    record_all(
+        Fact(
+            "attempt.retry_planned",
+            a.org_id,
+            "job",
+            a.job_id,
+            "muster",
+            {
+                "index": a.index,
+                "ordinal": a.ordinal + 1,
+                "after": str(a.reason),
+                "in_seconds": _backoff(a),
+            },
+        )
+        for a in ended
+    )
+
+
+def _next_of(attempt: Attempt) -> Attempt:
+    at, is_held = clock.now(), attempt.job.is_held
+    return Attempt(
+        org_id=attempt.org_id,
+        job_id=attempt.job_id,
+        cluster_id=attempt.cluster_id,
+        index=attempt.index,
+        ordinal=attempt.ordinal + 1,
+        priority=attempt.job.priority,
+        queued_at=at,
+        state_at=at,
+        due_at=None if is_held else at + timedelta(seconds=_backoff(attempt)),
+        wait=Wait.HELD if is_held else "",
+        wait_since=at if is_held else None,
+    )
+
+
+def _backoff(attempt: Attempt) -> float:
+    """Seconds before the next try: the policy's back-off, doubled each time, at most an hour. What a scheduler lost is sent again soon."""
+    first = (
+        2.0 if attempt.reason == Reason.FORGOTTEN else float(spec_of(attempt.job).policy.backoff)
+    )
+    return min(first * 2.0 ** (attempt.ordinal - 1), MAX_BACKOFF)

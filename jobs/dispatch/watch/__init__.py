@@ -1,0 +1,3 @@
+from jobs.dispatch.watch.watcher import Watcher
+
+__all__ = ["Watcher"]

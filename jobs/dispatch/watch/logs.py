@@ -1,0 +1,174 @@
+"""From the backend's output to the log store, and to whoever watches. The store's end is the only offset: after any crash the
+pump goes on from there, so no byte is lost or doubled."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any, cast
+
+from django.db import DatabaseError
+
+from jobs.dispatch.watch.observations import Watched
+from jobs.models import Attempt
+from portal.blobs.logs import FULL, log_store
+from portal.core import clock, errors, streams
+from schedulers.contract import Backend, Capability, SupportsRelease, Unavailable
+from schedulers.states import Reason, State
+
+log = logging.getLogger(__name__)
+CHUNK = 1 << 20
+PER_TURN = 16 << 20  # bytes of one attempt before the next gets its turn
+READERS = 4  # logs of one cluster that are read at a time
+MOST_TROUBLE = 1000  # logs whose trouble is remembered, so that it is said once
+_trouble: dict[str, str] = {}
+
+
+def pump(backend: Backend, attempt: Attempt | Watched, budget: int = PER_TURN) -> bool:
+    """Move what there is, at most `budget` bytes; True when the end was reached. Trouble with one log is logged, and the next
+    turn tries again; only trouble with the database is raised."""
+    with _told(attempt) as done:
+        done[0] = _move(backend, attempt, budget)
+    return done[0]
+
+
+def pump_several(backend: Backend, attempts: Sequence[Attempt | Watched], patience: float) -> None:
+    """Move the logs of several attempts for at most `patience` seconds; the rest is left to whoever seals them."""
+    _side_by_side(lambda attempt: pump(backend, attempt), attempts, patience)
+
+
+def seal(backend: Backend, attempts: Sequence[Attempt]) -> None:
+    """Delete the secrets of ended attempts, and close their logs with certificates, once everything is stored. Trouble with one log is logged and
+    keeps no other from its turn; only trouble with the database is raised."""
+    whole: set[str] = set()
+
+    def drain(attempt: Attempt) -> None:
+        with _told(attempt) as done:
+            if attempt.native_id and Capability.RELEASE in backend.capabilities:
+                cast(SupportsRelease, backend).release(attempt.key)
+            done[0] = _drained(backend, attempt)
+        if done[0]:
+            whole.add(attempt.key)
+
+    _side_by_side(drain, attempts)
+    for attempt in attempts:
+        if attempt.key in whole:
+            with _told(attempt):
+                _close(attempt)
+
+
+def _side_by_side(
+    call: Callable[[Any], object], attempts: Sequence[Any], patience: float | None = None
+) -> None:
+    """Call it for each by READERS threads, which touch no database. They are daemons: a log that never ends holds no process."""
+    todo = deque(attempts)
+
+    def work() -> None:
+        while todo:
+            try:
+                attempt = todo.popleft()
+            except IndexError:
+                return
+            call(attempt)
+
+    threads = [
+        threading.Thread(target=work, name="read-log", daemon=True)
+        for _ in range(min(READERS, len(todo)))
+    ]
+    for thread in threads:
+        thread.start()
+    until = None if patience is None else monotonic() + patience
+    for thread in threads:
+        thread.join(None if until is None else max(until - monotonic(), 0))
+    todo.clear()
+
+
+def _move(backend: Backend, attempt: Attempt | Watched, budget: int) -> bool:
+    store, name = log_store(), attempt.id.hex
+    end = store.end(name)
+    while budget > 0:
+        chunk = backend.read_log(attempt.key, end, min(CHUNK, budget))
+        if chunk.start > end:  # the backend has dropped bytes that we never saw
+            store.skip(name, end, chunk.start, "no longer kept by the cluster")
+        if not chunk.data:
+            return True
+        end = store.append(name, chunk.start, chunk.data, chunk.at)
+        streams.publish(f"log:{name}", chunk.data, seq=chunk.start, at_ms=chunk.at)
+        budget -= len(chunk.data)
+    return False
+
+
+def _close(attempt: Attempt) -> None:
+    certificate = log_store().seal(attempt.id.hex, closed_by=closed_by(attempt))
+    Attempt.objects.filter(id=attempt.id).update(is_log_sealed=True)
+    streams.publish(f"log:{attempt.id.hex}", b"", seq=certificate.bytes, at_ms=clock.now_ms())
+
+
+@contextmanager
+def _told(attempt: Attempt | Watched) -> Iterator[list[bool]]:
+    """Trouble with this attempt's log is said when it begins, not at each of twenty looks a second."""
+    try:
+        yield [False]
+    except DatabaseError:
+        raise
+    except (Unavailable, errors.Unavailable, OSError) as error:
+        if _tell(attempt.key, str(error)):
+            log.warning("log of %s: %s", attempt.key, error)
+    except Exception as error:
+        if _tell(attempt.key, repr(error)):
+            log.exception("log of %s", attempt.key)
+    else:
+        _trouble.pop(attempt.key, None)
+
+
+def _tell(key: str, text: str) -> bool:
+    """Whether this is news."""
+    is_news = _trouble.get(key) != text
+    if len(_trouble) >= MOST_TROUBLE:
+        _trouble.clear()
+    _trouble[key] = text
+    return is_news
+
+
+def _drained(backend: Backend, attempt: Attempt) -> bool:
+    """All output is stored; or the backend never had any, or cannot be asked for it any more."""
+    if not attempt.native_id and not attempt.started_at:
+        return True
+    return _move(backend, attempt, 4 * PER_TURN) or _skip_to_end(backend, attempt)
+
+
+def _skip_to_end(backend: Backend, attempt: Attempt) -> bool:
+    """Past the size limit nothing is kept, so only the length is asked for, by reading single bytes: a sparse file may be of terabytes.
+    False for a log that has not reached the limit."""
+    store, name = log_store(), attempt.id.hex
+    end, step = store.end(name), CHUNK
+    if end < store.limit:
+        return False
+
+    def is_past_end(after: int) -> bool:
+        return not backend.read_log(attempt.key, end + after, 1).data
+
+    while not is_past_end(step):
+        step *= 2
+    store.skip(name, end, end + bisect_left(range(step), True, key=is_past_end), FULL)
+    return True
+
+
+def closed_by(attempt: Attempt) -> str:
+    """What ended the log: "exit 0", "signal 9", or the reason."""
+    if attempt.state == State.SUCCEEDED or (
+        attempt.exit_code is not None and attempt.reason == Reason.USER_ERROR
+    ):
+        return f"exit {attempt.exit_code or 0}"
+    if attempt.signal:
+        return f"signal {attempt.signal} ({Reason(attempt.reason).value.replace('_', ' ')})"
+    return (
+        Reason(attempt.reason).value.replace("_", " ")
+        if attempt.reason
+        else "the end of the attempt"
+    )

@@ -1,0 +1,212 @@
+"""What a backend reports becomes changes of state. Not seen is not failed: only a healthy scheduler that twice does not know an
+attempt, past a grace, makes it LOST."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Count, Q
+
+from clusters.models import Cluster
+from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.watch import native_queue
+from jobs.job_specs import spec_of
+from jobs.models import Attempt
+from jobs.models.attempt import key_of
+from portal.core import clock
+from portal.core.joined_select import Reading
+from schedulers.contract import Backend, Observation, Poll
+from schedulers.states import FINAL_FLOOR, Reason, State
+
+LOST_AFTER = timedelta(seconds=30)
+RESEND_STOP = timedelta(seconds=10)
+STOPS_REFUSED = 3  # in one look, until the rest is left to the next
+
+
+@dataclass(slots=True)
+class Watched:
+    """As much of an attempt as a look needs: there may be 50,000 of them."""
+
+    id: UUID
+    state: int
+    state_at: datetime
+    native_id: str
+    started_at: datetime | None
+    lease_until: datetime | None
+    confirmed_at: datetime | None
+    missing_since: datetime | None
+    stop_sent_at: datetime | None
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.key = key_of(self.id)
+
+
+COLUMNS = tuple(one.name for one in fields(Watched) if one.init)
+
+
+def active_attempts(cluster: Cluster, least: State = State.DISPATCHING) -> list[Watched]:
+    """What the backend is to be asked about: everything handed over or being handed over, and not ended. `least`: from this state on."""
+    rows = Attempt.objects.filter(cluster=cluster, state__gte=least, state__lt=State.SUCCEEDED)
+    return [Watched(*row) for row in rows.order_by("id").values_list(*COLUMNS)]
+
+
+def has_work(cluster_id: UUID) -> bool:
+    """Whether an attempt is under way there or has a log to be closed. Asked each second by who has nothing else to do."""
+    key = Attempt._meta.pk.get_db_prep_value(cluster_id, connection)
+    return bool(_WORK.rows([key, key]))
+
+
+# Each half by an index of its own (attempt_active, attempt_unforgotten), whose condition it repeats.
+_WORK = Reading(
+    f"SELECT 1 WHERE EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND state > {State.QUEUED:d} AND "  # noqa: S608  numbers
+    f"state < {State.SUCCEEDED:d}) OR EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND NOT is_forgotten AND "
+    f"state >= {State.SUCCEEDED:d} AND NOT is_log_sealed)",
+    {"attempt": Attempt},
+    [],
+)
+
+
+def has_news(cluster_id: UUID, known: Sequence[Watched]) -> bool:
+    """Whether more is on the cluster than is known, or a cancel waits to be sent."""
+    there = Attempt.objects.filter(
+        cluster=cluster_id, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED
+    )
+    found = there.aggregate(
+        count=Count("id"), unsent=Count("id", filter=Q(state=State.STOPPING, stop_sent_at=None))
+    )
+    return bool(found["unsent"]) or found["count"] != sum(
+        one.state > State.DISPATCHING for one in known
+    )
+
+
+def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[Watched]:
+    """The same after these moved, without asking the database again."""
+    states = {attempt.id: attempt.state for attempt in moved}
+    for one in watched if moved else ():
+        one.state = states.get(one.id, one.state)
+    return [one for one in watched if one.state < FINAL_FLOOR]
+
+
+def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> list[Attempt]:
+    """Bring what was seen into the rows; the attempts that moved. Writes nothing when nothing changed."""
+    by_key = {attempt.key: attempt for attempt in attempts}
+    changes = [
+        _change(cluster, attempt, seen)
+        for seen in poll.observations
+        if (attempt := by_key.get(seen.key)) and _is_news(attempt, seen)
+    ]
+    changes += _missing(cluster, [by_key[key] for key in poll.missing if key in by_key])
+    _seen_again(cluster, by_key, poll)
+    return transition(changes) if changes else []
+
+
+def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
+    """Ask the backend to end what is to end; again every few seconds, for the first word may have come before the job did. One that
+    cannot be told keeps no other waiting; its error is raised when the rest was told, or after a few: then nobody answers there."""
+    due = [
+        a
+        for a in attempts
+        if a.state == State.STOPPING
+        and (a.stop_sent_at is None or clock.now() - a.stop_sent_at > RESEND_STOP)
+    ]
+    rows = Attempt.objects.select_related("job").filter(id__in=[a.id for a in due]) if due else ()
+    tried: list[UUID] = []
+    failed: list[Exception] = []
+    for attempt in rows:
+        tried.append(attempt.id)
+        try:
+            backend.cancel(attempt.key, float(spec_of(attempt.job).policy.grace))
+        except Exception as error:
+            failed.append(error)
+            if len(failed) == STOPS_REFUSED:
+                break
+    if tried:
+        Attempt.objects.filter(id__in=tried).update(stop_sent_at=clock.now())
+    if failed:
+        raise failed[0]
+
+
+def _is_news(attempt: Watched, seen: Observation) -> bool:
+    """Of an attempt that is still being handed over it counts that it runs or has ended: its worker may be gone. That it waits there does
+    not: half of what it needs may be missing, and whoever takes the claim up again brings the rest."""
+    return seen.state > attempt.state and (
+        attempt.state != State.DISPATCHING or seen.state >= State.RUNNING
+    )
+
+
+def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Change:
+    return Change(
+        attempt.id,
+        seen.state,
+        cluster.backend,
+        seen.reason,
+        seen.evidence,
+        seen.exit_code,
+        seen.signal,
+        seen.peak_memory,
+        seen.started_at,
+        seen.finished_at,
+        seen.node,
+        seen.native_id,
+        image_digest=seen.image_digest,
+        nodes=seen.nodes,
+    )
+
+
+def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
+    """The backend is well and does not know these."""
+    first: list[UUID] = []
+    at = clock.now()
+    for attempt in unknown:
+        if attempt.state == State.DISPATCHING or (attempt.lease_until and attempt.lease_until > at):
+            continue  # not there yet: it is being handed over
+        if attempt.state == State.STOPPING and not attempt.native_id:
+            yield Change(
+                attempt.id,
+                State.CANCELED,
+                "muster",
+                Reason.CANCELED,
+                "Canceled before the cluster had it.",
+            )
+        elif attempt.missing_since is None:
+            first.append(attempt.id)
+        elif native_queue.is_forgotten(cluster, attempt):
+            if attempt.state > State.SUBMITTED:  # else it is sent again under its key
+                yield Change(
+                    attempt.id,
+                    State.FAILED,
+                    cluster.backend,
+                    Reason.FORGOTTEN,
+                    f"{cluster.name} had started it as {attempt.native_id} and does not know it any more.",
+                )
+        elif attempt.state == State.STOPPING and at - attempt.missing_since > LOST_AFTER:
+            yield Change(
+                attempt.id,
+                State.CANCELED,
+                cluster.backend,
+                Reason.CANCELED,
+                "The cluster does not know it any more.",
+            )
+        elif at - attempt.missing_since > LOST_AFTER:
+            yield Change(
+                attempt.id,
+                State.FAILED,
+                cluster.backend,
+                Reason.LOST,
+                f"The cluster is healthy and has not known {attempt.key} for {LOST_AFTER.seconds} s.",
+            )
+    if first:
+        Attempt.objects.filter(id__in=first, missing_since=None).update(missing_since=at)
+
+
+def _seen_again(cluster: Cluster, by_key: Mapping[str, Watched], poll: Poll) -> None:
+    known = [by_key[seen.key] for seen in poll.observations if seen.key in by_key]
+    native_queue.confirm(cluster, known)
+    back = [attempt.id for attempt in known if attempt.missing_since is not None]
+    if back:
+        Attempt.objects.filter(id__in=back).update(missing_since=None)

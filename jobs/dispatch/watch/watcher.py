@@ -1,0 +1,280 @@
+"""One watcher per cluster, leader by lease: it polls, sends stops and takes inventory, and moves logs in a thread of their own, so that
+slow logs delay no state. It reports observations; `lifecycle.transition` alone changes state. A cluster that does not answer changes no job."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from uuid import UUID
+
+from django.db import DatabaseError, close_old_connections
+
+from clusters.backends import backend_of
+from clusters.models import Cluster
+from clusters.services import outages
+from clusters.services.credentials import note_use
+from clusters.services.inventory import take_inventory
+from jobs.dispatch.watch import logs, native_queue, observations
+from jobs.dispatch.watch.attempts import Roll
+from jobs.dispatch.watch.poll_interval import POLL_EVERY, Pace
+from jobs.models import Attempt
+from portal.core import clock, leases
+from portal.core.disk import full_disk
+from portal.core.lease_holder import new_holder
+from schedulers.contract import Backend, Capability, Unavailable
+from schedulers.states import State
+from workspaces.tenancy.scope import platform_scope
+
+log = logging.getLogger(__name__)
+BUSY, IDLE = 0.05, 1.0  # seconds between looks while something runs, and while nothing does
+SEEN_EVERY = 5.0
+INVENTORY_EVERY = 60.0
+_REGULAR = {
+    "probe": SEEN_EVERY * 4,
+    "inventory": INVENTORY_EVERY,
+}  # what is done though nothing runs
+NEWS_EVERY = (
+    1.0  # seconds between looks in the database for submissions and cancels, where polls are rarer
+)
+LAST_LINES = (
+    0.5  # seconds for reading the last lines of ended attempts before their ends are recorded
+)
+LEASE = 15.0
+SEALED_PER_TURN = 100
+TOLD_EVERY = 60.0  # seconds between words of a disk that stays full
+
+
+class Watcher:
+    """Watches one cluster until told to stop. `look` is one turn, for tests and for the loop."""
+
+    def __init__(self, cluster_id: UUID):
+        self.cluster_id = cluster_id
+        self.holder = new_holder()
+        self.wake = threading.Event()
+        self._active: list[observations.Watched] = []
+        self._is_called = False
+        self._watched: tuple[Cluster, Backend] | None = None
+        self._log_wake, self._may_seal = threading.Event(), threading.Event()
+        self._roll, self._reasons = Roll(), native_queue.Reasons()
+        self._pace = Pace()
+        self._next_log = 0
+        self._last: dict[str, float] = {}
+        self._leads_until = 0.0
+        self._was_in_trouble = False
+        self._sealed_to = UUID(int=0)
+
+    def run(self, stop: threading.Event) -> None:
+        """Look, rest, look again. Whatever breaks in one look is logged and the next one begins afresh."""
+        logs_thread = threading.Thread(
+            target=self._run_logs, args=(stop,), name=f"logs-{self.cluster_id}", daemon=True
+        )
+        logs_thread.start()
+        with platform_scope("the watcher sees every organization's attempts"):
+            while not stop.is_set():
+                is_busy = self._try(self.look_at_states)
+                stop.wait(BUSY)
+                if not is_busy:
+                    self.wake.wait(IDLE - BUSY)
+            self._log_wake.set()
+            logs_thread.join(LEASE / 3)
+            self._release()
+
+    def _run_logs(self, stop: threading.Event) -> None:
+        with platform_scope("the watcher moves every organization's logs"):
+            while not stop.is_set():
+                is_due = self._log_wake.wait(BUSY if self._active else IDLE) or self._active
+                if is_due and self._try(self.look_at_logs) is None:
+                    stop.wait(IDLE)
+
+    def _try(self, look: Callable[[], bool]) -> bool | None:
+        """What the look returns; None when it failed."""
+        try:
+            return look()
+        except Exception as error:
+            self._tell(error)
+            close_old_connections()
+            return None
+
+    def look(self) -> bool:
+        """One turn: states, then logs, one after the other. For tests."""
+        is_busy = self.look_at_states()
+        if self._log_wake.is_set():
+            self.look_at_logs()
+        return is_busy
+
+    def look_at_states(self) -> bool:
+        """One turn; whether anything is under way."""
+        is_news = self.wake.is_set()
+        self.wake.clear()  # before anything is read: what comes meanwhile is for the next turn
+        self._is_called |= is_news
+        if not self._leads():
+            return False
+        if self._is_quiet():
+            return self._pace.is_lively
+        cluster = Cluster.objects.get(id=self.cluster_id)
+        self._was_in_trouble = bool(cluster.trouble)
+        backend = backend_of(cluster)
+        self._watched = cluster, backend
+        note_use(cluster, "to watch jobs and nodes")
+        if self._is_due("inventory", INVENTORY_EVERY):
+            self._guard(cluster, lambda: take_inventory(cluster, backend))
+        is_news = is_news or self._has_news()
+        self._is_called |= is_news
+        if self._is_due(
+            "poll", self._pace.called_every if self._is_called else self._pace.poll_every
+        ):
+            self._is_called = False
+            self._guard(cluster, lambda: self._poll(cluster, backend))
+            self._last["poll"] = clock.monotonic()  # the pause counts from the answer
+        elif is_news and not cluster.trouble:
+            self._guard(
+                cluster,
+                lambda: observations.send_stops(
+                    backend, observations.active_attempts(cluster, State.STOPPING)
+                ),
+            )
+        self._log_wake.set()
+        return bool(self._active) or self._is_called or self._pace.is_lively
+
+    def look_at_logs(self) -> bool:
+        """Move what running attempts wrote, and close the next logs of ended ones; whether more of those wait."""
+        self._log_wake.clear()
+        if self._watched is None or clock.monotonic() >= self._leads_until:
+            return False
+        cluster, backend = self._watched
+        self._move_logs(backend)
+        if not self._may_seal.is_set():
+            return False
+        self._may_seal.clear()
+        if is_more := self._seal(cluster, backend):
+            self._may_seal.set()
+            self._log_wake.set()
+        return is_more
+
+    def _has_news(self) -> bool:
+        """Whether the database has a submission or a cancel that the last poll did not know. Only asked where polls are rare: in server mode
+        nobody can wake this process."""
+        if self._pace.poll_every <= NEWS_EVERY or not self._is_due("news", NEWS_EVERY):
+            return False
+        return observations.has_news(self.cluster_id, self._active)
+
+    def _is_quiet(self) -> bool:
+        """Nothing was under way, nobody called, no regular look is due, and the database knows of no work: one statement."""
+        if self._active or self._was_in_trouble or self._is_called:
+            return False
+        at = clock.monotonic()
+        is_due = any(at - self._last.get(what, -every) >= every for what, every in _REGULAR.items())
+        return not is_due and not observations.has_work(self.cluster_id)
+
+    def _move_logs(self, backend: Backend) -> None:
+        """Each in turn; where there are too many for one look, the next look goes on behind the last."""
+        begun = [
+            attempt
+            for attempt in self._active
+            if attempt.state >= State.SUBMITTED and not self._reasons.keeps(attempt.id)
+        ]
+        until = clock.monotonic() + POLL_EVERY
+        start = self._next_log % len(begun) if begun else 0
+        for count, attempt in enumerate(begun[start:] + begun[:start], 1):
+            logs.pump(backend, attempt)
+            if clock.monotonic() > until:
+                self._next_log = start + count
+                return
+        self._next_log = 0
+
+    def _poll(self, cluster: Cluster, backend: Backend) -> None:
+        self._active = self._roll.active(cluster)
+        is_asked = bool(self._active) or self._is_due(
+            "probe", SEEN_EVERY if cluster.trouble else SEEN_EVERY * 4
+        )
+        if self._active:
+            by_key = {attempt.key: attempt for attempt in self._active}
+            began = clock.monotonic()
+            poll = backend.poll(list(by_key))
+            took = clock.monotonic() - began
+            ended = [
+                by_key[seen.key]
+                for seen in poll.observations
+                if seen.state.is_final and seen.key in by_key
+            ]
+            logs.pump_several(
+                backend, ended, LAST_LINES
+            )  # so that whoever reads at the end reads all; of a burst, the states come first
+            moved = observations.apply_poll(cluster, self._active, poll)
+            self._pace.polled(
+                took,
+                is_moving=bool(moved),
+                is_scheduler=Capability.PLACES not in backend.capabilities,
+            )
+            native_queue.send_again(
+                cluster, backend, [by_key[key] for key in poll.missing if key in by_key]
+            )
+            self._active = observations.still_active(self._active, moved)
+            self._reasons.note(by_key, poll)
+            observations.send_stops(backend, self._active)
+        elif is_asked:
+            backend.inventory()
+        self._may_seal.set()
+        if is_asked:
+            self._seen(cluster)
+
+    def _seal(self, cluster: Cluster, backend: Backend) -> bool:
+        """The next of the logs that are to be closed, round and round: those that cannot be closed yet keep no other waiting.
+        Whether there are more behind them."""
+        wanted = Attempt.objects.filter(
+            cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=False
+        )
+        turn = list(wanted.filter(id__gt=self._sealed_to).order_by("id")[:SEALED_PER_TURN])
+        self._sealed_to = turn[-1].id if len(turn) == SEALED_PER_TURN else UUID(int=0)
+        logs.seal(backend, turn)
+        return len(turn) == SEALED_PER_TURN
+
+    def _tell(self, error: Exception) -> None:
+        """A full disk is said once and not each second, which would want room, too."""
+        full = full_disk(error)
+        if not full:
+            log.exception("watcher: one look failed")
+        elif self._is_due("full", TOLD_EVERY):
+            log.error("watcher: %s", error)
+
+    def _guard(self, cluster: Cluster, call) -> None:  # type: ignore[no-untyped-def]
+        """Trouble with the cluster is written down once, and changes nothing else."""
+        try:
+            call()
+        except Unavailable as error:
+            text = str(error)[:500] or "it did not answer"
+            if cluster.trouble != text:
+                outages.fell_silent(cluster, text)
+
+    def _seen(self, cluster: Cluster) -> None:
+        if cluster.trouble or self._is_due("seen", SEEN_EVERY if self._active else SEEN_EVERY * 4):
+            outages.answered(cluster)
+
+    def _leads(self) -> bool:
+        """Held for LEASE seconds, renewed after a third of that."""
+        at = clock.monotonic()
+        if at < self._leads_until - LEASE * 2 / 3:
+            return True
+        if leases.take(self._lease_name, self.holder, LEASE):
+            self._leads_until = at + LEASE
+            return True
+        return False
+
+    def _release(self) -> None:
+        """Best effort: a lease ends by itself."""
+        try:
+            leases.release(self._lease_name, self.holder)
+        except DatabaseError as error:
+            self._tell(error)
+
+    @property
+    def _lease_name(self) -> str:
+        return f"watch:{self.cluster_id}"
+
+    def _is_due(self, what: str, every: float) -> bool:
+        at = clock.monotonic()
+        if at - self._last.get(what, -every) < every:
+            return False
+        self._last[what] = at
+        return True

@@ -1,0 +1,122 @@
+"""The first steps of an organization: each ticks itself by what is there. Asked for owners and operators only, until somebody puts it away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from clusters.models import Cluster, Pool, PoolGrant
+from jobs.models import Job
+from schedulers.states import State
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission as P
+from workspaces.models import GroupRule, Membership, Organization, Provider, Quota, Team
+
+
+@dataclass(frozen=True)
+class Step:
+    """`needs`: who cannot do it is told who does. `path`: below the organization."""
+
+    key: str
+    title: str
+    why: str
+    path: str
+    needs: P
+    is_done: bool
+
+
+def guide_for(actor: Actor, org: Organization) -> dict[str, Any] | None:
+    """How far the organization is, where the guide is for this person, here and still."""
+    return progress(steps_of(org)) if org.has_guide and actor.may(P.ORG_ADMIN) else None
+
+
+def steps_of(org: Organization) -> list[Step]:
+    """In the scope of that organization."""
+    mine = Q(org=org) | Q(org=None)
+    return [
+        Step(
+            "named",
+            _("Name the organization"),
+            _("People read it at the top of every page."),
+            "guide#name",
+            P.ORG_ADMIN,
+            org.name != "Home",
+        ),
+        Step(
+            "people-from",
+            _("Connect a directory or a sign-in service"),
+            _("So that people come, and go, with your company's own accounts."),
+            "directories",
+            P.PROVIDERS_WRITE,
+            Provider.objects.filter(mine, is_enabled=True).exists(),
+        ),
+        Step(
+            "groups",
+            _("Say what its groups give"),
+            _("A group gives a role here, or a seat in a team."),
+            "directories",
+            P.PROVIDERS_WRITE,
+            GroupRule.objects.filter(org=org).exists(),
+        ),
+        Step(
+            "people",
+            _("Bring somebody in"),
+            _("By an invitation, or many at once from a spreadsheet."),
+            "members/import",
+            P.MEMBERS_WRITE,
+            Membership.objects.filter(user__is_service=False)[1:2].exists(),
+        ),
+        Step(
+            "team",
+            _("Make a team"),
+            _("Jobs, limits and secrets belong to teams."),
+            "teams",
+            P.TEAMS_WRITE,
+            Team.objects.exclude(slug="default").exists(),
+        ),
+        Step(
+            "quotas",
+            _("Set a limit"),
+            _("So that one team cannot hold all GPUs."),
+            "quotas",
+            P.QUOTAS_WRITE,
+            Quota.objects.exclude(limit=None).exists(),
+        ),
+        Step(
+            "cluster",
+            _("Connect a cluster"),
+            _("Slurm, Kubernetes, or this machine."),
+            "clusters",
+            P.CLUSTERS_WRITE,
+            Cluster.objects.filter(is_enabled=True).exists(),
+        ),
+        Step(
+            "pool",
+            _("Grant a pool"),
+            _("It says which machines a team's jobs may use."),
+            "pools",
+            P.CLUSTERS_WRITE,
+            PoolGrant.objects.exists() or Pool.objects.filter(is_open=True).exists(),
+        ),
+        Step(
+            "job",
+            _("Run a first job"),
+            _("An example that trains something is ready."),
+            "jobs/new",
+            P.TEAMS_READ,
+            Job.objects.filter(state=State.SUCCEEDED).exists(),
+        ),
+    ]
+
+
+def progress(steps: list[Step]) -> dict[str, Any]:
+    done = sum(step.is_done for step in steps)
+    return {
+        "done": done,
+        "all": len(steps),
+        "is_complete": done == len(steps),
+        "next": next((step for step in steps if not step.is_done), None),
+    }

@@ -1,0 +1,43 @@
+"""Which GPUs are in use, by whom and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from uuid import UUID
+
+from jobs.models import Attempt
+from schedulers.states import State
+from workspaces.quotas.gpu_hours import Ran, count_running_by
+
+
+def register() -> None:
+    """At start-up."""
+    count_running_by(running)
+
+
+def ran_of(attempt: Attempt, end: datetime | None) -> Ran | None:
+    """How long it used its GPUs, of all nodes; None where it has none, or never began. Its job is read already."""
+    gpus = attempt.job.resources.get("gpu", 0)
+    if not gpus or attempt.started_at is None or end is None:
+        return None
+    return Ran(
+        attempt.org_id, attempt.job.team_id, attempt.job.owner_id, gpus, attempt.started_at, end
+    )
+
+
+def running(org_ids: Collection[UUID] | None, at: datetime) -> Iterator[Ran]:
+    """What runs with GPUs, until `at`."""
+    where = {} if org_ids is None else {"org_id__in": org_ids}
+    rows = Attempt.objects.filter(
+        is_held=True,
+        state__gt=State.QUEUED,
+        state__lt=State.SUCCEEDED,
+        started_at__isnull=False,
+        job__resources__gpu__gt=0,
+        **where,
+    )
+    for org, team, user, gpus, since in rows.values_list(
+        "org_id", "job__team_id", "job__owner_id", "job__resources__gpu", "started_at"
+    ):
+        yield Ran(org, team, user, int(gpus), since, at)

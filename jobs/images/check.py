@@ -1,0 +1,164 @@
+"""Whether a job's image fits the nodes of the place it goes to: for the rehearsal, the form, and the door."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from clusters.models import Cluster, Gpu, Node, Pool
+from clusters.services.pools import is_in
+from jobs.images import lookups
+from jobs.images.failures import remembered
+from portal.core.errors import InvalidInput
+from schedulers.images.compatibility import Fit, Fitting, Host, fit
+from schedulers.images.config import Image
+from schedulers.images.requirements import Device, version
+from schedulers.spec import ImageCheck, JobSpec
+
+REMEMBERED, MOST = (
+    60,
+    2_000,
+)  # seconds for which a verdict of the door holds (nodes seldom get another driver), and how many
+OVERRIDE = "To submit it all the same, write `image_check: warn` under `policy`."
+_SWITCH = "NVIDIA_DISABLE_REQUIRE"
+_verdicts: dict[object, tuple[float, str]] = {}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`is_ok` False: it would be refused; None: it could not be asked. `is_doubtful`: some node may not run it."""
+
+    is_ok: bool | None
+    text: str
+    is_doubtful: bool = False
+
+
+def answer_for(image: Image | str, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Answer:
+    """In words, with what to do."""
+    if isinstance(image, str):
+        return Answer(None, f"Not checked: {image}. This refuses nothing.")
+    found = fitting_of(image, spec, cluster, pool)
+    is_refused = found.is_hopeless and not _is_only_warned(spec)
+    text = _refusal(found) if is_refused else f"{found.text} {found.advice}".strip()
+    return Answer(not is_refused, text, any(g.reason.fit >= Fit.DOUBTFUL for g in found.groups))
+
+
+def check_image(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> None:
+    """Raises InvalidInput when it is known by now that no node could start the image. Asks no registry: what is not known yet
+    is asked for in the background, for the next time."""
+    misfit = image_misfit(spec, cluster, pool)
+    if misfit != "":
+        lookups.begin(
+            spec.image
+        )  # also after a refusal: the tag may be pushed anew by the next time
+    if misfit:
+        raise InvalidInput.at("image", misfit)
+
+
+def image_misfit(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> str | None:
+    """Why the image can start on no node of this place; empty where it may, None while nothing is known of it. The door is asked
+    often for the same, so what it lets pass is kept in the process for a while."""
+    if not spec.image or _is_only_warned(spec):
+        return ""
+    ask = spec.resources
+    key = (
+        spec.image,
+        cluster.id,
+        pool and pool.id,
+        ask.gpus > 0 and (ask.gpu_type or "").lower(),
+        spec.envs.get(_SWITCH),
+    )
+    until, text = _verdicts.get(key, (0.0, ""))
+    if time.monotonic() < until:
+        return text
+    image = lookups.known(spec.image)
+    if image is None:
+        return None
+    text = "" if isinstance(image, str) else _refusal(fitting_of(image, spec, cluster, pool))
+    return text or _keep(key, text)
+
+
+def _refusal(found: Fitting) -> str:
+    return " ".join(filter(None, (found.text, found.advice, OVERRIDE))) if found.is_hopeless else ""
+
+
+def _keep(key: object, text: str) -> str:
+    if len(_verdicts) >= MOST:
+        _verdicts.clear()
+    _verdicts[key] = time.monotonic() + REMEMBERED, text
+    return text
+
+
+def fitting_of(image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Fitting:
+    """Against every node of the place that has the GPUs asked for."""
+    ask = spec.resources
+    hosts = hosts_of(cluster, pool, (ask.gpu_type or "").lower() if ask.gpus else None)
+    env = {_SWITCH: spec.envs[_SWITCH]} if _SWITCH in spec.envs else {}
+    return fit(
+        image,
+        hosts,
+        wants_gpus=bool(ask.gpus),
+        env=env,
+        ended=remembered(image) if ask.gpus else {},
+    )
+
+
+def hosts_of(cluster: Cluster, pool: Pool | None, gpu_type: str | None) -> list[Host]:
+    """`gpu_type` None: GPUs do not matter; "": any. A node with several kinds that would do is known by the first."""
+    cards = _cards(cluster)
+    nodes = (
+        Node.objects.filter(cluster=cluster, is_gone=False)
+        .only("id", "name", "labels", "partitions", "runs", "told")
+        .order_by("name")
+    )
+    inside = [
+        node
+        for node in nodes
+        if pool is None or is_in(pool, node, [kind for kind, _, _ in cards[node.id]])
+    ]
+    if gpu_type is None:
+        return [Host(node.name, _told(node, "arch")) for node in inside]
+    found = (
+        (node, [card for card in cards[node.id] if gpu_type in ("", card[0])]) for node in inside
+    )
+    return [_host(node, some) for node, some in found if some]
+
+
+def _cards(cluster: Cluster) -> dict[UUID, list[tuple[str, str, str]]]:
+    cards: dict[UUID, list[tuple[str, str, str]]] = defaultdict(list)
+    rows = Gpu.objects.filter(node__cluster=cluster, node__is_gone=False).values_list(
+        "node_id", "type", "model", "compute"
+    )
+    for node, kind, model, compute in rows.distinct().order_by("type"):
+        cards[node].append((kind, model, compute))
+    return cards
+
+
+def _host(node: Node, cards: Sequence[tuple[str, str, str]]) -> Host:
+    _, model, compute = cards[0]
+    device = Device(
+        version(_told(node, "driver")),
+        version(_told(node, "cuda")),
+        version(compute or node.told.get("compute", "")),
+        _brand(model),
+    )
+    return Host(node.name, _told(node, "arch"), device, model)
+
+
+def _told(node: Node, what: str) -> str:
+    """The inventory's word goes before the agent's."""
+    return str(node.runs.get(what) or node.told.get(what, ""))
+
+
+def _brand(model: str) -> str:
+    """NVIDIA's own word for the family, where the name has it; newer data centre cards have none."""
+    return next(
+        (brand for brand in ("tesla", "geforce", "quadro", "titan") if brand in model.lower()), ""
+    )
+
+
+def _is_only_warned(spec: JobSpec) -> bool:
+    return spec.policy.image_check == ImageCheck.WARN

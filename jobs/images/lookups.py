@@ -1,0 +1,111 @@
+"""What registries say of images, remembered for a while, so that nobody waits for the same answer twice."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as Late
+from functools import cache as once
+
+from django.conf import settings
+from django.core.cache import cache
+
+from schedulers.images.config import Image
+from schedulers.images.http import Policy, Unreadable
+from schedulers.images.reference import Reference, parse
+from schedulers.images.registry import read_image
+
+BY_TAG, BY_DIGEST, TROUBLE = 15 * 60, 7 * 24 * 3600, 60  # seconds for which an answer holds
+FRESH = 20  # seconds for which a rehearsal believes what is remembered
+READERS, WAITING = 4, 32  # of one process; more are turned away
+BUSY = "too many images are being looked up just now"
+OFF = "the operator has switched it off"
+NO_NAME = "the name is not one of an image in a registry"
+
+_under_way: dict[str, Future[Image | str]] = {}
+_lock = threading.Lock()
+
+
+def known(name: str) -> Image | str | None:
+    """What is remembered, without asking anybody; a text is why it could not be read."""
+    return _kept(name)[1]
+
+
+def look(name: str) -> Image | str:
+    """As its registry has it now, or had it a moment ago: a tag may have been pushed anew. After the time allowed, or in trouble,
+    the reason in words. Never raises."""
+    at, found = _kept(name)
+    if found is not None and time.time() - at < FRESH:
+        return found
+    begun = begin(name)
+    if isinstance(begun, str):
+        return begun
+    try:
+        return begun.result(policy().seconds + 0.5)
+    except Late:  # a resolver that hangs is not the wire's to cut
+        return "its registry's name is not found in time"
+
+
+def begin(name: str) -> Future[Image | str] | str:
+    """Ask, without waiting for the answer; a text is why nobody is asked."""
+    reference = parse(name)
+    if not settings.MUSTER_IMAGE_CHECK or reference is None:
+        return NO_NAME if reference is None else OFF
+    with _lock:
+        if name in _under_way:
+            return _under_way[name]
+        if len(_under_way) >= WAITING:
+            return BUSY
+        future = _under_way[name] = _pool().submit(_read, name, reference)
+    return future
+
+
+def policy() -> Policy:
+    """Whom may be asked, and how, as the operator has it."""
+    hosts = {
+        text.removeprefix("http://").removeprefix("https://").strip("/").lower()
+        for text in settings.MUSTER_IMAGE_REGISTRIES
+    }
+    plain = {
+        text.removeprefix("http://").strip("/").lower()
+        for text in settings.MUSTER_IMAGE_REGISTRIES
+        if text.startswith("http://")
+    }
+    return Policy(frozenset(hosts), frozenset(plain), settings.MUSTER_IMAGE_CA)
+
+
+def _read(name: str, reference: Reference) -> Image | str:
+    try:
+        try:
+            found: Image | str = read_image(reference, policy())
+        except Unreadable as error:
+            found = str(error)
+            if isinstance(
+                kept := known(name), Image
+            ):  # what was read before outlives a registry that is down
+                return kept
+        cache.set(
+            _key(name),
+            (time.time(), found),
+            TROUBLE if isinstance(found, str) else BY_DIGEST if reference.digest else BY_TAG,
+        )
+        return found
+    finally:
+        with _lock:
+            _under_way.pop(name, None)
+
+
+def _kept(name: str) -> tuple[float, Image | str | None]:
+    found: tuple[float, Image | str] | None = cache.get(_key(name))
+    return found or (0.0, None)
+
+
+@once
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(READERS, thread_name_prefix="images")
+
+
+def _key(name: str) -> str:
+    return f"image2:{hashlib.sha256(name.encode()).hexdigest()}"

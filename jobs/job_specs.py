@@ -1,0 +1,39 @@
+"""From a job's row to its spec, and from a spec to what it asks of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import orjson
+
+from jobs.models import Job
+from schedulers.spec import JobSpec, parse_mapping
+
+
+def spec_of(job: Job) -> JobSpec:
+    """The spec as it was accepted."""
+    return _parsed(orjson.dumps(job.spec))
+
+
+@lru_cache(128)  # the tasks of a sweep, and the tries of a task, ask alike
+def _parsed(text: bytes) -> JobSpec:
+    return parse_mapping(orjson.loads(text))
+
+
+def resources_of(spec: JobSpec) -> dict[str, int]:
+    """What one task of it holds, in the units of quotas: cpu in thousandths of a core, memory in bytes, GPUs in pieces."""
+    ask = spec.resources
+    asked = {"cpu": round(ask.cpus * 1000), "memory": ask.memory, "gpu": ask.gpus, "jobs": 1}
+    if ask.gpus and ask.gpu_type:
+        asked[f"gpu.{ask.gpu_type.lower()}"] = ask.gpus
+    return {
+        name: amount * (1 if name == "jobs" else spec.num_nodes)
+        for name, amount in asked.items()
+        if amount
+    }
+
+
+def gpu_type_in(resources: Mapping[str, int]) -> str:
+    """The GPU type asked for; empty for any."""
+    return next((name.partition(".")[2] for name in resources if name.startswith("gpu.")), "")

@@ -1,0 +1,230 @@
+"""A job as JSON: one shape for the API, the pages, the CLI and the live topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, QuerySet
+
+from clusters.models import Cluster
+from jobs.models import Attempt, Dependency, Job
+from jobs.models.job import PRIORITIES
+from jobs.scheduling.pending_explanation import brief
+from jobs.storage import deleting
+from portal.core import clock
+from schedulers import title_of
+from schedulers.formatting import span_text
+from schedulers.states import Reason, State
+
+_PRIORITY_NAMES = {rank: name for name, rank in PRIORITIES.items()}
+SILENT_AFTER = 30.0  # seconds without a word from the cluster before its word counts as stale
+
+
+def listed(rows: QuerySet[Job]) -> QuerySet[Job]:
+    """With what `job_row` reads, in one query."""
+    return rows.select_related("org", "team", "owner", "cluster")
+
+
+def job_row(job: Job) -> dict[str, Any]:
+    """The list item of the API."""
+    state = State(job.state)
+    return {
+        "id": str(job.id),
+        "number": job.number,
+        "name": job.name,
+        "org": job.org.slug,
+        "team": job.team.slug,
+        "owner": {"email": job.owner.email, "name": job.owner.display_name},
+        "state": state.word,
+        "state_text": state_text(job),
+        "state_source": source_of(job),
+        "state_at": _iso(job.state_at),
+        "is_stale": is_stale(job),
+        "reason": reason_of(job.reason, job.evidence),
+        "pending": _with_iso(brief(job)),
+        "priority": _PRIORITY_NAMES.get(job.priority, "normal"),
+        "created_at": _iso(job.created_at),
+        "started_at": _iso(job.started_at),
+        "finished_at": _iso(job.finished_at),
+        "exit_code": job.exit_code,
+        "array": {"size": job.array_size} if job.array_size is not None else None,
+        "attempt_count": job.attempt_count,
+        "resources": _resources(job.resources),
+        "labels": job.labels,
+        "node": job.node.partition(",")[0],
+        "nodes": _nodes(job),
+        "cluster": job.cluster.name,
+        "image": job.spec.get("image", ""),
+        "is_held": job.is_held,
+        "page": f"/{job.org.slug}/jobs/{job.number}",
+    }
+
+
+def job_detail(job: Job) -> dict[str, Any]:
+    """The same with the spec, the attempts and what it waits for."""
+    from jobs.job_specs import spec_of
+    from jobs.outputs import told_of
+
+    row = job_row(job)
+    if job.array_size is not None:
+        row["array"] = {"size": job.array_size, "states": array_states(job)}
+    current = list(
+        Attempt.objects.filter(job=job)
+        .select_related("cluster")
+        .order_by("index", "-ordinal")[:200]
+    )
+    needs = Dependency.objects.filter(job=job).select_related("needs").order_by("needs__number")
+    return row | {
+        "spec": job.spec,
+        "yaml": spec_of(job).to_yaml(),
+        "attempts": [attempt_row(a) for a in current],
+        "after": [need.needs.number for need in needs],
+        "parent": job.parent.number if job.parent else None,
+        "cancel_asked_by": job.cancel_asked_by,
+        "pool": job.pool.name if job.pool else None,
+        "place_why": job.place_why,
+        "output": told_of(current[0]) if current else "",
+        "log_deletion": deletion_row(job),
+    }
+
+
+def deletion_row(job: Job) -> dict[str, Any] | None:
+    """Who asked to delete its logs and when; of how many tries they are gone. `done` and `total` are null once all are."""
+    if job.log_delete_asked_at is None:
+        return None
+    going = deleting(job)
+    return {
+        "by": job.log_delete_asked_by,
+        "at": _iso(job.log_delete_asked_at),
+        "is_over": going is None,
+        "done": going and going.done,
+        "total": going and going.total,
+    }
+
+
+def new_job(job: Job) -> dict[str, Any]:
+    """The answer to a submission: the row and its spec, without asking the database again."""
+    return job_row(job) | {"spec": job.spec}
+
+
+def attempt_row(attempt: Attempt) -> dict[str, Any]:
+    """One try."""
+    state = State(attempt.state)
+    return {
+        "id": str(attempt.id),
+        "index": attempt.index,
+        "ordinal": attempt.ordinal,
+        "state": state.word,
+        "state_at": _iso(attempt.state_at),
+        "reason": reason_of(attempt.reason, attempt.evidence),
+        "queued_at": _iso(attempt.queued_at),
+        "started_at": _iso(attempt.started_at),
+        "finished_at": _iso(attempt.finished_at),
+        "exit_code": attempt.exit_code,
+        "signal": attempt.signal,
+        "node": attempt.node,
+        "nodes": _nodes(attempt),
+        "native_id": attempt.native_id,
+        "gpus": (attempt.placement or {}).get("gpus", []),
+        "peak_memory": attempt.peak_memory,
+        "is_log_sealed": attempt.is_log_sealed,
+    }
+
+
+def _nodes(row: Job | Attempt) -> list[str]:
+    """All of them, the first first; none while it is nowhere. Rows from before `nodes` may have them in `node`, with commas."""
+    return row.nodes or [name for name in row.node.split(",") if name]
+
+
+def array_states(job: Job) -> dict[str, int]:
+    """How many tasks are in each state."""
+    rows = (
+        Attempt.objects.filter(job=job, is_current=True)
+        .values("state")
+        .annotate(n=Count("id"))
+        .order_by("state")
+    )
+    return {State(row["state"]).word: row["n"] for row in rows}
+
+
+def reason_of(code: str, evidence: str) -> dict[str, Any] | None:
+    """Why it ended, for people and programs; None while it has not."""
+    if not code:
+        return None
+    reason = Reason(code)
+    return {
+        "code": code,
+        "headline": reason.headline,
+        "advice": reason.advice,
+        "evidence": evidence,
+        "fault": str(reason.fault),
+    }
+
+
+def source_of(job: Job) -> str:
+    """Who says that the job is in this state: the cluster while it has it, else Muster."""
+    state = State(job.state)
+    return job.cluster.backend if state.is_active and state > State.DISPATCHING else "muster"
+
+
+def is_stale(job: Job) -> bool:
+    """The cluster has it and has said nothing for too long: what is shown is what was last known."""
+    return source_of(job) != "muster" and _silence(job.cluster) > SILENT_AFTER
+
+
+def state_text(job: Job) -> str:
+    """The state with its source and its age: "running, this machine says so, 4 s ago"."""
+    state = State(job.state)
+    if source_of(job) == "muster":
+        return (
+            f"{state.word}, for {span_text(clock.now() - job.state_at)}"
+            if not state.is_final
+            else f"{state.word}, {_ago(job.state_at)}"
+        )
+    silence = _silence(job.cluster)
+    if silence > SILENT_AFTER:
+        return f"unknown, cluster {job.cluster.name} silent for {span_text(silence)}, last seen {state.word}"
+    return f"{state.word}, {title_of(job.cluster.backend)} says so, {span_text(silence)} ago"
+
+
+def _silence(cluster: Cluster) -> float:
+    """Seconds since the cluster last answered."""
+    return max((clock.now() - (cluster.seen_at or cluster.created_at)).total_seconds(), 0)
+
+
+def _ago(at: datetime) -> str:
+    return f"{span_text(clock.now() - at)} ago"
+
+
+def _resources(held: Mapping[str, int]) -> dict[str, Any]:
+    typed = next((name.partition(".")[2] for name in held if name.startswith("gpu.")), None)
+    return {
+        "cpus": held.get("cpu", 0) / 1000,
+        "memory": held.get("memory", 0),
+        "gpus": held.get("gpu", 0),
+        "gpu_type": typed,
+    }
+
+
+def _iso(at: datetime | None) -> str | None:
+    return at.isoformat().replace("+00:00", "Z") if at else None
+
+
+def _with_iso(pending: dict[str, Any] | None) -> dict[str, Any] | None:
+    return pending and pending | {"since": _iso(pending["since"])}
+
+
+def environment_of(attempt: Attempt) -> dict[str, str]:
+    """The variables it gets, secrets starred."""
+    from jobs.dispatch.launch import environment_for
+
+    hidden = SECRET_NAMES | set(attempt.job.spec.get("secrets") or {})
+    return {
+        name: "••••••••" if name in hidden else value
+        for name, value in environment_for(attempt).items()
+    }
+
+
+SECRET_NAMES = frozenset({"MUSTER_TOKEN"})

@@ -1,0 +1,99 @@
+"""Who holds what a job in a scheduler's own queue waits for, as far as the viewer may know, and the change that would start it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from jobs.models import Attempt, Job
+from jobs.models.attempt import key_of
+from schedulers.formatting import amount_text
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
+
+FIELDS = {
+    "gpu": "resources.accelerators",
+    "cpu": "resources.cpus",
+    "memory": "resources.memory",
+    "nodes": "num_nodes",
+}
+_UNITS = {"cpu": 1000}
+SHOWN = 5
+
+
+def told_holders(facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:
+    """The scheduler names jobs by their keys. Those that the viewer may not see, and those that are not ours, are one line with a number."""
+    kind, held, others = facts.get("resource"), facts.get("held") or [], facts.get("others") or {}
+    if not held and not others:
+        return []
+    jobs = _jobs_of([str(one["key"]) for one in held], viewer)
+    seen = [
+        (one, jobs[one["key"]])
+        for one in held
+        if one["key"] in jobs and viewer.may(Permission.JOBS_READ, jobs[one["key"]].team_id)
+    ][:SHOWN]
+    rest = [one["amount"] for one in held if not any(one is shown for shown, _ in seen)]
+    count, amount = len(rest) + int(others.get("jobs", 0)), sum(rest) + int(others.get("amount", 0))
+    return [line(job, kind, one["amount"], _started(one)) for one, job in seen] + (
+        [_rest(kind, count, amount)] if count else []
+    )
+
+
+def told_change(facts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """ "It would start now with 2 GPUs instead of 4."."""
+    change = facts.get("change")
+    return offer(change["resource"], change["from"], change["to"]) if change else None
+
+
+def offer(kind: str, before: int, after: int) -> dict[str, Any]:
+    """A change of one field of the spec, amounts in the units of quotas."""
+    unit = _UNITS.get(kind, 1)
+    return {
+        "field": FIELDS[kind],
+        "from": before / unit if unit > 1 else before,
+        "to": after / unit if unit > 1 else after,
+        "text": f"It would start now with {amount_text(kind, after)} instead of {amount_text(kind, before)}.",
+    }
+
+
+def line(job: Job, kind: object, amount: int, since: datetime | None) -> dict[str, Any]:
+    """One job that the viewer may know."""
+    does = "runs" if kind == "jobs" else f"holds {amount_text(kind, amount)}"
+    return {
+        "number": job.number,
+        "text": f"#{job.number} {job.name} of {job.owner.display_name} {does}",
+        "since": since,
+    }
+
+
+def _started(one: Mapping[str, Any]) -> datetime | None:
+    return datetime.fromtimestamp(one["since"], UTC) if one.get("since") else None
+
+
+def _rest(kind: object, count: int, amount: int) -> dict[str, Any]:
+    who = f"{count} other job{'' if count == 1 else 's'}"
+    one = "s" if count == 1 else ""
+    return {
+        "number": None,
+        "text": f"{who} run{one}"
+        if kind == "jobs"
+        else f"{who} hold{one} {amount_text(kind, amount)}",
+        "since": None,
+    }
+
+
+def _jobs_of(keys: list[str], viewer: Actor) -> dict[str, Job]:
+    """By key, those of the viewer's own organization."""
+    ids = [UUID(key[7:]) for key in keys if _is_key(key)]
+    rows = Attempt.objects.filter(id__in=ids, org_id=viewer.org_id).select_related("job__owner")
+    return {row.key: row.job for row in rows}
+
+
+def _is_key(key: str) -> bool:
+    """Whether a portal could have given this name; a cluster is full of others."""
+    try:
+        return key == key_of(UUID(key[7:]))
+    except ValueError:
+        return False

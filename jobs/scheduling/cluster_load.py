@@ -1,0 +1,119 @@
+"""Who runs and who waits on a cluster or a pool, by organization and team. Names of other organizations are for operators."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, IntegerField, Q, QuerySet, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+
+from clusters.models import Cluster, Pool
+from jobs.models import Attempt, Job
+from jobs.selectors import visible_jobs
+from schedulers.states import State
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Organization
+from workspaces.tenancy.scope import platform_scope
+
+_RUNS = Q(state__gte=State.STARTING)
+RUNS, WAITS = (
+    "starting,running,stopping",
+    "queued,dispatching,submitted",
+)  # as the filter of the job list has them
+
+
+def load_of(actor: Actor, cluster: Cluster, pool: Pool | None = None) -> list[dict[str, Any]]:
+    """Every organization's teams with work there, those that hold most GPUs first. Operators only. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see who uses a cluster"):
+        rows = Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED)
+        return _by_team(rows.filter(job__pool=pool) if pool else rows)
+
+
+def load_here(actor: Actor) -> dict[tuple[UUID, UUID | None], dict[str, int]]:
+    """`runs` and `waits` of the jobs of the organization entered that the actor may see, by (cluster, pool)."""
+    rows = (
+        visible_jobs(actor)
+        .filter(state__lt=State.SUCCEEDED)
+        .values("cluster_id", "pool_id")
+        .annotate(
+            runs=Count("id", filter=Q(state__gte=State.STARTING)),
+            waits=Count("id", filter=Q(state__lt=State.STARTING)),
+        )
+    )
+    return {
+        (row["cluster_id"], row["pool_id"]): {"runs": row["runs"], "waits": row["waits"]}
+        for row in rows.order_by()
+    }
+
+
+def by_team(jobs: QuerySet[Job], org: Organization) -> list[dict[str, Any]]:
+    """The same as `load_of`, of jobs that somebody may see."""
+    held = Sum(
+        Cast(KeyTextTransform("gpu", F("resources")), IntegerField()),
+        filter=Q(state__gte=State.STARTING),
+    )
+    rows = (
+        jobs.order_by()
+        .values("team__slug")
+        .annotate(
+            runs=Count("id", filter=Q(state__gte=State.STARTING)),
+            waits=Count("id", filter=Q(state__lt=State.STARTING)),
+            gpus=held,
+        )
+    )
+    return _sorted(
+        [
+            {
+                "org": org.slug,
+                "org_name": org.name,
+                "team": row["team__slug"],
+                "runs": row["runs"],
+                "waits": row["waits"],
+                "gpus": row["gpus"] or 0,
+            }
+            for row in rows
+        ]
+    )
+
+
+def live_on(actor: Actor, cluster: Cluster) -> int:
+    """How many jobs the cluster has, or will get. Operators only. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see what depends on a cluster"):
+        return (
+            Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED)
+            .values("job")
+            .distinct()
+            .count()
+        )
+
+
+def _by_team(rows: Any) -> list[dict[str, Any]]:
+    held = Sum(Cast(KeyTextTransform("gpu", F("job__resources")), IntegerField()), filter=_RUNS)
+    found = rows.values("job__org__slug", "job__org__name", "job__team__slug").annotate(
+        runs=Count("job", distinct=True, filter=_RUNS),
+        waits=Count("job", distinct=True, filter=~_RUNS),
+        gpus=held,
+    )
+    made = [
+        {
+            "org": row["job__org__slug"],
+            "org_name": row["job__org__name"],
+            "team": row["job__team__slug"],
+            "runs": row["runs"],
+            "waits": row["waits"],
+            "gpus": row["gpus"] or 0,
+        }
+        for row in found
+    ]
+    return _sorted(made)
+
+
+def _sorted(made: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(
+        made, key=lambda row: (-row["gpus"], -row["runs"], -row["waits"], row["org"], row["team"])
+    )

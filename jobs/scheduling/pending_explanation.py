@@ -1,0 +1,309 @@
+"""The pending answer in words: one dominant reason, the numbers behind it, who holds them, the smallest change, the history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from clusters.models import Cluster
+from jobs.dispatch.claims import ask_of
+from jobs.dispatch.job_status import verdict_of
+from jobs.models import Attempt, Dependency, Job, PendingSpell
+from jobs.scheduling import pending_history, quota_limits
+from jobs.scheduling.admission import Change
+from jobs.scheduling.blocking_jobs import line, offer, told_change, told_holders
+from jobs.scheduling.snapshot import room_of
+from portal.core import clock
+from schedulers import explanations
+from schedulers.formatting import amount_text, span_text
+from schedulers.states import State, Wait
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
+
+HOLDERS = 5
+_BEFORE_CLUSTER_DOWN = frozenset({Wait.HELD, Wait.DEPENDENCY, Wait.NO_CLUSTER, Wait.IMPOSSIBLE})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`text` is one sentence; `numbers` its facts; `holders` who has what is missing, as far as the viewer may know;
+    `change` the smallest that would start it now; `history` the reasons so far, oldest first."""
+
+    code: str
+    text: str
+    since: datetime
+    numbers: Mapping[str, Any]
+    holders: list[dict[str, Any]] = field(default_factory=list)
+    change: dict[str, Any] | None = None
+    advice: str = ""
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+def brief(job: Job) -> dict[str, Any] | None:
+    """For rows of a list: the reason without asking anything anew. None for a job that does not wait."""
+    if not waits(job):
+        return None
+    wait, facts, since = Wait(job.wait or Wait.EVALUATING), {}, job.state_at
+    if job.cluster.trouble and job.state < State.SUBMITTED and wait not in _BEFORE_CLUSTER_DOWN:
+        wait, facts, since = (
+            Wait.CLUSTER_DOWN,
+            _silence(job.cluster),
+            job.cluster.trouble_since or since,
+        )
+    return {
+        "code": str(wait),
+        "text": wait_text(wait, facts),
+        "since": since,
+        "numbers": {},
+        "holders": [],
+        "change": None,
+    }
+
+
+def waits(job: Job) -> bool:
+    """In our queue, on its way to a cluster that does not answer, or in the queue of its cluster's scheduler."""
+    is_stuck = job.state == State.DISPATCHING and bool(job.cluster.trouble)
+    return (
+        job.state == State.QUEUED
+        or is_stuck
+        or (job.state in pending_history.THERE and bool(job.wait))
+    )
+
+
+def answer(job: Job, viewer: Actor) -> Answer | None:
+    """The whole answer, computed now. None for a job that does not wait. One that its cluster could not take waits, too."""
+    attempt = (
+        Attempt.objects.select_related("job", "cluster")
+        .filter(job=job, is_current=True, state=job.state)
+        .order_by("index")
+        .first()
+    )
+    if attempt is None or not (
+        waits(job) or (attempt.state == State.DISPATCHING and attempt.tries)
+    ):
+        return None
+    if attempt.state in pending_history.THERE:
+        return _told(attempt, viewer)
+    wait, facts, change = _judge(job, attempt)
+    since = attempt.wait_since or attempt.queued_at
+    if wait == Wait.CLUSTER_DOWN:
+        since = attempt.cluster.trouble_since or since
+    return Answer(
+        code=str(wait),
+        text=wait_text(wait, facts),
+        since=since,
+        numbers=facts,
+        holders=_holders(job, wait, facts, viewer),
+        change=_offer(change),
+        advice=quota_limits.advice(facts),
+        history=_history(attempt),
+    )
+
+
+def _told(attempt: Attempt, viewer: Actor) -> Answer:
+    """What the scheduler behind it says."""
+    facts = attempt.wait_facts
+    return Answer(
+        code=attempt.wait,
+        text=wait_text(Wait(attempt.wait), facts),
+        since=attempt.wait_since or attempt.state_at,
+        numbers=explanations.without_private(facts),
+        holders=told_holders(facts, viewer),
+        change=told_change(facts),
+        advice=str(facts.get("advice", "")),
+        history=_history(attempt),
+    )
+
+
+def _history(attempt: Attempt) -> list[dict[str, Any]]:
+    return [
+        {
+            "code": s.wait,
+            "text": wait_text(Wait(s.wait), s.facts),
+            "since": s.since,
+            "until": s.until,
+        }
+        for s in PendingSpell.objects.filter(attempt=attempt).order_by("since")[:200]
+    ]
+
+
+def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change | None]:
+    if job.is_held:
+        return Wait.HELD, {}, None
+    is_ready, _ = verdict_of([job])[job]
+    if not is_ready:
+        open_needs = [
+            n.needs
+            for n in Dependency.objects.filter(job=job).select_related("needs")
+            if not State(n.needs.state).is_final
+        ]
+        return Wait.DEPENDENCY, {"jobs": [n.number for n in open_needs]}, None
+    if attempt.cluster.trouble:
+        return Wait.CLUSTER_DOWN, _silence(attempt.cluster), None
+    if attempt.state == State.DISPATCHING:
+        return (
+            Wait.CLUSTER_DOWN,
+            {"said": attempt.evidence, "tries": attempt.tries, "cluster": attempt.cluster.name},
+            None,
+        )
+    if attempt.due_at and attempt.due_at > clock.now():
+        return (
+            Wait.BACKOFF,
+            {
+                "seconds": int((attempt.due_at - clock.now()).total_seconds()) + 1,
+                "try": attempt.ordinal,
+            },
+            None,
+        )
+    ask = ask_of(attempt)
+    room = room_of(attempt.cluster, [ask])
+    verdict = room.judge(ask)
+    if verdict.wait is None:
+        return Wait.EVALUATING, {}, None
+    told = {
+        **verdict.facts,
+        **_whose(job, verdict.facts),
+        **quota_limits.until(verdict.facts),
+        **room.smallest_limit(ask),
+    }
+    return verdict.wait, told, room.smallest_change(ask)
+
+
+def _silence(cluster: Cluster) -> dict[str, str]:
+    return {
+        "said": cluster.trouble,
+        "for": span_text(clock.now() - (cluster.trouble_since or clock.now())),
+        "cluster": cluster.name,
+    }
+
+
+def _whose(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
+    """The name that goes with a limit."""
+    names = {
+        "org": lambda: job.org.name,
+        "team": lambda: job.team.name,
+        "user": lambda: job.owner.display_name,
+    }
+    return {"whose": names[facts["scope"]]()} if "scope" in facts else {}
+
+
+def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
+    """One sentence. With empty facts, the reason alone."""
+    if not facts:
+        return _BARE[wait]
+    if "text" in facts:  # the words of the cluster's own scheduler
+        return str(facts["text"])
+    match wait:
+        case Wait.DEPENDENCY:
+            return "Waits for " + ", ".join(f"#{n}" for n in facts["jobs"]) + " to end."
+        case Wait.IMPOSSIBLE:
+            return (
+                f"No node can ever hold it: it asks {amount_text(facts['resource'], facts['ask'])}, the largest node has "
+                f"{amount_text(facts['resource'], facts['largest'])}."
+            )
+        case Wait.CLUSTER_DOWN:
+            return _down_text(facts)
+        case Wait.BACKOFF:
+            return f"Try {facts['try']} begins in {facts['seconds']} s, after the last one failed."
+        case Wait.ARRAY_LIMIT:
+            return (
+                f"{facts['running']} of at most {facts['limit']} tasks of this array run at once."
+            )
+        case Wait.QUOTA_ORG | Wait.QUOTA_TEAM | Wait.QUOTA_USER:
+            return quota_limits.limit_text(facts)
+        case Wait.SCATTERED if "apart" in facts:
+            words = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
+            return f"Enough {' and '.join(words[n] for n in facts['apart'])} are free, but not together on one node."
+        case Wait.SCATTERED:
+            return (
+                f"{amount_text(facts['resource'], facts['free'])} are free, but not on one node: the most on one is "
+                f"{amount_text(facts['resource'], facts.get('most_on_one_node', 0))}, this asks "
+                f"{amount_text(facts['resource'], facts['ask'])}."
+            )
+        case Wait.CAPACITY:
+            return (
+                f"{amount_text(facts['resource'], facts['free'])} of {amount_text(facts['resource'], facts['total'])} free; "
+                f"this asks {amount_text(facts['resource'], facts['ask'])}."
+            )
+    return _BARE[wait]
+
+
+def _down_text(facts: Mapping[str, Any]) -> str:
+    text = "The cluster does not answer."
+    if "tries" in facts:
+        text = f"Cluster {facts['cluster']} could not take it yet."
+    elif "cluster" in facts:
+        text = f"Cluster {facts['cluster']} has not answered for {facts['for']}."
+    return f"{text} {facts['said']}"
+
+
+_BARE = {
+    Wait.HELD: "Held: it starts when somebody releases it.",
+    Wait.DEPENDENCY: "Waits for another job to end.",
+    Wait.NO_CLUSTER: "No cluster is connected.",
+    Wait.IMPOSSIBLE: "No node of the cluster can ever hold it.",
+    Wait.CLUSTER_DOWN: "The cluster does not answer.",
+    Wait.BACKOFF: "Waits a little before the next try.",
+    Wait.ARRAY_LIMIT: "As many tasks of this array run as may at once.",
+    Wait.QUOTA_USER: "Your own limit is reached.",
+    Wait.QUOTA_TEAM: "The team's limit is reached.",
+    Wait.QUOTA_ORG: "The organization's limit is reached.",
+    Wait.CLUSTER_HELD: "The cluster's own scheduler holds it.",
+    Wait.CLUSTER_LIMIT: "A limit of the cluster itself is reached.",
+    Wait.NODES_DOWN: "The nodes that could run it are down or drained.",
+    Wait.RESERVED: "The nodes that could run it are reserved.",
+    Wait.IMAGE: "Its image or its container cannot be had yet.",
+    Wait.CAPACITY: "The cluster is full.",
+    Wait.SCATTERED: "Enough is free, but not on one node.",
+    Wait.BEHIND: "Others come first in the cluster's queue.",
+    Wait.EVALUATING: "About to start.",
+}
+
+
+def change_text(change: Change) -> str:
+    """ "It would start now with 2 GPUs instead of 4."."""
+    return str(offer(change.resource, change.before, change.after)["text"])
+
+
+def _offer(change: Change | None) -> dict[str, Any] | None:
+    return offer(change.resource, change.before, change.after) if change else None
+
+
+def _among(job: Job, wait: Wait) -> dict[str, Any]:
+    """Whose jobs count: those under the same limit, on whatever cluster, or those on the same cluster."""
+    match wait:
+        case Wait.QUOTA_TEAM:
+            return {"job__team": job.team_id}
+        case Wait.QUOTA_USER:
+            return {"job__owner": job.owner_id}
+        case Wait.QUOTA_ORG:
+            return {}
+    return {"cluster": job.cluster_id}
+
+
+def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:
+    """The jobs that hold most of what is missing. Those that the viewer may not see are one line without names."""
+    resource = facts.get("resource")
+    if wait == Wait.DEPENDENCY:
+        return [{"number": n, "text": f"#{n}", "since": None} for n in facts["jobs"]]
+    if not isinstance(resource, str):
+        return []
+    rows = Attempt.objects.filter(
+        is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, **_among(job, wait)
+    )
+    held = [
+        (a.job.resources.get(resource, 0), a)
+        for a in rows.select_related("job__owner", "job__team")[:500]
+    ]
+    held = sorted(((n, a) for n, a in held if n), key=lambda pair: -pair[0])
+    seen = [(n, a) for n, a in held if viewer.may(Permission.JOBS_READ, a.job.team_id)][:HOLDERS]
+    taken = facts["total"] - facts["free"] if "total" in facts else sum(n for n, _ in held)
+    rest = max(taken - sum(n for n, _ in seen), 0)
+    others = (
+        [{"number": None, "text": f"other jobs hold {amount_text(resource, rest)}", "since": None}]
+        if rest
+        else []
+    )
+    return [line(a.job, resource, n, a.started_at) for n, a in seen] + others

@@ -1,0 +1,65 @@
+"""Keeping the reason why an attempt waits, and the history of its reasons. Nothing is written while nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jobs.bulk import write_rows
+from jobs.dispatch import job_status
+from jobs.models import Attempt, PendingSpell
+from jobs.scheduling.admission import Verdict
+from portal.core import clock
+from schedulers.states import State
+from workspaces.quotas.limits import GPU_HOURS
+
+THERE = frozenset(
+    {State.SUBMITTED, State.STARTING}
+)  # with its cluster's scheduler, or on a node that has not begun it
+
+
+def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
+    """Write what changed: a new reason opens a new spell; new numbers behind the same reason are taken over silently."""
+    at = clock.now()
+    turned, renewed = [], []
+    for attempt, verdict in judged:
+        facts = dict(verdict.facts)
+        if attempt.wait != verdict.wait:
+            turned.append(attempt)
+            attempt.wait_since = at
+        elif _are_news(attempt.wait_facts, facts):
+            renewed.append(attempt)
+        attempt.wait, attempt.wait_facts = str(verdict.wait), facts
+    write_rows(turned + renewed, ("wait", "wait_facts", "wait_since"))
+    if turned:
+        close(turned)
+        PendingSpell.objects.bulk_create(
+            PendingSpell(org_id=a.org_id, attempt=a, wait=a.wait, facts=a.wait_facts, since=at)
+            for a in turned
+        )
+        job_status.refresh_jobs({a.job_id for a in turned}, turned)
+
+
+def _are_news(before: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+    """GPU-hours are used up from moment to moment; who asks is told by the clock, and nothing is written for it."""
+    if facts.get("resource") == GPU_HOURS == before.get("resource"):
+        return {**before, "used": 0} != {**facts, "used": 0}
+    return before != facts
+
+
+def settle(attempts: Sequence[Attempt]) -> None:
+    """What their scheduler said of them is over, and they have not begun yet."""
+    stale = [attempt for attempt in attempts if attempt.wait]
+    for attempt in stale:
+        attempt.wait, attempt.wait_facts, attempt.wait_since = "", {}, None
+    if stale:
+        write_rows(stale, ("wait", "wait_facts", "wait_since"))
+        close(stale)
+        job_status.refresh_jobs({a.job_id for a in stale}, stale)
+
+
+def close(attempts: Sequence[Attempt]) -> None:
+    """These wait no more, or for another reason."""
+    PendingSpell.objects.filter(attempt__id__among=[a.id for a in attempts], until=None).update(
+        until=clock.now()
+    )

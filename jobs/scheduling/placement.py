@@ -1,0 +1,331 @@
+"""Which pool a job goes to: what is allowed, what could hold it, and what is free now, with a word on every pool that was
+considered. A choice, not a promise: whoever starts it judges again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Count
+
+from clusters.models import Cluster, Gpu, Node, Pool
+from clusters.services.pools import is_in, pools_for
+from jobs.images.check import image_misfit
+from jobs.models import Attempt
+from portal.core.errors import InvalidInput
+from schedulers import backends, capabilities_of
+from schedulers.contract import Capability
+from schedulers.formatting import amount_text
+from schedulers.spec import Feature, JobSpec
+from schedulers.states import State
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Team
+from workspaces.organizations.team_rules import TeamRules
+from workspaces.tenancy.scope import platform_scope
+
+HERE = frozenset({Feature.POOLS, Feature.SECRETS})  # what every cluster has, since Muster brings it
+FEATURES = {
+    Capability.IMAGES: Feature.IMAGES,
+    Capability.GANG: Feature.GANG,
+    Capability.SRUN: Feature.SRUN,
+}
+FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # the better, the smaller
+
+
+@dataclass(frozen=True)
+class Considered:
+    """One pool (or a cluster without pools), and what was found. `rank`: FREE … UNFIT; `text` says it for a person."""
+
+    name: str
+    cluster: Cluster
+    pool: Pool | None
+    rank: int
+    text: str
+    free_gpus: int = 0
+    queued: int = 0
+
+    @property
+    def fits(self) -> bool:
+        return self.rank != UNFIT
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Where it goes, why there, and what else there was."""
+
+    cluster: Cluster
+    pool: Pool | None
+    why: str
+    considered: Sequence[Considered]
+
+
+@dataclass(frozen=True)
+class Need:
+    """What the spec asks of each node, in the units of quotas, and how many nodes."""
+
+    cpus: int
+    memory: int
+    gpus: int
+    gpu_type: str
+    nodes: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A node with what it has and what is taken of it. `gpus`: how many of each type."""
+
+    node: Node
+    gpus: Mapping[str, int]
+    used_cpus: int
+    used_memory: int
+    used_gpus: int
+
+    def has(self, need: Need) -> int:
+        """GPUs of the type asked for."""
+        return sum(n for kind, n in self.gpus.items() if need.gpu_type in ("", kind))
+
+    def free_gpus(self, need: Need) -> int:
+        """Of the type asked for; schedulers do not say which GPUs are taken, so the worst is assumed of a node with two types."""
+        return max(min(self.has(need), self.has(need) - self.used_gpus), 0)
+
+    def could(self, need: Need) -> int:
+        """How many of the job's nodes it could be, were it empty."""
+        return _times(need, self.node.cpus, self.node.memory, self.has(need))
+
+    def can(self, need: Need) -> int:
+        """How many it could be now."""
+        free = (
+            self.node.cpus - self.used_cpus,
+            self.node.memory - self.used_memory,
+            self.free_gpus(need),
+        )
+        return _times(need, *free) if self.node.state == "ready" else 0
+
+
+def _times(need: Need, cpus: int, memory: int, gpus: int) -> int:
+    asked = ((need.cpus, cpus), (need.memory, memory), (need.gpus, gpus))
+    return max(min(has // ask for ask, has in asked if ask), 0)
+
+
+def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
+    """The pool for a job of this team; `policy.pool` narrows it to one pool or cluster. Raises NotPermitted, and InvalidInput
+    when there is none that could ever hold it."""
+    authorize(actor, Permission.JOBS_SUBMIT, team)
+    places = _allowed(team)
+    if not places:
+        raise InvalidInput(
+            "No cluster is open to this team, so nothing can run. Ask an operator to connect one, or for a pool.",
+            code="no_cluster",
+        )
+    named = [
+        place
+        for place in places
+        if spec.policy.pool in ("", place[0].name, place[1].name if place[1] else "")
+    ]
+    if not named:
+        names = ", ".join(pool.name if pool else cluster.name for cluster, pool in places)
+        raise InvalidInput.at(
+            "policy.pool",
+            f"there is no {spec.policy.pool!r} that {team.slug} may use; there is {names}",
+        )
+    found = sorted(_considered(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
+    best = found[0]
+    if not best.fits:
+        raise InvalidInput.at(
+            "policy.pool" if spec.policy.pool else "resources",
+            "; ".join(f"{c.name}: {c.text}" for c in found),
+        )
+    return Choice(
+        best.cluster, best.pool, _why(best, found, is_named=bool(spec.policy.pool)), found
+    )
+
+
+def need_of(spec: JobSpec) -> Need:
+    """What each of its nodes must have."""
+    ask = spec.resources
+    return Need(
+        round(ask.cpus * 1000), ask.memory, ask.gpus, (ask.gpu_type or "").lower(), spec.num_nodes
+    )
+
+
+def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
+    """Pools the team may use, and clusters that have no pools; the oldest cluster first."""
+    whole = Cluster.objects.filter(is_enabled=True, pools=None).order_by("created_at")
+    places: list[tuple[Cluster, Pool | None]] = [(cluster, None) for cluster in whole]
+    places += [(pool.cluster, pool) for pool in pools_for(team)]
+    rules = TeamRules.of(team.job_rules)
+    open_to_it = (
+        (c, p)
+        for c, p in places
+        if c.backend in backends() and rules.allows_pool(p.name if p else c.name)
+    )
+    return sorted(open_to_it, key=lambda place: place[0].created_at)
+
+
+def names_for(teams: Iterable[Team]) -> list[str]:
+    """What `policy.pool` may name for a job of any of these teams; nothing where there is no choice."""
+    names = dict.fromkeys(
+        pool.name if pool else cluster.name for team in teams for cluster, pool in _allowed(team)
+    )
+    return list(names) if len(names) > 1 else []
+
+
+def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Considered]:
+    need, clusters = need_of(spec), {cluster.id: cluster for cluster, _ in places}
+    machines, queued = _machines(clusters), _queued(clusters)
+    made = []
+    for cluster, pool in places:
+        inside = [m for m in machines[cluster.id] if pool is None or is_in(pool, m.node, m.gpus)]
+        rank, text = _judge(cluster, pool, inside, need, spec, is_known=bool(machines[cluster.id]))
+        free = sum(m.free_gpus(need) for m in inside)
+        made.append(
+            Considered(
+                pool.name if pool else cluster.name,
+                cluster,
+                pool,
+                rank,
+                text,
+                free,
+                queued.get(cluster.id, 0),
+            )
+        )
+    return made
+
+
+def _judge(
+    cluster: Cluster,
+    pool: Pool | None,
+    inside: Sequence[Machine],
+    need: Need,
+    spec: JobSpec,
+    *,
+    is_known: bool,
+) -> tuple[int, str]:
+    able_to = capabilities_of(cluster.backend, lambda: cluster.config)
+    if faults := spec.unavailable({*HERE, *(f for c, f in FEATURES.items() if c in able_to)}):
+        return UNFIT, f"{faults[0].field}: {faults[0].message}"
+    if not is_known:
+        return UNKNOWN, "its nodes are not known yet"
+    most = need.nodes if Capability.PACKS in capabilities_of(cluster.backend) else 1
+    able = [m for m in inside if m.could(need)]
+    if sum(min(m.could(need), most) for m in able) < need.nodes:
+        return UNFIT, _lacks(inside, need, len(able))
+    if misfit := image_misfit(spec, cluster, pool):
+        return UNFIT, misfit
+    if cluster.trouble:
+        return TROUBLED, f"it does not answer: {cluster.trouble}"
+    free = [min(count, most) for m in able if (count := m.can(need))]
+    text = f"{len(free)} of {len(inside)} {'node has' if len(inside) == 1 else 'nodes have'} room for it now"
+    if need.gpus:
+        text += f"; {sum(m.free_gpus(need) for m in inside)} of {sum(m.has(need) for m in inside)} {_kind(need)} are free"
+    return (FREE if sum(free) >= need.nodes else BUSY), text
+
+
+def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:
+    """Why even the empty pool could not hold it."""
+    if not inside:
+        return "no node belongs to it"
+    if able:
+        return f"{able} of its nodes could hold it, and it asks for {need.nodes}"
+    if need.gpus > (most := max(m.has(need) for m in inside)):
+        return (
+            f"no node has {need.gpus} {_kind(need)}; the most is {most}"
+            if most
+            else f"it has no {_kind(need)}"
+        )
+    if need.memory > (memory := max(m.node.memory for m in inside)):
+        return f"no node has {amount_text('memory', need.memory)}; the most is {amount_text('memory', memory)}"
+    if need.cpus > (cpus := max(m.node.cpus for m in inside)):
+        return (
+            f"no node has {amount_text('cpu', need.cpus)}; the most is {amount_text('cpu', cpus)}"
+        )
+    return "no single node has all that it asks for"
+
+
+def _kind(need: Need) -> str:
+    return f"{need.gpu_type.upper()} GPUs" if need.gpu_type else "GPUs"
+
+
+def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> str:
+    """One sentence for the job page."""
+    if is_named:
+        return f"{best.name}, because the spec names it: {best.text}."
+    if len(found) == 1:
+        return f"{best.name} is the only one open to the team: {best.text}."
+    rivals = sum(c.rank == best.rank for c in found) - 1
+    reason = {
+        FREE: "it can start there now",
+        BUSY: "nothing is free that could hold it, and the queue is the shortest there",
+        UNKNOWN: "no other could hold it",
+        TROUBLED: "no other could hold it",
+    }[best.rank]
+    tie = f"; {rivals} more could do the same" if rivals else ""
+    return f"{best.name}, because {reason}{tie}: {best.text}."
+
+
+def machines_in(clusters: Iterable[Cluster]) -> dict[UUID, list[Machine]]:
+    """The nodes of these clusters by cluster, with what is taken of each."""
+    wanted = {cluster.id: cluster for cluster in clusters}
+    found = _machines(
+        {pk: cluster for pk, cluster in wanted.items() if cluster.backend in backends()}
+    )
+    return {pk: found.get(pk, []) for pk in wanted}
+
+
+def machines_of(cluster: Cluster) -> list[Machine]:
+    """The nodes of one cluster with what is taken of each."""
+    return machines_in([cluster])[cluster.id]
+
+
+def _machines(clusters: Mapping[UUID, Cluster]) -> dict[UUID, list[Machine]]:
+    """Nodes that are named still, by cluster. Where the portal places, what it holds is what is taken; else the scheduler's word."""
+    kinds: dict[UUID, dict[str, int]] = defaultdict(dict)
+    for node_id, kind, n in (
+        Gpu.objects.filter(node__cluster__in=clusters)
+        .values_list("node_id", "type")
+        .annotate(n=Count("id"))
+    ):
+        kinds[node_id][kind] = n
+    placing = {c.id for c in clusters.values() if Capability.PLACES in capabilities_of(c.backend)}
+    held = held_on(placing)
+    found: dict[UUID, list[Machine]] = defaultdict(list)
+    for node in Node.objects.filter(cluster__in=clusters, is_gone=False):
+        cpus, memory, gpus = (
+            held.get((node.cluster_id, node.name), (0, 0, 0))
+            if node.cluster_id in placing
+            else (node.used_cpus, node.used_memory, node.used_gpus)
+        )
+        found[node.cluster_id].append(Machine(node, kinds[node.id], cpus, memory, gpus))
+    return found
+
+
+def held_on(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[int, int, int]]:
+    """What the portal placed there: cpus (thousandths), memory and GPUs, by cluster and node."""
+    taken: dict[tuple[UUID, str], tuple[int, int, int]] = {}
+    with platform_scope("what is taken on a node is taken for every organization"):
+        rows = list(
+            Attempt.objects.filter(cluster__in=list(clusters), is_held=True)
+            .exclude(placement=None)
+            .values_list("cluster_id", "placement")
+        )
+    for cluster_id, place in rows:
+        cpus, memory, gpus = taken.get((cluster_id, place["node"]), (0, 0, 0))
+        taken[cluster_id, place["node"]] = (
+            cpus + place["cpus"],
+            memory + place["memory"],
+            gpus + len(place["uuids"]),
+        )
+    return taken
+
+
+def _queued(clusters: Iterable[UUID]) -> dict[UUID, int]:
+    with platform_scope("how long a cluster's queue is concerns every organization"):
+        rows = (
+            Attempt.objects.filter(cluster__in=list(clusters), state__lt=State.RUNNING)
+            .values("cluster_id")
+            .annotate(n=Count("id"))
+        )
+        return {row["cluster_id"]: row["n"] for row in rows}

@@ -1,0 +1,144 @@
+"""The queue across clusters: every organization's jobs that wait, each with its dominant reason. Operators only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Min, Q, QuerySet
+
+from jobs.models import Attempt
+from jobs.scheduling.pending_explanation import wait_text
+from portal.core.errors import InvalidInput
+from schedulers.states import State, Wait
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+PAGE = 50
+_WAITS = Q(state=State.QUEUED) | (Q(state=State.SUBMITTED) & ~Q(wait=""))
+_FILTERS = {"cluster": "cluster__name", "org": "job__org__slug", "team": "job__team__slug"}
+
+
+def queue_page(
+    actor: Actor, asked: Mapping[str, str], most: int = PAGE
+) -> tuple[list[dict[str, Any]], str]:
+    """The oldest first, `most` behind `asked["after"]`, by cluster, org, team and reason; and where the next ones begin. A job's
+    reason is that of its first waiting task. Raises NotPermitted, InvalidInput for a foreign cursor."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see every organization's queue"):
+        rows = _asked(asked).filter(
+            **({"job_id__gt": _cursor(asked["after"])} if asked.get("after") else {})
+        )
+        ids = list(rows.order_by("job_id").values_list("job_id", flat=True).distinct()[: most + 1])
+        shown = ids[:most]
+        tasks: dict[UUID, list[Attempt]] = {pk: [] for pk in shown}
+        first = (
+            Attempt.objects.filter(_WAITS, is_current=True, job__in=shown)
+            .values("job")
+            .annotate(index=Min("index"), n=Count("id"))
+        )
+        counts = {row["job"]: (row["index"], row["n"]) for row in first}
+        for attempt in _first_tasks(counts):
+            tasks[attempt.job_id].append(attempt)
+        return [_row(tasks[pk][0], counts[pk][1]) for pk in shown if tasks[pk]], shown[
+            -1
+        ].hex if len(ids) > most else ""
+
+
+def reasons(actor: Actor, asked: Mapping[str, str]) -> list[dict[str, Any]]:
+    """How many jobs wait for what, the most first; `asked` narrows it but for the reason itself."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see every organization's queue"):
+        rows = (
+            _asked({**asked, "wait": ""})
+            .order_by()
+            .values("wait")
+            .annotate(n=Count("job", distinct=True))
+        )
+        found: dict[str, int] = {}
+        for row in rows:
+            code = row["wait"] or str(Wait.EVALUATING)
+            found[code] = found.get(code, 0) + row["n"]
+    return [
+        {"code": code, "text": wait_text(Wait(code), {}).removesuffix("."), "n": n}
+        for code, n in sorted(found.items(), key=lambda pair: -pair[1])
+    ]
+
+
+def teams_waiting(actor: Actor, asked: Mapping[str, str]) -> list[dict[str, Any]]:
+    """By organization and team: how many jobs wait, since when the first, and for what most of them."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see every organization's queue"):
+        rows = list(
+            _asked(asked)
+            .order_by()
+            .values("job__org__slug", "job__org__name", "job__team__slug", "wait")
+            .annotate(n=Count("job", distinct=True), since=Min("queued_at"))
+        )
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in sorted(rows, key=lambda row: -row["n"]):
+        team = found.setdefault(
+            (row["job__org__slug"], row["job__team__slug"]),
+            {
+                "org": row["job__org__slug"],
+                "org_name": row["job__org__name"],
+                "team": row["job__team__slug"],
+                "n": 0,
+                "since": row["since"],
+                "text": wait_text(Wait(row["wait"] or Wait.EVALUATING), {}),
+            },
+        )
+        team["n"] += row["n"]
+        team["since"] = min(team["since"], row["since"])
+    return sorted(found.values(), key=lambda team: -team["n"])
+
+
+def _asked(asked: Mapping[str, str]) -> QuerySet[Attempt]:
+    rows = Attempt.objects.filter(_WAITS, is_current=True)
+    for name, column in _FILTERS.items():
+        if asked.get(name):
+            rows = rows.filter(**{column: asked[name]})
+    wait = asked.get("wait", "")
+    return (
+        rows
+        if not wait
+        else rows.filter(wait__in=["", wait] if wait == Wait.EVALUATING else [wait])
+    )
+
+
+def _first_tasks(counts: Mapping[UUID, tuple[int, int]]) -> QuerySet[Attempt]:
+    """The waiting task with the smallest index of each job."""
+    indexes = {index for index, _ in counts.values()}
+    rows = Attempt.objects.filter(
+        _WAITS, is_current=True, job__in=list(counts), index__in=indexes
+    ).order_by("index")
+    return rows.select_related("job__org", "job__team", "job__owner", "job__pool", "cluster")
+
+
+def _row(attempt: Attempt, tasks: int) -> dict[str, Any]:
+    job = attempt.job
+    return {
+        "org": job.org.slug,
+        "team": job.team.slug,
+        "number": job.number,
+        "name": job.name,
+        "owner": job.owner.display_name,
+        "cluster": attempt.cluster.name,
+        "pool": job.pool.name if job.pool else "",
+        "tasks": tasks if job.array_size else 0,
+        "code": attempt.wait or str(Wait.EVALUATING),
+        "text": wait_text(Wait(attempt.wait or Wait.EVALUATING), attempt.wait_facts),
+        "since": attempt.wait_since or attempt.queued_at,
+        "queued_at": attempt.queued_at,
+        "gpus": job.resources.get("gpu", 0),
+        "page": f"/{job.org.slug}/jobs/{job.number}",
+    }
+
+
+def _cursor(text: str) -> UUID:
+    try:
+        return UUID(hex=text)
+    except ValueError:
+        raise InvalidInput.at("after", "is not one that a page gave you") from None

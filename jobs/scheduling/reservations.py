@@ -1,0 +1,38 @@
+"""What many attempts hold, told by their jobs: the tasks of an array are one job, read and counted once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from jobs.bulk import attach
+from jobs.models import Attempt, Job
+from workspaces.quotas.reservations import Meter, meters
+
+
+def meters_of(jobs: Iterable[tuple[Job, int]]) -> Counter[Meter]:
+    """The meters that so many attempts of each of these jobs move, with the amounts."""
+    alike: Counter[tuple[Any, ...]] = Counter()
+    for job, count in jobs:
+        alike[(job.org_id, job.team_id, job.owner_id, *job.resources.items())] += count
+    total: Counter[Meter] = Counter()
+    for (org_id, team_id, owner_id, *resources), count in alike.items():
+        for meter, amount in meters(org_id, team_id, owner_id, dict(resources)).items():
+            total[meter] += amount * count
+    return total
+
+
+def with_jobs(
+    attempts: Sequence[Attempt], *related: str, is_locked: bool = False
+) -> Sequence[Attempt]:
+    """The same, each with its job and what of the job is named; a job that has many of them is read once. `is_locked`: nobody else's
+    until the transaction ends, in the order of ids."""
+    rows = Job.objects.filter(id__among=list({attempt.job_id for attempt in attempts}))
+    found = {
+        job.id: job for job in (rows.select_for_update().order_by("id") if is_locked else rows)
+    }
+    attach(list(found.values()), *related)
+    for attempt in attempts:
+        attempt.job = found[attempt.job_id]
+    return attempts

@@ -1,0 +1,96 @@
+"""The snapshot that `admission` judges by, read from the database."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from uuid import UUID
+
+from django.db.models import Count, Q
+
+from clusters.models import Cluster, Node
+from clusters.sharing import not_served_text, only_org_id
+from jobs.models import Attempt
+from jobs.scheduling.admission import Ask, NodeRoom, Room
+from schedulers import capabilities_of
+from schedulers.contract import Capability, Unavailable
+from schedulers.states import State
+from workspaces.models import Quota
+from workspaces.quotas.gpu_hours import used_on
+from workspaces.quotas.limits import GPU_HOURS, Meter, Standing
+from workspaces.quotas.reservations import meter_of, standing_of
+from workspaces.tenancy.scope import platform_scope
+
+
+def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) -> Room:
+    """Limits that could refuse these asks, what is free on the cluster's nodes, and how many tasks of these jobs run.
+    `is_empty`: the nodes as if nothing ran on them."""
+    places, trouble, only = Capability.PLACES in capabilities_of(cluster.backend), "", None
+    try:
+        only = only_org_id(cluster)
+    except Unavailable as error:
+        trouble = str(error)
+    return Room(
+        limits=limits_of(asks),
+        nodes=_nodes(cluster, is_empty) if places else (),
+        places=places,
+        trouble=trouble if cluster.is_enabled else "An operator has switched this cluster off.",
+        running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id),
+        only_org=only,
+        only_text=not_served_text(cluster) if only else "",
+    )
+
+
+def limits_of(asks: Iterable[Ask]) -> dict[Meter, Standing]:
+    """The limits and guarantees that concern these asks."""
+    subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
+    rows = Quota.objects.filter(
+        Q(limit__isnull=False) | Q(guaranteed__gt=0), subject_id__in=subjects
+    )
+    found = {meter_of(row): standing_of(row) for row in rows}
+    if of_hours := [meter for meter in found if meter.resource == GPU_HOURS]:
+        used = used_on(of_hours)
+        found |= {meter: found[meter].moved(used[meter]) for meter in of_hours}
+    return found
+
+
+def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeRoom]:
+    rooms = {
+        node.name: _empty(node)
+        for node in Node.objects.filter(cluster=cluster, is_ready=True, is_drained=False)
+        .order_by("name")
+        .prefetch_related("gpus")
+    }
+    if is_empty:
+        return list(rooms.values())
+    with platform_scope("what is taken on a node is taken for every organization"):
+        held = Attempt.objects.filter(
+            cluster=cluster, is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED
+        )
+        places = list(held.values_list("placement", flat=True))
+    for place in places:
+        if place and place["node"] in rooms:
+            room = rooms[place["node"]]
+            room.cpus -= place["cpus"]
+            room.memory -= place["memory"]
+            room.gpus = [g for g in room.gpus if g[1] not in place["uuids"]]
+    return list(rooms.values())
+
+
+def _empty(node: Node) -> NodeRoom:
+    gpus = sorted((g.index, g.uuid, g.type) for g in node.gpus.all())
+    return NodeRoom(node.name, node.cpus, node.memory, list(gpus), node.cpus, node.memory, gpus)
+
+
+def running_of(job_ids: Iterable[UUID]) -> dict[UUID, int]:
+    """How many tasks of these jobs hold something."""
+    wanted = set(job_ids)
+    running: dict[UUID, int] = defaultdict(int)
+    if wanted:
+        rows = (
+            Attempt.objects.filter(job__in=wanted, is_held=True)
+            .values("job_id")
+            .annotate(n=Count("id"))
+        )
+        running.update({row["job_id"]: row["n"] for row in rows})
+    return running

@@ -1,0 +1,179 @@
+"""`--dry-run`: everything a submission would be asked, and the very text that would be sent, without a row written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from clusters.backends import backend_of
+from jobs.dispatch.launch import rehearsal_launch
+from jobs.images import lookups
+from jobs.images.check import answer_for
+from jobs.outputs import warning
+from jobs.scheduling import quota_limits
+from jobs.scheduling.admission import Ask, Room
+from jobs.scheduling.pending_explanation import change_text, wait_text
+from jobs.services.checks import (
+    Place,
+    ask_for,
+    check_access,
+    check_features,
+    check_possible,
+    check_secrets,
+    choose_place,
+    find_needs,
+    left_out,
+    room_for,
+)
+from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
+from portal.core.errors import PortalError
+from schedulers.contract import Rejected
+from schedulers.formatting import amount_text
+from schedulers.images.config import Image
+from schedulers.spec import JobSpec
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission
+from workspaces.models import Team
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question and its answer in words. `is_ok` None: it could not be asked because an earlier answer was no."""
+
+    name: str
+    is_ok: bool | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """`is_ok`: the submission would be accepted. `starts_now`: it would start at once. `launch`: what would be sent."""
+
+    is_ok: bool
+    starts_now: bool
+    checks: list[Check]
+    launch: str
+
+
+def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
+    """Never raises for what a submission would be refused for: that is the answer. A registry may be asked about the image, for
+    some seconds, so that is before the transaction."""
+    image = (
+        lookups.look(spec.image)
+        if spec.image and actor.may(Permission.JOBS_SUBMIT, team.id)
+        else ""
+    )
+    return _rehearse(actor, team, spec, image)
+
+
+@transaction.atomic
+def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Rehearsal:
+    checks: list[Check] = []
+    spec = with_defaults(team, spec)
+    _try(
+        checks,
+        "access",
+        lambda: check_access(actor, team, spec),
+        f"You may submit to team {team.slug}.",
+    )
+    if team.job_rules and checks[-1].is_ok:
+        _try(
+            checks,
+            "rules",
+            lambda: check_rules(team, spec),
+            f"It keeps the rules of team {team.slug}.",
+        )
+    if (references := {*spec.secrets.values(), *spec.secret_files.values()}) and checks[-1].is_ok:
+        _try(
+            checks,
+            "secrets",
+            lambda: check_secrets(team, spec),
+            f"Its secrets are there: {', '.join(sorted(references))}.",
+        )
+    place = _try(
+        checks,
+        "place",
+        lambda: choose_place(actor, team, spec),
+        lambda p: f"It would go to cluster {p.cluster.name}. {p.why}".strip(),
+    )
+    cluster = place and place.cluster
+    starts, launch = False, ""
+    if cluster is not None:
+        if team.job_rules:
+            _try(
+                checks,
+                "allowed pool",
+                lambda: check_place_rule(team, place),
+                "The team may use it.",
+            )
+        _try(
+            checks,
+            "features",
+            lambda: check_features(spec, cluster),
+            "The cluster has everything that the spec asks for.",
+        )
+        if spec.image and checks[-1].is_ok:
+            told = answer_for(image, spec, cluster, place.pool)
+            checks.append(Check("image", told.is_ok, told.text))
+        if spec.native or spec.image:
+            _try(
+                checks,
+                "options of the scheduler",
+                lambda: left_out(actor, team, spec, place),
+                lambda out: out or "Nothing of them is left out.",
+            )
+        if lost := warning(cluster):
+            checks.append(Check("output", True, lost))
+        ask, room = ask_for(actor, team, spec), room_for(cluster, ask_for(actor, team, spec))
+        _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
+        _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")
+        starts = _now(checks, ask, room)
+        launch = _render(checks, place, team, actor, spec)
+    is_ok = all(
+        check.is_ok or (check.name, check.is_ok) == ("image", None)
+        for check in checks
+        if check.name != "start"
+    )
+    return Rehearsal(is_ok, is_ok and starts and not spec.after, checks, launch)
+
+
+def _try(
+    checks: list[Check], name: str, ask: Callable[[], Any], yes: str | Callable[[Any], str]
+) -> Any:
+    try:
+        answer = ask()
+    except PortalError as error:
+        checks.append(Check(name, False, error.message))
+        return None
+    checks.append(Check(name, True, yes if isinstance(yes, str) else yes(answer)))
+    return answer
+
+
+def _ask_text(ask: Ask) -> str:
+    held = ", ".join(amount_text(r, n) for r, n in ask.resources.items() if r != "jobs")
+    return f"Each task would hold {held}."
+
+
+def _now(checks: list[Check], ask: Ask, room: Room) -> bool:
+    verdict = room.judge(ask)
+    if verdict.wait is None:
+        checks.append(Check("start", True, "It would start at once."))
+        return True
+    change = room.smallest_change(ask)
+    text = wait_text(verdict.wait, {**verdict.facts, **quota_limits.until(verdict.facts)}) + (
+        f" {change_text(change)}" if change else ""
+    )
+    checks.append(Check("start", False, f"It would wait. {text}"))
+    return False
+
+
+def _render(checks: list[Check], place: Place, team: Team, actor: Actor, spec: JobSpec) -> str:
+    try:
+        text = backend_of(place.cluster).render(rehearsal_launch(place.pool, team, actor, spec))
+    except Rejected as error:
+        checks.append(Check("launch", False, str(error)))
+        return ""
+    return text

@@ -1,3 +1,0 @@
-from jobs.watch.watcher import Watcher
-
-__all__ = ["Watcher"]

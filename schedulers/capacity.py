@@ -1,0 +1,234 @@
+"""Whether a job would start on a cluster as that is now, the first thing that keeps it, and the smallest change with which it would. Pure.
+
+What a cluster's own scheduler decides is its own affair; this is for telling its reason in numbers. Amounts are in the units of quotas:
+cpu in thousandths of a core, memory in bytes. `Field.judge` is monotone in each amount, so that the smallest change is found by bisection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from schedulers.contract import NodeFacts
+from schedulers.states import Wait
+
+KINDS = ("gpu", "cpu", "memory")
+STEPS = {"gpu": 1, "cpu": 1000, "memory": 1 << 20, "nodes": 1}
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a job asks on each of its nodes. `packs`: several of them may share one node of the cluster."""
+
+    gpu: int = 0
+    cpu: int = 0
+    memory: int = 0
+    nodes: int = 1
+    gpu_type: str = ""
+    packs: bool = False
+
+    @cached_property
+    def each(self) -> list[tuple[str, int]]:
+        """What it asks anything of, on each node."""
+        return [(kind, self.of(kind)) for kind in KINDS if self.of(kind)]
+
+    def of(self, kind: str) -> int:
+        return int(getattr(self, kind))
+
+    def with_amount(self, kind: str, amount: int) -> Need:
+        changes: dict[str, Any] = {kind: amount}
+        return replace(self, **changes)
+
+    def only(self, kind: str) -> Need:
+        """As if it asked for nothing else."""
+        changes: dict[str, Any] = dict.fromkeys((other for other in KINDS if other != kind), 0)
+        return replace(self, **changes)
+
+    def in_all(self, kind: str) -> int:
+        """What counts against a limit."""
+        return (
+            1
+            if kind == "jobs"
+            else self.nodes
+            if kind in ("nodes", "pods")
+            else self.of(kind) * self.nodes
+            if kind in KINDS
+            else 0
+        )
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A node, as far as this job may use it: GPUs of other types do not count."""
+
+    name: str
+    free: Mapping[str, int]
+    total: Mapping[str, int]
+    is_up: bool = True
+
+    def holds(self, need: Need, amounts: Mapping[str, int]) -> int:
+        """How many of the job's nodes it could be."""
+        times = need.nodes if need.packs else 1
+        for kind, asked in need.each:
+            times = min(times, amounts.get(kind, 0) // asked)
+            if not times:
+                return 0
+        return times
+
+
+Amounts = Callable[[Spot], Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Cap:
+    """A limit of the cluster's own. `whose`: "Account borealis"; `each`: of what it counts ("user", "account", "job", "node"; empty: of
+    all that it is over). `used` is None where it cannot be known."""
+
+    kind: str
+    limit: int
+    used: int | None
+    whose: str
+    each: str = ""
+    said: str = ""
+
+    def refuses(self, need: Need) -> bool:
+        return (self.used or 0) + self.asked(need) > self.limit
+
+    def refuses_for_ever(self, need: Need) -> bool:
+        return self.asked(need) > self.limit
+
+    def asked(self, need: Need) -> int:
+        return need.of(self.kind) if self.each == "node" else need.in_all(self.kind)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """`wait` None: nothing that is known here keeps it. `cap`: the limit that does, if one does; `kind`: what is short on the nodes."""
+
+    wait: Wait | None
+    kind: str = ""
+    cap: Cap | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """From `before` to `after` of one amount, on each node."""
+
+    kind: str
+    before: int
+    after: int
+
+    @property
+    def facts(self) -> dict[str, object]:
+        return {"resource": self.kind, "from": self.before, "to": self.after}
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a job would be put on: nodes that it may use, and limits that it is under, in the order in which they are asked."""
+
+    spots: Sequence[Spot]
+    caps: Sequence[Cap] = field(default_factory=tuple)
+
+    def judge(self, need: Need) -> Judgement:
+        """The first that keeps it: never, a limit, nodes that are out of use, too little in all, enough in all but not together."""
+        if cap := next((cap for cap in self.caps if cap.refuses_for_ever(need)), None):
+            return Judgement(Wait.IMPOSSIBLE, cap.kind, cap)
+        if self.fitting(need, _ever) < need.nodes:
+            return Judgement(Wait.IMPOSSIBLE, self._short(need, _ever))
+        if cap := next((cap for cap in self.caps if cap.refuses(need)), None):
+            return Judgement(Wait.CLUSTER_LIMIT, cap.kind, cap)
+        if self.fitting(need, _empty) < need.nodes:
+            return Judgement(Wait.NODES_DOWN)
+        if self.fitting(need) >= need.nodes:
+            return Judgement(None)
+        full = next((kind for kind in KINDS if self.free(kind) < need.in_all(kind)), "")
+        return (
+            Judgement(Wait.CAPACITY, full)
+            if full
+            else Judgement(Wait.SCATTERED, self._short(need, _now))
+        )
+
+    def admits(self, need: Need) -> bool:
+        """Whether `judge` finds nothing, at the price of one look: what fits in what is free fits in the whole."""
+        return not any(cap.refuses(need) for cap in self.caps) and self.fitting(need) >= need.nodes
+
+    def fitting(self, need: Need, amounts: Amounts | None = None) -> int:
+        """How many of the job's nodes have a place; no more are looked for than it has."""
+        found = 0
+        for spot in self.spots:
+            found += spot.holds(need, (amounts or _now)(spot))
+            if found >= need.nodes:
+                return need.nodes
+        return found
+
+    def free(self, kind: str) -> int:
+        return sum(_now(spot).get(kind, 0) for spot in self.spots)
+
+    def total(self, kind: str) -> int:
+        return sum(spot.total.get(kind, 0) for spot in self.spots)
+
+    def most(self, kind: str, amounts: Amounts | None = None) -> int:
+        """The most on one node."""
+        return max(((amounts or _now)(spot).get(kind, 0) for spot in self.spots), default=0)
+
+    def smallest_change(self, need: Need) -> Change | None:
+        """Of the four amounts the one of which the smallest share has to be given up, that it start now. None: no single one is enough."""
+        found = [
+            Change(kind, need.of(kind), amount)
+            for kind in STEPS
+            if (amount := self._largest(need, kind))
+        ]
+        return min(
+            found, key=lambda change: (change.before - change.after) / change.before, default=None
+        )
+
+    def _largest(self, need: Need, kind: str) -> int:
+        """The most, below what is asked, that would start; 0 when nothing would."""
+        step, low, high = STEPS[kind], 1, (need.of(kind) - 1) // STEPS[kind]
+        if high < 1 or not self.admits(need.with_amount(kind, step)):
+            return 0
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self.admits(need.with_amount(kind, middle * step)):
+                low = middle
+            else:
+                high = middle - 1
+        return low * step
+
+    def _short(self, need: Need, amounts: Amounts) -> str:
+        """What too few nodes have enough of by itself; empty when each alone is there, and only not on the same nodes."""
+        for kind in KINDS:
+            if need.of(kind) and self.fitting(need.only(kind), amounts) < need.nodes:
+                return kind
+        return ""
+
+
+def _now(spot: Spot) -> Mapping[str, int]:
+    return spot.free if spot.is_up else {}
+
+
+def _ever(spot: Spot) -> Mapping[str, int]:
+    return spot.total
+
+
+def _empty(spot: Spot) -> Mapping[str, int]:
+    return spot.total if spot.is_up else {}
+
+
+def spots_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[Spot]:
+    """Of an inventory. On a node with GPUs of several types it is not known which are in use: the free ones are taken to be of this type."""
+    return [_spot(node, gpu_type) for node in nodes]
+
+
+def _spot(node: NodeFacts, gpu_type: str) -> Spot:
+    gpus = sum(gpu_type in ("", gpu.type) for gpu in node.gpus)
+    total = {"gpu": gpus, "cpu": round(node.cpus * 1000), "memory": node.memory}
+    free = {
+        "gpu": max(min(gpus, len(node.gpus) - node.used_gpus), 0),
+        "cpu": max(round((node.cpus - node.used_cpus) * 1000), 0),
+        "memory": max(node.memory - node.used_memory, 0),
+    }
+    return Spot(node.name, free, total, node.is_ready and not node.is_drained)

@@ -1,0 +1,109 @@
+"""Why a command ended, from what it left behind. Pure, and shared by the backends."""
+
+from __future__ import annotations
+
+import re
+import signal as signals
+from dataclasses import dataclass
+
+from schedulers.states import Reason
+
+_NOT_FOUND = re.compile(r"(?m)^.*?: (?:line \d+: )?(\S+): (?:command )?not found\s*$")
+_DENIED = re.compile(r"(?m)^.*: Permission denied\s*$")
+_MEMORY = re.compile(
+    r"(?m)^.*(?:CUDA out of memory|OutOfMemoryError|^MemoryError|Cannot allocate memory|std::bad_alloc).*$"
+)
+_KERNEL = re.compile(
+    r"(?m)^.*(?:no kernel image is available for execution|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU).*$"
+)
+_DISK = re.compile(r"(?m)^.*No space left on device.*$")
+_PYTHON = re.compile(r"(?m)^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)(?:: .*)?$")
+_SCRIPT = re.compile(r"^\S*/script: ")  # where we keep the user's text is nothing to them
+QUOTE = 500
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a process ended. `asked` is why we asked it to end: "", "cancel" or "time". `peak` and `limit` in bytes."""
+
+    exit_code: int | None
+    signal: int | None
+    tail: str = ""
+    asked: str = ""
+    peak: int = 0
+    limit: int = 0
+    is_over_memory: bool = False
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    reason: Reason
+    evidence: str
+
+
+def classify(end: Ending) -> Verdict:
+    """The reason and the sentence that proves it."""
+    if end.is_over_memory:
+        return Verdict(
+            Reason.OUT_OF_MEMORY,
+            f"It used {_size(end.peak)} of {_size(end.limit)} and was stopped.",
+        )
+    if end.asked == "cancel":
+        return Verdict(Reason.CANCELED, "")
+    if end.exit_code == 0 and not end.signal:
+        return Verdict(Reason.COMPLETED, "")
+    if end.asked == "time":
+        return Verdict(Reason.TIME_LIMIT, f"It ran for its whole limit of {end.time_limit:g} s.")
+    return _by_text(end) or _by_number(end)
+
+
+def _by_text(end: Ending) -> Verdict | None:
+    for reason, pattern, codes in (
+        (Reason.COMMAND_NOT_FOUND, _NOT_FOUND, {127}),
+        (Reason.NOT_EXECUTABLE, _DENIED, {126}),
+        (Reason.OUT_OF_MEMORY, _MEMORY, None),
+        (Reason.DISK_FULL, _DISK, None),
+        (Reason.NO_KERNEL_IMAGE, _KERNEL, None),
+    ):
+        if codes and end.exit_code not in codes:
+            continue
+        found = list(pattern.finditer(end.tail))
+        if found:
+            return Verdict(reason, _SCRIPT.sub("", found[-1][0].strip())[:QUOTE])
+    return None
+
+
+def _by_number(end: Ending) -> Verdict:
+    signal = end.signal or (
+        end.exit_code - 128 if end.exit_code and 128 < end.exit_code < 128 + 65 else None
+    )
+    if end.exit_code == 127:
+        return Verdict(Reason.COMMAND_NOT_FOUND, _last_line(end.tail))
+    if end.exit_code == 126:
+        return Verdict(Reason.NOT_EXECUTABLE, _last_line(end.tail))
+    if signal:
+        return Verdict(
+            Reason.KILLED_BY_SIGNAL, f"{_signal_name(signal)}. {_last_line(end.tail)}".strip()
+        )
+    return Verdict(Reason.USER_ERROR, f"Exit code {end.exit_code}. {_last_line(end.tail)}".strip())
+
+
+def _last_line(tail: str) -> str:
+    """The line that says most: the last exception, else the last line that is not blank."""
+    exceptions = _PYTHON.findall(tail[-8000:])
+    if exceptions:
+        return str(exceptions[-1])[:QUOTE]
+    lines = [line.strip() for line in tail.splitlines() if line.strip()]
+    return _SCRIPT.sub("", lines[-1])[:QUOTE] if lines else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"Ended by {signals.Signals(number).name}"
+    except ValueError:
+        return f"Ended by signal {number}"
+
+
+def _size(number: int) -> str:
+    return f"{number / (1 << 30):.1f} GiB" if number >= 1 << 30 else f"{number / (1 << 20):.0f} MiB"

@@ -1,0 +1,181 @@
+"""What keeps a job on a cluster with a scheduler of its own, in sentences and numbers. Pure; the same for every such scheduler.
+
+The facts are those of the portal's own answer (`resource`, `ask`, `used`, `limit`, `free`, `total`, `most_on_one_node`), and beside them
+`held` (of our jobs: key, amount, since when), `others` (of everybody else's only how many and how much) and `change`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from schedulers.capacity import KINDS, Cap, Change, Field, Judgement, Need, Spot
+from schedulers.formatting import amount_text
+from schedulers.states import Wait
+
+HELD = 10  # of our jobs, those that hold most
+_WORDS = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
+ADVICE = {
+    Wait.CAPACITY: "It starts when running jobs end.",
+    Wait.SCATTERED: "It starts when jobs that run side by side on one node end.",
+    Wait.NODES_DOWN: "Ask the operator when they come back, or choose another pool.",
+    Wait.IMPOSSIBLE: "Ask for less on each node, or choose another pool.",
+}
+Told = tuple[str, dict[str, Any]]
+
+
+def limit(cap: Cap, need: Need) -> Told:
+    """ "Account borealis holds 3 of 3 GPUs; this asks 2."."""
+    asked, facts = (
+        cap.asked(need),
+        {"resource": cap.kind, "limit": cap.limit, "ask": cap.asked(need), "whose": cap.whose},
+    )
+    most, ask = amount_text(cap.kind, cap.limit), amount_text(cap.kind, asked)
+    who = {
+        "user": " one user",
+        "account": " one account",
+        "job": " one job",
+        "node": " one job on each node",
+    }.get(cap.each, "")
+    if cap.refuses_for_ever(need) or cap.used is None:
+        return (
+            f"{cap.whose} lets{who or ' all of its jobs together'} hold at most {most}; this asks {ask}.",
+            facts,
+        )
+    used, taken = {**facts, "used": cap.used}, part(cap.kind, cap.used)
+    if cap.kind == "jobs":
+        run = f"{cap.used} {'runs' if cap.used == 1 else 'run'}"
+        return (
+            f"{cap.whose} lets{f'{who} run' if who else ''} {_jobs(cap.limit)}{'' if who else ' run'} at once, and {run}.",
+            used,
+        )
+    if cap.each:
+        return (
+            f"{cap.whose} lets{who} hold {most}, of which {taken} {'is' if taken == '1' else 'are'} held; this asks {ask}.",
+            used,
+        )
+    return f"{cap.whose} holds {taken} of {most}; this asks {ask}.", used
+
+
+def nodes(seen: Judgement, field: Field, need: Need, where: str) -> Told:
+    """Full, scattered, out of use, or too small for ever."""
+    facts = room(field, need, seen.kind)
+    if seen.wait == Wait.NODES_DOWN:
+        down = [spot for spot in field.spots if not spot.is_up and spot.holds(need, spot.total)]
+        able = [spot for spot in field.spots if spot.holds(need, spot.total)]
+        return (
+            f"{len(down)} of {len(able)} nodes of {where} that could hold it {'is' if len(down) == 1 else 'are'} down or drained: "
+            f"{_names(down)}."
+        ), {**facts, "down": len(down)}
+    if seen.wait == Wait.IMPOSSIBLE:
+        return _too_small(field, need, seen.kind, where), facts
+    if seen.wait == Wait.CAPACITY:
+        return (
+            f"{where[0].upper()}{where[1:]} is full: {part(seen.kind, field.free(seen.kind))} of "
+            f"{amount_text(seen.kind, field.total(seen.kind))} free; this asks {_asked(need, seen.kind)}."
+        ), facts
+    if not seen.kind:
+        words = " and ".join(_WORDS[kind] for kind in KINDS if need.of(kind))
+        return f"Enough {words} are free in {where}, but not together on {_same(need)}.", {
+            **facts,
+            "apart": [k for k in KINDS if need.of(k)],
+        }
+    most = amount_text(seen.kind, field.most(seen.kind))
+    return (
+        f"{amount_text(seen.kind, field.free(seen.kind))} free in {where}, but scattered: the most on one node is {most}; this asks "
+        f"{_asked(need, seen.kind)}."
+    ), facts
+
+
+def room(field: Field, need: Need, kind: str = "") -> dict[str, Any]:
+    """The numbers of the nodes, of what is short or else of what it asks most for."""
+    kind = kind if kind in KINDS else next((name for name in KINDS if need.of(name)), "cpu")
+    return {
+        "resource": kind,
+        "ask": need.of(kind),
+        "on_nodes": need.nodes,
+        "free": field.free(kind),
+        "total": field.total(kind),
+        "most_on_one_node": field.most(kind),
+        "fitting": able_now(field, need),
+        "of_nodes": len(field.spots),
+    }
+
+
+def fitting(field: Field, need: Need) -> str:
+    """ "2 of 4 nodes have room for it now."."""
+    fits = able_now(field, need)
+    return f"{fits} of {_nodes(len(field.spots))} {'has' if fits == 1 else 'have'} room for {'it' if need.nodes == 1 else 'one of its nodes'} now."
+
+
+def able_now(field: Field, need: Need) -> int:
+    """How many nodes have room for one of the job's."""
+    return sum(spot.is_up and spot.holds(need, spot.free) > 0 for spot in field.spots)
+
+
+def changed(change: Change | None) -> dict[str, Any]:
+    return {"change": change.facts} if change else {}
+
+
+def held(ours: Sequence[tuple[str, int, float]], others: Sequence[int]) -> dict[str, Any]:
+    """Who holds it: of ours (key, amount, Unix time of the start) those that hold most; the rest are one number."""
+    first = sorted(ours, key=lambda one: (-one[1], one[2]))
+    rest = [amount for _, amount, _ in first[HELD:]] + list(others)
+    facts: dict[str, Any] = {
+        "held": [
+            {"key": key, "amount": amount, "since": since} for key, amount, since in first[:HELD]
+        ]
+    }
+    return {**facts, **({"others": {"jobs": len(rest), "amount": sum(rest)}} if rest else {})}
+
+
+def _too_small(field: Field, need: Need, kind: str, where: str) -> str:
+    able = sum(spot.holds(need, spot.total) for spot in field.spots)
+    if able:
+        return f"Too few nodes of {where} are large enough: it asks {need.nodes}, and there {'is' if able == 1 else 'are'} {able}."
+    if kind not in KINDS:
+        return f"No node of {where} has all that it asks for."
+    most = amount_text(kind, field.most(kind, lambda spot: spot.total))
+    return f"No node of {where} is large enough: the largest has {most}, it asks {amount_text(kind, need.of(kind))}."
+
+
+def _asked(need: Need, kind: str) -> str:
+    each = f" on {'one node' if need.nodes == 1 else f'each of {need.nodes} nodes'}"
+    return amount_text(kind, need.of(kind)) + each
+
+
+def _same(need: Need) -> str:
+    return "one node" if need.nodes == 1 else f"{need.nodes} nodes"
+
+
+def _nodes(number: int) -> str:
+    return f"{number} node{'' if number == 1 else 's'}"
+
+
+def _jobs(number: int) -> str:
+    return f"{number} job{'' if number == 1 else 's'}"
+
+
+def _names(spots: Sequence[Spot]) -> str:
+    names = [spot.name for spot in spots]
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def part(kind: str, amount: int) -> str:
+    """ "3" of GPUs, "2.5" of cores, and what is counted in bytes with its unit: the unit follows with the whole."""
+    return (
+        f"{amount / 1000:g}"
+        if kind == "cpu"
+        else amount_text(kind, amount)
+        if kind == "memory"
+        else str(amount)
+    )
+
+
+def is_private(name: str) -> bool:
+    """Facts that name jobs: not for everybody who sees the numbers."""
+    return name in {"held", "others"}
+
+
+def without_private(facts: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if not is_private(name)}

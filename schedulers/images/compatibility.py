@@ -1,0 +1,180 @@
+"""An image and nodes together: how many it fits, and why not the others, in words that say what to do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+
+from schedulers.images import warnings
+from schedulers.images.config import Image, Variant
+from schedulers.images.requirements import Device
+
+_SHOWN = 4  # reasons in one sentence
+
+
+class Fit(IntEnum):
+    """The worse, the larger. DOUBTFUL: something speaks against it, and it may run; UNKNOWN: the node tells too little."""
+
+    FITS = 0
+    UNKNOWN = 1
+    DOUBTFUL = 2
+    MISFIT = 3
+
+
+@dataclass(frozen=True)
+class Host:
+    """A node as far as known: "" and None are unknown. `model`: its GPUs' name, "" for a job without GPUs."""
+
+    name: str
+    arch: str = ""
+    device: Device = field(default_factory=Device)
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why nodes do not simply fit. `has` and `needs` make the sentence: "2 have driver 470, it needs 525 or newer"."""
+
+    fit: Fit
+    has: str
+    needs: str
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Nodes with one answer."""
+
+    reason: Reason
+    nodes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """The answer for all nodes asked about."""
+
+    fits: int
+    total: int
+    groups: Sequence[Group] = ()  # those that do not simply fit; the worst and largest first
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Certain to fit on none of them."""
+        return (
+            bool(self.total)
+            and sum(len(g.nodes) for g in self.groups if g.reason.fit == Fit.MISFIT) == self.total
+        )
+
+    @property
+    def text(self) -> str:
+        """ "Fits 30 of 32 nodes; 2 have driver 470, it needs 525 or newer." """
+        if not self.total:
+            return "There is no node that it could be put against."
+        nodes = (
+            "the only node"
+            if self.total == 1 and self.fits
+            else f"{self.fits} of {self.total} {'node' if self.total == 1 else 'nodes'}"
+        )
+        first = f"fits all {self.total} nodes" if self.fits == self.total > 1 else f"fits {nodes}"
+        more = (
+            [f"{sum(len(g.nodes) for g in self.groups[_SHOWN:])} more for other reasons"]
+            if len(self.groups) > _SHOWN
+            else []
+        )
+        return (
+            "; ".join([f"The image {first}", *(_sentence(g) for g in self.groups[:_SHOWN]), *more])
+            + "."
+        )
+
+    @property
+    def advice(self) -> str:
+        return " ".join(dict.fromkeys(g.reason.advice for g in self.groups if g.reason.advice))
+
+
+def fit(
+    image: Image,
+    hosts: Iterable[Host],
+    *,
+    wants_gpus: bool,
+    env: Mapping[str, str] | None = None,
+    ended: Mapping[str, str] | None = None,
+) -> Fitting:
+    """`env`: the job's own, which stands over the image's. `ended`: GPUs (their models) on which this very image ended with "no
+    kernel image", with a word on when."""
+    alike: dict[Host, list[str]] = {}
+    for host in hosts:
+        alike.setdefault(replace(host, name=""), []).append(host.name)
+    reasons: dict[Reason | None, list[str]] = {}
+    for host, names in alike.items():
+        reasons.setdefault(
+            judge(image, host, wants_gpus=wants_gpus, env=env or {}, ended=ended or {}), []
+        ).extend(names)
+    fits = len(reasons.pop(None, ()))
+    groups = [Group(reason, names) for reason, names in reasons.items() if reason]
+    groups.sort(key=lambda g: (-g.reason.fit, -len(g.nodes)))
+    return Fitting(fits, fits + sum(len(g.nodes) for g in groups), groups)
+
+
+def judge(
+    image: Image, host: Host, *, wants_gpus: bool, env: Mapping[str, str], ended: Mapping[str, str]
+) -> Reason | None:
+    """The worst thing that can be said; None where it fits."""
+    variant, trouble = _variant(image, host)
+    found = [trouble] if trouble else []
+    if variant is not None and wants_gpus:
+        found += _of_gpus(variant, host, {**variant.env, **env}, ended)
+    return max(found, key=lambda r: r.fit, default=None)
+
+
+def _variant(image: Image, host: Host) -> tuple[Variant | None, Reason | None]:
+    """What this node would pull."""
+    linux = [v for v in image.variants if v.os == "linux"]
+    if host.arch and (mine := next((v for v in linux if v.arch in ("", host.arch)), None)):
+        return mine, None
+    if host.arch and host.arch in image.arches:
+        return None, Reason(Fit.UNKNOWN, f"are {host.arch}", "and what it is for them was not read")
+    if host.arch or not image.arches:
+        return None, _wrong_machine(image, host)
+    return (
+        linux[0] if linux else None
+    ), None  # a node that does not tell: most images are for one kind only
+
+
+def _wrong_machine(image: Image, host: Host) -> Reason:
+    kinds = " and ".join(image.arches) or " and ".join(
+        sorted({v.os for v in image.variants} | {o.partition("/")[0] for o in image.others})
+    )
+    advice = (
+        f"Build it for {host.arch} too, or choose a pool of other nodes."
+        if host.arch and image.arches
+        else "Choose an image for Linux."
+    )
+    has = f"are {host.arch}" if host.arch else "run Linux"
+    return Reason(Fit.MISFIT, has, f"it is built for {kinds or 'nothing'} only", advice)
+
+
+def _of_gpus(
+    variant: Variant, host: Host, env: Mapping[str, str], ended: Mapping[str, str]
+) -> list[Reason]:
+    found = []
+    for doubt in warnings.doubts(env, host.device):
+        fit = Fit.MISFIT if doubt.is_certain else Fit.UNKNOWN if doubt.is_unknown else Fit.DOUBTFUL
+        found.append(Reason(fit, doubt.has, doubt.needs, doubt.advice))
+    if when := ended.get(host.model):
+        found.append(
+            Reason(
+                Fit.DOUBTFUL,
+                f"have {host.model}",
+                f"where this very image ended with “no kernel image is available” {when}",
+                "Take an image that is built for this GPU.",
+            )
+        )
+    return found
+
+
+def _sentence(group: Group) -> str:
+    """Verbs agree: "1 has driver 470", "2 have driver 470"."""
+    verb, _, rest = group.reason.has.partition(" ")
+    single = {"have": "has", "are": "is", "run": "runs", "tell": "tells"}
+    return f"{len(group.nodes)} {single.get(verb, verb) if len(group.nodes) == 1 else verb} {rest}, {group.reason.needs}"

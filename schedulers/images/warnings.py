@@ -1,0 +1,215 @@
+"""What an image's environment says against a kind of GPU, in words. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from schedulers.images.requirements import (
+    Atom,
+    Condition,
+    Device,
+    Version,
+    conditions_of,
+    driver_for,
+    holds,
+    version,
+    version_text,
+)
+
+LEAST_DRIVER: Mapping[int, int] = {
+    13: 580,
+    12: 525,
+    11: 450,
+}  # of a whole CUDA family, by minor version compatibility
+FIRST_CUDA: Mapping[Version, Version] = {  # of a compute capability
+    (7, 0): (9, 0),
+    (7, 5): (10, 0),
+    (8, 0): (11, 0),
+    (8, 6): (11, 1),
+    (8, 7): (11, 5),
+    (8, 9): (11, 8),
+    (9, 0): (11, 8),
+    (10, 0): (12, 8),
+    (10, 1): (12, 8),
+    (12, 0): (12, 8),
+    (10, 3): (12, 9),
+    (12, 1): (12, 9),
+}
+LEAST_COMPUTE: Mapping[int, Version] = {
+    13: (7, 5),
+    12: (5, 0),
+    11: (3, 5),
+}  # what each CUDA family still builds for
+TRY = 'To try all the same, set NVIDIA_DISABLE_REQUIRE: "1" in the job\'s environment.'
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """`is_certain`: it cannot start there. `is_unknown`: the node tells too little; else something speaks against it."""
+
+    has: str
+    needs: str
+    advice: str = ""
+    is_certain: bool = False
+    is_unknown: bool = False
+
+
+def doubts(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
+    """`env`: the image's with the job's over it."""
+    for condition in conditions_of(env):
+        answer = holds(condition, device)
+        if answer is not True:
+            yield _unmet(condition, device, env) if answer is False else _untold(condition, device)
+    if not conditions_of(env):
+        yield from _family(env, device)
+    yield from _kernels(env, device)
+
+
+def _unmet(condition: Condition, device: Device, env: Mapping[str, str]) -> Doubt:
+    plain = {
+        a.name: a
+        for alternative in condition
+        if len(alternative) == 1 and (a := alternative[0]).sign in (">=", ">")
+    }
+    if (arch := plain.get("arch")) and device.compute:
+        return Doubt(
+            f"have GPUs of compute capability {version_text(device.compute)}",
+            f"it needs {arch.value} or newer",
+            "Choose newer GPUs, or an image built for these.",
+            is_certain=True,
+        )
+    asked = version(plain["cuda"].value) if "cuda" in plain else None
+    if asked is None:
+        return Doubt(_has(device), f"it asks for {_quoted(condition)}", TRY)
+    has = device.newest_cuda
+    is_certain = has is not None and has[0] < asked[0]
+    return Doubt(
+        _has(device),
+        f"it needs {_needed(asked, device)}",
+        _advice(has, is_certain),
+        is_certain=is_certain,
+    )
+
+
+def _advice(has: Version | None, is_certain: bool) -> str:
+    other = (
+        f"Choose an image for CUDA {version_text(has)} or older there, or newer nodes."
+        if has and has > (0, 0)
+        else "Choose newer nodes."
+    )
+    more = (
+        ""
+        if is_certain
+        else " NVIDIA's container runtime refuses it there, though CUDA's minor version compatibility would let most of it run."
+    )
+    return f"{other}{more} {TRY}"
+
+
+def _untold(condition: Condition, device: Device) -> Doubt:
+    names = {atom.name for alternative in condition for atom in alternative}
+    if device.driver is None and device.cuda is None and names & {"cuda", "driver"}:
+        plain = next(
+            (
+                version(a.value)
+                for alternative in condition
+                for a in alternative
+                if a.name == "cuda" and a.sign == ">="
+            ),
+            None,
+        )
+        needs = (
+            f"it needs {_needed(plain, device)}" if plain else f"it asks for {_quoted(condition)}"
+        )
+        return Doubt("tell no driver version", needs, is_unknown=True)
+    if device.compute is None and names == {"arch"}:
+        return Doubt(
+            "tell no compute capability", f"it asks for {_quoted(condition)}", is_unknown=True
+        )
+    return Doubt(
+        _has(device),
+        f"which only some GPUs may do with it: it asks for {_quoted(condition)}",
+        is_unknown=True,
+    )
+
+
+def _family(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
+    """Where nobody checks a condition, the CUDA still wants its family's least driver, or a compatibility package in the image."""
+    cuda = version(env.get("CUDA_VERSION", ""))
+    least = LEAST_DRIVER.get(cuda[0]) if cuda else None
+    if cuda and least and device.driver and device.driver[0] < least:
+        yield Doubt(
+            _has(device),
+            f"its CUDA {cuda[0]} needs {least} or newer",
+            "Choose newer nodes, or an image with NVIDIA's cuda-compat package.",
+        )
+
+
+def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
+    """Whether there can be machine code for this GPU in it: only ever a doubt, since libraries may bring their own."""
+    compute = device.compute
+    if compute is None:
+        return
+    has = f"have GPUs of compute capability {version_text(compute)}"
+    if built := _built_for(env.get("TORCH_CUDA_ARCH_LIST", "")):
+        if not any(_runs(one, has_ptx, compute) for one, has_ptx in built):
+            kinds = ", ".join(version_text(one) for one, _ in built)
+            yield Doubt(
+                has,
+                f"its PyTorch is built for {kinds}",
+                "Take an image that is built for this GPU.",
+            )
+        return
+    cuda = version(env.get("CUDA_VERSION", ""))
+    first, least = FIRST_CUDA.get(compute), LEAST_COMPUTE.get(cuda[0]) if cuda else None
+    if cuda and first and cuda[:2] < first:
+        yield Doubt(
+            has,
+            f"which CUDA {version_text(cuda[:2])} does not know: code for it came with {version_text(first)}",
+            "Take an image with a newer CUDA for these GPUs.",
+        )
+    elif cuda and least and compute < least:
+        yield Doubt(
+            has,
+            f"which CUDA {cuda[0]} no longer builds for",
+            "Take an image with an older CUDA for these GPUs.",
+        )
+
+
+def _built_for(text: str) -> list[tuple[Version, bool]]:
+    """ "7.5 8.0 9.0+PTX": with whether it can be translated for newer ones. Empty when a word of it is not understood."""
+    words = re.split(r"[\s;,]+", text.strip())
+    found = [(re.fullmatch(r"(\d{1,2})\.(\d)[a-z]?(\+PTX)?", word)) for word in words]
+    return [((int(m[1]), int(m[2])), bool(m[3])) for m in found if m] if all(found) else []
+
+
+def _runs(built: Version, has_ptx: bool, compute: Version) -> bool:
+    """Machine code runs on its own family from its number on, PTX on all newer."""
+    return (built[0] == compute[0] and built <= compute) or (has_ptx and built <= compute)
+
+
+def _has(device: Device) -> str:
+    if device.driver:
+        return f"have driver {version_text(device.driver)}"
+    return (
+        f"run CUDA up to {version_text(device.cuda)}" if device.cuda else "tell no driver version"
+    )
+
+
+def _needed(cuda: Version, device: Device) -> str:
+    driver = driver_for(cuda)
+    if device.driver is None and device.cuda:
+        return f"{version_text(cuda)} or newer"
+    if driver is None:
+        return f"CUDA {version_text(cuda)}"
+    return f"{'driver ' if device.driver is None else ''}{driver} or newer (CUDA {version_text(cuda[:2])})"
+
+
+def _quoted(condition: Condition) -> str:
+    text = " or ".join(",".join(_text(atom) for atom in alternative) for alternative in condition)
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def _text(atom: Atom) -> str:
+    return f"{atom.name}{atom.sign}{atom.value}" if atom.name != "?" else atom.value or "…"

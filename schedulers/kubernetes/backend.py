@@ -1,0 +1,387 @@
+"""Kubernetes: a Job for each attempt, in a namespace of its team; an Indexed Job with a headless Service when it has several nodes.
+
+Nothing is kept here that the cluster does not hold: the Job remembers its key, whether we asked it to end, and how it ended. See
+docs/design/kubernetes.md for why a cancel is no delete.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, ClassVar
+
+from schedulers.cached import Kept
+from schedulers.contract import (
+    Capability,
+    Handle,
+    Launch,
+    LogChunk,
+    NodeFacts,
+    Observation,
+    Output,
+    Poll,
+    Probe,
+    Rejected,
+    Unavailable,
+)
+from schedulers.kubernetes import (
+    access,
+    explanations,
+    kueue,
+    logs,
+    names,
+    nodes,
+    pod,
+    states,
+)
+from schedulers.kubernetes import (
+    exec as beside,
+)
+from schedulers.kubernetes import (
+    probe as probing,
+)
+from schedulers.kubernetes.client import Refused, Wire, segment
+from schedulers.kubernetes.creation import Creator
+from schedulers.kubernetes.observed import View
+from schedulers.kubernetes.rendering import rendered
+from schedulers.kubernetes.settings import Config, site_of
+
+log = logging.getLogger(__name__)
+Object = dict[str, Any]
+TAIL = 64 << 10
+PICTURE_FOR, PICTURE_EACH = (
+    4.0,
+    0.01,
+)  # seconds between two looks at everything, and for each job that waits
+PRODUCTS_FOR = 60.0  # seconds for which the types of GPUs are remembered
+
+
+class KubernetesBackend:
+    """See Backend for the contract."""
+
+    name: ClassVar[str] = "kubernetes"
+    title: ClassVar[str] = "Kubernetes"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {
+            Capability.IMAGES,
+            Capability.EXEC,
+            Capability.GANG,
+            Capability.PACKS,
+            Capability.DRAIN,
+            Capability.RELEASE,
+        }
+    )
+
+    def __init__(self, config: Config):
+        self.config, self.site = config, site_of(config)
+        self._places, self._is_release_refused = logs.Places(), False
+        self._pictures: Kept[explanations.Picture] = Kept(
+            "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
+        )
+        self._products: tuple[float, dict[str, set[str]]] = (0.0, {})
+
+    @classmethod
+    def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
+        """From a cluster's stored options."""
+        known = {
+            name: options[name]
+            for name in Config.__dataclass_fields__
+            if options.get(name) not in (None, "")
+        }
+        given: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in known.items()
+        }
+        return cls(Config(**given))
+
+    def probe(self) -> Probe:
+        try:
+            return probing.probe(self._wire)
+        except Unavailable as error:
+            return Probe(False, str(error))
+
+    def inventory(self) -> Sequence[NodeFacts]:
+        found = nodes.inventory(
+            *self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations
+        )
+        with _told():
+            queues = self._view.queues.all()
+        return [replace(node, partitions=queues) for node in found] if queues else found
+
+    def _nodes_and_pods(self) -> tuple[list[Object], list[Object]]:
+        with _told():
+            found = self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]
+            return found, self._wire.get(
+                "/api/v1/pods",
+                resourceVersion="0",
+                fieldSelector="status.phase!=Succeeded,status.phase!=Failed",
+            )["items"]
+
+    def render(self, launch: Launch) -> str:
+        made = pod.build(launch, self.site, self._products_of(launch))
+        return rendered(launch, self.site, made, self._creator.rehearse(made))
+
+    def submit(self, launch: Launch) -> Handle:
+        with _told():
+            self._view.queues.check(launch.partition)
+        job = self._creator.create(launch, pod.build(launch, self.site, self._products_of(launch)))
+        self._view.put(job)
+        return Handle(launch.key, states.native_id(job))
+
+    def output_of(self, key: str) -> Output:
+        return pod.output_of(key, self.site)
+
+    def find(self, key: str) -> Handle | None:
+        job = self._view.ask(key)
+        return Handle(key, states.native_id(job)) if job else None
+
+    def poll(self, keys: Iterable[str]) -> Poll:
+        seen = self._view.poll([(key, names.object_name(key)) for key in keys], self._tail)
+        waiting = sum(one.waiting is not None for one in seen.observations)
+        picture = self._pictures.current(self._picture, waiting) if waiting else None
+        return replace(
+            seen, observations=[self._explained(one, picture) for one in seen.observations]
+        )
+
+    def _explained(self, seen: Observation, picture: explanations.Picture | None) -> Observation:
+        """One that cannot be explained keeps the scheduler's own words."""
+        job, pods = self._view.known(names.object_name(seen.key)) if seen.waiting else (None, [])
+        if seen.waiting is None or job is None:
+            return seen
+        try:
+            return replace(seen, waiting=explanations.explained(seen.waiting, job, pods, picture))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            log.exception("why %s waits cannot be told in numbers", seen.key)
+            return seen
+
+    def _picture(self) -> explanations.Picture:
+        """All nodes and pods, and what Kueue has given, for the numbers behind the scheduler's words."""
+        seen = explanations.picture_of(
+            *self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations, self.site.prefix
+        )
+        with _told():
+            given = kueue.reserved(self._view.queues.workloads())
+        return replace(
+            seen, reserved=[replace(one, key=self._view.key_of(one.name, one.uid)) for one in given]
+        )
+
+    def cancel(self, key: str, grace: float = 30) -> None:
+        """The grace is the one it was submitted with: Kubernetes keeps it in the pod."""
+        with _told():
+            job = self._view.ask(key)
+            if job is None:
+                return
+            pods = self._view.pods_of(job)
+            if self._view.observe(key, job, pods, self._tail).state.is_final:
+                return
+            placed = [
+                one
+                for one in pods
+                if one["spec"].get("nodeName") and states.phase(one) in {"Pending", "Running"}
+            ]
+            asked = {
+                names.CANCELED: job["metadata"].get("annotations", {}).get(names.CANCELED)
+                or datetime.now(UTC).isoformat()
+            }
+            self._wire.patch(
+                _path(job),
+                {
+                    "metadata": {"annotations": asked, "uid": job["metadata"]["uid"]},
+                    **({} if placed else {"spec": {"suspend": True}}),
+                },
+            )
+            self._view.note(job, asked)
+            if not placed:
+                self._view.queues.give_up(job)
+            for one in placed:
+                self._stop(one)
+
+    def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
+        """Of the first node. Another's: `read_rank`."""
+        return self.read_rank(key, 0, after, limit)
+
+    def read_rank(self, key: str, rank: int, after: int, limit: int = 1 << 20) -> LogChunk:
+        """The output of one of several nodes, by offsets of its own."""
+        one = self._view.pod_of(names.object_name(key), rank)
+        is_at_rest = (
+            one is not None
+            and self._places.rests(one["metadata"]["uid"], after)
+            and self._view.goes_on(one)
+        )
+        data = b"" if one is None or is_at_rest else self._read(one, after, limit)
+        return LogChunk(after, data, int(time.time() * 1000))
+
+    def _read(self, one: Object, after: int, limit: int) -> bytes:
+        uid, began = one["metadata"]["uid"], time.monotonic()
+        place = self._places.before(uid, after)
+        with _told(), self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks:
+            data, place = logs.take(chunks, place, after, limit)
+            self._places.keep(uid, place)
+        if len(data) < limit:
+            self._places.rest(uid, after + len(data), len(data), time.monotonic() - began)
+        return data
+
+    def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
+        """On the first node; with the variables of its container, which know no rank."""
+        one = self._view.pod_of(names.object_name(key), 0)
+        if one is None or states.phase(one) != "Running":
+            raise Rejected("The job is not running.", "argv")
+        return beside.run(self._wire, _path(one), argv, timeout)
+
+    def release(self, key: str) -> None:
+        """Delete its Secret. The rest goes by `ttlSecondsAfterFinished`, or by `forget`."""
+        name = names.object_name(key)
+        job = self._view.known(name)[0] or self._view.ask(key)
+        if job is None:
+            return
+        try:
+            self._wire.delete(
+                f"/api/v1/namespaces/{segment(job['metadata']['namespace'])}/secrets/{segment(name)}"
+            )
+        except Refused as error:
+            if error.status != 404 and not self._is_release_refused:
+                self._is_release_refused = True
+                log.warning(
+                    "Secrets of ended jobs stay until their Jobs go: bind deploy/kubernetes-role.yaml to this account. %s",
+                    error,
+                )
+
+    def forget(self, key: str) -> None:
+        with _told():
+            job = self._view.ask(key)
+            if job is None:
+                self._view.drop(names.object_name(key))
+            elif self._view.observe(key, job, self._view.pods_of(job), self._tail).state.is_final:
+                self._wire.delete(
+                    _path(job),
+                    {
+                        "kind": "DeleteOptions",
+                        "apiVersion": "v1",
+                        "propagationPolicy": "Background",
+                        "preconditions": {"uid": job["metadata"]["uid"]},
+                    },
+                )
+                self._view.drop(names.object_name(key))
+
+    def drain(self, node: str, why: str) -> None:
+        self._cordon(node, is_out=True, why=why)
+
+    def resume(self, node: str) -> None:
+        self._cordon(node, is_out=False, why=None)
+
+    @cached_property
+    def _wire(self) -> Wire:
+        try:
+            return Wire(
+                access.from_kubeconfig(self.config.kubeconfig)
+                if self.config.kubeconfig
+                else access.from_fields(
+                    self.config.server, self.config.token, self.config.authority
+                )
+            )
+        except access.BadAccess as error:
+            raise Unavailable(str(error)) from error
+
+    @cached_property
+    def _creator(self) -> Creator:
+        return Creator(self._wire, self.site.prefix, self.config.blocked_networks)
+
+    @cached_property
+    def _view(self) -> View:
+        view = View(
+            self._wire,
+            self.site.prefix,
+            states.Limits(image=self.config.image_patience, start=self.config.image_patience),
+        )
+        weakref.finalize(self, view.stop)
+        return view
+
+    def _products_of(self, launch: Launch) -> list[str]:
+        """The product labels that mean this type of GPU. Raises Rejected when no node has one."""
+        if not launch.gpus or not launch.gpu_type or launch.gpu_type.startswith("mig-"):
+            return []
+        if time.monotonic() - self._products[0] > PRODUCTS_FOR:
+            found: dict[str, set[str]] = {}
+            with _told():
+                for node in self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]:
+                    if product := node["metadata"].get("labels", {}).get(nodes.PRODUCT):
+                        found.setdefault(nodes.gpu_type(product), set()).add(product)
+            self._products = (time.monotonic(), found)
+        if launch.gpu_type not in self._products[1]:
+            raise Rejected(
+                f"No node of this cluster has GPUs of type {launch.gpu_type[:40]!r}; there is "
+                f"{', '.join(sorted(self._products[1])) or 'none'}.",
+                "resources.gpus",
+            )
+        return sorted(self._products[1][launch.gpu_type])
+
+    def _stop(self, one: Object) -> None:
+        """A pod whose deadline is over gets SIGTERM and, after its grace, SIGKILL; and unlike one that is deleted it keeps its log and exit code."""
+        try:
+            self._wire.patch(
+                f"{_path(one)}",
+                {"metadata": {"uid": one["metadata"]["uid"]}, "spec": {"activeDeadlineSeconds": 1}},
+            )
+        except Refused as error:
+            if error.status not in {404, 409}:  # gone, or its name is another's: nothing to stop
+                raise
+
+    def _tail(self, one: Mapping[str, Any]) -> str:
+        """The last of its output, for the reason of its end; empty when its node cannot tell any more."""
+        kept = bytearray()
+        try:
+            with self._log_of(one, tailLines=200) as chunks:
+                for chunk in chunks:
+                    kept += chunk
+                    del kept[:-TAIL]
+        except (Unavailable, Refused):
+            return ""
+        return kept.decode(errors="replace")
+
+    @contextmanager
+    def _log_of(self, one: Mapping[str, Any], **query: Any) -> Iterator[Iterable[bytes]]:
+        """Its chunks; none while its container has not started, or when it is gone."""
+        try:
+            with self._wire.stream(
+                f"{_path(one)}/log", container=names.CONTAINER, **query
+            ) as answer:
+                yield answer.stream(1 << 16)
+        except Refused as error:
+            if error.status not in {400, 404}:
+                raise
+            yield ()
+
+    def _cordon(self, node: str, *, is_out: bool, why: str | None) -> None:
+        try:
+            self._wire.patch(
+                f"/api/v1/nodes/{segment(node)}",
+                {
+                    "spec": {"unschedulable": is_out or None},
+                    "metadata": {"annotations": {names.DRAINED: why}},
+                },
+            )
+        except Refused as error:
+            raise Rejected(
+                f"No node {node!r} is there." if error.status == 404 else str(error)
+            ) from error
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """A request about no job in particular that is refused is the cluster's trouble: a right is missing, or it changed under us."""
+    try:
+        yield
+    except Refused as error:
+        raise Unavailable(str(error)) from error
+
+
+def _path(thing: Mapping[str, Any]) -> str:
+    meta = thing["metadata"]
+    group, kind = ("/apis/batch/v1", "jobs") if "template" in thing["spec"] else ("/api/v1", "pods")
+    return f"{group}/namespaces/{segment(meta['namespace'])}/{kind}/{segment(meta['name'])}"

@@ -1,0 +1,158 @@
+"""Making an attempt's objects, once: a name that is taken is looked at, and adopted when it is ours."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from schedulers.contract import Launch, Rejected, Unavailable
+from schedulers.kubernetes import names, namespace
+from schedulers.kubernetes.client import Refused, Wire, refusal, segment
+from schedulers.kubernetes.pod import Objects, owned_by
+
+Object = dict[str, Any]
+NAMESPACES = "/api/v1/namespaces"
+SURE_FOR = 600.0  # seconds for which a namespace is taken to be as we made it
+_PLURALS = {
+    "Job": "/apis/batch/v1/namespaces/{}/jobs",
+    "Secret": "/api/v1/namespaces/{}/secrets",
+    "Service": "/api/v1/namespaces/{}/services",
+    "NetworkPolicy": "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies",
+}
+# Beginnings of Kubernetes' field names → parts of our spec.
+_FIELDS = {
+    ".image": "image",
+    "nvidia.com/": "resources.gpus",
+    "[cpu]": "resources.cpus",
+    "[memory]": "resources.memory",
+    ".resources": "resources",
+    "activeDeadlineSeconds": "policy.max_runtime",
+    "terminationGracePeriodSeconds": "policy.grace",
+    "emptyDir": "resources.shm_size",
+    "nodeSelector": "policy.pool",
+    "affinity": "resources.gpus",
+    "completions": "num_nodes",
+    "parallelism": "num_nodes",
+    "data": "env",
+}
+
+
+class Creator:
+    """Safe to use from any thread."""
+
+    def __init__(self, wire: Wire, prefix: str, blocked: Sequence[str]):
+        self._wire, self._prefix, self._blocked = wire, prefix, blocked
+        self._sure: dict[str, float] = {}
+
+    def create(self, launch: Launch, made: Objects) -> Object:
+        """The Job as the server has it. Raises Rejected, Unavailable."""
+        try:
+            self._ensure(made.namespace, launch)
+            job = self._job(launch.key, made)
+            for thing in made.owned:
+                self._owned(owned_by(thing, job), job)
+        except Refused as error:
+            if error.status == 404:  # the namespace went meanwhile
+                self._sure.pop(made.namespace, None)
+                raise Unavailable(str(error)) from error
+            raise refusal(error, _FIELDS) from error
+        return job
+
+    def rehearse(self, made: Objects) -> str:
+        """A dry run on the server: empty when it would take the Job, else why it could not be asked. Raises Rejected."""
+        try:
+            self._wire.post(_path(made.job), made.job, dryRun="All", fieldValidation="Strict")
+        except Unavailable as error:
+            return str(error)
+        except Refused as error:
+            if error.status == 404:
+                return "the team's namespace is made with its first job"
+            if error.status != 409 and isinstance(said := refusal(error, _FIELDS), Rejected):
+                raise said from error
+            return str(error)
+        return ""
+
+    def _job(self, key: str, made: Objects) -> Object:
+        try:
+            return self._wire.post(_path(made.job), made.job, fieldValidation="Strict")
+        except Refused as error:
+            if error.reason != "AlreadyExists":
+                raise
+        found = self._wire.get(f"{_path(made.job)}/{segment(made.job['metadata']['name'])}")
+        meta = found["metadata"]
+        if (
+            meta.get("labels", {}).get(names.PORTAL) != self._prefix
+            or meta.get("annotations", {}).get(names.KEY) != key
+        ):
+            raise Rejected(
+                f"A Job called {meta['name']} is there already, and is none of Muster's."
+            )
+        if "deletionTimestamp" in meta:
+            raise Unavailable(f"The former {meta['name']} is just being removed.")
+        return found
+
+    def _owned(self, thing: Object, job: Object) -> None:
+        """One that is there counts if this very Job owns it; one of a former Job is about to be removed."""
+        try:
+            self._wire.post(_path(thing), thing, fieldValidation="Strict")
+        except Refused as error:
+            if error.reason != "AlreadyExists":
+                self._take_back(job)
+                raise
+            found = self._wire.get(f"{_path(thing)}/{segment(thing['metadata']['name'])}")
+            if not any(
+                owner.get("uid") == job["metadata"]["uid"]
+                for owner in found["metadata"].get("ownerReferences", ())
+            ):
+                raise Unavailable(
+                    f"{thing['kind']} {thing['metadata']['name']} of a former job is just being removed."
+                ) from error
+
+    def _take_back(self, job: Object) -> None:
+        """A Job whose variables are refused can never start."""
+        self._wire.delete(
+            f"{_path(job)}/{segment(job['metadata']['name'])}",
+            {
+                "kind": "DeleteOptions",
+                "apiVersion": "v1",
+                "propagationPolicy": "Background",
+                "preconditions": {"uid": job["metadata"]["uid"]},
+            },
+        )
+
+    def _ensure(self, name: str, launch: Launch) -> None:
+        if time.monotonic() - self._sure.get(name, -SURE_FOR) < SURE_FOR:
+            return
+        try:
+            self._wire.post(
+                NAMESPACES, namespace.namespace(name, self._prefix, launch.org, launch.team)
+            )
+        except Refused as error:
+            if error.reason != "AlreadyExists" and error.status != 403:
+                raise
+            self._check(name)
+        for policy in namespace.policies(self._prefix, self._blocked):
+            try:
+                self._wire.post(_PLURALS["NetworkPolicy"].format(segment(name)), policy)
+            except Refused as error:
+                if error.reason != "AlreadyExists":
+                    raise
+        self._sure[name] = time.monotonic()
+
+    def _check(self, name: str) -> None:
+        """One that somebody else made is used only if they say that it is for us, by our labels."""
+        found = self._wire.get(f"{NAMESPACES}/{segment(name)}")
+        labels = found["metadata"].get("labels", {})
+        if labels.get(names.MANAGED) != names.MUSTER or labels.get(names.PORTAL) != self._prefix:
+            raise Rejected(
+                f"The namespace {name} is there and is not this portal's: label it {names.MANAGED}={names.MUSTER} and "
+                f"{names.PORTAL}={self._prefix} if it shall be."
+            )
+        if found.get("status", {}).get("phase") == "Terminating":
+            raise Unavailable(f"The namespace {name} is just being removed.")
+
+
+def _path(thing: Object) -> str:
+    kind = thing.get("kind") or "Job"
+    return _PLURALS[kind].format(segment(thing["metadata"]["namespace"]))

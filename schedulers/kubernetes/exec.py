@@ -1,0 +1,134 @@
+"""A command beside a running container, over the websocket of its pod (v4.channel.k8s.io): a byte for the channel, then its data."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from schedulers.contract import Rejected, Unavailable
+from schedulers.kubernetes import names
+from schedulers.kubernetes.client import CONNECT, Wire, in_words
+
+PROTOCOL = "v4.channel.k8s.io"
+OUT, ERROR_OUT, END = 1, 2, 3
+MOST = 16 << 20  # bytes of output
+EARLY = 1.0  # seconds that the command lives longer than we wait for it
+# A connection that ends does not end the command, so a guard in the container does; the whole group of it, as in start.py.
+GUARD = r"""
+exec 3>&2 2>/dev/null
+set -m
+"${@:2}" </dev/null 2>&3 3>&- &
+child=$!
+exec 3>&-
+(sleep "$1"; kill -TERM -- "-$child"; sleep 2; kill -KILL -- "-$child") >/dev/null &
+guard=$!
+wait "$child"
+code=$?
+kill -KILL -- "-$guard"
+exit "$code"
+""".strip()
+
+
+def run(wire: Wire, path: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
+    """(exit code, what it wrote). Raises Rejected when it does not end in time or writes too much, Unavailable."""
+    from websockets.exceptions import ConnectionClosed, WebSocketException
+
+    if any("\0" in word for word in argv):
+        raise Rejected("A command holds no NUL character.", "argv")
+    guarded = ["bash", "-c", GUARD, "bash", f"{timeout + EARLY:g}", *argv]
+    asked = urlencode(
+        [
+            ("container", names.CONTAINER),
+            ("stdout", "1"),
+            ("stderr", "1"),
+            *(("command", word) for word in guarded),
+        ]
+    )
+    until = time.monotonic() + timeout
+    try:
+        with _connect(wire, f"{path}/exec?{asked}") as socket:
+            return _read(socket, until)
+    except TimeoutError as error:
+        raise Rejected(
+            f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv"
+        ) from error
+    except ConnectionClosed as error:
+        raise Unavailable(
+            "The connection to the pod broke before the command had ended."
+        ) from error
+    except (WebSocketException, OSError) as error:
+        raise _refused(error, wire.access.server) from error
+
+
+def _connect(wire: Wire, path: str) -> Any:
+    from websockets.sync.client import connect
+    from websockets.typing import Subprotocol
+
+    access = wire.access
+    headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
+    try:
+        return connect(
+            f"ws{access.server.removeprefix('http')}{path}",
+            ssl=access.tls(),
+            additional_headers=headers,
+            max_size=MOST,
+            proxy=None,
+            subprotocols=[Subprotocol(PROTOCOL)],
+            open_timeout=CONNECT,
+            close_timeout=1,
+            compression=None,
+            server_hostname=access.server_name or None,
+        )
+    except TimeoutError as error:
+        raise Unavailable(in_words(error, access.server)) from error
+
+
+def _read(socket: Any, until: float) -> tuple[int, bytes]:
+    output = bytearray()
+    while True:
+        data = socket.recv(timeout=max(0.0, until - time.monotonic()))
+        channel, text = data[0], data[1:]
+        if channel == END:
+            return code_of(text), bytes(output)
+        if channel in {OUT, ERROR_OUT}:
+            output += text
+        if len(output) > MOST:
+            raise Rejected(
+                f"It wrote more than {MOST >> 20} MiB: let it write to a file instead.", "argv"
+            )
+
+
+def code_of(status: bytes) -> int:
+    """The exit code in the Status that ends it. Raises Rejected for a command that could not be started."""
+    try:
+        said = json.loads(status)
+        if said.get("status") == "Success":
+            return 0
+        return int(
+            next(
+                cause["message"]
+                for cause in said["details"]["causes"]
+                if cause.get("reason") == "ExitCode"
+            )
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, StopIteration):
+        raise Rejected(
+            f"The command could not be started: {status[:300].decode(errors='replace')}", "argv"
+        ) from None
+
+
+def _refused(error: Exception, server: str) -> Exception:
+    """What an answer other than a websocket means."""
+    status = getattr(getattr(error, "response", None), "status_code", 0)
+    if status in {400, 404, 409}:
+        return Rejected("The job is not running.", "argv")
+    if status == 403:
+        return Unavailable(
+            "Muster may not create and get pods/exec there: bind the rest of its role to this account."
+        )
+    return Unavailable(
+        f"The API server cannot now ({status})." if status else in_words(error, server)
+    )

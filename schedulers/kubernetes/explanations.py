@@ -1,0 +1,340 @@
+"""What Kubernetes says of a pod that has no node, with numbers of our own: full or scattered, whose quota, who holds it, what would start. Pure.
+
+The scheduler's message counts nodes and nothing else. What they have and what their pods ask is read beside it; where that does not bear
+the message out (pods end while one looks) the message stands alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from schedulers import explanations
+from schedulers.cached import Answers
+from schedulers.capacity import Cap, Field, Need, Spot
+from schedulers.contract import Waiting
+from schedulers.kubernetes import kueue, names, nodes, states
+from schedulers.states import Wait
+
+Object = Mapping[str, Any]
+_OVER = frozenset({"Succeeded", "Failed"})
+_QUOTA = re.compile(r"exceeded quota: ([^\s,]+), requested: (\S+), used: (\S+), limited: (\S+)")
+_JUDGED = (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node: what it has for pods and what they ask, by the names of resources."""
+
+    name: str
+    labels: Mapping[str, str]
+    has: Mapping[str, float]
+    used: Mapping[str, float]
+    is_up: bool
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A pod on a node. `key` is empty where it is none of this portal's."""
+
+    namespace: str
+    key: str
+    asks: Mapping[str, float]
+    since: float
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What was read of the cluster at one moment; `resource` is what a whole GPU is called there."""
+
+    places: Sequence[Place] = ()
+    tenants: Sequence[Tenant] = field(default_factory=tuple)
+    resource: str = "nvidia.com/gpu"
+    reserved: Sequence[kueue.Reserved] = ()
+    answers: Answers = field(default_factory=Answers, compare=False, repr=False)
+
+
+def picture_of(
+    found: Sequence[Object],
+    pods: Sequence[Object],
+    resource: str,
+    tolerations: Sequence[Mapping[str, str]],
+    prefix: str,
+) -> Picture:
+    """Of all nodes, and of all pods that are not over."""
+    placed = [pod for pod in pods if pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
+    used: dict[str, Counter[str]] = {}
+    for pod in placed:
+        used.setdefault(pod["spec"]["nodeName"], Counter()).update(nodes.requests(pod["spec"]))
+    return Picture(
+        [
+            _place(node, used.get(node["metadata"]["name"], Counter()), tolerations)
+            for node in found
+        ],
+        [_tenant(pod, prefix) for pod in placed],
+        resource,
+    )
+
+
+def explained(
+    waiting: Waiting, job: Object, pods: Sequence[Object], picture: Picture | None
+) -> Waiting:
+    """As `waits` says it, with what the picture adds."""
+    if picture is None:
+        return waiting
+    pending = [
+        pod for pod in pods if not pod["spec"].get("nodeName") and states.phase(pod) not in _OVER
+    ]
+    told = picture.answers.once(
+        _question(waiting, job, pending), lambda: _told(waiting, job, pending, picture)
+    )
+    return replace(told, facts={**waiting.facts, **told.facts}) if told else waiting
+
+
+def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes:
+    """What the answer depends on: jobs that differ in nothing else get the same."""
+    spec = (pending[0] if pending else job["spec"]["template"])["spec"]
+    asks = [
+        container.get("resources")
+        for container in [*spec.get("containers", ()), *spec.get("initContainers", ())]
+    ]
+    told = [
+        waiting.wait,
+        waiting.said,
+        waiting.text,
+        waiting.advice,
+        waiting.facts.get("message"),
+        waiting.facts.get("queue"),
+    ]
+    return orjson.dumps(
+        [
+            *told,
+            job["metadata"]["namespace"],
+            states.len_of(job),
+            len(pending),
+            asks,
+            spec.get("nodeSelector"),
+            spec.get("affinity"),
+        ]
+    )
+
+
+def _told(
+    waiting: Waiting, job: Object, pending: Sequence[Object], picture: Picture
+) -> Waiting | None:
+    """With no facts but those of the picture."""
+    bare = replace(waiting, facts={})
+    if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
+        return _by_quota(bare, found, job, picture)
+    if waiting.said == "QuotaReserved" and waiting.facts.get("flavor"):
+        return _by_queue(bare, waiting.facts, job, picture)
+    if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED or not pending:
+        return None
+    return _by_room(bare, pending, picture)
+
+
+def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> Waiting:
+    """Its pods are placed one by one, and several may share a node."""
+    resource, need = _need(pending[0]["spec"], len(pending), picture)
+    scene = Field(_spots(pending[0]["spec"], resource, picture))
+    seen = scene.judge(need)
+    if (
+        not scene.spots
+        or seen.wait not in _JUDGED
+        or (waiting.wait == Wait.IMPOSSIBLE and seen.wait != Wait.IMPOSSIBLE)
+    ):
+        return waiting
+    text, facts = explanations.nodes(seen, scene, need, "the cluster")
+    held = (
+        _held(picture.tenants, _native(seen.kind, resource))
+        if seen.wait in (Wait.CAPACITY, Wait.SCATTERED)
+        else {}
+    )
+    return replace(
+        waiting,
+        wait=seen.wait,
+        text=text,
+        advice=explanations.ADVICE[seen.wait],
+        facts={**facts, **held, **explanations.changed(scene.smallest_change(need))},
+    )
+
+
+def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Picture) -> Waiting:
+    """ "exceeded quota: q, requested: requests.nvidia.com/gpu=4, used: requests.nvidia.com/gpu=7, limited: requests.nvidia.com/gpu=8"; each of
+    the job's pods is asked about by itself."""
+    spec = job["spec"]["template"]["spec"]
+    resource, need = _need(spec, states.len_of(job), picture)
+    used, limits = _amounts(found[3], resource), _amounts(found[4], resource)
+    caps = [
+        Cap(
+            kind,
+            limit,
+            used.get(kind),
+            f"Quota {found[1]} of namespace {job['metadata']['namespace']}",
+        )
+        for kind, limit in limits.items()
+    ]
+    blamed = next((cap for cap in caps if cap.refuses(need)), None)
+    if blamed is None:
+        return waiting
+    text, facts = explanations.limit(blamed, need)
+    change = Field(_spots(spec, resource, picture), caps).smallest_change(need)
+    here = [
+        tenant for tenant in picture.tenants if tenant.namespace == job["metadata"]["namespace"]
+    ]
+    is_never = blamed.refuses_for_ever(need)
+    held = {} if is_never else _held(here, _native(blamed.kind, resource))
+    return replace(
+        waiting,
+        wait=Wait.IMPOSSIBLE if is_never else Wait.CLUSTER_LIMIT,
+        text=text,
+        facts={**facts, **held, **explanations.changed(change)},
+    )
+
+
+def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: Picture) -> Waiting:
+    """Who holds the queue's quota of that flavor. A change that Kueue would let go and no node could hold now is none."""
+    holding = [
+        (one, one.amounts.get((told["flavor"], told["resource"]), 0))
+        for one in picture.reserved
+        if one.queue == told.get("queue")
+    ]
+    held = explanations.held(
+        [(one.key, amount, one.since) for one, amount in holding if one.key and amount],
+        [amount for one, amount in holding if not one.key and amount],
+    )
+    change, spec = told.get("change"), job["spec"]["template"]["spec"]
+    if change:
+        resource, need = _need(spec, states.len_of(job), picture)
+        change = (
+            change
+            if Field(_spots(spec, resource, picture)).admits(
+                need.with_amount(change["resource"], change["to"])
+            )
+            else None
+        )
+    return replace(waiting, facts={**held, "change": change})
+
+
+def _need(spec: Object, count: int, picture: Picture) -> tuple[str, Need]:
+    """What each of its pods asks, and what the GPUs that it asks for are called."""
+    asks, family = nodes.requests(spec), picture.resource.partition("/")[0]
+    resource = next((name for name in asks if name.startswith(f"{family}/mig-")), picture.resource)
+    amounts = _counted(asks, resource)
+    return resource, Need(amounts["gpu"], amounts["cpu"], amounts["memory"], count, packs=True)
+
+
+def _spots(spec: Object, resource: str, picture: Picture) -> list[Spot]:
+    """The nodes that its selector and its type of GPU allow."""
+    wanted, products = spec.get("nodeSelector") or {}, _products(spec)
+    return [
+        _spot(place, resource)
+        for place in picture.places
+        if all(place.labels.get(name) == value for name, value in wanted.items())
+        and (not products or place.labels.get(nodes.PRODUCT) in products)
+    ]
+
+
+def _spot(place: Place, resource: str) -> Spot:
+    total, used = _counted(place.has, resource), _counted(place.used, resource)
+    return Spot(
+        place.name, {kind: max(total[kind] - used[kind], 0) for kind in total}, total, place.is_up
+    )
+
+
+def _products(spec: Object) -> list[str]:
+    """As pod.py writes them."""
+    wanted = (
+        spec.get("affinity", {})
+        .get("nodeAffinity", {})
+        .get("requiredDuringSchedulingIgnoredDuringExecution", {})
+    )
+    rules = [
+        rule
+        for term in wanted.get("nodeSelectorTerms", ())
+        for rule in term.get("matchExpressions", ())
+    ]
+    return [
+        value
+        for rule in rules
+        if rule.get("key") == nodes.PRODUCT and rule.get("operator") == "In"
+        for value in rule.get("values", ())
+    ]
+
+
+def _counted(amounts: Mapping[str, float], resource: str) -> dict[str, int]:
+    """In the units of quotas."""
+    return {
+        "gpu": round(amounts.get(resource, 0)),
+        "cpu": round(amounts.get("cpu", 0) * 1000),
+        "memory": round(amounts.get("memory", 0)),
+    }
+
+
+def _amounts(text: str, resource: str) -> dict[str, int]:
+    """ "requests.nvidia.com/gpu=7,pods=3" by our names; what we do not count, or cannot read, stays out."""
+    kinds = {resource: "gpu", "cpu": "cpu", "memory": "memory", "pods": "pods"}
+    found = {}
+    for name, _, value in (part.partition("=") for part in text.rstrip(".").split(",")):
+        with contextlib.suppress(ValueError):
+            if kind := kinds.get(re.sub(r"^(requests|limits)\.", "", name)):
+                found[kind] = round(nodes.quantity(value) * (1000 if kind == "cpu" else 1))
+    return found
+
+
+def _native(kind: str, resource: str) -> Callable[[Tenant], int]:
+    """How much of it a pod holds."""
+    return (
+        (lambda tenant: 1)
+        if kind == "pods"
+        else (lambda tenant: _counted(tenant.asks, resource)[kind or "gpu"])
+    )
+
+
+def _held(tenants: Sequence[Tenant], amount: Callable[[Tenant], int]) -> dict[str, Any]:
+    """A job of ours may be several pods."""
+    ours: dict[str, tuple[int, float]] = {}
+    for tenant in (one for one in tenants if one.key and amount(one)):
+        held, since = ours.get(tenant.key, (0, tenant.since))
+        ours[tenant.key] = held + amount(tenant), min(since, tenant.since)
+    return explanations.held(
+        [(key, held, since) for key, (held, since) in ours.items()],
+        [amount(one) for one in tenants if not one.key and amount(one)],
+    )
+
+
+def _place(
+    node: Object, used: Mapping[str, float], tolerations: Sequence[Mapping[str, str]]
+) -> Place:
+    has = {
+        name: nodes.quantity(value)
+        for name, value in node.get("status", {}).get("allocatable", {}).items()
+    }
+    return Place(
+        node["metadata"]["name"],
+        node["metadata"].get("labels", {}),
+        has,
+        used,
+        not nodes.why_out(node, tolerations),
+    )
+
+
+def _tenant(pod: Object, prefix: str) -> Tenant:
+    meta = pod["metadata"]
+    is_ours = (
+        meta.get("labels", {}).get(names.PORTAL) == prefix
+        and meta.get("labels", {}).get(names.MANAGED) == names.MUSTER
+    )
+    since = states.time_of(pod.get("status", {}).get("startTime") or meta.get("creationTimestamp"))
+    return Tenant(
+        meta["namespace"],
+        meta.get("annotations", {}).get(names.KEY, "") if is_ours else "",
+        nodes.requests(pod["spec"]),
+        since.timestamp() if since else 0,
+    )

@@ -1,0 +1,382 @@
+"""Why Kueue has not admitted a job, from its Workload. Pure; whoever reads Workloads (and their ClusterQueue, for the numbers) calls `waiting`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from schedulers import explanations
+from schedulers.capacity import Change
+from schedulers.contract import Waiting
+from schedulers.formatting import amount_text
+from schedulers.kubernetes import nodes, states
+from schedulers.states import Wait
+
+Object = Mapping[str, Any]
+_MORE = re.compile(
+    r"insufficient unused quota(?: in cohort)? for (\S+) in flavor ([^\s,]+)(?:, (\d\S*?) more needed)?(?=[,;.\s]|$)"
+)
+_NEVER = re.compile(
+    r"insufficient quota for (\S+) in flavor ([^\s,]+).*?> ?(?:maximum capacity \()?(?:\d\S* > )?(\d[^\s)]*)\)"
+)
+_BORROWED = re.compile(r"borrowing limit for (\S+) in flavor (\S+) exceeded")
+_MISSING = re.compile(r"resource (\S+) unavailable in ClusterQueue")
+_BYPASSED = "equivalent workload recently failed"
+_PLACED_BY = ("nodeSelector", "affinity", "tolerations")
+_TABLE: tuple[tuple[str, Wait, str, str], ...] = (
+    (
+        r"LocalQueue (\S+) doesn't exist",
+        Wait.CLUSTER_HELD,
+        "Kueue has no queue {0} in this namespace.",
+        "Ask the operator for the queue's name.",
+    ),
+    (
+        r"ClusterQueue (\S+) (?:doesn't exist|not found)",
+        Wait.CLUSTER_HELD,
+        "Kueue's queue {0} is not there.",
+        "Ask the operator of the cluster.",
+    ),
+    (
+        r"(?:Cluster|Local)Queue (\S+) is (?:inactive|stopped)",
+        Wait.CLUSTER_HELD,
+        "Kueue's queue {0} is closed.",
+        "Ask the operator when it opens.",
+    ),
+    (
+        r"namespace doesn't match ClusterQueue selector",
+        Wait.CLUSTER_HELD,
+        "Kueue's queue takes no jobs of this team's namespace.",
+        "Ask the operator of the cluster.",
+    ),
+    (
+        r"flavor (\S+) doesn't match node affinity",
+        Wait.IMPOSSIBLE,
+        "No flavor of Kueue's queue has the type of GPU or the labels asked for.",
+        "Choose another type, or another pool.",
+    ),
+    (
+        r"untolerated taint (.+?) in flavor (\S+)",
+        Wait.IMPOSSIBLE,
+        "The nodes of flavor {1} are tainted {0}, which jobs here do not tolerate.",
+        "Choose another pool, or ask the operator.",
+    ),
+    (
+        _BYPASSED,
+        Wait.CLUSTER_LIMIT,
+        "A job that asks for the same waits for Kueue's quota before it.",
+        "It starts when other jobs of the queue end; the operator can raise its quota.",
+    ),
+    (r"pending evaluation", Wait.EVALUATING, "Kueue has not looked at it yet.", ""),
+)
+_PREEMPTS = re.compile(
+    r"[Pp]ending the preemption of (\d+)|overlapping preemption targets"
+)  # stands behind what it lacks until then
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """Quota that a Workload holds: of which ClusterQueue, and how much by flavor and our name of the resource. `name` and `uid` are those of the
+    Job it was made for, `key` is empty where that is none of this portal's."""
+
+    queue: str
+    amounts: Mapping[tuple[str, str], int]
+    since: float
+    name: str = ""
+    uid: str = ""
+    key: str = ""
+
+
+_ADVICE = "It starts when other jobs of the queue end; the operator can raise its quota."
+
+
+def waiting(
+    workload: Object, queue: Object | None = None, others: Iterable[Object] = ()
+) -> Waiting | None:
+    """None once it is admitted. `queue`: its ClusterQueue, for how much is used of how much. `others`: Workloads of its namespace; of those that ask
+    for the same Kueue may look at one only, and say nothing of the rest."""
+    conditions = {one["type"]: one for one in workload.get("status", {}).get("conditions", ())}
+    if conditions.get("Admitted", {}).get("status") == "True":
+        return None
+    if workload.get("spec", {}).get("active") is False:
+        return Waiting(
+            Wait.CLUSTER_HELD,
+            "Inactive",
+            "Kueue has put it aside: somebody deactivated it, or it was put back too often.",
+            "Ask the operator of the cluster.",
+        )
+    reserved = conditions.get("QuotaReserved", {})
+    if reserved.get("status") == "True":
+        return _checked(workload.get("status", {}).get("admissionChecks", ()))
+    message = str(reserved.get("message") or "")
+    if not reserved or _BYPASSED in message:
+        message = next(
+            (said for one in others if (said := _lacks(one)) and _like(one) == _like(workload)),
+            message,
+        )
+    return (
+        of_message(message, workload, queue)
+        if message
+        else Waiting(Wait.EVALUATING, "Pending", "Kueue has not looked at it yet.")
+    )
+
+
+def _lacks(workload: Object) -> str:
+    """What Kueue said when it looked at this one; empty for nothing that holds for another too."""
+    said = next(
+        (
+            str(one.get("message") or "")
+            for one in workload.get("status", {}).get("conditions", ())
+            if one["type"] == "QuotaReserved" and one.get("status") == "False"
+        ),
+        "",
+    )
+    return (
+        ""
+        if _BYPASSED in said
+        or _PREEMPTS.search(said)
+        or workload.get("spec", {}).get("active") is False
+        else said
+    )
+
+
+def _like(workload: Object) -> tuple[Any, ...]:
+    """What Kueue goes by: two of a queue that are equal in this wait for the same."""
+    spec = workload.get("spec", {})
+    sets = [
+        (
+            one.get("count", 1),
+            nodes.requests(one["template"]["spec"]),
+            *(one["template"]["spec"].get(part) for part in _PLACED_BY),
+        )
+        for one in spec.get("podSets", ())
+    ]
+    return spec.get("queueName"), spec.get("priority"), sets
+
+
+def reserved(workloads: Iterable[Object]) -> list[Reserved]:
+    """Of those that hold quota and are not over."""
+    found = []
+    for one in workloads:
+        status = one.get("status", {})
+        conditions = {
+            condition["type"]: condition
+            for condition in status.get("conditions", ())
+            if condition.get("status") == "True"
+        }
+        if (
+            (admission := status.get("admission"))
+            and "QuotaReserved" in conditions
+            and "Finished" not in conditions
+        ):
+            owner: Object = next(iter(one["metadata"].get("ownerReferences", ())), {})
+            since = states.time_of(conditions["QuotaReserved"].get("lastTransitionTime"))
+            found.append(
+                Reserved(
+                    str(admission.get("clusterQueue") or ""),
+                    _usage(admission),
+                    since.timestamp() if since else 0,
+                    str(owner.get("name") or ""),
+                    str(owner.get("uid") or ""),
+                )
+            )
+    return found
+
+
+def _usage(admission: Object) -> dict[tuple[str, str], int]:
+    used: Counter[tuple[str, str]] = Counter()
+    for part in admission.get("podSetAssignments", ()):
+        for resource, flavor in part.get("flavors", {}).items():
+            used[str(flavor), _kind(resource)] += _amount(
+                resource, str(part.get("resourceUsage", {}).get(resource, ""))
+            )
+    return dict(used)
+
+
+def of_message(message: str, workload: Object, queue: Object | None = None) -> Waiting:
+    """From "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 2 more needed"."""
+    if match := _PREEMPTS.search(message):
+        others = {None: "other jobs", "1": "another job"}.get(match[1], f"{match[1]} other jobs")
+        return Waiting(
+            Wait.CAPACITY,
+            "QuotaReserved",
+            f"Kueue is stopping {others} to make room for it.",
+            "",
+            {"message": message[:1000]},
+        )
+    if found := _MORE.findall(message):
+        return _short_of(
+            min(found, key=lambda one: _amount(one[0], one[2])), message, workload, queue
+        )
+    if match := _NEVER.search(message):
+        return _too_much(match, message, workload)
+    if match := _BORROWED.search(message):
+        return Waiting(
+            Wait.CLUSTER_LIMIT,
+            "QuotaReserved",
+            f"The queue may borrow no more {_name(match[1])} of flavor {match[2]}.",
+            _ADVICE,
+            {"message": message[:1000], "flavor": match[2]},
+        )
+    if match := _MISSING.search(message):
+        return Waiting(
+            Wait.IMPOSSIBLE,
+            "QuotaReserved",
+            f"Kueue's queue gives no {match[1]} at all.",
+            "Ask for none, or choose another pool.",
+            {"message": message[:1000]},
+        )
+    for pattern, wait, text, advice in _TABLE:
+        if match := re.search(pattern, message):
+            return Waiting(
+                wait,
+                "QuotaReserved",
+                text.format(*match.groups()),
+                advice,
+                {"message": message[:1000]},
+            )
+    return Waiting(
+        Wait.CLUSTER_LIMIT,
+        "QuotaReserved",
+        f"Kueue says: {' '.join(message.split())[:400]}",
+        "",
+        {"message": message[:1000]},
+    )
+
+
+def _short_of(
+    found: tuple[str, str, str], message: str, workload: Object, queue: Object | None
+) -> Waiting:
+    """So much more is needed of a flavor, which is so much less for each of its pods."""
+    resource, flavor, more = found[0], found[1], _amount(found[0], found[2])
+    kind, (asked, count) = _kind(resource), _asked(workload, resource)
+    facts: dict[str, Any] = {
+        "resource": kind or resource,
+        "flavor": flavor,
+        "message": message[:1000],
+        "ask": asked * count,
+        "queue": (queue or {}).get("metadata", {}).get("name", ""),
+    }
+    text = f"Kueue's quota of {_name(resource)} in flavor {flavor} is used up"
+    used = _used(queue, flavor, resource)
+    if used and used[1] - used[0] < max(
+        1, asked * count
+    ):  # else they are older than the message, or a cohort's others have it
+        facts |= {"used": used[0], "limit": used[1]}
+        text = f"Kueue's flavor {flavor} has {explanations.part(kind, used[0])} of {_text(kind, used[1])} in use"
+    if more:
+        facts["more"] = more
+        least = (asked * count - more) // count if count else 0
+        facts |= explanations.changed(
+            Change(kind, asked, least) if kind and 0 < least < asked else None
+        )
+    needed = (
+        f", and {_text(kind, more)} more {'is' if _text(kind, more).startswith('1 ') else 'are'} needed"
+        if more
+        else ""
+    )
+    asks = f"; this asks {_text(kind, asked * count)}{needed}." if asked else f"{needed}."
+    return Waiting(Wait.CLUSTER_LIMIT, "QuotaReserved", f"{text}{asks}", _ADVICE, facts)
+
+
+def _too_much(match: re.Match[str], message: str, workload: Object) -> Waiting:
+    resource, flavor, most = match[1], match[2], _amount(match[1], match[3])
+    kind, (asked, count) = _kind(resource), _asked(workload, resource)
+    least = most // count if count else 0
+    facts = {
+        "resource": kind or resource,
+        "flavor": flavor,
+        "limit": most,
+        "ask": asked * count,
+        "message": message[:1000],
+        **explanations.changed(Change(kind, asked, least) if kind and 0 < least < asked else None),
+    }
+    text = f"Kueue's flavor {flavor} gives {_text(kind, most)} at most; this asks {_text(kind, asked * count)}."
+    return Waiting(
+        Wait.IMPOSSIBLE, "QuotaReserved", text, "Ask for less, or choose another pool.", facts
+    )
+
+
+def _checked(checks: Iterable[Object]) -> Waiting:
+    """Quota is reserved, and something else has to agree."""
+    waits = [
+        str(one.get("name"))
+        for one in checks
+        if one.get("state") in ("Pending", "Retry", "Rejected")
+    ]
+    return Waiting(
+        Wait.CLUSTER_HELD,
+        "AdmissionCheck",
+        f"Its quota is reserved; it waits for {', '.join(waits) or 'Kueue to admit it'}.",
+        "",
+        {"checks": waits},
+    )
+
+
+def _asked(workload: Object, resource: str) -> tuple[int, int]:
+    """What one pod asks, and how many pods there are; of several sets the one that asks most."""
+    sets = [
+        (
+            _amount(resource, str(nodes.requests(one["template"]["spec"]).get(resource, 0))),
+            int(one.get("count", 1)),
+        )
+        for one in workload.get("spec", {}).get("podSets", ())
+    ]
+    return max(sets, default=(0, 1))
+
+
+def _used(queue: Object | None, flavor: str, resource: str) -> tuple[int, int] | None:
+    """In use and nominal, of a ClusterQueue."""
+    if queue is None:
+        return None
+    used = [
+        row.get("total")
+        for one in queue.get("status", {}).get("flavorsReservation", ())
+        if one.get("name") == flavor
+        for row in one.get("resources", ())
+        if row.get("name") == resource
+    ]
+    quota = [
+        row.get("nominalQuota")
+        for group in queue.get("spec", {}).get("resourceGroups", ())
+        for one in group.get("flavors", ())
+        if one.get("name") == flavor
+        for row in one.get("resources", ())
+        if row.get("name") == resource
+    ]
+    return (
+        (_amount(resource, str(used[0])), _amount(resource, str(quota[0])))
+        if used and quota
+        else None
+    )
+
+
+def _kind(resource: str) -> str:
+    """By our names; empty for what we do not count."""
+    return (
+        resource
+        if resource in ("cpu", "memory", "pods")
+        else "gpu"
+        if resource.endswith("/gpu") or "/mig-" in resource
+        else ""
+    )
+
+
+def _name(resource: str) -> str:
+    return {"gpu": "GPUs", "cpu": "cores", "memory": "memory", "pods": "pods"}.get(
+        _kind(resource), resource
+    )
+
+
+def _amount(resource: str, text: str) -> int:
+    """A quantity in our units; 0 for none."""
+    try:
+        return round(nodes.quantity(text) * (1000 if resource == "cpu" else 1)) if text else 0
+    except ValueError:
+        return 0
+
+
+def _text(kind: str, amount: int) -> str:
+    return amount_text(kind, amount) if kind else str(amount)

@@ -1,0 +1,208 @@
+"""What the API server holds of one kind of object, kept alike by a list and a watch."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from schedulers.contract import Unavailable
+from schedulers.kubernetes import names
+from schedulers.kubernetes.client import Refused, Wire
+
+log = logging.getLogger(__name__)
+Object = dict[str, Any]
+PAGE = 500
+WATCH = 240  # seconds after which the server ends a watch by itself
+SILENCE = 300.0  # seconds without a byte after which we end it
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
+
+
+class Expired(Exception):
+    """The version we would go on from is forgotten (410): list again."""
+
+
+class Mirror:
+    """Objects by our key label and by uid. One thread of its own writes; anybody reads. It ends when `stop` is called."""
+
+    def __init__(self, wire: Wire, path: str, selector: str, keeps_ended: bool = False):
+        self._wire, self._path, self._selector, self._keeps_ended = (
+            wire,
+            path,
+            selector,
+            keeps_ended,
+        )
+        self._lock = threading.Lock()
+        self._objects: dict[str, dict[str, Object]] = {}
+        self._synced, self._stopped, self._started = threading.Event(), threading.Event(), False
+        self._version = ""
+        self.heard_at = 0.0  # monotonic: when the server last said anything
+        self.trouble: str = ""  # why it is not connected; empty while it is
+        self.lists = 0  # how often it listed: once, unless a version was forgotten
+
+    def start(self) -> None:
+        with self._lock:
+            if self._started:
+                return
+            self._started = True
+        threading.Thread(target=self._run, name=f"watch {self._path}", daemon=True).start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it knows everything, if need be after waiting."""
+        return self._synced.wait(seconds)
+
+    def of(self, key: str) -> list[Object]:
+        """The objects labelled with this key."""
+        with self._lock:
+            return list(self._objects.get(key, {}).values())
+
+    def put(self, thing: Object) -> None:
+        """One that we just made: known at once, not only when the watch tells."""
+        with self._lock:
+            self._objects.setdefault(_key(thing), {}).setdefault(thing["metadata"]["uid"], thing)
+
+    def note(self, thing: Object, notes: Mapping[str, str]) -> None:
+        """Annotations that we just made, on whatever is known by now: what the watch told meanwhile may be newer than our answer."""
+        with self._lock:
+            known = self._objects.get(_key(thing), {})
+            if (held := known.get(thing["metadata"]["uid"])) is not None:
+                meta = held["metadata"]
+                known[meta["uid"]] = {
+                    **held,
+                    "metadata": {**meta, "annotations": {**meta.get("annotations", {}), **notes}},
+                }
+
+    def drop(self, key: str) -> None:
+        with self._lock:
+            self._objects.pop(key, None)
+
+    def _run(self) -> None:
+        pause = FIRST_PAUSE
+        while not self._stopped.is_set():
+            try:
+                self._go_on()
+                pause = FIRST_PAUSE
+            except Expired:
+                self._version = ""
+            except (Unavailable, Refused, ValueError, KeyError) as error:
+                self.trouble = str(error) or type(error).__name__
+                log.info("The watch of %s broke: %s", self._path, self.trouble)
+                self._stopped.wait(pause)
+                pause = min(pause * 2, LONGEST_PAUSE)
+
+    def _go_on(self) -> None:
+        """One list if need be, then one watch to its end."""
+        try:
+            if not self._version:
+                self._list()
+            self._watch()
+        except Refused as error:
+            if error.status == 410:
+                raise Expired from error
+            raise
+
+    def _list(self) -> None:
+        found: dict[str, dict[str, Object]] = {}
+        token: str | None = None
+        while True:
+            page = self._wire.get(
+                self._path, labelSelector=self._selector, limit=PAGE, **{"continue": token}
+            )
+            for thing in page["items"]:
+                found.setdefault(_key(thing), {})[thing["metadata"]["uid"]] = _slim(thing)
+            token = page["metadata"].get("continue")
+            if not token:
+                break
+        with self._lock:
+            for key, things in self._objects.items() if self._keeps_ended else ():
+                for uid, thing in things.items():
+                    if _is_ended(thing):
+                        found.setdefault(key, {}).setdefault(uid, thing)
+            self._objects = found
+        self._version = page["metadata"]["resourceVersion"]
+        self.lists += 1
+        self._hear()
+        self._synced.set()
+
+    def _watch(self) -> None:
+        query = {
+            "labelSelector": self._selector,
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._version,
+            "timeoutSeconds": WATCH,
+        }
+        with self._wire.stream(self._path, silence=SILENCE, **query) as answer:
+            self._hear()
+            for line in _lines(answer):
+                if self._stopped.is_set():
+                    return
+                self._hear()
+                self._take(orjson.loads(line))
+
+    def _take(self, event: Mapping[str, Any]) -> None:
+        kind, thing = event["type"], event["object"]
+        if kind == "ERROR":
+            if thing.get("code") == 410:
+                raise Expired
+            raise Unavailable(str(thing.get("message") or "The watch failed."))
+        if kind in {"ADDED", "MODIFIED"}:
+            with self._lock:
+                self._objects.setdefault(_key(thing), {})[thing["metadata"]["uid"]] = _slim(thing)
+        elif kind == "DELETED":
+            self._remove(thing)
+        elif kind != "BOOKMARK":
+            log.warning("A watch told of something unknown: %r", kind)
+        self._version = thing["metadata"]["resourceVersion"]
+
+    def _remove(self, thing: Object) -> None:
+        """A pod that had ended is still what we know of its end."""
+        key, uid = _key(thing), thing["metadata"]["uid"]
+        with self._lock:
+            things = self._objects.get(key, {})
+            if self._keeps_ended and _is_ended(thing):
+                things[uid] = _slim(thing)
+                return
+            things.pop(uid, None)
+            if not things:
+                self._objects.pop(key, None)
+
+    def _hear(self) -> None:
+        self.heard_at, self.trouble = time.monotonic(), ""
+
+
+def _lines(answer: Any) -> Iterator[bytes]:
+    """Whole lines; a last one that was cut is dropped, since it comes again."""
+    rest = bytearray()
+    for data in (
+        answer.stream(1 << 16, decode_content=False)
+        if not answer.chunked
+        else answer.read_chunked(decode_content=False)
+    ):
+        rest += data
+        while (end := rest.find(b"\n")) >= 0:
+            line = bytes(rest[:end])
+            del rest[: end + 1]
+            if line.strip():
+                yield line
+
+
+def _key(thing: Mapping[str, Any]) -> str:
+    return str(thing["metadata"].get("labels", {}).get(names.KEY) or "")
+
+
+def _is_ended(thing: Mapping[str, Any]) -> bool:
+    return thing.get("status", {}).get("phase") in {"Succeeded", "Failed"}
+
+
+def _slim(thing: Object) -> Object:
+    """Without what we never read: the managers' record of fields is half of an object."""
+    thing["metadata"].pop("managedFields", None)
+    return thing

@@ -1,0 +1,55 @@
+"""Names of objects. A name is a slot that is used again; who it is says the uid. Labels tell ours from others'."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from schedulers.contract import Rejected
+
+MANAGED = "app.kubernetes.io/managed-by"
+MUSTER = "muster"
+KEY, PORTAL, ORG, TEAM = "muster/key", "muster/portal", "muster/org", "muster/team"
+CANCELED = "muster/canceled"  # annotation: we asked it to end
+LIMIT = "muster/time-limit"  # annotation: seconds
+DRAINED = "muster/drained-because"  # annotation of a node
+CONTAINER = "main"
+QUEUE = "kueue.x-k8s.io/queue-name"  # label of a Job: the LocalQueue that lets it go
+_KEY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
+_NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,50}[a-z0-9])?")
+
+
+def object_name(key: str) -> str:
+    """The name of its Job, Secret and Service: the key itself where it may be a name (52 characters, so that pods' host names fit).
+    Raises Rejected for what is no key."""
+    if not _KEY.fullmatch(key):
+        raise Rejected("That is not a key of a job.")
+    return key if _NAME.fullmatch(key) and not key.startswith("h-") else f"h-{_hash(key, 40)}"
+
+
+def namespace_name(prefix: str, org: str, team: str) -> str:
+    """One for each team: no two teams ever share one, whatever their slugs."""
+    if not org and not team:
+        return f"{prefix}-jobs"
+    plain = "-".join(
+        re.sub(r"[^a-z0-9-]", "-", part.lower()).strip("-") or "x" for part in (org, team)
+    )
+    is_plain = (
+        re.fullmatch(r"[a-z0-9]+", org)
+        and re.fullmatch(r"[a-z0-9]+", team)
+        and len(prefix) + len(plain) < 63
+    )
+    return (
+        f"{prefix}-{plain}"
+        if is_plain
+        else f"{prefix}-{plain[: 50 - len(prefix)].rstrip('-')}--{_hash(f'{org}/{team}', 10)}"
+    )
+
+
+def labels(prefix: str, name: str) -> dict[str, str]:
+    """What every object of an attempt carries, and its pods too."""
+    return {MANAGED: MUSTER, PORTAL: prefix, KEY: name}
+
+
+def _hash(text: str, length: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]

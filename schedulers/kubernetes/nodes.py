@@ -1,0 +1,217 @@
+"""Nodes and what is used of them, as the API tells it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from schedulers.contract import GpuFacts, NodeFacts
+from schedulers.images.config import arch_name
+from schedulers.kubernetes import names
+
+Object = Mapping[str, Any]
+PRODUCT, GPU_MEMORY = "nvidia.com/gpu.product", "nvidia.com/gpu.memory"
+COMPUTE = ("nvidia.com/gpu.compute.major", "nvidia.com/gpu.compute.minor")
+DRIVER = (
+    "nvidia.com/cuda.driver.major",
+    "nvidia.com/cuda.driver.minor",
+    "nvidia.com/cuda.driver.rev",
+)  # GPU feature discovery until 0.15
+DRIVER_FULL, CUDA_FULL = (
+    "nvidia.com/cuda.driver-version.full",
+    "nvidia.com/cuda.runtime-version.full",
+)  # since
+CUDA = ("nvidia.com/cuda.runtime.major", "nvidia.com/cuda.runtime.minor")
+_UNITS = {
+    "": 1,
+    "m": 1e-3,
+    "u": 1e-6,
+    "n": 1e-9,
+    "k": 1e3,
+    "M": 1e6,
+    "G": 1e9,
+    "T": 1e12,
+    "P": 1e15,
+    "E": 1e18,
+    "Ki": 2**10,
+    "Mi": 2**20,
+    "Gi": 2**30,
+    "Ti": 2**40,
+    "Pi": 2**50,
+    "Ei": 2**60,
+}
+_QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numk]|[KMGTPE]i?|)")
+_OVER = frozenset({"Succeeded", "Failed"})
+_HIDING = frozenset({"NoSchedule", "NoExecute"})
+_CORDON = "node.kubernetes.io/unschedulable"
+
+
+def quantity(text: object) -> float:
+    """ "500m", "2Gi", "1e3" as a number. Raises ValueError."""
+    found = _QUANTITY.fullmatch(str(text))
+    if not found or found[2] not in _UNITS:
+        raise ValueError(f"not a quantity: {text!r}")
+    number = float(found[1]) * _UNITS[found[2]]
+    if not math.isfinite(number):  # "1e999"
+        raise ValueError(f"not a quantity: {text!r}")
+    return number
+
+
+def gpu_type(product: str) -> str:
+    """ "NVIDIA-H100-80GB-HBM3" is h100; a shared or sliced product loses its suffix."""
+    words = product.lower().replace("nvidia", "").replace("tesla", "").replace("-", " ").split()
+    return (
+        words[0] if words and words[0] not in {"geforce", "rtx", "quadro"} else "".join(words[:3])
+    )[:34] or "gpu"
+
+
+def inventory(
+    nodes: Iterable[Object],
+    pods: Iterable[Object],
+    resource: str,
+    tolerations: Sequence[Mapping[str, str]] = (),
+) -> list[NodeFacts]:
+    """Every node, with what pods of whomever ask of it."""
+    used: dict[str, Counter[str]] = {}
+    for pod in pods:
+        node = pod["spec"].get("nodeName")
+        if node and pod.get("status", {}).get("phase") not in _OVER:
+            used.setdefault(node, Counter()).update(requests(pod["spec"]))
+    return [
+        _node(node, used.get(node["metadata"]["name"], Counter()), resource, tolerations)
+        for node in nodes
+    ]
+
+
+def why_out(node: Object, tolerations: Sequence[Mapping[str, str]] = ()) -> str:
+    """Why no job of ours may start there now; empty when one may."""
+    return _trouble(node) or _kept_out(node["metadata"], node.get("spec", {}), tolerations)
+
+
+def requests(spec: Object) -> dict[str, float]:
+    """What the scheduler counts for a pod: its containers together, or its largest first step if that is more."""
+    total: Counter[str] = Counter()
+    for container in spec.get("containers", ()):
+        total.update(
+            {
+                name: quantity(value)
+                for name, value in container.get("resources", {}).get("requests", {}).items()
+            }
+        )
+    for container in spec.get("initContainers", ()):
+        for name, value in container.get("resources", {}).get("requests", {}).items():
+            total[name] = max(total[name], quantity(value))  # type: ignore[assignment]  # a Counter of fractions
+    return dict(total)
+
+
+def tolerated(taint: Object, tolerations: Sequence[Mapping[str, str]]) -> bool:
+    """Whether one of them allows the taint."""
+    return any(
+        (not one.get("effect") or one["effect"] == taint.get("effect"))
+        and (not one.get("key") or one["key"] == taint.get("key"))
+        and (
+            one.get("operator", "Equal") == "Exists"
+            or one.get("value", "") == taint.get("value", "")
+        )
+        for one in tolerations
+    )
+
+
+def _node(
+    node: Object, used: Counter[str], resource: str, tolerations: Sequence[Mapping[str, str]]
+) -> NodeFacts:
+    meta, spec, has = (
+        node["metadata"],
+        node.get("spec", {}),
+        node.get("status", {}).get("allocatable", {}),
+    )
+    gpus, family = (
+        _gpus(meta["name"], meta.get("labels", {}), has, resource),
+        resource.partition("/")[0],
+    )
+    labels, system = meta.get("labels", {}), node.get("status", {}).get("nodeInfo", {})
+    trouble, kept_out = _trouble(node), _kept_out(meta, spec, tolerations)
+    notes = [trouble, kept_out, "" if gpus else f"no GPU: the node offers no {resource}"]
+    return NodeFacts(
+        name=meta["name"],
+        cpus=quantity(has.get("cpu", "0")),
+        memory=int(quantity(has.get("memory", "0"))),
+        gpus=gpus,
+        labels=dict(meta.get("labels", {})),
+        is_ready=not trouble,
+        note="; ".join(filter(None, notes)),
+        is_drained=bool(kept_out),
+        used_cpus=round(used["cpu"], 3),
+        used_memory=int(used["memory"]),
+        used_gpus=int(
+            sum(
+                n
+                for name, n in used.items()
+                if name == resource or name.startswith(f"{family}/mig-")
+            )
+        ),
+        arch=arch_name(system.get("architecture") or labels.get("kubernetes.io/arch", "")),
+        driver=labels.get(DRIVER_FULL) or _version(labels, DRIVER),
+        cuda=labels.get(CUDA_FULL) or _version(labels, CUDA),
+    )
+
+
+def _gpus(
+    node: str, labels: Mapping[str, str], has: Mapping[str, str], resource: str
+) -> list[GpuFacts]:
+    """Whole GPUs first, then MIG slices. Kubernetes gives no numbers to single ones: their names are ours."""
+    product, family = labels.get(PRODUCT, ""), resource.partition("/")[0]
+    compute = _version(labels, COMPUTE)
+    memory = int(labels[GPU_MEMORY]) << 20 if labels.get(GPU_MEMORY, "").isdigit() else 0
+    found: list[GpuFacts] = []
+    for name in sorted(has, key=lambda n: (n != resource, n)):
+        is_slice = name.startswith(f"{family}/mig-")
+        if name == resource or is_slice:
+            kind = name.partition("/")[2] if is_slice else gpu_type(product)
+            found += [
+                GpuFacts(
+                    len(found) + i,
+                    f"{node}/{name}/{i}",
+                    product.replace("-", " ") or "GPU",
+                    kind,
+                    0 if is_slice else memory,
+                    compute,
+                )
+                for i in range(int(quantity(has[name])))
+            ]
+    return found
+
+
+def _version(labels: Mapping[str, str], names_of_parts: Sequence[str]) -> str:
+    return ".".join(filter(None, (labels.get(name, "") for name in names_of_parts)))
+
+
+def _trouble(node: Object) -> str:
+    for condition in node.get("status", {}).get("conditions", ()):
+        is_bad = condition.get("status") != (
+            "True" if condition.get("type") == "Ready" else "False"
+        )
+        if is_bad and condition.get("type") == "Ready":
+            return f"not ready: {condition.get('message') or condition.get('reason') or 'its kubelet does not answer'}"
+    return ""
+
+
+def _kept_out(meta: Object, spec: Object, tolerations: Sequence[Mapping[str, str]]) -> str:
+    """Why no job of ours may start there."""
+    if spec.get("unschedulable"):
+        why = meta.get("annotations", {}).get(names.DRAINED)
+        return why or "cordoned"
+    for taint in spec.get("taints", ()):
+        if (
+            taint.get("effect") in _HIDING
+            and not taint["key"].startswith("node.kubernetes.io/")
+            and not tolerated(taint, tolerations)
+        ):
+            value = f"={taint['value']}" if taint.get("value") else ""
+            return (
+                f"tainted {taint['key']}{value}:{taint['effect']}, which jobs here do not tolerate"
+            )
+    return ""

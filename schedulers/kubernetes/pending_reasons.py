@@ -1,0 +1,178 @@
+"""What Kubernetes says of a pod that does not run yet, in words and numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from schedulers.contract import Waiting
+from schedulers.states import Wait
+
+Object = Mapping[str, Any]
+IMAGE_TROUBLE = frozenset(
+    {
+        "ErrImagePull",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+        "RegistryUnavailable",
+        "SignatureValidationFailed",
+        "ImageInspectError",
+    }
+)
+START_TROUBLE = frozenset(
+    {"CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+)
+_NODES = re.compile(r"0/(\d+) nodes? (?:is|are) available: (.*)", re.DOTALL)
+_PART = re.compile(r"(\d+) (.*)", re.DOTALL)
+_INSUFFICIENT = re.compile(r"Insufficient (\S+)")
+_TAINT = re.compile(r"node\(s\) had untolerated taint\(?s?\)? ?\{(.+?):? ?\}")
+_VOLUME = re.compile(
+    r'persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)|unbound immediate PersistentVolumeClaims'
+)
+_VOLUMES = (
+    "A volume that its pods mount is not bound yet.",
+    "The claim {0}, a shared volume of this cluster, is not there in the team's namespace.",
+)
+_OPERATOR = (
+    "Ask the operator of the cluster: shared volumes are theirs to put into each team's namespace."
+)
+_SAID = (
+    (
+        "didn't match Pod's node affinity/selector",
+        "have no GPU of that type or not the labels asked for",
+    ),
+    ("were unschedulable", "are cordoned"),
+    ("Too many pods", "hold as many pods as they may"),
+    ("didn't match pod anti-affinity", "hold a pod that it must not share a node with"),
+    ("had volume node affinity conflict", "cannot reach its volume"),
+)
+_ADVICE = {
+    Wait.CAPACITY: "Ask for less, or wait until something ends.",
+    Wait.IMPOSSIBLE: "No node of this cluster can ever hold it: ask for less on each node, or choose another pool.",
+    Wait.CLUSTER_LIMIT: "Wait until other jobs of the team end, or ask the operator for a larger ResourceQuota.",
+    Wait.IMAGE: "Check the image's name and tag, and that the cluster may pull it.",
+    Wait.NODES_DOWN: "Nodes are down or cordoned: the operator knows when they come back.",
+}
+_UNMADE = "Use an image that runs as a plain user, or ask the operator whether the cluster gives such containers what they need."
+
+
+def of_pod(pod: Object) -> Waiting | None:
+    """Why the scheduler has not placed it, or why its image does not come. None when nothing is wrong."""
+    status = pod.get("status", {})
+    for container in status.get("containerStatuses", ()):
+        stuck = container.get("state", {}).get("waiting", {})
+        if stuck.get("reason") in IMAGE_TROUBLE:
+            return _waiting(
+                Wait.IMAGE,
+                stuck["reason"],
+                f"The image cannot be had: {_short(stuck.get('message') or stuck['reason'])}",
+            )
+        if stuck.get("reason") in START_TROUBLE:
+            text = (
+                f"Its container cannot be made: {_short(stuck.get('message') or stuck['reason'])}"
+            )
+            return Waiting(Wait.IMAGE, stuck["reason"], text, _UNMADE)
+    for condition in status.get("conditions", ()):
+        if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
+            return of_scheduler(
+                str(condition.get("reason") or ""), str(condition.get("message") or "")
+            )
+    return None
+
+
+def of_scheduler(said: str, message: str) -> Waiting:
+    """From "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {a: b}. preemption: …"."""
+    if said == "SchedulingGated":
+        return _waiting(Wait.CLUSTER_HELD, said, "A scheduling gate of the cluster holds it back.")
+    found = _NODES.search(message)
+    if not found:
+        return _waiting(
+            Wait.EVALUATING,
+            said or "Pending",
+            _short(message) or "The scheduler has not looked at it yet.",
+        )
+    if volume := _VOLUME.search(found[2]):
+        return Waiting(
+            Wait.CLUSTER_HELD,
+            said,
+            _VOLUMES[bool(volume[1])].format(volume[1]),
+            _OPERATOR,
+            {"message": message[:1000]},
+        )
+    if not (counts := _counts(found[2])):
+        return _waiting(
+            Wait.CLUSTER_HELD,
+            said,
+            f"The scheduler says: {_short(found[2])}",
+            {"message": message[:1000]},
+        )
+    parts = [f"{number} {_reason(text)}" for text, number in counts.items()]
+    return _waiting(
+        _kind(counts),
+        said,
+        f"0 of {found[1]} nodes fit: {', '.join(parts)}.",
+        {"nodes": int(found[1]), "lacking": counts},
+    )
+
+
+def of_refusal(message: str) -> Waiting:
+    """The Job's controller may not make its pods: what it says in an event."""
+    if "exceeded quota" in message:
+        numbers = _short(message.partition("exceeded quota:")[2])
+        return _waiting(
+            Wait.CLUSTER_LIMIT,
+            "exceeded quota",
+            f"The namespace's quota is used up: {numbers}",
+            {"message": message[:1000]},
+        )
+    if "violates PodSecurity" in message or "is forbidden" in message:
+        return _waiting(
+            Wait.CLUSTER_HELD,
+            "FailedCreate",
+            f"The cluster does not admit its pods: {_short(message)}",
+        )
+    return _waiting(
+        Wait.EVALUATING, "FailedCreate", f"Its pods cannot be made yet: {_short(message)}"
+    )
+
+
+def _counts(text: str) -> dict[str, int]:
+    """How many nodes for each reason; what comes after is about preemption."""
+    counts: dict[str, int] = {}
+    for part in re.split(
+        r", (?=\d+ )", re.split(r"\. (?:preemption|no new claims)\b", text)[0].rstrip(". ")
+    ):
+        if found := _PART.fullmatch(part.strip()):
+            counts[found[2].strip()] = counts.get(found[2].strip(), 0) + int(found[1])
+    return counts
+
+
+def _reason(text: str) -> str:
+    if found := _INSUFFICIENT.fullmatch(text):
+        return (
+            f"have too little {found[1]} free"
+            if found[1] in {"cpu", "memory", "ephemeral-storage"}
+            else f"lack free {found[1]}"
+        )
+    if found := _TAINT.search(text):
+        return f"are tainted {found[1].strip()}"
+    return next((words for said, words in _SAID if said in text), text.removeprefix("node(s) "))
+
+
+def _kind(counts: Mapping[str, int]) -> Wait:
+    """Capacity if it is short anywhere, since that ends by itself; else nodes that are out of use; else it fits nowhere."""
+    if any(_INSUFFICIENT.fullmatch(text) or text == "Too many pods" for text in counts):
+        return Wait.CAPACITY
+    if any("unschedulable" in text or "node.kubernetes.io/" in text for text in counts):
+        return Wait.NODES_DOWN
+    return Wait.IMPOSSIBLE
+
+
+def _waiting(wait: Wait, said: str, text: str, facts: Mapping[str, Any] | None = None) -> Waiting:
+    return Waiting(wait, said, text, _ADVICE.get(wait, ""), facts or {})
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:400]

@@ -1,0 +1,416 @@
+"""From a launch to the objects that run it: made by allow-list, field by field. No text of a user stands where Kubernetes would expand or run it:
+the script and the values of variables are data of a Secret, and what the container starts is a constant."""
+
+from __future__ import annotations
+
+import binascii
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from schedulers.contract import Launch, Output, Rejected, Stay
+from schedulers.kubernetes import names
+from schedulers.kubernetes.entrypoint import START
+
+Object = dict[str, Any]
+MOUNT, SECRETS = "/muster/given", "/muster/secrets"
+KEPT = (
+    3 * 86400
+)  # seconds for which an ended Job stays: longer than a portal is away, which learns the end from it
+START_ROOM = (
+    1800  # seconds for pulling the image and starting, before Kubernetes' own deadline strikes
+)
+SECRET_ROOM = 1 << 20  # bytes that a Secret holds, values alone
+_ENV_NAME = re.compile(r"[-._A-Za-z][-._A-Za-z0-9]*")
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,510}")
+_WORD = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?")
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the cluster's operator settled for all jobs."""
+
+    prefix: str = "muster"
+    image: str = ""
+    pull_policy: str = "IfNotPresent"
+    pull_secrets: Sequence[str] = ()
+    selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: Sequence[Mapping[str, str]] = ()
+    gpu_resource: str = "nvidia.com/gpu"
+    priority_class: str = ""
+    user: int = 1000
+    shared: Sequence[tuple[str, str]] = ()  # (claim, path): the same claim in each namespace
+    outputs: tuple[str, str] | None = (
+        None  # the same, for what jobs write; without one it goes with the pod
+    )
+
+
+@dataclass(frozen=True)
+class Objects:
+    """What an attempt needs, in the order in which it is made: the Job first, for it owns the rest."""
+
+    namespace: str
+    job: Object
+    owned: Sequence[Object]  # the Secret, and the Service of several nodes
+
+
+def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
+    """All objects of an attempt. `products`: the GPU product labels that are of the type asked for. Raises Rejected."""
+    name = names.object_name(launch.key)
+    namespace = names.namespace_name(site.prefix, launch.org, launch.team)
+    _check(launch)
+    meta = {
+        "name": name,
+        "namespace": namespace,
+        "labels": names.labels(site.prefix, name),
+        "annotations": _notes(launch),
+    }
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": meta,
+        "spec": {
+            "clusterIP": "None",
+            "publishNotReadyAddresses": True,
+            "selector": {names.KEY: name},
+        },
+    }
+    env = environment(launch, name, site)
+    owned = [_secret(launch, env, meta)] + ([service] if launch.num_nodes > 1 else [])
+    return Objects(
+        namespace,
+        _queued(_job(launch, site, name, meta, _variables(env, name), products), launch.partition),
+        owned,
+    )
+
+
+def owned_by(made: Object, job: Object) -> Object:
+    """The same object, to be removed together with the Job."""
+    owner = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "name": job["metadata"]["name"],
+        "uid": job["metadata"]["uid"],
+    }
+    return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}
+
+
+def output_of(key: str, site: Site) -> Output:
+    """A folder of its own on the volume that is for this, else one that goes with the pod."""
+    shared = tuple(path for _, path in site.shared)
+    return (
+        Output(f"{site.outputs[1]}/{key}", Stay.ON, shared)
+        if site.outputs
+        else Output("/muster/out", Stay.RUN, shared)
+    )
+
+
+def environment(launch: Launch, name: str, site: Site) -> dict[str, str]:
+    """The variables as its containers see them; those of the rank are set by the start program."""
+    own = {
+        "MUSTER_JOB_KEY": launch.key,
+        "MUSTER_OUTPUT_DIR": output_of(launch.key, site).path,
+        "PYTHONUNBUFFERED": "1",
+    }
+    if launch.time_limit:
+        own |= {"MUSTER_TIME_LIMIT": f"{launch.time_limit:g}", "MUSTER_GRACE": f"{launch.grace:g}"}
+    if launch.num_nodes > 1:
+        own["MASTER_ADDR"] = own["PET_MASTER_ADDR"] = f"{name}-0.{name}"
+    return {
+        **launch.env,
+        **own,
+        **{f"{variable}_FILE": f"{SECRETS}/{variable}" for variable in launch.files},
+    }
+
+
+def _notes(launch: Launch) -> dict[str, str]:
+    return {
+        names.KEY: launch.key,
+        **({names.LIMIT: f"{launch.time_limit:g}"} if launch.time_limit else {}),
+    }
+
+
+def _check(launch: Launch) -> None:
+    for variable, value in launch.env.items():
+        if not _ENV_NAME.fullmatch(variable) or len(variable) > 253:
+            raise Rejected(f"{variable[:80]!r} cannot be the name of a variable there.", "env")
+        _utf8(value, f"The value of {variable}", "env")
+    for variable, value in launch.files.items():
+        if not _ENV_NAME.fullmatch(variable) or len(variable) > 200:
+            raise Rejected(f"{variable[:80]!r} cannot be the name of a file there.", "secret_files")
+        _utf8(value, f"The secret {variable}", "secret_files")
+    _utf8(launch.script, "The script", "run")
+    if launch.partition and not _WORD.fullmatch(launch.partition):
+        raise Rejected(f"{launch.partition[:40]!r} is no name of a queue.", "policy.pool")
+    if launch.is_on_first_node_only and launch.num_nodes > 1:
+        raise Rejected(
+            "A launcher that starts the other nodes itself needs a way to reach them; here each node is started by itself: use torchrun.",
+            "launcher",
+        )
+    if (
+        not 0 <= launch.grace < 1e6
+        or not 0 < (1 if launch.time_limit is None else launch.time_limit) < 1e9
+    ):
+        raise Rejected("Times must be more than nothing and less than for ever.", "policy")
+    if (
+        launch.num_nodes < 1
+        or launch.gpus < 0
+        or launch.memory < 0
+        or launch.shm_size < 0
+        or not 0 < launch.cpus < 1e6
+    ):
+        raise Rejected(
+            "Nodes and cores must be more than none, and nothing may be negative.", "resources"
+        )
+
+
+def _utf8(text: str, what: str, of: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise Rejected(f"{what} is not valid text.", of) from error
+    if "\0" in text:
+        raise Rejected(f"{what} holds a NUL character.", of)
+
+
+def _secret(launch: Launch, env: Mapping[str, str], meta: Object) -> Object:
+    """The values of its variables, by number, and its files: one object, since each is a request and a write of the cluster's store."""
+    files = {key: content for key, _, content in given(launch)}
+    values = {f"env-{i}": value.encode() for i, value in enumerate(env.values())}
+    values |= {f"file-{i}": value.encode() for i, value in enumerate(launch.files.values())}
+    sizes = [sum(len(key) + len(value) for key, value in data.items()) for data in (values, files)]
+    if sum(sizes) > SECRET_ROOM:
+        raise Rejected(
+            f"The script with its examples is {sizes[1]:,} bytes and the variables are {sizes[0]:,}; Kubernetes takes 1 MiB together.",
+            "run" if sizes[1] >= sizes[0] else "env",
+        )
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": "Opaque",
+        "immutable": True,
+        "metadata": meta,
+        "data": {
+            key: binascii.b2a_base64(value, newline=False).decode()
+            for key, value in (values | files).items()
+        },
+    }
+
+
+def _variables(env: Mapping[str, str], name: str) -> list[Object]:
+    """By reference: what stands in a Secret is not expanded, a literal value would be."""
+    return [
+        {"name": variable, "valueFrom": {"secretKeyRef": {"name": name, "key": f"env-{i}"}}}
+        for i, variable in enumerate(env)
+    ]
+
+
+def given(launch: Launch) -> list[tuple[str, str, bytes]]:
+    """The files of its read-only folder: key in the Secret, path, content."""
+    own = [("script", "script", launch.script.encode()), ("start", "start", START.encode())]
+    return own + [
+        (f"example-{i}", f"examples/{path}", content)
+        for i, (path, content) in enumerate(launch.examples.items())
+    ]
+
+
+def _job(
+    launch: Launch,
+    site: Site,
+    name: str,
+    meta: Object,
+    variables: list[Object],
+    products: Sequence[str],
+) -> Object:
+    many = {"completionMode": "Indexed"} if launch.num_nodes > 1 else {}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": meta,
+        "spec": {
+            "completions": launch.num_nodes,
+            "parallelism": launch.num_nodes,
+            "backoffLimit": 0,
+            "ttlSecondsAfterFinished": KEPT,
+            **many,
+            "podFailurePolicy": _FAILURES,
+            "template": {
+                "metadata": {
+                    "labels": names.labels(site.prefix, name),
+                    "annotations": _notes(launch),
+                },
+                "spec": _pod(launch, site, name, variables, products),
+            },
+        },
+    }
+
+
+def _queued(job: Object, queue: str) -> Object:
+    """One that stands in a queue of Kueue is made suspended: who lets it go is Kueue."""
+    if not queue:
+        return job
+    meta = job["metadata"]
+    return {
+        **job,
+        "metadata": {**meta, "labels": {**meta["labels"], names.QUEUE: queue}},
+        "spec": {**job["spec"], "suspend": True},
+    }
+
+
+# The Job's own condition then says which it was, and goes on saying so when the pod is gone.
+_FAILURES: Object = {
+    "rules": [
+        {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+        {
+            "action": "FailJob",
+            "onExitCodes": {"containerName": names.CONTAINER, "operator": "NotIn", "values": [0]},
+        },
+    ]
+}
+
+
+def _pod(
+    launch: Launch, site: Site, name: str, variables: list[Object], products: Sequence[str]
+) -> Object:
+    spec: Object = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "hostNetwork": False,
+        "hostPID": False,
+        "hostIPC": False,
+        "terminationGracePeriodSeconds": max(1, math.ceil(launch.grace)),
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": site.user,
+            "runAsGroup": site.user,
+            "fsGroup": site.user,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [_container(launch, site, variables)],
+        "volumes": _volumes(launch, site, name),
+    }
+    if launch.num_nodes > 1:
+        spec["subdomain"] = name
+    if launch.time_limit:
+        spec["activeDeadlineSeconds"] = math.ceil(launch.time_limit + launch.grace) + START_ROOM
+    if selector := {**launch.node_labels, **site.selector}:
+        spec["nodeSelector"] = selector
+    if site.tolerations:
+        spec["tolerations"] = [dict(one) for one in site.tolerations]
+    if site.pull_secrets:
+        spec["imagePullSecrets"] = [{"name": one} for one in site.pull_secrets]
+    if site.priority_class:
+        spec["priorityClassName"] = site.priority_class
+    if products:
+        spec["affinity"] = _on_nodes_with(products)
+    return spec
+
+
+def _on_nodes_with(products: Sequence[str]) -> Object:
+    wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": sorted(products)}
+    return {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [wanted]}]
+            }
+        }
+    }
+
+
+def _container(launch: Launch, site: Site, variables: list[Object]) -> Object:
+    image = launch.image or site.image
+    if not image:
+        raise Rejected(
+            "This cluster runs images only, and has none for jobs that name none: set `image`.",
+            "image",
+        )
+    if not _IMAGE.fullmatch(image):
+        raise Rejected("That is not the name of an image.", "image")
+    return {
+        "name": names.CONTAINER,
+        "image": image,
+        "imagePullPolicy": site.pull_policy,
+        "command": ["bash", f"{MOUNT}/start"],
+        "workingDir": "/muster/work",
+        "env": variables,
+        "resources": _resources(launch, site),
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "privileged": False,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": _mounts(launch, site),
+    }
+
+
+def _resources(launch: Launch, site: Site) -> Object:
+    limits = {"cpu": f"{max(1, round(launch.cpus * 1000))}m"}
+    if launch.memory:
+        limits["memory"] = str(launch.memory)
+    if launch.gpus:
+        limits[gpu_resource(launch.gpu_type, site.gpu_resource)] = str(launch.gpus)
+    return {"limits": limits, "requests": dict(limits)}
+
+
+def gpu_resource(gpu_type: str, usual: str) -> str:
+    """The extended resource of a GPU type: a MIG slice has one of its own. Raises Rejected."""
+    if gpu_type and not _WORD.fullmatch(gpu_type):
+        raise Rejected(f"{gpu_type[:40]!r} is no type of GPU.", "resources.gpus")
+    return f"{usual.partition('/')[0]}/{gpu_type}" if gpu_type.startswith("mig-") else usual
+
+
+def _volumes(launch: Launch, site: Site, name: str) -> list[Object]:
+    found: list[Object] = [
+        {
+            "name": "given",
+            "secret": {
+                "secretName": name,
+                "defaultMode": 0o444,
+                "items": [{"key": key, "path": path} for key, path, _ in given(launch)],
+            },
+        },
+        {"name": "room", "emptyDir": {}},
+    ]
+    if launch.files:  # in memory; Kubernetes lets the group, which is the job's own, read too
+        found.append(
+            {
+                "name": "secrets",
+                "secret": {
+                    "secretName": name,
+                    "defaultMode": 0o400,
+                    "items": [
+                        {"key": f"file-{i}", "path": path} for i, path in enumerate(launch.files)
+                    ],
+                },
+            }
+        )
+    if launch.shm_size:
+        found.append(
+            {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": str(launch.shm_size)}}
+        )
+    return found + [
+        {"name": f"shared-{i}", "persistentVolumeClaim": {"claimName": claim}}
+        for i, (claim, _) in enumerate(_claims(site))
+    ]
+
+
+def _mounts(launch: Launch, site: Site) -> list[Object]:
+    found: list[Object] = [
+        {"name": "given", "mountPath": MOUNT, "readOnly": True},
+        {"name": "room", "mountPath": "/muster/work", "subPath": "work"},
+        {"name": "room", "mountPath": "/muster/out", "subPath": "out"},
+    ]
+    if launch.files:
+        found.append({"name": "secrets", "mountPath": SECRETS, "readOnly": True})
+    if launch.shm_size:
+        found.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108  the mount point that every library expects
+    return found + [
+        {"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(_claims(site))
+    ]
+
+
+def _claims(site: Site) -> list[tuple[str, str]]:
+    return [*site.shared, *([site.outputs] if site.outputs else [])]

@@ -1,0 +1,70 @@
+"""Whether the cluster can be used, in words: reached, known, allowed."""
+
+from __future__ import annotations
+
+from schedulers.contract import Probe, Unavailable
+from schedulers.kubernetes.client import Refused, Wire
+
+# What we do there: (group, resource, subresource, verbs). All of it in every namespace.
+NEEDED = (
+    ("batch", "jobs", "", ("create", "get", "list", "watch", "patch", "delete")),
+    ("", "pods", "", ("list", "watch", "patch")),
+    ("", "pods", "log", ("get",)),
+    ("", "secrets", "", ("create", "get", "delete")),
+    ("", "services", "", ("create", "get")),
+    ("", "namespaces", "", ("create", "get")),
+    ("networking.k8s.io", "networkpolicies", "", ("create",)),
+    ("", "events", "", ("list",)),
+    ("", "nodes", "", ("list", "patch")),
+)
+REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+def probe(wire: Wire) -> Probe:
+    """Never raises."""
+    try:
+        version = str(wire.get("/version").get("gitVersion") or "")
+        missing = missing_rights(wire)
+        nodes = (
+            wire.get("/api/v1/nodes", limit=500)["items"]
+            if not any(right.endswith("list nodes") for right in missing)
+            else []
+        )
+    except (Unavailable, Refused) as error:
+        return Probe(False, str(error))
+    except (KeyError, TypeError):
+        return Probe(False, "The answer is not that of a Kubernetes API server.")
+    if missing:
+        return Probe(
+            False,
+            f"Kubernetes {version} answers, but Muster may not {', '.join(missing)}: bind its role to this account.",
+            version,
+        )
+    more = "" if len(nodes) < 500 else " and more"
+    return Probe(True, f"Kubernetes {version} with {len(nodes)}{more} nodes.", version)
+
+
+def missing_rights(wire: Wire) -> list[str]:
+    """ "create jobs.batch" for each right that this account lacks. Raises Unavailable, Refused."""
+    missing = []
+    for group, resource, sub, verbs in NEEDED:
+        for verb in verbs:
+            asked = {
+                "group": group,
+                "resource": resource,
+                "verb": verb,
+                **({"subresource": sub} if sub else {}),
+            }
+            answer = wire.post(
+                REVIEWS,
+                {
+                    "apiVersion": "authorization.k8s.io/v1",
+                    "kind": "SelfSubjectAccessReview",
+                    "spec": {"resourceAttributes": asked},
+                },
+            )
+            if not answer["status"].get("allowed"):
+                missing.append(
+                    f"{verb} {resource}{'/' + sub if sub else ''}{'.' + group if group else ''}"
+                )
+    return missing

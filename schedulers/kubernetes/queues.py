@@ -1,0 +1,123 @@
+"""The queues of Kueue, where it is installed: jobs of a pool with a queue stand in that LocalQueue. What it says of them: `kueue.py`.
+
+A Job is made suspended and with the queue's label; Kueue makes a Workload of it, and lets the Job go once its quota is reserved and it is
+admitted. Which versions of the API there are is asked, not assumed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from schedulers.contract import Rejected, Waiting
+from schedulers.kubernetes import kueue, names
+from schedulers.kubernetes.client import Refused, Wire, segment
+
+GROUP = "/apis/kueue.x-k8s.io"
+VERSION_FOR, WORKLOADS_FOR, QUEUES_FOR = (
+    60.0,
+    3.0,
+    15.0,
+)  # seconds for which an answer is used again
+Object = dict[str, Any]
+
+
+class Queues:
+    """Safe to use from any thread. Methods raise Unavailable, and Refused where a right is missing."""
+
+    def __init__(self, wire: Wire):
+        self._wire = wire
+        self._version: tuple[float, str] = (-VERSION_FOR, "")
+        self._workloads: dict[str, tuple[float, dict[str, Object]]] = {}
+        self._known: tuple[float, dict[tuple[str, str], Object]] = (-QUEUES_FOR, {})
+
+    def version(self) -> str:
+        """The version that the server prefers; empty where Kueue is not installed."""
+        if time.monotonic() - self._version[0] > VERSION_FOR:
+            try:
+                found = self._wire.get(GROUP)["preferredVersion"]["version"]
+            except Refused as error:
+                if error.status not in {403, 404}:
+                    raise
+                found = ""
+            self._version = (time.monotonic(), found)
+        return self._version[1]
+
+    def check(self, queue: str) -> None:
+        """Raises Rejected for a queue where there can be none."""
+        if queue and not self.version():
+            raise Rejected(
+                f"Its pool names the queue {queue[:60]!r}, but Kueue is not installed in this cluster.",
+                "policy.pool",
+            )
+
+    def all(self) -> list[str]:
+        """The names of all LocalQueues: what a pool may name."""
+        return sorted({name for _, name in self._queues()}) if self.version() else []
+
+    def waiting(self, job: Mapping[str, Any]) -> Waiting | None:
+        """Why it has not let the Job go. None for one that is in no queue of it, or was let go."""
+        queue = queue_of(job)
+        if not queue or not job["spec"].get("suspend") or not self.version():
+            return None
+        space = job["metadata"]["namespace"]
+        workload, (_, beside) = self._of(job) or {}, self._workloads.get(space, (0.0, {}))
+        return kueue.waiting(workload, self._queues().get((space, queue)), beside.values())
+
+    def workloads(self) -> list[Object]:
+        """Everybody's, for who holds a queue's quota; none where Kueue is not installed, or may not be seen."""
+        return self._list("workloads") if self.version() else []
+
+    def give_up(self, job: Mapping[str, Any]) -> None:
+        """It shall never let this Job go, whatever becomes free."""
+        if queue_of(job) and self.version():
+            self._workloads.pop(job["metadata"]["namespace"], None)
+            if (workload := self._of(job)) is not None:
+                path = f"{self._path(job['metadata']['namespace'])}/{segment(workload['metadata']['name'])}"
+                self._wire.patch(
+                    path,
+                    {"metadata": {"uid": workload["metadata"]["uid"]}, "spec": {"active": False}},
+                )
+
+    def _of(self, job: Mapping[str, Any]) -> Object | None:
+        space = job["metadata"]["namespace"]
+        at, known = self._workloads.get(space, (0.0, {}))
+        if not at or time.monotonic() - at > WORKLOADS_FOR:
+            found = self._wire.get(self._path(space))["items"]
+            known = {
+                owner["uid"]: one
+                for one in found
+                for owner in one["metadata"].get("ownerReferences", ())
+            }
+            self._workloads[space] = (time.monotonic(), known)
+        return known.get(job["metadata"]["uid"])
+
+    def _queues(self) -> dict[tuple[str, str], Object]:
+        """ClusterQueues by namespace and name of the LocalQueues before them; one that may not be seen is empty."""
+        if time.monotonic() - self._known[0] > QUEUES_FOR:
+            behind = {one["metadata"]["name"]: one for one in self._list("clusterqueues")}
+            found = {
+                (one["metadata"].get("namespace", ""), one["metadata"]["name"]): behind.get(
+                    one["spec"].get("clusterQueue", ""), {}
+                )
+                for one in self._list("localqueues")
+            }
+            self._known = (time.monotonic(), found)
+        return self._known[1]
+
+    def _list(self, kind: str) -> list[Object]:
+        try:
+            return list(self._wire.get(f"{GROUP}/{self.version()}/{kind}")["items"])
+        except Refused as error:
+            if error.status != 403:  # a role from before: jobs without a queue go on as they did
+                raise
+            return []
+
+    def _path(self, space: str) -> str:
+        return f"{GROUP}/{self.version()}/namespaces/{segment(space)}/workloads"
+
+
+def queue_of(job: Mapping[str, Any]) -> str:
+    """The LocalQueue it stands in; empty for none."""
+    return str(job["metadata"].get("labels", {}).get(names.QUEUE) or "")

@@ -1,0 +1,29 @@
+"""What would be sent, for people: YAML with secrets starred."""
+
+from __future__ import annotations
+
+from schedulers.contract import Launch
+from schedulers.kubernetes.pod import Objects, Site, environment
+
+_SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
+
+
+def rendered(launch: Launch, site: Site, made: Objects, unchecked: str) -> str:
+    """`unchecked`: why the cluster's own check could not be made; empty when it passed."""
+    import yaml
+
+    checked = (
+        f"# Not checked by the cluster: {unchecked}"
+        if unchecked
+        else "# The cluster would take it (dry run on the server)."
+    )
+    name = made.job["metadata"]["name"]
+    variables = "\n".join(
+        f"{variable}={'••••' if any(part in variable for part in _SECRET) else value}"
+        for variable, value in sorted(environment(launch, name, site).items())
+    )
+    shown = [made.job, *(thing for thing in made.owned if thing["kind"] != "Secret")]
+    objects = "---\n".join(
+        yaml.safe_dump(thing, sort_keys=False, allow_unicode=True) for thing in shown
+    )
+    return f"{checked}\n{objects}\n# Secret {name}, the variables:\n{variables}\n\n# /muster/given/script:\n{launch.script}"

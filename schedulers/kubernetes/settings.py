@@ -1,0 +1,149 @@
+"""From an operator's options to what holds for every pod."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from schedulers.contract import Rejected, Secret, option
+from schedulers.kubernetes.pod import Site
+
+_PREFIX = re.compile(r"[a-z](?:[a-z0-9-]{0,18}[a-z0-9])?")
+_NONE = Secret("")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+@dataclass(frozen=True)
+class Config:
+    """How to reach the cluster, and what holds for every job there."""
+
+    kubeconfig: Secret = option(  # noqa: RUF009
+        "Kubeconfig",
+        default=_NONE,
+        note="With everything inside: kubectl config view --raw --flatten.",
+        is_long=True,
+    )
+    server: str = option(
+        "Server", default="", sends=("token",), note="Without a kubeconfig: https://10.0.0.1:6443."
+    )
+    token: Secret = option("Token", default=_NONE, note="Of a service account.")  # noqa: RUF009  a Secret is a str: immutable
+    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.", is_long=True)  # noqa: RUF009
+    namespace_prefix: str = option(
+        "Namespace prefix", default="muster", note="One for each portal that uses this cluster."
+    )
+    image: str = option("Image", default="", note="For jobs that name none; it needs bash.")
+    pull_policy: str = option(
+        "Image pull policy",
+        default="IfNotPresent",
+        choices=("IfNotPresent", "Always", "Never"),
+        is_rare=True,
+    )
+    pull_secrets: tuple[str, ...] = option(
+        "Image pull secrets",
+        default=(),
+        note="Names of Secrets in each team's namespace.",
+        is_rare=True,
+    )
+    node_selector: tuple[str, ...] = option(
+        "Node selector", default=(), note="Labels as name=value.", is_rare=True
+    )
+    tolerations: tuple[str, ...] = option(
+        "Tolerations",
+        default=(),
+        note="Taints as name=value:NoSchedule, or name:NoSchedule.",
+        is_rare=True,
+    )
+    gpu_resource: str = option("GPU resource", default="nvidia.com/gpu", is_rare=True)
+    priority_class: str = option("Priority class", default="", is_rare=True)
+    user_id: int = option(
+        "User id", default=1000, note="As whom containers run; never 0.", is_rare=True
+    )
+    shared: tuple[str, ...] = option(
+        "Shared volumes",
+        default=(),
+        note="claim:/path; the claim exists in each namespace.",
+        is_rare=True,
+    )
+    outputs: str = option(
+        "Outputs",
+        default="",
+        is_rare=True,
+        note="Where what jobs write to MUSTER_OUTPUT_DIR stays, as claim:/path; the claim exists in each namespace.",
+    )
+    blocked_networks: tuple[str, ...] = option(
+        "Blocked networks",
+        default=("169.254.0.0/16",),
+        note="Jobs may not reach them; CIDR.",
+        is_rare=True,
+    )
+    image_patience: int = option(
+        "Image patience",
+        default=120,
+        note="Seconds for which its image or container may fail.",
+        is_rare=True,
+    )
+
+
+def site_of(given: Config) -> Site:
+    """Raises Rejected with the option that is wrong."""
+    if not _PREFIX.fullmatch(given.namespace_prefix):
+        raise Rejected(
+            "A namespace prefix is at most 20 small letters, digits and hyphens.",
+            "namespace_prefix",
+        )
+    if given.user_id <= 0:
+        raise Rejected("Containers never run as root: the user id must be above 0.", "user_id")
+    return Site(
+        prefix=given.namespace_prefix,
+        image=given.image,
+        pull_policy=given.pull_policy,
+        pull_secrets=tuple(given.pull_secrets),
+        selector=dict(_pair(word, "=", "node_selector") for word in given.node_selector),
+        tolerations=tuple(_toleration(word) for word in given.tolerations),
+        gpu_resource=given.gpu_resource,
+        priority_class=given.priority_class,
+        user=given.user_id,
+        shared=tuple(_shared(word, "shared") for word in given.shared),
+        outputs=_outputs(given),
+    )
+
+
+def _pair(word: str, by: str, option: str) -> tuple[str, str]:
+    left, found, right = word.partition(by)
+    if not left or not found:
+        raise Rejected(f"{word!r} has no {by!r} in it.", option)
+    return left, right
+
+
+def _toleration(word: str) -> Mapping[str, str]:
+    taint, _, effect = word.partition(":")
+    key, has_value, value = taint.partition("=")
+    if (effect and effect not in _EFFECTS) or not key:
+        raise Rejected(
+            f"{word!r} is no toleration: write name=value:NoSchedule, or name:NoSchedule.",
+            "tolerations",
+        )
+    rule = {"operator": "Equal", "value": value} if has_value else {"operator": "Exists"}
+    return {"key": key, **rule, **({"effect": effect} if effect else {})}
+
+
+def _outputs(given: Config) -> tuple[str, str] | None:
+    if not given.outputs:
+        return None
+    claim, path = _shared(given.outputs, "outputs")
+    if path.rstrip("/") in {word.partition(":")[2].rstrip("/") for word in given.shared}:
+        raise Rejected(f"A shared volume is at {path} already.", "outputs")
+    return claim, path
+
+
+def _shared(word: str, option: str) -> tuple[str, str]:
+    claim, path = _pair(word, ":", option)
+    if (
+        not path.startswith("/")
+        or ".." in path
+        or path.startswith(("/muster/", "/dev", "/proc", "/sys", "/etc"))
+        or path == "/"
+    ):
+        raise Rejected(f"{path!r} is no place for a volume.", option)
+    return claim, path

@@ -1,0 +1,477 @@
+"""From a Job and its pods to what we call it. Kubernetes' words stand in tables; an unknown one changes nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from schedulers.contract import Observation, Waiting
+from schedulers.exit_reasons import Ending, classify
+from schedulers.kubernetes import names, pending_reasons, queues
+from schedulers.kubernetes.entrypoint import TIMED_OUT
+from schedulers.states import Reason, State
+
+log = logging.getLogger(__name__)
+Object = Mapping[str, Any]
+Tail = Callable[[Object], str]  # the last of a pod's output
+GONE_AFTER = timedelta(
+    seconds=60
+)  # past the end of its grace, a pod of an unreachable node counts as gone
+
+# reason of the pod, or of its condition DisruptionTarget → ours
+_POD_ENDS = {
+    "Evicted": Reason.PREEMPTED,
+    "Preempting": Reason.PREEMPTED,
+    "Shutdown": Reason.NODE_FAILED,
+    "Terminated": Reason.NODE_FAILED,
+    "NodeShutdown": Reason.NODE_FAILED,
+    "NodeLost": Reason.NODE_FAILED,
+    "NodeAffinity": Reason.NODE_FAILED,
+    "UnexpectedAdmissionError": Reason.NODE_FAILED,
+    "OutOfcpu": Reason.NODE_FAILED,
+    "OutOfmemory": Reason.NODE_FAILED,
+    "OutOfpods": Reason.NODE_FAILED,
+    "PreemptionByScheduler": Reason.PREEMPTED,
+    "PreemptionByKubeScheduler": Reason.PREEMPTED,
+    "DeletionByTaintManager": Reason.NODE_FAILED,
+    "DeletionByPodGC": Reason.NODE_FAILED,
+    "EvictionByEvictionAPI": Reason.PREEMPTED,
+    "TerminationByKubelet": Reason.PREEMPTED,
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """For how long (seconds) an image or a container's making may fail before that is the end."""
+
+    image: float = 120
+    start: float = 120
+
+
+def observe(
+    key: str,
+    job: Object,
+    pods: Sequence[Object],
+    tail: Tail,
+    limits: Limits,
+    now: datetime,
+    refusal: str = "",
+    queued: Waiting | None = None,
+) -> Observation:
+    """What the attempt is doing. `refusal`: what the Job's controller says when it may not make pods; `queued`: what Kueue says."""
+    pods = sorted(pods, key=rank_of)
+    native = native_id(job)
+    if (end := _end(job, pods, tail, limits, now)) is not None:
+        reason, evidence, pod = end
+        return _ended(key, native, job, pods, pod, reason, evidence)
+    is_stopping = (
+        names.CANCELED in job["metadata"].get("annotations", {})
+        or "deletionTimestamp" in job["metadata"]
+    )
+    running = [
+        started
+        for pod in pods
+        for kind in ("running", "terminated")
+        if (started := _state(pod).get(kind, {}).get("startedAt"))
+    ]
+    is_all_up = len(running) >= len_of(job)
+    state = (
+        State.RUNNING
+        if is_all_up
+        else State.STARTING
+        if any(p["spec"].get("nodeName") for p in pods)
+        else State.SUBMITTED
+    )
+    waiting = (
+        None
+        if is_all_up
+        else next(filter(None, map(pending_reasons.of_pod, pods)), None)
+        or queued
+        or (pending_reasons.of_refusal(refusal) if refusal else None)
+    )
+    return Observation(
+        key,
+        State.STOPPING if is_stopping else state,
+        _native_state(job, pods),
+        native,
+        waiting=waiting,
+        started_at=time_of(min(running)) if is_all_up else None,
+        **_where(pods),
+    )
+
+
+def by_our_clock(seen: Observation, ahead: timedelta) -> Observation:
+    """The cluster's clock is so far ahead of ours."""
+    started, finished = (at and at - ahead for at in (seen.started_at, seen.finished_at))
+    return replace(seen, started_at=started, finished_at=finished) if ahead else seen
+
+
+def native_id(job: Object) -> str:
+    """namespace/name/uid: a name alone may be somebody else's tomorrow."""
+    meta = job["metadata"]
+    return f"{meta['namespace']}/{meta['name']}/{meta['uid']}"
+
+
+def phase(pod: Object) -> str:
+    return str(pod.get("status", {}).get("phase") or "Pending")
+
+
+def unknown_phases(job: Object, pods: Sequence[Object]) -> set[str]:
+    """Words for pods of which nothing else tells what became of them: they decide nothing."""
+    is_told = not _conditions(job).keys().isdisjoint({"Complete", "Failed"})
+    return (
+        set()
+        if is_told
+        else {phase(pod) for pod in pods if "deletionTimestamp" not in pod["metadata"]} - PHASES
+    )
+
+
+def time_of(text: str | None) -> datetime | None:
+    """RFC 3339, as the API writes it."""
+    return datetime.fromisoformat(text).astimezone(UTC) if text else None
+
+
+OVER = frozenset({"Succeeded", "Failed"})
+PHASES = OVER | {
+    "Pending",
+    "Running",
+}  # "Unknown" is no state: its node does not answer, and what it does there goes on or not
+_TAKEN = "The queue {} took its place back while it ran."
+_NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
+_BY_ITSELF = frozenset(
+    {Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL}
+)  # what a deletion would look like, too
+_UNSEEN = "ContainerStatusUnknown"  # no container was found when its pod ended: the 137 beside it is the kubelet's stopgap, and no exit code
+End = tuple[Reason, str, Object | None]
+
+
+def _end(
+    job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: datetime
+) -> End | None:
+    """(reason, evidence, the pod that tells), or None while it goes on."""
+    failed = next(
+        (pod for pod in sorted(pods, key=_blame) if phase(pod) == "Failed" or _lost(pod, now)), None
+    )
+    done = _conditions(job)
+    is_over = (
+        "Complete" in done
+        or "Failed" in done
+        or (
+            len(pods) == int(job["spec"].get("completions") or 1)
+            and all(phase(pod) in OVER for pod in pods)
+        )
+    )
+    if failed is not None and (
+        is_over or all(phase(pod) in OVER or _lost(pod, now) for pod in pods)
+    ):
+        reason, evidence = _of_pod(job, failed, tail)
+        return reason, evidence, failed
+    is_asked = names.CANCELED in job["metadata"].get("annotations", {})
+    if (
+        failed is not None and queues.queue_of(job) and len(pods) > len_of(job) and not is_asked
+    ):  # let go again before we looked
+        return Reason.PREEMPTED, _TAKEN.format(queues.queue_of(job)), failed
+    if is_over and _still_ending(job, pods, now):
+        return None
+    if is_over and "Failed" not in done:
+        return Reason.COMPLETED, "", pods[0] if pods else None
+    if is_over:
+        return *_of_job(job, done["Failed"]), None
+    if (
+        is_asked
+        and job["spec"].get("suspend")
+        and not job.get("status", {}).get("active")
+        and not any(phase(pod) == "Running" for pod in pods)
+    ):
+        return Reason.CANCELED, "Canceled before it started.", None
+    return _stuck(pods, limits, now)
+
+
+def is_behind(job: Object, pods: Sequence[Object]) -> bool:
+    """Whether the Job says that it is over, and these pods do not yet: two watches come in no order, so the pods are older than it."""
+    return not _conditions(job).keys().isdisjoint({"Complete", "Failed"}) and (
+        not pods or not all(phase(pod) in OVER for pod in pods)
+    )
+
+
+def _still_ending(job: Object, pods: Sequence[Object], now: datetime) -> bool:
+    """Its condition decides nothing while a pod is there that has not told its own end; for ever is no answer either."""
+    since = [
+        at
+        for c in _conditions(job).values()
+        if (at := time_of(c.get("lastTransitionTime"))) is not None
+    ]
+    grace = max(
+        (int(pod["spec"].get("terminationGracePeriodSeconds") or 0) for pod in pods), default=0
+    )
+    return (
+        is_behind(job, pods)
+        and bool(pods)
+        and bool(since)
+        and now - max(since) < GONE_AFTER + timedelta(seconds=grace)
+    )
+
+
+def _stuck(pods: Sequence[Object], limits: Limits, now: datetime) -> End | None:
+    for pod in pods:
+        waiting = pending_reasons.of_pod(pod)
+        placed = next(
+            (
+                c.get("lastTransitionTime")
+                for c in pod.get("status", {}).get("conditions", ())
+                if c.get("type") == "PodScheduled" and c.get("status") == "True"
+            ),
+            None,
+        )
+        since = (now - (time_of(placed) or now)).total_seconds()
+        if waiting is None:
+            continue
+        if waiting.said == "InvalidImageName" or (
+            waiting.said in pending_reasons.IMAGE_TROUBLE and since > limits.image
+        ):
+            return Reason.IMAGE_UNAVAILABLE, waiting.text, pod
+        if waiting.said in pending_reasons.START_TROUBLE and since > limits.start:
+            return Reason.REJECTED, waiting.text, pod
+    return None
+
+
+def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
+    """How one pod ended: what happened to it first, then what its process said."""
+    status, ended = pod.get("status", {}), _state(pod).get("terminated", {})
+    is_asked = names.CANCELED in job["metadata"].get("annotations", {})
+    said, message = (
+        _disruption(pod) or str(status.get("reason") or ""),
+        str(status.get("message") or ""),
+    )
+    if (reason := _POD_ENDS.get(said)) and not is_asked:
+        return reason, " ".join(f"{said}: {message or _disruption_message(pod)}".split())[:500]
+    if (
+        job["spec"].get("suspend")
+        and queues.queue_of(job)
+        and not is_asked
+        and ended.get("exitCode")
+    ):
+        return Reason.PREEMPTED, _TAKEN.format(queues.queue_of(job))
+    if is_asked and ended.get("reason") == _UNSEEN:
+        return Reason.CANCELED, "Canceled before it started." if not ended.get("startedAt") else ""
+    if ended.get("reason") == _UNSEEN and said != "DeadlineExceeded":
+        return (
+            Reason.NODE_FAILED,
+            f"Its node lost sight of the container: {ended.get('message') or said}"[:500],
+        )
+    code = ended.get("exitCode") if ended.get("reason") != _UNSEEN else None
+    if code is None and said != "DeadlineExceeded" and not is_asked:
+        log.warning("A pod ended in a way that is not known: %r %r", said, message[:200])
+        return (
+            Reason.PLATFORM_ERROR,
+            f"The pod failed without an exit code: {said} {message}".strip()[:500],
+        )
+    if ended.get("reason") in _NEVER_STARTED:
+        words = " ".join(str(ended.get("message") or "").split())
+        words = words[max(0, words.rfind("exec: ")) :][:400]  # the runtime's own layers come before
+        return (
+            Reason.COMMAND_NOT_FOUND if "not found" in words else Reason.NOT_EXECUTABLE,
+            f"The image cannot start bash: {words}",
+        )
+    limit = _limit(pod)  # without one, nothing that a script leaves as its last word counts
+    is_timed_out = limit is not None and (
+        said == "DeadlineExceeded" or ended.get("message") == TIMED_OUT
+    )
+    asked = "cancel" if is_asked else "time" if is_timed_out else ""
+    verdict = classify(
+        Ending(
+            exit_code=code,
+            signal=ended.get("signal") or None,
+            tail=tail(pod),
+            asked=asked,
+            peak=_memory_limit(pod),
+            limit=_memory_limit(pod),
+            is_over_memory=ended.get("reason") == "OOMKilled",
+            time_limit=limit,
+        )
+    )
+    rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
+    if verdict.reason in _BY_ITSELF and not is_asked and _was_deleted(pod, ended):
+        deleted = " Its pod was deleted, and not by Muster."
+        return Reason.INTERRUPTED, f"{rank}{verdict.evidence}{deleted}"
+    return verdict.reason, f"{rank}{verdict.evidence}" if verdict.evidence else ""
+
+
+def _was_deleted(pod: Object, ended: Object) -> bool:
+    """Whether somebody asked for its deletion before its process ended. The API tells when its grace is over, not when it was asked."""
+    until, finished = (
+        time_of(pod["metadata"].get("deletionTimestamp")),
+        time_of(ended.get("finishedAt")),
+    )
+    grace = timedelta(seconds=int(pod["metadata"].get("deletionGracePeriodSeconds") or 0))
+    return until is not None and (finished is None or finished >= until - grace)
+
+
+def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:
+    """The pods are gone: what the Job itself remembers."""
+    said, message = str(condition.get("reason") or ""), str(condition.get("message") or "")
+    if names.CANCELED in job["metadata"].get("annotations", {}):
+        return Reason.CANCELED, ""
+    if "DisruptionTarget" in message:
+        return Reason.NODE_FAILED, message[:500]
+    if said == "DeadlineExceeded":
+        return Reason.TIME_LIMIT, message[:500]
+    if "failed with exit code" in message:
+        return Reason.USER_ERROR, message[:500]
+    return Reason.PLATFORM_ERROR, f"{said}: {message}"[:500]
+
+
+def _ended(
+    key: str,
+    native: str,
+    job: Object,
+    pods: Sequence[Object],
+    pod: Object | None,
+    reason: Reason,
+    evidence: str,
+) -> Observation:
+    ends = [_state(p).get("terminated", {}) for p in pods]
+    told = _state(pod).get("terminated", {}) if pod else {}
+    code = _code(told)
+    finished = [e["finishedAt"] for e in ends if e.get("finishedAt")]
+    started = [e["startedAt"] for e in ends if e.get("startedAt")]
+    at = max(finished, default=None) or next(
+        (c.get("lastTransitionTime") for c in job.get("status", {}).get("conditions", ())), None
+    )
+    if reason == Reason.COMPLETED and code is None:
+        code = 0
+    signal = told.get("signal") or (code - 128 if code and 128 < code < 193 else None)
+    peak = (
+        _memory_limit(pod)
+        if pod and reason == Reason.OUT_OF_MEMORY and told.get("reason") == "OOMKilled"
+        else None
+    )
+    return Observation(
+        key,
+        reason.final_state,
+        _native_state(job, pods),
+        native,
+        reason,
+        code,
+        signal,
+        evidence,
+        time_of(min(started, default=None)),
+        time_of(at),
+        peak_memory=peak or None,
+        image_digest=_image_digest(pod) if pod else "",
+        **_where(pods),
+    )
+
+
+def _code(ended: Object) -> int | None:
+    """What its process told; None where none did."""
+    return (
+        None
+        if ended.get("reason") in _NEVER_STARTED or ended.get("reason") == _UNSEEN
+        else ended.get("exitCode")
+    )
+
+
+def _lost(pod: Object, now: datetime) -> bool:
+    """Its node does not answer, and the time in which it had to go is long over."""
+    until = time_of(pod["metadata"].get("deletionTimestamp"))
+    return (
+        until is not None
+        and phase(pod) not in OVER
+        and bool(_disruption(pod))
+        and now - until > GONE_AFTER
+    )
+
+
+def _disruption(pod: Object) -> str:
+    return next(
+        (
+            str(c.get("reason") or "")
+            for c in pod.get("status", {}).get("conditions", ())
+            if c.get("type") == "DisruptionTarget" and c.get("status") == "True"
+        ),
+        "",
+    )
+
+
+def _disruption_message(pod: Object) -> str:
+    return next(
+        (
+            str(c.get("message") or "")
+            for c in pod.get("status", {}).get("conditions", ())
+            if c.get("type") == "DisruptionTarget"
+        ),
+        "",
+    )
+
+
+def _conditions(job: Object) -> dict[str, Object]:
+    return {
+        c["type"]: c
+        for c in job.get("status", {}).get("conditions", ())
+        if c.get("status") == "True"
+    }
+
+
+def _state(pod: Object) -> Object:
+    statuses = pod.get("status", {}).get("containerStatuses", ())
+    return next((s.get("state", {}) for s in statuses if s.get("name") == names.CONTAINER), {})
+
+
+def _image_digest(pod: Object) -> str:
+    """ "docker.io/library/x@sha256:…", as the runtime resolved it; an image without a registry has none."""
+    statuses = pod.get("status", {}).get("containerStatuses", ())
+    told = next(
+        (str(s.get("imageID") or "") for s in statuses if s.get("name") == names.CONTAINER), ""
+    )
+    digest = told.rpartition("@")[2]
+    return digest if "@" in told and digest.startswith("sha256:") and len(digest) <= 140 else ""
+
+
+def rank_of(pod: Object) -> int:
+    """Which of its nodes."""
+    text = pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-completion-index", "0")
+    return int(text) if text.isdigit() else 0
+
+
+def _blame(pod: Object) -> tuple[bool, str]:
+    """What failed by itself comes before what was ended because of it: times have whole seconds only."""
+    return "deletionTimestamp" in pod["metadata"], str(
+        _state(pod).get("terminated", {}).get("finishedAt") or "~"
+    )
+
+
+def len_of(job: Object) -> int:
+    """How many nodes it asked for."""
+    return int(job["spec"].get("completions") or 1)
+
+
+def _limit(pod: Object) -> float | None:
+    """Its time limit in seconds, if it has one."""
+    text = pod["metadata"].get("annotations", {}).get(names.LIMIT)
+    return float(text) if text else None
+
+
+def _memory_limit(pod: Object | None) -> int:
+    from schedulers.kubernetes.nodes import quantity
+
+    limits = pod["spec"]["containers"][0].get("resources", {}).get("limits", {}) if pod else {}
+    return int(quantity(limits["memory"])) if "memory" in limits else 0
+
+
+def _where(pods: Sequence[Object]) -> dict[str, Any]:
+    """The node of the first rank that has one, and all of them where there are several."""
+    names = tuple(
+        dict.fromkeys(pod["spec"]["nodeName"] for pod in pods if pod["spec"].get("nodeName"))
+    )
+    return {"node": next(iter(names), ""), "nodes": names if len(names) > 1 else ()}
+
+
+def _native_state(job: Object, pods: Sequence[Object]) -> str:
+    done = next(
+        (kind for kind in ("Complete", "Failed", "Suspended") if kind in _conditions(job)), ""
+    )
+    return done or ",".join(dict.fromkeys(phase(pod) for pod in pods)) or "Pending"

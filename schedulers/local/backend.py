@@ -1,0 +1,758 @@
+"""This machine: real processes, each under a small supervisor that outlives the portal; in a container when an image is named.
+
+A job is a folder `<root>/<key>/` (see local_parts/local_supervisor.py for its files). Everything is found again from the folders, so the
+portal, this object and the supervisors may all be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import re
+import secrets
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from schedulers.contract import (
+    Capability,
+    Handle,
+    Launch,
+    LogChunk,
+    NodeFacts,
+    Observation,
+    Output,
+    Poll,
+    Probe,
+    Rejected,
+    Stay,
+    Unavailable,
+    option,
+)
+from schedulers.exit_reasons import Ending, classify
+from schedulers.local import files, processes, supervisor
+from schedulers.local.isolation import (
+    Isolation,
+    Level,
+    Place,
+    command,
+    isolation_of,
+    memory_folder,
+    prepare,
+)
+from schedulers.local.machine import machine
+from schedulers.states import Reason, State
+
+TAIL = 64 << 10
+MOST_OUTPUT = 1 << 20  # bytes that a command beside a job may write
+YOUNG = 2.0  # seconds that a job's supervisor has to start
+_PASSED_ON = (
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "SHELL",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+)
+_IN_CONTAINER = "/muster/secrets"
+_HOST = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "TMPDIR",
+    "XDG_RUNTIME_DIR",
+)  # what the portal's own programs (podman, bwrap) find set
+# The job's variables are set by its own user only: with LD_PRELOAD and the like they would be commands to whoever runs with them.
+_ENTER = 'umask 022; . "$0/.env" && exec "$@"'
+_EXEC = "MUSTER_EXEC"  # marks the processes of one command beside a job
+_NOT_FOUND = re.compile(rb"exec: .*not found\s*\Z")
+_NVIDIA = (
+    "/dev/nvidiactl",
+    "/dev/nvidia-uvm",
+    "/dev/nvidia-uvm-tools",
+    "/dev/nvidia-modeset",
+    "/dev/nvidia-caps",
+)
+_SYSTEM = ("/dev", "/etc", "/proc", "/root", "/sys")
+_SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
+
+
+@dataclass(frozen=True)
+class Config:
+    """`root`: where jobs live. `reserve_cpus`, `reserve_memory` (bytes): kept for the machine itself. `podman`: the command that
+    runs containers with its global options; empty where images are not wanted. `paths` counts where the portal is not root; where it
+    is, jobs see what their user may see."""
+
+    root: Path
+    reserve_cpus: float = 0
+    reserve_memory: int = 0
+    podman: tuple[str, ...] = ("podman",)
+    run_options: tuple[str, ...] = ()
+    home: Path | None = None  # the portal's own folder, which no job sees
+    isolation: str = ""  # one level only (see local_isolation); empty: the best that works
+    paths: tuple[str, ...] = option(
+        "Data folders",
+        default=(),
+        is_rare=True,
+        note="Folders of this machine that jobs in the sandbox may use, with the portal's own rights.",
+    )
+
+
+class LocalBackend:
+    """See Backend for the contract."""
+
+    name: ClassVar[str] = "local"
+    title: ClassVar[str] = "this machine"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {Capability.PLACES, Capability.IMAGES, Capability.EXEC, Capability.USERS}
+    )
+
+    def __init__(self, config: Config):
+        self.config = config
+        config.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    @classmethod
+    def configured(cls, options: Mapping[str, Any]) -> LocalBackend:
+        """From a cluster's stored options; `home` is the portal's own directory."""
+        return cls(
+            Config(
+                root=Path(options.get("root") or Path(options["home"]) / "jobs"),
+                reserve_cpus=options.get("reserve_cpus", 0),
+                reserve_memory=options.get("reserve_memory", 0),
+                podman=tuple(options.get("podman", ("podman",))),
+                run_options=tuple(options.get("run_options", ())),
+                home=Path(options["home"]) if options.get("home") else None,
+                isolation=options.get("isolation", ""),
+                paths=tuple(options.get("paths", ())),
+            )
+        )
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any], home: Path) -> None:
+        """Raises Rejected for a data folder that jobs must not see."""
+        home = Path(os.path.realpath(home))
+        for word in options.get("paths", ()):
+            if not os.path.isabs(word):
+                raise Rejected(f"{word} is not an absolute path.", "paths")
+            try:
+                path = Path(os.path.realpath(word))
+            except OSError as error:
+                raise Rejected(f"{word} cannot be opened: {error.strerror}.", "paths") from error
+            if path.is_relative_to(home) or home.is_relative_to(path):
+                raise Rejected(
+                    f"{word} cannot be a data folder: the portal's own files are there.", "paths"
+                )
+            if any(path.is_relative_to(one) for one in _SYSTEM):
+                raise Rejected(
+                    f"{word} cannot be a data folder: it belongs to the system.", "paths"
+                )
+
+    @property
+    def isolation(self) -> Isolation:
+        return isolation_of(self.config.root, self.config.home, self.config.isolation)
+
+    def probe(self) -> Probe:
+        try:
+            node = self.inventory()[0]
+        except Unavailable as error:
+            return Probe(False, str(error))
+        apart = isolation_of(
+            self.config.root, self.config.home, self.config.isolation, is_fresh=True
+        )
+        return Probe(
+            True,
+            f"This machine, {node.name}: {node.cpus:g} cores, {len(node.gpus)} GPUs. {apart.text} {node.note}".strip(),
+        )
+
+    def inventory(self) -> Sequence[NodeFacts]:
+        node = machine(self.config.reserve_cpus, self.config.reserve_memory)
+        return [
+            node
+            if self.isolation.is_shared
+            else replace(node, note=f"{self.isolation.text} {node.note}".strip())
+        ]
+
+    def render(self, launch: Launch) -> str:
+        env = "\n".join(
+            f"{name}={'••••' if any(s in name for s in _SECRET) else value}"
+            for name, value in sorted(launch.env.items())
+        )
+        limits = f"# cpus {launch.cpus:g}, memory {launch.memory or 'unlimited'}, GPUs {launch.gpus}, time {launch.time_limit or 'unlimited'}"
+        return f"{limits}\n# {' '.join(self._argv(launch))}\n\n{env}\n\n{launch.script}"
+
+    def submit(self, launch: Launch) -> Handle:
+        folder = self._folder(launch.key)
+        if not folder.exists():
+            level = self.isolation.level
+            if level is Level.USER and not launch.uid:
+                raise Unavailable("The job's team has no system user on this machine.")
+            if level is Level.NONE and os.geteuid() == 0 and not self.config.isolation:
+                raise Unavailable(f"Jobs do not run as root. {self.isolation.why}".strip())
+            self._prepare(folder, launch)
+        self._stand_by(folder)
+        return self._await_pid(folder, launch.key)
+
+    def output_of(self, key: str) -> Output:
+        return Output(str(self._folder(key) / "out"), Stay.WEEK)
+
+    def find(self, key: str) -> Handle | None:
+        folder = self._folder(key)
+        return Handle(key, _pid_of(folder)) if folder.exists() else None
+
+    def poll(self, keys: Iterable[str]) -> Poll:
+        seen, missing = [], []
+        for key in keys:
+            folder = self._folder(key)
+            if not folder.exists():
+                missing.append(key)
+            elif observation := self._observe(folder, key):
+                seen.append(observation)
+        return Poll(seen, missing)
+
+    def cancel(self, key: str, grace: float = 30) -> None:
+        folder = self._folder(key)
+        if (
+            folder.exists()
+            and not (folder / "end.json").exists()
+            and not (folder / "cancel").exists()
+        ):
+            try:
+                _write(folder / "cancel", str(grace))
+            except OSError as error:
+                raise Unavailable(
+                    f"The wish to end the job cannot be written: {error.strerror or error}"
+                ) from error
+            self._stand_by(folder)
+
+    def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
+        try:
+            with open(self._folder(key) / "output.log", "rb") as file:
+                data = os.pread(file.fileno(), limit, after)
+        except FileNotFoundError:
+            data = b""
+        except OSError as error:
+            raise Unavailable(f"The log cannot be read: {error.strerror}") from error
+        return LogChunk(after, data, int(time.time() * 1000))
+
+    def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
+        """As the job's user, in a sandbox of the same kind; in a container, inside it."""
+        folder = self._folder(key)
+        launch = json.loads((folder / "launch.json").read_text())
+        if "host" not in launch:
+            raise Rejected(
+                "The job was started by an earlier version of Muster, so no command can be run in it.",
+                "argv",
+            )
+        self._await_secrets(folder)
+        mark = secrets.token_hex(16)
+        inside, host = launch["beside"], {**launch["host"], _EXEC: mark}
+        if launch["container"]:
+            inside = [*launch["container"], "exec", f"--env={_EXEC}={mark}", key]
+            host = launch["host"]
+        command = [
+            *inside,
+            "/bin/sh",
+            "-c",
+            _ENTER,
+            _IN_CONTAINER if launch["container"] else launch["room"],
+            *argv,
+        ]
+        try:
+            code, output = _run(command, folder / "work", host, timeout, mark)
+        except subprocess.TimeoutExpired as error:
+            raise Rejected(
+                f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv"
+            ) from error
+        except OSError as error:
+            raise Rejected(
+                f"{argv[0]}: {(error.strerror or str(error)).lower()}", "argv"
+            ) from error
+        if code == 127 and _NOT_FOUND.search(output):
+            raise Rejected(f"{argv[0]}: no such file or directory", "argv")
+        return code if code >= 0 else 128 - code, output
+
+    def forget(self, key: str) -> None:
+        folder = self._folder(key)
+        if (folder / "end.json").exists():
+            _remove_container(json.loads((folder / "launch.json").read_text())["container"], key)
+            _remove(folder)
+        self._remove_unfinished(key)
+
+    def _remove_unfinished(self, key: str) -> None:
+        """What a portal that was killed left of a folder that it was building, the job's secrets among it."""
+        for aside in self.config.root.glob(f".{key}.*"):
+            if not Path("/proc", aside.name.split(".")[2]).exists():  # else its builder is at work
+                _remove(aside)
+
+    def _folder(self, key: str) -> Path:
+        if not key.replace("-", "").isalnum() or len(key) > 100:
+            raise Rejected("That is not a key of a job.")
+        return self.config.root / key
+
+    def _prepare(self, folder: Path, launch: Launch) -> None:
+        """Build the folder aside and move it into place whole, so that a folder that is there is complete."""
+        argv = self._argv(launch)
+        aside = folder.parent / f".{launch.key}.{os.getpid()}.{time.monotonic_ns()}"
+        if not launch.is_new:  # reads the folder of all jobs
+            self._remove_unfinished(launch.key)
+        try:
+            aside.mkdir(mode=0o700)
+            (aside / "script").write_text(launch.script)
+            (aside / "script").chmod(0o700)
+            (aside / "output.log").touch(0o600)
+            prepare(
+                self.isolation,
+                aside,
+                [aside / name for name in ("work", "out", "script", "output.log")],
+                launch.uid,
+            )
+            (aside / "supervisor.lock").touch(0o600)
+            for name in supervisor.ROOM:
+                (aside / f"{name}.new").write_bytes(b" " * supervisor.ROOM_SIZE)
+            _write(aside / "secret.json", json.dumps(self._secrets(folder, launch)))
+            _write(aside / "launch.json", json.dumps(self._record(folder, launch, argv)))
+            os.rename(aside, folder)
+        except OSError as error:
+            shutil.rmtree(aside, ignore_errors=True)
+            if (
+                not folder.exists()
+            ):  # else somebody else was faster with the same key: theirs counts
+                raise Unavailable(
+                    f"The job's folder cannot be written: {error.strerror or error}"
+                ) from error
+
+    def _record(self, folder: Path, launch: Launch, argv: list[str]) -> dict[str, Any]:
+        """What the supervisor and `exec` need; no value of a secret is in it."""
+        room, apart = self._room(launch), self.isolation
+        has_user = apart.level is Level.USER
+        place = Place(
+            self.config.root,
+            self.config.home,
+            folder / "work",
+            [folder / "work", folder / "out"],
+            [folder / "script", Path(room)],
+            self.config.paths,
+            _gpu_devices() if launch.gpus else (),
+        )
+        enter = ["/bin/sh", "-c", _ENTER, room]
+        return {
+            "key": launch.key,
+            "argv": argv if launch.image else [*command(apart, place, launch.uid), *enter, *argv],
+            "beside": command(apart, place, launch.uid, dies_with_parent=True),
+            "host": self._host(launch.key),
+            "room": room,
+            "files": list(launch.files),
+            "uid": launch.uid if has_user else 0,
+            "memory": launch.memory,
+            "time_limit": launch.time_limit,
+            "grace": launch.grace,
+            "gpus": list(launch.placement.gpu_uuids) if launch.placement else [],
+            "affinity": [],
+            "container": list(self.config.podman) if launch.image else [],
+        }
+
+    def _secrets(self, folder: Path, launch: Launch) -> dict[str, Any]:
+        """The job's variables and the files of its secrets: in memory from its start on, and nowhere after its end."""
+        room = _IN_CONTAINER if launch.image else self._room(launch)
+        files = {f"{name}_FILE": f"{room}/{name}" for name in launch.files}
+        if launch.image:
+            env = {
+                "MUSTER_OUTPUT_DIR": "/muster/out",
+                **self._user_env(launch, "/muster/work"),
+                **launch.env,
+                **files,
+            }
+        else:
+            own = {
+                name: os.environ[name] for name in _PASSED_ON if name in os.environ
+            } | self._user_env(launch, str(folder / "work"))
+            env = {
+                **own,
+                **launch.env,
+                "MUSTER_OUTPUT_DIR": str(folder / "out"),
+                "PYTHONUNBUFFERED": "1",
+                **files,
+            }
+        return {"env": {**env, "MUSTER_JOB_KEY": launch.key}, "files": dict(launch.files)}
+
+    def _user_env(self, launch: Launch, work: str) -> dict[str, str]:
+        """Where the job is not the portal's user: a home that it may write, a name, and the portal's Python where it finds no other."""
+        if self.isolation.level is Level.NONE or (
+            launch.image and self.isolation.level is not Level.USER
+        ):
+            return {}
+        names = (
+            {}
+            if self.isolation.level is Level.SANDBOX
+            else {"USER": f"muster-{launch.uid}", "LOGNAME": f"muster-{launch.uid}"}
+        )
+        path = [
+            word
+            for word in (os.environ.get("PATH", ""), str(Path(sys.prefix) / "bin"))
+            if word and not launch.image
+        ]
+        return {"HOME": work, **names, **({"PATH": ":".join(path)} if path else {})}
+
+    def _host(self, key: str) -> dict[str, str]:
+        return {
+            **{name: os.environ[name] for name in _HOST if name in os.environ},
+            "MUSTER_JOB_KEY": key,
+        }
+
+    def _room(self, launch: Launch) -> str:
+        """Where the files of its secrets lie, from its start to its end: in memory, if this machine has such a place."""
+        return str((memory_folder() or self._folder(launch.key)) / f"secrets-{launch.key}")
+
+    def _argv(self, launch: Launch) -> list[str]:
+        script = str(self._folder(launch.key) / "script")
+        if not launch.image:
+            return (
+                [script]
+                if launch.script.startswith("#!")
+                else [shutil.which("bash") or "/bin/sh", script]
+            )
+        if not self.config.podman or not shutil.which(self.config.podman[0]):
+            raise Rejected(
+                "This machine has no podman, so it cannot run images: leave `image` out, or install podman.",
+                "image",
+            )
+        return [
+            *self.config.podman,
+            "run",
+            *self._container_options(launch),
+            launch.image,
+            "/bin/sh",
+            "-c",
+            _ENTER,
+            _IN_CONTAINER,
+            "/bin/sh",
+            "/muster/script",
+        ]
+
+    def _container_options(self, launch: Launch) -> list[str]:
+        folder = self._folder(launch.key)
+        options = [
+            *self.config.run_options,
+            "--name",
+            launch.key,
+            f"--volume={folder}/script:/muster/script:ro",
+            f"--volume={folder}/out:/muster/out",
+            f"--volume={folder}/work:/muster/work",
+            "--workdir=/muster/work",
+            f"--volume={self._room(launch)}:{_IN_CONTAINER}:ro",
+            f"--cpus={launch.cpus:g}",
+            "--env=MUSTER_JOB_KEY",
+        ]
+        if self.isolation.level is Level.USER:
+            options += [f"--user={launch.uid}:{launch.uid}", "--security-opt=no-new-privileges"]
+        if launch.memory:
+            options.append(f"--memory={launch.memory}")
+        if launch.shm_size:
+            options.append(f"--shm-size={launch.shm_size}")
+        if launch.placement:
+            options += [f"--device=nvidia.com/gpu={uuid}" for uuid in launch.placement.gpu_uuids]
+        return options
+
+    def _stand_by(self, folder: Path) -> None:
+        """Start a supervisor, detached for good. One that is there already keeps the folder's lock, and this one goes."""
+        try:
+            subprocess.Popen(
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    "-c",
+                    supervisor.BOOT,
+                    supervisor.__file__,
+                    str(folder),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={"PATH": os.environ.get("PATH", "")},
+                close_fds=True,
+            ).wait(10)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Unavailable(f"No process can be started on this machine: {error}") from error
+
+    def _await_pid(self, folder: Path, key: str) -> Handle:
+        """The supervisor writes the pid within milliseconds; a machine that is that busy is told apart from a failure."""
+        for _ in range(500):
+            if (pid := _pid_of(folder)) or (folder / "end.json").exists():
+                return Handle(key, pid)
+            time.sleep(0.01)
+        raise Unavailable("The job's supervisor did not start within 5 s.")
+
+    def _await_secrets(self, folder: Path) -> None:
+        """A job that starts at this moment finds its variables within milliseconds."""
+        for _ in range(200):
+            if not (folder / "secret.json").exists():
+                return
+            time.sleep(0.01)
+        raise Rejected("The job is only starting.", "argv")
+
+    def _observe(self, folder: Path, key: str) -> Observation | None:
+        if (folder / "end.json").exists():
+            return self._ended(folder, key)
+        words = _words(folder)
+        if len(words) < 3:
+            self._stand_by_if_alone(folder)
+            return Observation(key, State.STARTING, "starting")
+        if not supervisor_alive(folder):
+            self._stand_by(
+                folder
+            )  # its supervisor was killed: a new one adopts the job, or writes its end
+        is_stopping = (folder / "cancel").exists()
+        return Observation(
+            key,
+            State.STOPPING if is_stopping else State.RUNNING,
+            "running",
+            native_id=words[0],
+            started_at=_time(float(words[2])),
+            node=os.uname().nodename,
+        )
+
+    def _stand_by_if_alone(self, folder: Path) -> None:
+        """Not one that is just starting: each costs an interpreter."""
+        if abs(
+            time.time() - (folder / "launch.json").stat().st_mtime
+        ) > YOUNG and not supervisor_alive(folder):
+            self._stand_by(folder)
+
+    def _ended(self, folder: Path, key: str) -> Observation:
+        end = json.loads((folder / "end.json").read_text())
+        launch = json.loads((folder / "launch.json").read_text())
+        if end["exit_code"] is None and not end["asked"] and not end["over_memory"]:
+            return self._vanished(folder, key, end)
+        verdict = self._image_trouble(launch, end, folder) or classify(
+            Ending(
+                exit_code=end["exit_code"],
+                signal=end["signal"],
+                tail=_tail(folder),
+                asked=end["asked"],
+                peak=end["peak"],
+                limit=launch["memory"],
+                is_over_memory=end["over_memory"],
+                time_limit=launch["time_limit"],
+            )
+        )
+        left = f" {end['left']} processes that it left behind were ended." if end["left"] else ""
+        left += (
+            " The disk was full while it ran: what it wrote then may be missing, in its output and its files."
+            if end.get("disk_full")
+            else ""
+        )
+        return Observation(
+            key,
+            verdict.reason.final_state,
+            f"exit {end['exit_code']}",
+            reason=verdict.reason,
+            exit_code=end["exit_code"],
+            signal=_signal(end),
+            evidence=(verdict.evidence + left).strip(),
+            started_at=_time(end["started"]),
+            finished_at=_time(end["finished"]),
+            node=os.uname().nodename,
+            peak_memory=end["peak"] or None,
+            native_id=_pid_of(folder),
+            image_digest=self._image_digest(launch)
+            if verdict.reason == Reason.NO_KERNEL_IMAGE
+            else "",
+        )
+
+    def _vanished(self, folder: Path, key: str, end: Mapping[str, Any]) -> Observation:
+        """Its shell left no exit code: killed together with it, or the machine was restarted."""
+        words = _words(folder)
+        rebooted = bool(words) and _boot_time() > float(words[2])
+        reason = Reason.NODE_FAILED if rebooted else Reason.KILLED_BY_SIGNAL
+        evidence = (
+            "The machine was restarted while it ran."
+            if rebooted
+            else "Every process of it was ended by SIGKILL from outside: by a person, or by the kernel when memory ran out."
+        )
+        return Observation(
+            key,
+            reason.final_state,
+            "vanished",
+            reason=reason,
+            signal=None if rebooted else 9,
+            evidence=evidence,
+            started_at=_time(end["started"]),
+            finished_at=_time(end["finished"]),
+            node=os.uname().nodename,
+        )
+
+    def _image_trouble(
+        self, launch: Mapping[str, Any], end: Mapping[str, Any], folder: Path
+    ) -> Any:
+        from schedulers.exit_reasons import Verdict
+
+        if not launch["container"] or end["asked"]:
+            return None
+        if end["exit_code"] == 125:
+            lines = [line for line in _tail(folder).splitlines() if line.strip()]
+            return Verdict(
+                Reason.IMAGE_UNAVAILABLE,
+                lines[-1][:500] if lines else "podman could not start the image.",
+            )
+        if end["exit_code"] == 137 and self._was_oom(launch):
+            return Verdict(
+                Reason.OUT_OF_MEMORY,
+                f"The kernel stopped the container at its limit of {launch['memory'] >> 20} MiB.",
+            )
+        return None
+
+    def _was_oom(self, launch: Mapping[str, Any]) -> bool:
+        return self._inspected(launch, "{{.State.OOMKilled}}") == "true"
+
+    def _image_digest(self, launch: Mapping[str, Any]) -> str:
+        digest = self._inspected(launch, "{{.ImageDigest}}") if launch["container"] else ""
+        return digest if digest.startswith("sha256:") else ""
+
+    def _inspected(self, launch: Mapping[str, Any], what: str) -> str:
+        done = subprocess.run(
+            [*launch["container"], "inspect", "--format", what, launch["key"]],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        )
+        return done.stdout.strip()
+
+
+def _remove_container(podman: Sequence[str], key: str) -> None:
+    """What podman keeps of a container that has ended: its layer and its record."""
+    if podman and shutil.which(podman[0]):
+        try:
+            subprocess.run(
+                [*podman, "rm", "--force", "--ignore", key],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=20,
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise Unavailable(
+                "podman did not remove the job's container; it is tried again."
+            ) from error
+
+
+def supervisor_alive(folder: Path) -> bool:
+    """Somebody holds the folder's lock."""
+    import fcntl
+
+    try:
+        with open(folder / "supervisor.lock", "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _gpu_devices() -> list[str]:
+    return [*sorted(glob.glob("/dev/nvidia[0-9]*")), *_NVIDIA]
+
+
+def _words(folder: Path) -> list[str]:
+    try:
+        return (folder / "pid").read_text().split()
+    except FileNotFoundError:
+        return []
+
+
+def _run(
+    command: Sequence[str], folder: Path, env: Mapping[str, str], timeout: float, mark: str
+) -> tuple[int, bytes]:
+    """The exit code and at most MOST_OUTPUT bytes of output. A command that writes more or takes
+    longer is ended with all its processes. Raises OSError, subprocess.TimeoutExpired."""
+    deadline, output, is_over = time.monotonic() + timeout, bytearray(), False
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        assert process.stdout is not None
+        try:
+            while len(output) < MOST_OUTPUT:
+                if not select.select(
+                    [process.stdout], [], [], max(0.0, deadline - time.monotonic())
+                )[0]:
+                    raise subprocess.TimeoutExpired(command, timeout)
+                if not (data := os.read(process.stdout.fileno(), 1 << 16)):
+                    process.wait(max(0.0, deadline - time.monotonic()))
+                    is_over = True
+                    return process.returncode, bytes(output)
+                output += data
+        finally:
+            if not is_over:
+                process.kill()
+                _end_marked(mark)
+    return process.returncode, bytes(
+        output[:MOST_OUTPUT]
+    ) + b"\n(The rest of the output was left out, and the command ended.)\n"
+
+
+def _end_marked(mark: str) -> None:
+    """Also those that a process forks while they are looked for."""
+    for _ in range(20):
+        if not (found := processes.leftovers(mark, _EXEC)):
+            return
+        for pid in found:
+            processes.kill(pid, signal.SIGKILL)
+
+
+def _remove(folder: Path) -> None:
+    """However deep it is: Python's rmtree ends at its own recursion limit."""
+    subprocess.run(
+        ["rm", "-rf", "--", str(folder)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+
+
+def _pid_of(folder: Path) -> str:
+    return next(iter(_words(folder)), "")
+
+
+def _tail(folder: Path) -> str:
+    with open(folder / "output.log", "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - TAIL, 0))
+        return file.read().decode(errors="replace")
+
+
+def _signal(end: Mapping[str, Any]) -> int | None:
+    code = end["exit_code"]
+    return end["signal"] or (code - 128 if code and 128 < code < 193 else None)
+
+
+def _boot_time() -> float:
+    return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def _time(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _write(path: Path, text: str) -> None:
+    files.write(str(path), text)

@@ -1,0 +1,335 @@
+"""How a local job is kept apart from the portal and from other teams' jobs (docs/design/security.md).
+
+`user`: the portal is root; a team's jobs run as a system user of that team. `sandbox`: the portal is not root; jobs run in
+bubblewrap. `none`: neither works here. A level counts only after a process was really started that way.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from schedulers.contract import Unavailable
+
+MEMORY = Path("/dev/shm")  # noqa: S108  below it only folders whose owner was checked are used
+SOURCES = Path(__file__).resolve().parents[2]
+_ETC = (
+    "alternatives",
+    "ca-certificates",
+    "group",
+    "host.conf",
+    "hosts",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "machine-id",
+    "nsswitch.conf",
+    "passwd",
+    "pki",
+    "protocols",
+    "resolv.conf",
+    "services",
+    "ssl",
+    "timezone",
+)
+_ROOT_LINKS = ("bin", "sbin", "lib", "lib32", "lib64")
+_PROBE_UID = 65533  # any but the portal's; no team gets it
+_lock = threading.Lock()
+_found: dict[tuple[Path, Path | None, str], Isolation] = {}
+
+
+class Level(StrEnum):
+    USER = "user"
+    SANDBOX = "sandbox"
+    NONE = "none"
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """`has_mounts`: bubblewrap gives each job its own view of the file system. `why`: what stands in the way of a better level."""
+
+    level: Level
+    has_mounts: bool = False
+    why: str = ""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether jobs of several organizations may run here."""
+        return self.level is not Level.NONE
+
+    @property
+    def text(self) -> str:
+        """One or two sentences for people."""
+        match self.level:
+            case Level.USER:
+                where = ", and do not see the portal's files" if self.has_mounts else ""
+                return f"Jobs run as a system user of their team{where}. {self.why}".strip()
+            case Level.SANDBOX:
+                return "Jobs run in a sandbox (bubblewrap) with their own files and processes only."
+        return f"Jobs are not isolated from the portal, so only one organization may run jobs here. {self.why}".strip()
+
+
+@dataclass(frozen=True)
+class Place:
+    """What one job may write (`own`) and read (`shown`), and where it starts. `data`: folders declared by the operator; `home`: the
+    portal's folder; `root`: that of all jobs."""
+
+    root: Path
+    home: Path | None
+    start: Path
+    own: Sequence[Path] = ()
+    shown: Sequence[Path] = ()
+    data: Sequence[str] = ()
+    devices: Sequence[str] = ()
+
+
+def isolation_of(
+    root: Path, home: Path | None, wanted: str = "", *, is_fresh: bool = False
+) -> Isolation:
+    """The best level that works for jobs below `root`, tried once for each process. `wanted` allows one only: "user", "user-plain"
+    (without bubblewrap), "sandbox" or "none". `is_fresh` tries again and leaves the level in force as it is. Raises Unavailable when
+    the machine is too busy or too full to tell."""
+    if is_fresh:
+        return _find(root, home, wanted)
+    key = (root, home, wanted)
+    with _lock:
+        if key not in _found:
+            _found[key] = _find(root, home, wanted)
+        return _found[key]
+
+
+def command(
+    isolation: Isolation, place: Place, uid: int, *, dies_with_parent: bool = False
+) -> list[str]:
+    """What stands before a job's own command. It is run with an environment of the portal's own, never with the job's."""
+    drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--"]
+    if isolation.level is Level.NONE:
+        return []
+    ends = ["--die-with-parent"] if dies_with_parent else []
+    if isolation.level is Level.SANDBOX:
+        return ["bwrap", *ends, *_sandbox(place), "--"]
+    return ["bwrap", *ends, *_view(place), "--", *drop] if isolation.has_mounts else drop
+
+
+def _find(root: Path, home: Path | None, wanted: str) -> Isolation:
+    why = ""
+    levels = {
+        "user": Isolation(Level.USER, True),
+        "user-plain": Isolation(Level.USER),
+        "sandbox": Isolation(Level.SANDBOX, True),
+    }
+    usual = ("user", "user-plain") if os.geteuid() == 0 else ("sandbox",)
+    for name in (wanted,) if wanted else usual:
+        if name in levels and not (fault := _fault(levels[name], root, home)):
+            return replace(levels[name], why="" if levels[name].has_mounts else _hidden_python())
+        why = why or (fault if name in levels else "")
+    return Isolation(Level.NONE, why=why)
+
+
+def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
+    """Why a process cannot be started that way; empty when it can."""
+    needed = ["setpriv"] if isolation.level is Level.USER else []
+    for program in [*(["bwrap"] if isolation.has_mounts else []), *needed]:
+        if not shutil.which(program):
+            return f"Install {'bubblewrap' if program == 'bwrap' else 'util-linux'} on this machine to change that."
+    uid = _PROBE_UID if isolation.level is Level.USER else os.getuid()
+    if isolation.level is Level.USER and not isolation.has_mounts and (closed := _open(root, home)):
+        return f"Other users cannot enter {closed}: install bubblewrap, or set MUSTER_HOME to another folder."
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=".probe-", dir=root))
+    except OSError as error:
+        raise Unavailable(
+            f"How jobs are isolated on this machine could not be found out: {error}"
+        ) from error
+    try:
+        prepare(isolation, folder, [folder / "work"], uid)
+        place = Place(root, home, folder / "work", own=[folder / "work"])
+        argv = [
+            *command(isolation, place, uid),
+            "/bin/sh",
+            "-c",
+            ": > written && ! cat ../private 2> /dev/null",
+        ]
+        (folder / "private").touch(0o600)
+        done = subprocess.run(
+            argv,
+            cwd=folder / "work",
+            env={"PATH": os.environ.get("PATH", os.defpath)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=10,
+            check=False,
+            text=True,
+            errors="replace",
+        )
+    except (
+        OSError,
+        subprocess.SubprocessError,
+    ) as error:  # of the moment: a level is refused by an answer only
+        raise Unavailable(
+            f"How jobs are isolated on this machine could not be found out: {error}"
+        ) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    said = " ".join(done.stderr.split())[:200]
+    return (
+        f"{'bubblewrap' if isolation.has_mounts else 'setpriv'} does not work here: {said or done.returncode}"
+        if done.returncode
+        else ""
+    )
+
+
+def memory_folder() -> Path | None:
+    """A folder in memory that this user alone may change and others may only pass through; None where there is none."""
+    folder = MEMORY / f"muster-{os.geteuid()}"
+    if not os.path.ismount(MEMORY):
+        return None
+    try:
+        folder.mkdir(mode=0o711, exist_ok=True)
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            return None
+        folder.chmod(0o711)
+    except OSError:
+        return None
+    return folder
+
+
+def prepare(isolation: Isolation, folder: Path, own: Iterable[Path], uid: int) -> None:
+    """Make a job's folder enterable where it must be, and give its user what is its own."""
+    folder.chmod(0o711 if isolation.level is Level.USER and not isolation.has_mounts else 0o700)
+    for path in own:
+        if not path.exists():
+            path.mkdir(mode=0o700)
+        if isolation.level is Level.USER:
+            os.chown(path, uid, uid)
+
+
+def _open(root: Path, home: Path | None) -> str:
+    """Without mounts a job's user passes through the portal's folder: it may enter it, list nothing and open nothing there. Returns the
+    folder above that stands in the way."""
+    if home is not None and home in root.parents:
+        for entry in os.scandir(home):
+            if Path(entry.path) not in (root, *root.parents) and not entry.is_symlink():
+                os.chmod(entry.path, entry.stat().st_mode & 0o700)
+        for folder in (home, *(one for one in root.parents if home in one.parents)):
+            folder.chmod(0o711)
+    root.chmod(0o711)
+    return str(_closed_above(root) or "")
+
+
+def _closed_above(path: Path) -> Path | None:
+    """The topmost folder on the way to it that other users may not enter."""
+    return next(
+        (one for one in reversed(path.parents) if one.exists() and not one.stat().st_mode & 0o001),
+        None,
+    )
+
+
+def _hidden_python() -> str:
+    closed = next(
+        (
+            found
+            for one in (sys.prefix, sys.base_prefix)
+            if (found := _closed_above(Path(one) / "bin"))
+        ),
+        None,
+    )
+    return (
+        f"They cannot use the portal's Python: other users may not enter {closed}."
+        if closed
+        else ""
+    )
+
+
+def _readable() -> list[Path]:
+    """What of the portal's own installation a job may read."""
+    return [Path(sys.prefix), Path(sys.base_prefix), SOURCES / "examples"]
+
+
+def _view(place: Place) -> list[str]:
+    """For root: the whole machine without the portal's folder and without other processes. A folder
+    on the way that other users may not enter is replaced by an empty one that leads only to what
+    the job may have."""
+    shown = [*_readable(), *place.shown]
+    closed = [above for path in (*shown, *place.own) if (above := _closed_above(path))]
+    wanted = {*closed, place.root, *([place.home] if place.home else [])}
+    covers = sorted(one for one in wanted if not any(other in one.parents for other in wanted))
+    options = [
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--dev-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+        "--perms",
+        "1777",
+        "--tmpfs",
+        str(MEMORY),
+    ]
+    for cover in covers:
+        options += ["--tmpfs", str(cover)]
+    covers.append(MEMORY)  # its own, so that one job cannot fill it for all
+    made = set(covers)
+    for path, kind in [
+        *((one, "--ro-bind-try") for one in shown),
+        *((one, "--bind") for one in place.own),
+    ]:
+        if any(cover in path.parents for cover in covers):
+            for above in reversed(path.parents):
+                if above not in made and any(cover in above.parents for cover in covers):
+                    options += ["--dir", str(above)]
+                    made.add(above)
+            options += [kind, str(path), str(path)]
+    return [*options, "--chdir", str(place.start)]
+
+
+def _sandbox(place: Place) -> list[str]:
+    """For who is not root: nothing of the machine but its programs."""
+    options = [
+        "--unshare-user",
+        "--unshare-pid",
+        "--unshare-ipc",
+        "--cap-drop",
+        "ALL",
+        "--ro-bind",
+        "/usr",
+        "/usr",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--tmpfs",
+        "/tmp",  # noqa: S108  its own
+        "--ro-bind-try",
+        "/sys",
+        "/sys",
+    ]
+    for name in _ROOT_LINKS:
+        if os.path.islink(f"/{name}"):
+            options += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
+        else:
+            options += ["--ro-bind-try", f"/{name}", f"/{name}"]
+    for name in _ETC:
+        options += ["--ro-bind-try", os.path.realpath(f"/etc/{name}"), f"/etc/{name}"]
+    for device in place.devices:
+        options += ["--dev-bind-try", device, device]
+    for path in (*_readable(), *place.shown):
+        options += ["--ro-bind-try", str(path), str(path)]
+    for data in place.data:
+        options += ["--bind-try", data, data]
+    for path in place.own:
+        options += ["--bind", str(path), str(path)]
+    return [*options, "--chdir", str(place.start)]

@@ -1,0 +1,396 @@
+"""Slurm, by slurmrestd, by its commands here, or by its commands on a login host.
+
+A job is found by its name, which is its key. What runs is a constant batch script that writes down how the job ended, so that
+an end is exact even where there is no accounting. See docs/design/slurm.md.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from schedulers.contract import (
+    Capability,
+    Handle,
+    Identity,
+    Launch,
+    LogChunk,
+    NodeFacts,
+    Observation,
+    Output,
+    Poll,
+    Probe,
+    Rejected,
+    Secret,
+    Stay,
+    Unavailable,
+    option,
+)
+from schedulers.slurm import script, states
+from schedulers.slurm.images import KINDS
+from schedulers.slurm.interface import open_door, open_files, site_of
+from schedulers.slurm.known_ends import Memory
+from schedulers.slurm.queue_cache import Looks
+from schedulers.slurm.rendering import rendered
+from schedulers.slurm.request import build_request, chosen
+from schedulers.slurm.rows import Row, oldest
+from schedulers.slurm.snapshots import Pictures
+
+log = logging.getLogger(__name__)
+_LATE = 10.0  # seconds after its script's own end that Slurm, down or busy, may still call a job running
+_NONE = Secret("")
+_KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
+_NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Config:
+    """How to reach Slurm, and what holds for every job there."""
+
+    spool: str = option(
+        "Spool", note="A directory that all nodes share and the jobs' user may write to."
+    )
+    user: str = option(
+        "User", default="", note="As whom jobs run; empty with commands: the portal's own user."
+    )
+    mount: str = option(
+        "Spool, seen from here",
+        default="",
+        note="Where the portal sees the spool; empty: at the same path.",
+        is_rare=True,
+    )
+    rest_url: str = option(
+        "slurmrestd",
+        default="",
+        sends=("rest_token", "rest_key"),
+        note="http://10.0.0.1:6820. Empty: Slurm's commands are used.",
+    )
+    rest_token: Secret = option(  # noqa: RUF009  a Secret is a str
+        "REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not."
+    )
+    rest_key: Secret = option(  # noqa: RUF009  a Secret is a str
+        "REST key",
+        default=_NONE,
+        note="The text of jwt_hs256.key: Muster makes its own tokens.",
+        is_long=True,
+    )
+    rest_user: str = option(
+        "REST user",
+        default="",
+        note="Whose token it is, where that is not the jobs' user.",
+        is_rare=True,
+    )
+    conf: str = option(
+        "slurm.conf", default="", note="Path, where it is not the standard one.", is_rare=True
+    )
+    bin: str = option(
+        "Commands",
+        default="",
+        note="Directory of sbatch and squeue, where they are not on the path.",
+        is_rare=True,
+    )
+    ssh_host: str = option(
+        "Login host",
+        default="",
+        sends=("ssh_key",),
+        note="Slurm's commands are run there over SSH.",
+    )
+    ssh_port: int = option("SSH port", default=22, is_rare=True)
+    ssh_user: str = option("SSH user", default="")
+    ssh_key: Secret = option(  # noqa: RUF009  a Secret is a str
+        "SSH key", default=_NONE, note="Private key, without a passphrase.", is_long=True
+    )
+    ssh_known_hosts: str = option(
+        "Host key", default="", note="The line of known_hosts for the login host."
+    )
+    account: str = option("Account", default="", is_rare=True)
+    qos: str = option("QOS", default="", is_rare=True)
+    partition: str = option("Partition", default="", note="For pools that name none.", is_rare=True)
+    reservation: str = option("Reservation", default="", is_rare=True)
+    constraint: str = option(
+        "Constraint", default="", note="Features that every node of a job must have.", is_rare=True
+    )
+    containers: str = option(
+        "Images",
+        default="none",
+        choices=KINDS,
+        note="What runs them on the nodes; auto: each node is looked at.",
+    )
+    images: str = option(
+        "Images on disk",
+        default="",
+        is_rare=True,
+        note="Where they may lie ready, as nvcr.io%nvidia%pytorch+26.09-py3 "
+        "(also .sif, .sqfs, .sqsh); a node fetches the others.",
+    )
+    mounts: tuple[str, ...] = option(
+        "Folders in images",
+        default=(),
+        is_rare=True,
+        note="What an image sees besides the job's own: /data, or /data:/there.",
+    )
+    users: tuple[str, ...] = option(
+        "Users of teams",
+        default=(),
+        is_rare=True,
+        note="As whom jobs may run besides: what the grant of a pool may name.",
+    )
+    may_choose: tuple[str, ...] = option(
+        "Jobs may choose",
+        default=(),
+        is_rare=True,
+        note="Of account, qos, reservation, constraint, licenses, exclusive. "
+        "Empty: all but exclusive, where nothing is fixed above; none: nothing.",
+    )
+
+
+class SlurmBackend:
+    """See Backend for the contract."""
+
+    name: ClassVar[str] = "slurm"
+    title: ClassVar[str] = "Slurm"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {
+            Capability.EXEC,
+            Capability.GANG,
+            Capability.SRUN,
+            Capability.DRAIN,
+            Capability.CONFIRM,
+            Capability.NATIVE,
+            Capability.IDENTITIES,
+        }
+    )
+
+    @classmethod
+    def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
+        """Images only where the operator says what runs them."""
+        return cls.capabilities | (
+            {Capability.IMAGES} if options.get("containers") not in (None, "", "none") else set()
+        )
+
+    def __init__(self, config: Config):
+        self.config, self.site = config, site_of(config)
+        self._memory, self._pictures = Memory(), Pictures({config.user, *config.users})
+        self._looks = Looks(self._observe)
+
+    @classmethod
+    def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
+        """From a cluster's stored options."""
+        return cls(
+            Config(
+                **{
+                    name: options[name]
+                    for name in Config.__dataclass_fields__
+                    if options.get(name) not in (None, "")
+                }
+            )
+        )
+
+    @cached_property
+    def _door(self) -> Any:
+        return open_door(self.config)
+
+    @cached_property
+    def _files(self) -> Any:
+        return open_files(self.config)
+
+    def probe(self) -> Probe:
+        try:
+            version, nodes = self._door.version(), self.inventory()
+            for user in self.config.users:
+                self._door.check_user(user)
+        except (Rejected, Unavailable) as error:
+            return Probe(False, str(error))
+        gpus = sum(len(node.gpus) for node in nodes)
+        return Probe(True, f"Slurm {version}: {len(nodes)} nodes, {gpus} GPUs.", version)
+
+    def inventory(self) -> Sequence[NodeFacts]:
+        return self._door.nodes()  # type: ignore[no-any-return]
+
+    def render(self, launch: Launch) -> str:
+        self._checked(launch.key)
+        request = build_request(launch, self.site)
+        self._script(launch)
+        return rendered(launch, request)
+
+    def check_identity(self, identity: Identity) -> None:
+        build_request(Launch(key="identity", name="", script="", identity=identity), self.site)
+
+    def left_out(self, launch: Launch) -> Sequence[str]:
+        build_request(launch, self.site)
+        return chosen(launch, self.site).left_out
+
+    def submit(self, launch: Launch) -> Handle:
+        """Of several with one key, submitted side by side, the first stays and the others are taken back: they cannot have run,
+        since a later one waits for the earlier (`singleton`) and finds the key's folder taken."""
+        if launch.is_new:
+            return Handle(launch.key, str(self._submitted(launch)))
+        known = self._row(launch.key)
+        made = known.id if known else self._submitted(launch)
+        same = [
+            row.id for row in self._door.jobs([launch.key], is_whole=True) if row.key == launch.key
+        ]
+        whose = launch.identity.user
+        first = min([made, *same])
+        for number in same:
+            if number != first:
+                self._door.cancel(number, whose)
+        return Handle(launch.key, str(first))
+
+    def _submitted(self, launch: Launch) -> int:
+        return self._door.submit(build_request(launch, self.site), self._script(launch))  # type: ignore[no-any-return]
+
+    def _script(self, launch: Launch) -> str:
+        return script.batch_script(launch, self._folder(launch.key), uuid4().hex, self.site.images)
+
+    def output_of(self, key: str) -> Output:
+        return Output(f"{self._folder(key)}/out", Stay.WEEK)
+
+    def find(self, key: str) -> Handle | None:
+        row = self._row(self._checked(key))
+        return Handle(key, str(row.id)) if row else None
+
+    def poll(self, keys: Iterable[str]) -> Poll:
+        wanted = [key if self._looks.knows(key) else self._checked(key) for key in keys]
+        rows = self._known(wanted) if wanted else {}
+        lost = [key for key in wanted if key not in rows]
+        try:
+            rows.update(self._past(lost))
+        except Unavailable as error:
+            log.warning(
+                "%d jobs of Slurm are not known to be gone: accounting does not answer. %s",
+                len(lost),
+                error,
+            )
+            lost = []
+        seen = self._looks.look(
+            wanted, rows, lambda waiting: self._pictures.current(self._door, waiting)
+        )
+        return Poll(seen, [key for key in lost if key not in rows])
+
+    def cancel(self, key: str, grace: float = 30) -> None:
+        """The grace is the one that it was submitted with; with none at all it is killed at once."""
+        row = self._row(self._checked(key))
+        if row is None or states.is_over(row.state):
+            return
+        if not row.is_asked_to_end:
+            self._door.remark(
+                row.id,
+                f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250],
+                row.user,
+            )
+        if row.state == "PENDING" or row.state.startswith("REQUEUE"):
+            self._door.cancel(row.id, row.user)
+        elif grace <= 0:
+            self._door.kill(row.id, row.user)
+        elif not row.is_asked_to_end:
+            self._door.ask_to_end(row.id, row.user)
+
+    def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
+        return LogChunk(
+            after, self._files.read(self._checked(key), after, limit), int(time.time() * 1000)
+        )
+
+    def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
+        row = self._row(self._checked(key))
+        if row is None or row.state != "RUNNING":
+            raise Rejected("The job is not running.", "argv")
+        return self._door.beside(row.id, self._folder(key), argv, timeout, row.user)  # type: ignore[no-any-return]
+
+    def forget(self, key: str) -> None:
+        row = self._row(self._checked(key))
+        if row is not None and states.is_over(row.state):
+            self._files.remove(key)
+            self._memory.forget(key)
+
+    def drain(self, node: str, why: str) -> None:
+        self._door.drain(_node(node), " ".join(why.split())[:200] or "Muster")
+
+    def resume(self, node: str) -> None:
+        self._door.resume(_node(node))
+
+    def _checked(self, key: str) -> str:
+        if not _KEY.fullmatch(key):
+            raise Rejected("That is not a key of a job.")
+        return key
+
+    def _folder(self, key: str) -> str:
+        return f"{self.site.spool}/{self._checked(key)}"
+
+    def _row(self, key: str) -> Row | None:
+        """By three sources, each for what the one before does not know: the controller, the job's own record, accounting."""
+        keys = [self._checked(key)]
+        return self._known(keys).get(key) or self._past(keys).get(key)
+
+    def _known(self, keys: Sequence[str]) -> dict[str, Row]:
+        """What the controller knows, or left a record of its end."""
+        asked = self._memory.without_forgotten(keys)
+        if not asked:
+            return {}
+        wanted = set(asked)
+        rows = oldest(row for row in self._door.jobs(asked) if row.key in wanted)
+        for key in wanted - rows.keys():
+            if row := states.left(key, self._files.record(key), time.time()):
+                rows[key] = self._past_end(row) if row.state == states.FORGOTTEN else row
+        return rows
+
+    def _past_end(self, row: Row) -> Row:
+        """A controller may keep ends for seconds only: accounting, where there is any, knows what really was one."""
+        try:
+            return self._past([row.key]).get(row.key, row)
+        except Unavailable:
+            return row
+
+    def _past(self, keys: Sequence[str]) -> dict[str, Row]:
+        """What accounting knows to be over: what it calls running, and the controller does not know, runs nowhere."""
+        lost = set(self._memory.without_forgotten(keys))
+        rows = (
+            oldest(row for row in self._door.past(sorted(lost)) if states.is_over(row.state))
+            if lost
+            else {}
+        )
+        return {key: row for key, row in rows.items() if key in lost}
+
+    def _observe(self, row: Row) -> Observation | None:
+        if not states.is_over(row.state):
+            record = self._files.record(row.key) if states.may_have_run(row) else states.Record()
+            if states.is_put_back(row, record) or states.is_unlaunched(row):
+                if not self._is_withdrawn(row):
+                    return None
+            elif record.code is None or self._memory.recorded_for(row.key) < _LATE:
+                return states.live(row, record)
+        if (known := self._memory.end_of(row.key)) is not None:
+            return known
+        if (seen := self._ended(row)) is not None:
+            self._memory.keep(seen)
+        return seen
+
+    def _is_withdrawn(self, row: Row) -> bool:
+        """So that Slurm does not start it again. While it still cleans up after it, Slurm refuses; the next look asks again."""
+        try:
+            self._door.cancel(row.id, row.user)
+        except Unavailable as error:
+            log.info("Slurm job %s is not canceled yet: %s", row.id, error)
+            return False
+        return True
+
+    def _ended(self, row: Row) -> Observation | None:
+        """None while the node's files may not have come to be seen here."""
+        record = self._files.record(row.key)
+        if record.code is None and row.state != "COMPLETED" and not row.exit:
+            row = replace(row, exit=self._door.exit_of(row.id))
+        if states.is_unstarted(row, record) and self._memory.recorded_for(row.key) < _LATE:
+            return None
+        return states.ended(row, record, states.Evidence(*self._files.tails(row.key)))
+
+
+def _node(name: str) -> str:
+    if not _NODE.fullmatch(name):
+        raise Rejected("That is not the name of a node.", "node")
+    return name

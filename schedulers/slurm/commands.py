@@ -1,0 +1,267 @@
+"""Slurm by its commands."""
+
+from __future__ import annotations
+
+import pwd
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from schedulers.contract import NodeFacts, Rejected, Unavailable
+from schedulers.slurm import nodes
+from schedulers.slurm.errors import failure, is_unknown_job
+from schedulers.slurm.limits import ASSOC, QOS, Limits, assoc_lines, qos_lines
+from schedulers.slurm.queue import QUEUE, Queued, queue_lines
+from schedulers.slurm.request import Request
+from schedulers.slurm.rows import SACCT, SQUEUE, Listing, Row, sacct_rows, squeue_rows
+from schedulers.slurm.transport import Here, There
+
+_PATIENCE = 20  # seconds for sbatch, which a busy controller lets wait; whether it took the job is asked by the key
+_BY_NAME = 50  # more keys than that are looked for among all jobs of the user
+_SRUN_ENDS = re.compile(rb"srun: error: .*Exited with exit code \d+$")
+_NO_ACCOUNTING = (
+    "accounting storage is disabled",
+    "slurm_persist_conn_open",
+    "not running slurmdbd",
+)
+
+
+@dataclass(frozen=True)
+class Commands:
+    """The door of sbatch, squeue, sacct, scancel, scontrol. `user`: whose jobs they are, and `users`: whose besides;
+    `is_root`: we are, and may act as anybody. Who is not asks sudo for what is to be done as another."""
+
+    runner: Here | There
+    user: str
+    users: tuple[str, ...] = ()
+    is_root: bool = False
+    listing: Listing = field(default_factory=Listing, compare=False, repr=False)
+
+    def submit(self, request: Request, script: str) -> int:
+        user = (request.user or self.user) if self.is_root else ""
+        argv = sbatch(request, user if user != "root" else "")
+        out = self.runner.run(self._as(request.user, argv), script.encode(), timeout=_PATIENCE)
+        return int(out.decode().strip().partition(";")[0])
+
+    def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
+        """What slurmctld knows, over or not (for MinJobAge after the end), by one call."""
+        whose = [f"--user={','.join((self.user, *self.users))}"] if self.user else ["--me"]
+        names = [f"--name={','.join(keys)}"] if len(keys) <= _BY_NAME else []
+        out = self.runner.run(
+            ["squeue", "--noheader", "--states=all", *whose, *names, f"--format={SQUEUE}"]
+        )
+        return squeue_rows(out.decode(errors="replace")) if names else self.listing.rows(out)
+
+    def past(self, keys: Sequence[str], days: int = 31) -> list[Row]:
+        """What accounting knows of these; nothing where there is none."""
+        rows = []
+        for at in range(0, len(keys), _BY_NAME):
+            argv = [
+                "sacct",
+                "--noheader",
+                "--parsable2",
+                f"--starttime=now-{days}days",
+                f"--name={','.join(keys[at : at + _BY_NAME])}",
+                *([f"--user={','.join((self.user, *self.users))}"] if self.user else []),
+                f"--format={SACCT}",
+            ]
+            code, out, err = self.runner.run_all(argv)
+            if code and any(
+                words in err.decode(errors="replace").lower() for words in _NO_ACCOUNTING
+            ):
+                return []
+            if code:
+                raise failure(err.decode(errors="replace"))
+            rows += sacct_rows(out.decode(errors="replace"))
+        return rows
+
+    def queue(self) -> list[Queued]:
+        """Everybody's jobs that are not over, as far as we may see them."""
+        return queue_lines(
+            self.runner.run(["squeue", "--all", "--noheader", f"--Format={QUEUE}"]).decode(
+                errors="replace"
+            )
+        )
+
+    def limits(self) -> Limits:
+        """Of accounts and QOS. Raises where there is no accounting."""
+        cluster = next(
+            (
+                line.partition("=")[2].strip()
+                for line in self._lines(["scontrol", "show", "config"])
+                if line.startswith("ClusterName")
+            ),
+            "",
+        )
+        show = ["sacctmgr", "--noheader", "--parsable2", "show"]
+        return Limits(
+            assoc_lines(
+                "\n".join(
+                    self._lines([*show, "associations", f"cluster={cluster}", f"format={ASSOC}"])
+                ),
+                cluster,
+            ),
+            qos_lines("\n".join(self._lines([*show, "qos", f"format={QOS}"]))),
+            nodes.qos_of_partitions(
+                "\n".join(self._lines(["scontrol", "show", "partition", "--oneliner"]))
+            ),
+        )
+
+    def _lines(self, argv: list[str]) -> list[str]:
+        return self.runner.run(argv).decode(errors="replace").splitlines()
+
+    def exit_of(self, number: int) -> str:
+        """Slurm's "code:signal" of a job that it still knows; empty when it does not."""
+        code, out, _ = self.runner.run_all(["scontrol", "show", "job", "--oneliner", str(number)])
+        return (
+            next(
+                (
+                    word[9:]
+                    for word in out.decode(errors="replace").split()
+                    if word.startswith("ExitCode=")
+                ),
+                "",
+            )
+            if not code
+            else ""
+        )
+
+    def remark(self, number: int, comment: str, whose: str = "") -> None:
+        self._change(["scontrol", "update", f"jobid={number}", f"comment={comment}"], whose)
+
+    def ask_to_end(self, number: int, whose: str = "") -> None:
+        """SIGTERM to the batch script, which sees to the rest."""
+        self._change(["scancel", "--batch", "--signal=TERM", str(number)], whose)
+
+    def kill(self, number: int, whose: str = "") -> None:
+        self._change(["scancel", "--full", "--signal=KILL", str(number)], whose)
+
+    def cancel(self, number: int, whose: str = "") -> None:
+        self._change(["scancel", str(number)], whose)
+
+    def nodes(self) -> list[NodeFacts]:
+        return nodes.from_scontrol(
+            self.runner.run(["scontrol", "show", "node", "--oneliner", "--details"]).decode(
+                errors="replace"
+            )
+        )
+
+    def drain(self, node: str, why: str) -> None:
+        self.runner.run(["scontrol", "update", f"nodename={node}", "state=drain", f"reason={why}"])
+
+    def resume(self, node: str) -> None:
+        self.runner.run(["scontrol", "update", f"nodename={node}", "state=resume"])
+
+    def version(self) -> str:
+        """Of the controller, which has to answer for it."""
+        out = self.runner.run(["scontrol", "show", "config"]).decode(errors="replace")
+        return next(
+            (
+                line.partition("=")[2].strip()
+                for line in out.splitlines()
+                if line.startswith("SLURM_VERSION")
+            ),
+            "",
+        )
+
+    def check_user(self, user: str) -> None:
+        if self.is_root:
+            code, _, err = self.runner.run_all(["true"], user=user)
+        else:
+            code, _, err = self.runner.run_all(self._as(user, ["true"]))
+        if code:
+            raise Rejected(
+                f"Nothing can be submitted as {user}: {err.decode(errors='replace').strip()[:300]}",
+                "users",
+            )
+
+    def beside(
+        self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
+    ) -> tuple[int, bytes]:
+        """Run argv in the job's own allocation, with its folder and variables."""
+        shell = '. "$1/variables"; cd "$1/work" || exit 125; shift; exec "$@"'
+        where = ["--overlap", f"--jobid={number}", "--nodes=1", "--ntasks=1", "--input=none"]
+        command = ["srun", "--quiet", *where, "bash", "-c", shell, "sh", folder, *argv]
+        user = (whose or self.user) if self.is_root else ""
+        code, out, err = self.runner.run_all(
+            self._as(whose, command),
+            timeout=timeout,
+            user=user if user not in ("", "root") else None,
+        )
+        if code and not out and b"Unable to contact slurm controller" in err:
+            raise failure(err.decode(errors="replace"))
+        return code, out + b"".join(
+            line for line in err.splitlines(True) if not _SRUN_ENDS.match(line)
+        )
+
+    def _as(self, user: str, argv: list[str]) -> list[str]:
+        """By sudo, with the variables that say which Slurm it is, where it is for one of the other users and we are not root."""
+        if self.is_root or user not in self.users:
+            return argv
+        return [
+            "sudo",
+            "-n",
+            "-u",
+            user,
+            "--",
+            "env",
+            *(f"{name}={value}" for name, value in self.runner.env.items()),
+            *argv,
+        ]
+
+    def _change(self, argv: list[str], whose: str) -> None:
+        """What is over, or unknown, needs no change."""
+        try:
+            self.runner.run(self._as(whose, argv))
+        except (Rejected, Unavailable) as error:
+            if not is_unknown_job(str(error)):
+                raise
+
+
+def sbatch(request: Request, user: str = "") -> list[str]:
+    """The command that takes the batch script from its input. `singleton`: of two jobs with one key the later waits for the first,
+    so that they can never run side by side."""
+    options = {
+        "job-name": request.key,
+        "comment": request.comment,
+        "output": request.output,
+        "error": request.output,
+        "input": "/dev/null",
+        "open-mode": "append",
+        "chdir": request.spool,
+        "nodes": request.nodes,
+        **_tasks(request),
+        "mem": f"{request.memory}M" if request.memory else "",
+        "gres": request.gres,
+        "time": request.minutes or "",
+        "account": request.account,
+        "qos": request.qos,
+        "partition": request.partition,
+        "reservation": request.reservation,
+        "constraint": request.constraint,
+        "licenses": request.licenses,
+        "dependency": "singleton",
+        "export": "ALL",
+        "uid": user,
+        "gid": pwd.getpwnam(user).pw_gid if user else "",
+    }
+    flags = ["--exclusive"] if request.is_exclusive else []
+    return [
+        "sbatch",
+        "--parsable",
+        "--no-requeue",
+        *flags,
+        *(f"--{name}={value}" for name, value in options.items() if value != ""),
+    ]
+
+
+def _tasks(request: Request) -> dict[str, object]:
+    """One on each node, unless the script starts tasks of its own."""
+    tasks = request.tasks
+    if tasks is None:
+        return {"ntasks-per-node": 1, "cpus-per-task": request.cpus}
+    return {
+        "ntasks": tasks.count,
+        "ntasks-per-node": tasks.per_node or "",
+        "cpus-per-task": tasks.cpus,
+    }

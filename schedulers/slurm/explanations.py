@@ -1,0 +1,300 @@
+"""Slurm's reason for keeping a job, with the numbers behind it: whose limit or which nodes, who holds them, and the smallest change. Pure.
+
+Slurm's own word comes first. Where what was read of it does not bear that word out (a limit changed meanwhile, jobs that one may not
+see), the word stands alone and no number is told.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from schedulers import explanations
+from schedulers.cached import Answers
+from schedulers.capacity import Field, spots_of
+from schedulers.contract import NodeFacts, Waiting
+from schedulers.slurm import pending_reasons
+from schedulers.slurm.limits import Limits, Over, over
+from schedulers.slurm.queue import Queued
+from schedulers.slurm.rows import Row
+from schedulers.states import Wait
+
+_LIMIT = re.compile(
+    r"(?:(Assoc|QOS)(Grp|Max)|(Max)(?=.*PerAccount))"
+    r"(Cpu|CPU|Node|Mem(?:ory)?|GRES|Gres|Jobs?)(Per(?:User|Account|Job|Node))?(?:Limit)?"
+)
+_KIND = {
+    "cpu": "cpu",
+    "node": "nodes",
+    "mem": "memory",
+    "memory": "memory",
+    "gres": "gpu",
+    "job": "jobs",
+    "jobs": "jobs",
+}
+_ROUND = timedelta(minutes=5)
+_MANY = 100
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What was read of Slurm at one moment. `users`: as whom jobs of this portal run. Jobs that ask the same in the same place get the same
+    answer."""
+
+    queue: Sequence[Queued] = ()
+    nodes: Sequence[NodeFacts] = ()
+    limits: Limits = field(default_factory=Limits)
+    by_id: Mapping[int, Queued] = field(default_factory=dict)
+    users: frozenset[str] = frozenset()
+    answers: Answers = field(default_factory=Answers, compare=False, repr=False)
+
+    def of(self, number: int) -> Queued | None:
+        return self.by_id.get(number)
+
+    def before(self, job: Queued) -> int:
+        """How many jobs that wait in one of its partitions have a higher priority, or the same for longer."""
+        ahead = [
+            line[: bisect_left(line, _turn(job))]
+            for name in job.partitions
+            if (line := self._lines.get(name))
+        ]
+        return len(ahead[0]) if len(ahead) == 1 else len({turn for line in ahead for turn in line})
+
+    @property
+    def holding(self) -> list[Queued]:
+        return self.answers.once("holding", lambda: [one for one in self.queue if one.holds])
+
+    @property
+    def _lines(self) -> Mapping[str, list[tuple[int, int]]]:
+        return self.answers.once("lines", lambda: _lines(self.queue))
+
+
+def _turn(job: Queued) -> tuple[int, int]:
+    return -job.priority, job.row.id
+
+
+def _lines(queue: Sequence[Queued]) -> dict[str, list[tuple[int, int]]]:
+    """By partition, in the order of their turn."""
+    lines: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for job in queue:
+        if job.row.state == "PENDING":
+            for name in set(job.partitions):
+                lines[name].append(_turn(job))
+    return {name: sorted(line) for name, line in lines.items()}
+
+
+def _shape(job: Queued) -> Hashable:
+    """What the numbers depend on, but for the job's place in the line."""
+    row = job.row
+    return job.need, job.features, row.partition, row.account, row.qos, row.user
+
+
+def picture_of(
+    queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits, users: Collection[str] = ()
+) -> Picture:
+    return Picture(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
+
+
+def explained(row: Row, picture: Picture | None) -> Waiting:
+    """As reasons.waiting, with what the picture adds: once for a row that looks the same in the next look, too."""
+    return (
+        picture.answers.once(row, lambda: _explained(row, picture))
+        if picture
+        else pending_reasons.waiting(row)
+    )
+
+
+def _explained(row: Row, picture: Picture) -> Waiting:
+    plain = pending_reasons.waiting(row)
+    job = picture.of(row.id)
+    if job is None:
+        return plain
+    if plain.wait == Wait.BEHIND:
+        return _expected(_behind(plain, job, picture), row)
+    return _expected(
+        picture.answers.once(
+            (plain.said, plain.wait, _shape(job)), lambda: _told(plain, job, picture)
+        ),
+        row,
+    )
+
+
+def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
+    scene, limits = scene_of(job, picture)
+    told = None
+    if found := _LIMIT.fullmatch(plain.said):
+        told = _by_limit(plain, job, scene, _blamed(found, job, limits), picture)
+    elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in (
+        "Licenses",
+        "FedJobLock",
+    ):
+        told = _by_room(plain, job, scene, picture)
+    return told or plain
+
+
+def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
+    """The nodes that it may use and the limits that it is under."""
+    row, kind, once = job.row, job.need.gpu_type, picture.answers.once
+    limits = once(
+        ("limits", row.account, row.user, row.qos, row.partition, kind),
+        lambda: over(job, picture.limits, picture.holding),
+    )
+    spots = once(
+        ("spots", row.partition, job.features, kind),
+        lambda: spots_of(_usable(job, picture.nodes), kind),
+    )
+    return Field(spots, [one.cap for one in limits]), limits
+
+
+def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
+    """Those of its partitions that have the features it asks for, as far as these are a plain list."""
+    wanted = (
+        set(job.features.split("&")) if re.fullmatch(r"[\w.-]+(&[\w.-]+)*", job.features) else set()
+    )
+    return [
+        node
+        for node in nodes
+        if set(node.partitions) & set(job.partitions) and wanted <= set(node.labels)
+    ]
+
+
+def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over | None:
+    """The limit that Slurm means: of that kind, and in the way."""
+    source, kind = found[1] or "QOS", _KIND[found[4].lower()]
+    each = (found[5] or "").removeprefix("Per").lower()
+    if not each and (found[2] or found[3]) == "Max":
+        each = "user"
+    return next(
+        (
+            one
+            for one in limits
+            if (one.source, one.cap.kind, one.cap.each) == (source, kind, each)
+            and one.cap.refuses(job.need)
+        ),
+        None,
+    )
+
+
+def _by_limit(
+    plain: Waiting, job: Queued, scene: Field, blamed: Over | None, picture: Picture
+) -> Waiting | None:
+    if blamed is None:
+        return None
+    text, facts = explanations.limit(blamed.cap, job.need)
+    change = scene.smallest_change(job.need)
+    if blamed.cap.refuses_for_ever(job.need):
+        return replace(
+            plain,
+            wait=Wait.IMPOSSIBLE,
+            text=text,
+            advice="Ask for less, or let the operator of the cluster raise the limit.",
+            facts={**plain.facts, **facts, **explanations.changed(change)},
+        )
+    return replace(
+        plain,
+        wait=Wait.CLUSTER_LIMIT,
+        text=text,
+        facts={
+            **plain.facts,
+            **facts,
+            **_held(job, blamed.holders, blamed.cap.kind, picture),
+            **explanations.changed(change),
+        },
+    )
+
+
+def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Waiting | None:
+    """Full, scattered, or nodes that are out of use. Slurm may also keep free nodes for a job that comes first: then its word stands."""
+    seen = Field(scene.spots).judge(job.need)
+    if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
+        return (
+            replace(plain, facts={**plain.facts, **explanations.room(scene, job.need)})
+            if plain.wait == Wait.CAPACITY
+            else None
+        )
+    text, facts = explanations.nodes(seen, scene, job.need, f"partition {job.row.partition}")
+    holders = [other for other in picture.holding if set(other.partitions) & set(job.partitions)]
+    held = (
+        _held(job, holders, seen.kind or "gpu", picture)
+        if seen.wait in (Wait.CAPACITY, Wait.SCATTERED)
+        else {}
+    )
+    advice = explanations.ADVICE[seen.wait]
+    return replace(
+        plain,
+        wait=seen.wait,
+        text=text,
+        advice=advice,
+        facts={
+            **plain.facts,
+            **facts,
+            **held,
+            **explanations.changed(scene.smallest_change(job.need)),
+        },
+    )
+
+
+def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
+    """How many come first, and whether there would be room. Of many it is told about how many: a number that changes is written for each
+    job that waits."""
+    first = picture.before(job)
+    if not first:
+        return plain
+    first = first if first < _MANY else round(first, 2 - len(str(first)))
+    many = (
+        "1 job comes first"
+        if first == 1
+        else f"{first} jobs come first"
+        if first < _MANY
+        else f"About {first:,} jobs come first"
+    )
+    fitting, room = picture.answers.once(("room", _shape(job)), lambda: _room(job, picture))
+    return replace(
+        plain,
+        text=f"{many} in partition {job.row.partition}. {fitting}",
+        facts={**plain.facts, **room, "before": first},
+    )
+
+
+def _room(job: Queued, picture: Picture) -> tuple[str, dict[str, Any]]:
+    scene, _ = scene_of(job, picture)
+    return explanations.fitting(scene, job.need), explanations.room(scene, job.need)
+
+
+def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -> dict[str, Any]:
+    """Of this portal's jobs by their keys, of everybody else's only how many there are and how much they hold: who looks is not known here."""
+    holding, users = (
+        [other for other in holders if other.amount(kind)],
+        picture.users | {job.row.user},
+    )
+    ours = [
+        (other.row.key, other.amount(kind), other.row.started)
+        for other in holding
+        if other.row.user in users
+    ]
+    return explanations.held(
+        ours, [other.amount(kind) for other in holding if other.row.user not in users]
+    )
+
+
+def _expected(told: Waiting, row: Row) -> Waiting:
+    """When Slurm itself expects it to start, to five minutes: it changes its mind each few seconds."""
+    if not row.started or told.wait not in (
+        Wait.CAPACITY,
+        Wait.SCATTERED,
+        Wait.BEHIND,
+        Wait.CLUSTER_LIMIT,
+    ):
+        return told
+    seconds = _ROUND.total_seconds()
+    at = datetime.fromtimestamp(-(-row.started // seconds) * seconds, UTC)
+    return replace(
+        told,
+        advice=f"{told.advice} Slurm expects it to start by {at:%Y-%m-%d %H:%M} UTC.".strip(),
+        facts={**told.facts, "expected": at.isoformat()},
+    )

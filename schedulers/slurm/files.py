@@ -1,0 +1,153 @@
+"""The files of a job in the spool: its output and what its batch script wrote down. Here if the spool is mounted, else over SSH."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from schedulers.contract import Unavailable
+from schedulers.slurm.states import Record
+from schedulers.slurm.transport import There
+
+TAIL = 64 << 10
+OUTPUT, SAID = "output.log", ".slurm"  # in the job's folder; beside it
+
+
+class Files(Protocol):
+    """All raise Unavailable when the spool cannot be read; what is not there is empty."""
+
+    def record(self, key: str) -> Record: ...
+    def read(self, key: str, after: int, limit: int) -> bytes: ...
+    def tails(self, key: str) -> tuple[str, str]:
+        """The ends of its output and of what Slurm said."""
+
+    def remove(self, key: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """A spool that this machine sees, at `root`."""
+
+    root: Path
+
+    def record(self, key: str) -> Record:
+        names = ("id", "start", "end", "refused")
+        texts = (
+            self._read(self.root / key / name, 0, 4096).decode(errors="replace") for name in names
+        )
+        return parse_record(*texts, is_again=(self.root / key / "again").exists())
+
+    def read(self, key: str, after: int, limit: int) -> bytes:
+        return self._read(self.root / key / OUTPUT, after, limit)
+
+    def tails(self, key: str) -> tuple[str, str]:
+        return self._tail(self.root / key / OUTPUT), self._tail(self.root / (key + SAID))
+
+    def remove(self, key: str) -> None:
+        try:
+            shutil.rmtree(self.root / key)
+        except FileNotFoundError:  # it never started, or was forgotten before
+            self._check_root()
+        except OSError as error:
+            raise Unavailable(f"The job's files cannot be removed: {error.strerror}") from error
+        (self.root / (key + SAID)).unlink(missing_ok=True)
+
+    def _tail(self, path: Path) -> str:
+        try:
+            after = max(path.stat().st_size - TAIL, 0)
+        except OSError:
+            return ""
+        return self._read(path, after, TAIL).decode(errors="replace")
+
+    def _read(self, path: Path, after: int, limit: int) -> bytes:
+        try:
+            with open(path, "rb") as file:
+                return os.pread(file.fileno(), limit, after)
+        except FileNotFoundError:
+            self._check_root()
+            return b""
+        except OSError as error:
+            raise Unavailable(
+                f"{path.name} cannot be read in the spool: {error.strerror}"
+            ) from error
+
+    def _check_root(self) -> None:
+        if not self.root.is_dir():
+            raise Unavailable(f"The spool {self.root} is not there.") from None
+
+
+# One program for all, with its data as arguments; an unreadable spool is told by its exit code.
+_REMOTE = {
+    "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do [ ! -e "$1/$2/$f" ] || cat "$1/$2/$f" || exit; echo "--"; done;'
+    ' if [ -e "$1/$2/again" ]; then echo again; fi',
+    "read": '[ -d "$1" ] || exit 3; [ -e "$1/$2/output.log" ] || exit 0; tail -c "+$3" "$1/$2/output.log" | head -c "$4"',
+    "tail": '[ -e "$1" ] || exit 0; tail -c 65536 "$1"',
+    "remove": '[ -d "$1" ] || exit 3; rm -rf -- "$1/$2" "$1/$2.slurm"',
+}
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A spool that only the login host sees."""
+
+    there: There
+    spool: str
+
+    def record(self, key: str) -> Record:
+        parts = self._run("record", key).decode(errors="replace").split("--\n")
+        return parse_record(*[*parts, "", "", "", ""][:4], is_again=parts[4:] == ["again\n"])
+
+    def read(self, key: str, after: int, limit: int) -> bytes:
+        return self._run("read", key, str(after + 1), str(limit))
+
+    def tails(self, key: str) -> tuple[str, str]:
+        paths = f"{self.spool}/{key}/{OUTPUT}", f"{self.spool}/{key}{SAID}"
+        first, second = (
+            self.there.run(["sh", "-c", _REMOTE["tail"], "sh", path]).decode(errors="replace")
+            for path in paths
+        )
+        return first, second
+
+    def remove(self, key: str) -> None:
+        self._run("remove", key)
+
+    def _run(self, what: str, *words: str) -> bytes:
+        code, out, err = self.there.run_all(["sh", "-c", _REMOTE[what], "sh", self.spool, *words])
+        if code:
+            raise Unavailable(
+                f"The spool cannot be read on the login host. {err.decode(errors='replace').strip()[:300]}"
+            )
+        return out
+
+
+def parse_record(
+    number: str, start: str, end: str, refused: str = "", *, is_again: bool = False
+) -> Record:
+    """The files' texts; what is not whole counts as not there."""
+    begun, ended = start.split(), end.split()
+    code, asked, since, until = ended[:4] if len(ended) in (4, 5) else ("", "-", "0", "0")
+    rank = int(ended[4]) if len(ended) == 5 and ended[4].isdigit() else None
+    first, node, memory, limit = begun if len(begun) == 4 else (since, "", "0", "0")
+    return Record(
+        number.partition(" ")[0].strip(),
+        _seconds(first),
+        node,
+        int(code) if code.isdigit() else None,
+        asked.strip("-"),
+        _seconds(until),
+        int(_seconds(memory)),
+        _seconds(limit),
+        is_again,
+        frozenset(map(int, filter(str.isdigit, refused.split()))),
+        rank,
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0

@@ -1,0 +1,133 @@
+"""Images on the nodes: by Pyxis (enroot), Apptainer or Charliecloud. Constant programs; an image's name is the only word in them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from schedulers.contract import Launch, Rejected
+from schedulers.exit_reasons import Verdict
+from schedulers.states import Reason
+
+KINDS = ("none", "auto", "pyxis", "apptainer", "charliecloud")
+NO_IMAGE = 125
+_PATH = re.compile(r"/[A-Za-z0-9_./-]*")
+_MOUNT = re.compile(r"(/[A-Za-z0-9_./-]*)(?::(/[A-Za-z0-9_./-]*))?")
+_TROUBLE = re.compile(r"(?m)^muster: (the image .*)$")
+_PYXIS = re.compile(r"(?m)^.*pyxis: (?!importing|imported)(.*)$")
+
+
+@dataclass(frozen=True)
+class Images:
+    """How this cluster runs images; `folder`: where they may lie ready, as the nodes see it."""
+
+    kind: str = "none"
+    folder: str = ""
+    mounts: tuple[str, ...] = ()
+
+
+NONE = Images()
+
+
+def images_of(kind: str, folder: str, mounts: Iterable[str]) -> Images:
+    """Raises Rejected for an option that a script could misread."""
+    if kind not in KINDS:
+        raise Rejected(f"Images are run by one of {', '.join(KINDS)}.", "containers")
+    if folder and not _PATH.fullmatch(folder):
+        raise Rejected(
+            "The folder of images is an absolute path of letters, digits and . _ - only.", "images"
+        )
+    if wrong := next((mount for mount in mounts if not _MOUNT.fullmatch(mount)), None):
+        raise Rejected(f"{wrong[:80]!r} is no folder to mount: /data, or /data:/there.", "mounts")
+    return Images(kind, folder.rstrip("/"), tuple(mounts))
+
+
+def check_image(launch: Launch, images: Images) -> None:
+    """Raises Rejected for an image that cannot be run here, or not in this way."""
+    if not launch.image:
+        return
+    if images.kind == "none":
+        raise Rejected(
+            "This Slurm runs no images: leave `image` out, or start the container in your script.",
+            "image",
+        )
+    if launch.is_on_first_node_only:
+        raise Rejected(
+            "`srun` and `mpirun` start the ranks from outside of an image: leave `image` out, and start the container in your "
+            "script (`srun --container-image=…`, `srun apptainer exec …`), or use torchrun.",
+            "launcher",
+        )
+
+
+def ready_name(image: str) -> str:
+    """As Charliecloud names the folder of an image, for all of them."""
+    return image.replace("/", "%").replace(":", "+")
+
+
+def head(launch: Launch, images: Images) -> str:
+    """Bash: what there is to run, for both programs below. Empty without an image."""
+    if not launch.image:
+        return ""
+    ready = f"{images.folder}/{ready_name(launch.image)}" if images.folder else ""
+    return _HEAD.format(
+        image=shlex.quote(launch.image),
+        ready=shlex.quote(ready),
+        how=images.kind,
+        gpus=launch.gpus,
+        mounts=" ".join(shlex.quote(mount) for mount in images.mounts),
+    )
+
+
+def image_trouble(code: int | None, tail: str) -> Verdict | None:
+    """An image that could not be had, in the words of what should have run it."""
+    found = _TROUBLE.findall(tail) if code == NO_IMAGE else _PYXIS.findall(tail) if code else []
+    return Verdict(Reason.IMAGE_UNAVAILABLE, found[-1].strip()[:500]) if found else None
+
+
+_HEAD = r"""image={image} ready={ready} how={how} gpus={gpus} mounts=({mounts})
+on_disk() {{ [ -n "$ready" ] && for tail in "$@"; do [ -e "$ready$tail" ] && echo "$ready$tail" && return; done; return 1; }}
+if [ "$how" = auto ]; then
+    if srun --help 2>/dev/null | grep -q -e --container-image; then how=pyxis
+    elif command -v apptainer singularity > /dev/null; then how=apptainer
+    elif command -v ch-run > /dev/null; then how=charliecloud
+    fi
+fi
+"""
+
+# In the batch script, where Slurm itself starts the container; {} of Python are doubled in the text above only.
+PYXIS = r"""if [ "$how" = pyxis ]; then
+    what=$(on_disk .sqsh .sqfs) || { what=$image; case "${image%%/*}" in "$image") ;; *.*|*:*|localhost) what="${image%%/*}#${image#*/}";; esac; }
+    all=$folder:$folder; for mount in "${mounts[@]}"; do case "$mount" in *:*) all=$all,$mount;; *) all=$all,$mount:$mount;; esac; done
+    more=(--container-image="$what" --container-mounts="$all"); run=(sh "$folder/rank" "$folder")
+else
+    run=(bash "$folder/node" "$folder")
+fi
+"""
+
+# On every node, where the program that starts the container is ours to call.
+NODE = r"""
+folder=$1
+lost() { echo "muster: the image $image cannot be run on ${SLURMD_NODENAME:-this node}: $*"; exit 125; }
+case "$how" in
+apptainer)
+    apptainer=apptainer; command -v apptainer > /dev/null || apptainer=singularity
+    what=$(on_disk .sif "") || what=docker://$image
+    options=(--bind "$folder"); for mount in "${mounts[@]}"; do options+=(--bind "$mount"); done
+    [ "$gpus" -gt 0 ] && options+=(--nv)
+    said=$("$apptainer" exec "$what" sh -c : 2>&1) || lost "${said##*$'\n'}"
+    exec "$apptainer" exec "${options[@]}" "$what" sh "$folder/rank" "$folder" ;;
+charliecloud)
+    if ! what=$(on_disk "" .sqfs); then
+        what=$image
+        said=$(flock "/var/tmp/$USER.ch.lock" ch-image pull "$image" 2>&1) || lost "${said##*$'\n'}"
+    fi
+    options=(--bind "$folder:/mnt"); for mount in "${mounts[@]}"; do options+=(--bind "$mount"); done
+    [ -e "$what/ch/environment" ] && options+=(--set-env)
+    said=$(ch-run "${options[@]}" "$what" -- sh -c : 2>&1) || lost "${said##*$'\n'}"
+    exec ch-run "${options[@]}" "$what" -- sh /mnt/rank /mnt ;;
+*)
+    lost "neither Pyxis nor Apptainer nor Charliecloud is installed there" ;;
+esac
+"""

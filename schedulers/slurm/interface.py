@@ -1,0 +1,131 @@
+"""What the backend needs of Slurm, by whichever way it is reached, and the way that an operator's options name."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from schedulers.contract import NodeFacts, Rejected
+from schedulers.slurm.commands import Commands
+from schedulers.slurm.files import Files, Mounted, Remote
+from schedulers.slurm.images import images_of
+from schedulers.slurm.limits import Limits
+from schedulers.slurm.queue import Queued
+from schedulers.slurm.request import Request, Site
+from schedulers.slurm.rest import Rest
+from schedulers.slurm.rows import Row
+from schedulers.slurm.sbatch_options import checked
+from schedulers.slurm.transport import Here, Login, There, surroundings
+
+_USER = re.compile(r"[a-z_][a-z0-9_.-]{0,62}", re.IGNORECASE | re.ASCII)
+_PATH = re.compile(r"/[A-Za-z0-9_./-]+")
+
+
+class Door(Protocol):
+    """A way to Slurm. All raise Unavailable; what is unknown or over is no error for those that change a job.
+    `whose`: the user that the job runs as, where that may be another than the cluster's."""
+
+    def submit(self, request: Request, script: str) -> int: ...
+    def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
+        """What the controller knows of these now, and perhaps of others; with `is_whole` all that there are under one key."""
+
+    def past(self, keys: Sequence[str]) -> list[Row]: ...
+    def queue(self) -> list[Queued]: ...
+    def limits(self) -> Limits: ...
+    def exit_of(self, number: int) -> str: ...
+    def remark(self, number: int, comment: str, whose: str = "") -> None: ...
+    def ask_to_end(self, number: int, whose: str = "") -> None: ...
+    def kill(self, number: int, whose: str = "") -> None: ...
+    def cancel(self, number: int, whose: str = "") -> None: ...
+    def nodes(self) -> list[NodeFacts]: ...
+    def drain(self, node: str, why: str) -> None: ...
+    def resume(self, node: str) -> None: ...
+    def version(self) -> str: ...
+    def check_user(self, user: str) -> None:
+        """Whether jobs can be submitted as this one. Raises Rejected, Unavailable."""
+
+    def beside(
+        self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
+    ) -> tuple[int, bytes]: ...
+
+
+def open_door(config: Any) -> Door:
+    """REST where an address is given, else the commands here or on the login host. Raises Rejected with the option that is wrong."""
+    if config.rest_url:
+        if not config.user:
+            raise Rejected("By REST it has to be said as which user jobs run.", "user")
+        if config.users and not config.rest_key and not config.rest_user:
+            raise Rejected(
+                "A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose.",
+                "users",
+            )
+        return Rest(
+            config.rest_url.rstrip("/"),
+            config.user,
+            config.rest_token,
+            config.rest_key,
+            config.rest_user,
+            tuple(config.users),
+        )
+    env = surroundings(config.bin, config.conf)
+    if config.ssh_host:
+        return Commands(
+            _there(config, env),
+            config.user or (config.ssh_user if config.users else ""),
+            users=tuple(config.users),
+        )
+    me = pwd.getpwuid(os.geteuid()).pw_name
+    return Commands(
+        Here(env),
+        config.user or (me if config.users else ""),
+        users=tuple(config.users),
+        is_root=os.geteuid() == 0,
+    )
+
+
+def open_files(config: Any) -> Files:
+    if config.ssh_host and not config.mount:
+        return Remote(_there(config, surroundings(config.bin, config.conf)), config.spool)
+    return Mounted(Path(config.mount or config.spool))
+
+
+def site_of(config: Any) -> Site:
+    """Raises Rejected for a spool that a script could misread."""
+    if not _PATH.fullmatch(config.spool) or "/../" in f"{config.spool}/":
+        raise Rejected("The spool is an absolute path of letters, digits and . _ - only.", "spool")
+    if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):
+        raise Rejected(f"{wrong[:64]!r} is no name of a user.", "users")
+    return Site(
+        config.spool.rstrip("/"),
+        config.user,
+        tuple(config.users),
+        config.account,
+        config.qos,
+        config.partition,
+        config.reservation,
+        config.constraint,
+        checked(config.may_choose),
+        images_of(config.containers, config.images, config.mounts),
+    )
+
+
+def _there(config: Any, env: dict[str, str]) -> There:
+    if not config.ssh_key or not config.ssh_known_hosts:
+        raise Rejected(
+            "A login host needs a key, and the line of known_hosts by which it is recognized.",
+            "ssh_key",
+        )
+    return There(
+        Login(
+            config.ssh_host,
+            config.ssh_user or config.user,
+            config.ssh_port,
+            str(config.ssh_key),
+            config.ssh_known_hosts,
+        ),
+        env,
+    )

@@ -1,0 +1,158 @@
+"""Slurm's nodes as ours. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from schedulers.contract import GpuFacts, NodeFacts
+from schedulers.images.config import arch_name
+from schedulers.slurm.rows import number_of
+
+MIB = 1 << 20
+_PAIR = re.compile(r"(?:^|\s)([A-Za-z][A-Za-z_:/]*)=")
+_GRES = re.compile(r"gpu(?::([\w.+-]+))?:(\d+)(?=,|$)")
+_DEAD = {
+    "DOWN",
+    "FAIL",
+    "FAILING",
+    "ERROR",
+    "NOT_RESPONDING",
+    "NO_RESPOND",
+    "FUTURE",
+    "UNKNOWN",
+    "POWERING_DOWN",
+    "REBOOT",
+    "REBOOT_ISSUED",
+    "INVAL",
+    "INVALID_REG",
+}
+_DRAINED = {"DRAIN", "DRAINED", "DRAINING"}
+_MARKS = {"*": "NOT_RESPONDING", "$": "MAINTENANCE", "@": "REBOOT", "%": "POWERING_DOWN"}
+
+
+def from_scontrol(text: str) -> list[NodeFacts]:
+    """Lines of `scontrol show node --oneliner --details`."""
+    return [_node(_pairs(line)) for line in text.splitlines() if line.startswith("NodeName=")]
+
+
+def qos_of_partitions(text: str) -> dict[str, str]:
+    """Lines of `scontrol show partition --oneliner`: the QOS that stands over each, where one does."""
+    rows = [_pairs(line) for line in text.splitlines() if line.startswith("PartitionName=")]
+    return {
+        row["PartitionName"]: _known(row.get("QoS", ""))
+        for row in rows
+        if _known(row.get("QoS", ""))
+    }
+
+
+def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
+    """`nodes` of an answer, of any version."""
+    return [
+        _node(
+            {
+                "NodeName": row["name"],
+                "CPUTot": row.get("cpus", 0),
+                "RealMemory": number_of(row.get("real_memory")),
+                "Gres": row.get("gres") or "",
+                "GresUsed": row.get("gres_used") or "",
+                "State": "+".join(_states(row)),
+                "Reason": row.get("reason") or "",
+                "Partitions": _joined(row.get("partitions")),
+                "CPUAlloc": row.get("alloc_cpus") or 0,
+                "AllocMem": number_of(row.get("alloc_memory")),
+                "ActiveFeatures": _joined(row.get("active_features")),
+                "Arch": row.get("architecture") or "",
+            }
+        )
+        for row in rows
+    ]
+
+
+def _pairs(line: str) -> dict[str, str]:
+    """NAME=VALUE, where a value may hold spaces (OS, Reason) but no name has any."""
+    found = list(_PAIR.finditer(line))
+    ends = [*(match.start() for match in found[1:]), len(line)]
+    return {
+        match[1]: line[match.end() : end].strip() for match, end in zip(found, ends, strict=True)
+    }
+
+
+def _node(row: Mapping[str, Any]) -> NodeFacts:
+    states, reason = _words(str(row.get("State", ""))), _reason(str(row.get("Reason", "")))
+    gpus, features = (
+        _gpus(str(row["NodeName"]), str(row.get("Gres", ""))),
+        _known(str(row.get("ActiveFeatures", ""))),
+    )
+    is_drained, is_dead = bool(states & _DRAINED), bool(states & _DEAD)
+    note = (
+        f"{' '.join(sorted(states)).lower()}: {reason}"
+        if reason
+        else (" ".join(sorted(states)).lower() if is_dead else "")
+    )
+    return NodeFacts(
+        name=str(row["NodeName"]),
+        cpus=float(row.get("CPUTot", 0)),
+        memory=int(float(row.get("RealMemory", 0))) * MIB,
+        gpus=gpus,
+        labels={feature: "" for feature in features.split(",") if feature},
+        is_ready=not is_dead,
+        note=note or ("" if gpus else "Slurm counts no GPU here (GRES)."),
+        is_drained=is_drained,
+        partitions=tuple(
+            name for name in _known(str(row.get("Partitions", ""))).split(",") if name
+        ),
+        used_cpus=float(row.get("CPUAlloc", 0)),
+        used_memory=int(float(row.get("AllocMem", 0))) * MIB,
+        used_gpus=_used(str(row.get("GresUsed", ""))),
+        arch=arch_name(_known(str(row.get("Arch", "")))),
+    )
+
+
+def _gpus(node: str, gres: str) -> list[GpuFacts]:
+    """ "gpu:h100:4(S:0-1),gpu:1g.10gb:7": numbered in the order in which Slurm names them; it tells no serial number and no memory."""
+    found: list[GpuFacts] = []
+    for kind, count in _GRES.findall(re.sub(r"\([^)]*\)", "", gres)):
+        for _ in range(int(count)):
+            name, index = (kind or "gpu").lower(), len(found)
+            kind_of = f"mig-{name}" if re.match(r"\d+g\.\d+gb", name) else name
+            found.append(
+                GpuFacts(
+                    index,
+                    f"{node}/gpu{index}",
+                    f"NVIDIA {kind.upper()}" if kind else "GPU",
+                    kind_of,
+                    0,
+                )
+            )
+    return found
+
+
+def _used(gres: str) -> int:
+    return sum(int(count) for _, count in _GRES.findall(re.sub(r"\([^)]*\)", "", gres)))
+
+
+def _states(row: Mapping[str, Any]) -> list[str]:
+    """One word and flags until v0.0.39, one list since."""
+    state = row.get("state", "")
+    words = list(state) if isinstance(state, (list, tuple)) else [state]
+    return [str(word).upper() for word in [*words, *(row.get("state_flags") or [])]]
+
+
+def _words(text: str) -> set[str]:
+    """ "IDLE+DRAIN", "DOWN*+POWERED_DOWN": the marks behind a state are words of their own."""
+    marks = {word for mark, word in _MARKS.items() if mark in text}
+    return {re.sub(r"[^A-Z_]", "", word.upper()) for word in text.split("+")} - {""} | marks
+
+
+def _reason(text: str) -> str:
+    return re.sub(r"\s*\[[^\]]*\]$", "", _known(text))
+
+
+def _joined(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value or "")
+
+
+def _known(text: str) -> str:
+    return "" if text in {"(null)", "N/A"} else text

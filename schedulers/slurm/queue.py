@@ -1,0 +1,183 @@
+"""The whole queue of a Slurm, everybody's, with what each job holds or asks: for telling who holds what another waits for. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from schedulers.capacity import Need
+from schedulers.slurm.rows import Row, number_of
+
+# The name comes last: it may hold a "|".
+QUEUE = ",".join(
+    f"{name}:|"
+    for name in (
+        "JobID",
+        "State",
+        "Reason",
+        "StartTime",
+        "UserName",
+        "Account",
+        "QOS",
+        "Partition",
+        "NumNodes",
+        "tres-alloc",
+        "tres-per-node",
+        "PriorityLong",
+        "Feature",
+        "Name",
+    )
+)
+HOLDING = frozenset(
+    {"RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"}
+)  # what counts against a limit
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
+_GPUS = re.compile(r"gres[:/]gpu((?:[:=][^:=,()]+)*)")
+
+
+@dataclass(frozen=True)
+class Queued:
+    """`need`: on each node; `amounts`: in all; `row.started`: when it started, or when Slurm expects it to."""
+
+    row: Row
+    need: Need
+    priority: int = 0
+    features: str = ""
+    amounts: Mapping[str, int] = field(default_factory=dict)
+
+    def amount(self, kind: str) -> int:
+        """What it holds, or asks for, on all of its nodes."""
+        return self.amounts.get(kind, self.need.in_all(kind))
+
+    @property
+    def holds(self) -> bool:
+        return self.row.state in HOLDING
+
+    @property
+    def partitions(self) -> list[str]:
+        return self.row.partition.split(",")
+
+
+def queue_lines(text: str) -> list[Queued]:
+    """Of `squeue -O QUEUE` with SLURM_TIME_FORMAT=%s; a line that is none of these is left out."""
+    found = []
+    for line in text.splitlines():
+        words = [_known(word) for word in line.split("|", 13)]
+        if len(words) == 14 and words[0].isdigit():
+            started = float(words[3]) if words[3].isdigit() else 0
+            row = Row(
+                int(words[0]),
+                words[1],
+                words[13].removesuffix("|"),
+                words[2],
+                started,
+                partition=words[7],
+                account=words[5],
+                qos=words[6],
+                user=words[4],
+            )
+            nodes = int(words[8].partition("-")[0] or 1)
+            found.append(
+                Queued(
+                    row,
+                    need_of(words[9], words[10], nodes),
+                    _number(words[11]),
+                    words[12],
+                    amounts_of(words[9]),
+                )
+            )
+    return found
+
+
+def queue_rows(jobs: Iterable[Mapping[str, Any]], rows: Iterable[Row]) -> list[Queued]:
+    """Of a listing by slurmrestd and the rows made of it."""
+    return [
+        _queued(job, row, str(job.get("tres_alloc_str") or job.get("tres_req_str") or ""))
+        for job, row in zip(jobs, rows, strict=True)
+    ]
+
+
+def _queued(job: Mapping[str, Any], row: Row, tres: str) -> Queued:
+    need = need_of(
+        tres, str(job.get("tres_per_node") or ""), int(number_of(job.get("node_count"))) or 1
+    )
+    return Queued(
+        row,
+        need,
+        int(number_of(job.get("priority"))),
+        str(job.get("features") or ""),
+        amounts_of(tres),
+    )
+
+
+@lru_cache(4096)
+def need_of(tres: str, per_node: str, nodes: int) -> Need:
+    """From "cpu=6,mem=6G,node=3,billing=6,gres/gpu=9", which is of all nodes, and "gres:gpu:h100:3", which is of one and knows the type."""
+    amounts = amounts_of(tres)
+    nodes = amounts.get("nodes", 0) or max(nodes, 1)
+    typed, count = _gpus(per_node)
+    return Need(
+        count or -(-amounts.get("gpu", 0) // nodes),
+        -(-amounts.get("cpu", 0) // nodes),
+        -(-amounts.get("memory", 0) // nodes),
+        nodes,
+        typed,
+    )
+
+
+@lru_cache(4096)
+def amounts_of(tres: str) -> Mapping[str, int]:
+    """In the units of quotas, by our names: gpu, "gpu.h100", cpu, memory, nodes; what else Slurm counts stays out."""
+    found: dict[str, int] = {}
+    for part in tres.split(","):
+        name, _, text = part.partition("=")
+        if (kind := kind_of(name)) and (number := _quantity(kind, text)) is not None:
+            found[kind] = number
+    return found
+
+
+def kind_of(name: str) -> str:
+    """Our name of a TRES: "mem" is memory, "gres/gpu:h100" is gpu.h100."""
+    plain = {"cpu": "cpu", "mem": "memory", "node": "nodes", "gres/gpu": "gpu"}.get(name, "")
+    return plain or (f"gpu.{gpu_type(name[9:])}" if name.startswith("gres/gpu:") else "")
+
+
+def gpu_type(word: str) -> str:
+    """As the inventory calls it."""
+    word = word.lower()
+    return f"mig-{word}" if re.match(r"\d+g\.\d+gb", word) else word
+
+
+def counted(kind: str, number: float) -> int:
+    """Slurm's number in our units: memory comes in MiB."""
+    return round(number * {"cpu": 1000, "memory": 1 << 20}.get(kind, 1))
+
+
+def _quantity(kind: str, text: str) -> int | None:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGTP]?)", text)
+    if not found:
+        return None
+    return (
+        round(float(found[1]) * _UNITS[found[2] or "M"])
+        if kind == "memory"
+        else counted(kind, float(found[1]) * _UNITS[found[2]])
+    )
+
+
+def _gpus(per_node: str) -> tuple[str, int]:
+    """Type and number of "gres:gpu:h100:3", "gres/gpu:2", "gres:gpu"; of several kinds the type is left open."""
+    found = [re.split("[:=]", match[1])[1:] for match in _GPUS.finditer(per_node)]
+    counts = [int(words[-1]) if words and words[-1].isdigit() else 1 for words in found]
+    types = {gpu_type(words[0]) for words in found if words and not words[0].isdigit()}
+    return types.pop() if len(found) == len(types) == 1 else "", sum(counts)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else 0
+
+
+def _known(word: str) -> str:
+    return "" if word in {"N/A", "(null)"} else word

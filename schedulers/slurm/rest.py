@@ -1,0 +1,393 @@
+"""Slurm by slurmrestd, from v0.0.38 (22.05) on: what differs between the versions is settled here."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlencode
+
+from schedulers.contract import NodeFacts, Rejected, Unavailable
+from schedulers.slurm import nodes
+from schedulers.slurm.errors import failure, is_unknown_job
+from schedulers.slurm.http import UNCHANGED, Wire, dumped, read
+from schedulers.slurm.limits import Limits, assoc_rows, partition_rows, qos_rows
+from schedulers.slurm.queue import Queued, queue_rows
+from schedulers.slurm.request import Request
+from schedulers.slurm.rest_body import Json, job_body
+from schedulers.slurm.rows import Row, number_of, rest_row
+from schedulers.slurm.transport import PATH
+
+_LIFE = 900  # seconds for which a token that we make counts
+_EARLY = 60  # so long before its end a new one is made
+_FEW = 40  # so many jobs are asked for one by one; more by one listing
+_SEEN = 38  # the version of which it was seen how it answers that nothing changed
+_VERSION = re.compile(r"/slurm/v0\.0\.(\d+)/")
+
+
+def signed(key: bytes, user: str, now: int, life: int = _LIFE) -> str:
+    """A JWT (HS256) for this user, as `scontrol token` would make it."""
+    parts = ({"alg": "HS256", "typ": "JWT"}, {"exp": now + life, "iat": now, "sun": user})
+    body = b".".join(_base64(json.dumps(part).encode()) for part in parts)
+    return (body + b"." + _base64(hmac.new(key, body, hashlib.sha256).digest())).decode()
+
+
+def ended_at(token: str) -> datetime | None:
+    """When a JWT ended, if it has: it says so itself."""
+    try:
+        body = token.split(".")[1]
+        end = datetime.fromtimestamp(
+            json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))["exp"], UTC
+        )
+    except (IndexError, ValueError, KeyError, TypeError, OverflowError):
+        return None
+    return end if end < datetime.now(UTC) else None
+
+
+def _base64(data: bytes) -> bytes:
+    return base64.urlsafe_b64encode(data).rstrip(b"=")
+
+
+class Rest:
+    """The door of slurmrestd. It has no look-up by name: what was listed is remembered, job by job, as key and number."""
+
+    def __init__(
+        self,
+        url: str,
+        user: str,
+        token: str,
+        key: str,
+        rest_user: str = "",
+        users: tuple[str, ...] = (),
+    ):
+        self.url, self.user, self._token, self._key = url, user, token, key
+        self._rest_user, self._users = rest_user, users
+        self._made: dict[str, tuple[str, float]] = {}
+        self._numbers: dict[str, int] = {}
+        self._made_since: dict[str, int] = {}
+        self._rows: list[Row] = []
+        self._listed_from, self._listed_at = float("-inf"), 0
+        self._lock, self._listing = threading.Lock(), threading.Lock()
+        self._wire = Wire(url)
+
+    @cached_property
+    def _minor(self) -> int:
+        """The newest version that it speaks and we know."""
+        found = sorted(
+            {
+                int(word)
+                for word in _VERSION.findall(
+                    " ".join(self._send("GET", "/openapi/v3").get("paths", {}))
+                )
+            }
+        )
+        known = [minor for minor in found if 38 <= minor <= 44]
+        if not known:
+            raise Unavailable(
+                f"slurmrestd speaks none of v0.0.38 to v0.0.44 but {', '.join(f'v0.0.{minor}' for minor in found) or 'nothing'}."
+            )
+        return known[-1]
+
+    @property
+    def _slurm(self) -> str:
+        return f"/slurm/v0.0.{self._minor}"
+
+    def submit(self, request: Request, script: str) -> int:
+        body: Json = {"job": job_body(request, self._minor), "script": script}
+        answer = self._send("POST", f"{self._slurm}/job/submit", body, whose=request.user)
+        number = int(answer.get("job_id") or 0) or int(
+            _without_errors(answer).get("job_id") or 0
+        )  # queued with a warning: no node is up now
+        if not number:
+            raise Unavailable(
+                "slurmrestd answered a submission without an error and without a number."
+            )
+        with self._lock:
+            for numbers in (self._numbers, self._made_since):
+                numbers[request.key] = min(number, numbers.get(request.key, number))
+        return number
+
+    def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
+        """Few and known ones each by its number; else all, of which those of our user are ours."""
+        with self._lock:
+            numbers = [self._numbers.get(key) for key in keys]
+        if len(keys) <= _FEW and all(numbers) and not is_whole:
+            found = [row for number in numbers if number and (row := self._one(number))]
+            if len(found) == len(keys):
+                return found
+        return self._all()
+
+    def past(self, keys: Sequence[str]) -> list[Row]:
+        """What accounting knows, if slurmrestd has its door; nothing otherwise."""
+        rows: list[Row] = []
+        users = ",".join((self.user, *self._users))
+        for key in keys:
+            asked = {"job_name": key, "users": users}
+            try:
+                answer = self._asked("GET", f"/slurmdb/v0.0.{self._minor}/jobs", params=asked)
+            except (Rejected, Unavailable):
+                return rows  # not configured there: the record in the spool is what there is
+            rows += [row for job in answer.get("jobs", []) if (row := _past_row(job)).key == key]
+        return rows
+
+    def queue(self) -> list[Queued]:
+        """Everybody's jobs, as far as we may see them."""
+        found = self._asked("GET", f"{self._slurm}/jobs").get("jobs", [])
+        return queue_rows(found, map(rest_row, found))
+
+    def limits(self) -> Limits:
+        """Of accounts and QOS, if slurmrestd has the door of accounting. Raises where it has none."""
+        partitions, about = (
+            self._asked("GET", f"{self._slurm}/partitions").get("partitions", []),
+            f"/slurmdb/v0.0.{self._minor}",
+        )
+        rules = self._asked("GET", f"{about}/qos")
+        return Limits(
+            assoc_rows(self._asked("GET", f"{about}/associations").get("associations", [])),
+            qos_rows(rules.get("qos") or rules.get("QOS") or []),
+            partition_rows(partitions),
+        )
+
+    def exit_of(self, number: int) -> str:
+        row = self._one(number)
+        return row.exit if row else ""
+
+    def remark(self, number: int, comment: str, whose: str = "") -> None:
+        self._change(
+            "POST",
+            number,
+            {"comment": comment, **({} if self._minor > 38 else {"environment": {"PATH": PATH}})},
+            whose=whose,
+        )
+
+    def ask_to_end(self, number: int, whose: str = "") -> None:
+        params = (
+            {"signal": "SIGTERM", "flags": "BATCH_JOB"} if self._minor > 38 else {"signal": "15"}
+        )
+        self._change("DELETE", number, params=params, whose=whose)
+
+    def kill(self, number: int, whose: str = "") -> None:
+        self._change(
+            "DELETE", number, params={"signal": "SIGKILL" if self._minor > 38 else "9"}, whose=whose
+        )
+
+    def cancel(self, number: int, whose: str = "") -> None:
+        self._change("DELETE", number, whose=whose)
+
+    def check_user(self, user: str) -> None:
+        try:
+            self._asked("GET", f"{self._slurm}/partitions", whose=user)
+        except (Rejected, Unavailable) as error:
+            raise Rejected(f"Nothing can be submitted as {user}: {error}", "users") from error
+        try:
+            self._asked("GET", f"/slurmdb/v0.0.{self._minor}/user/{user}", whose=user)
+        except (Rejected, Unavailable) as error:
+            if (
+                "nothing found" in str(error).lower()
+            ):  # anything else: accounting is not there to ask
+                raise Rejected(
+                    f"Nothing can be submitted as {user}: accounting knows no such user.", "users"
+                ) from error
+
+    def nodes(self) -> list[NodeFacts]:
+        return nodes.from_rest(self._asked("GET", f"{self._slurm}/nodes").get("nodes", []))
+
+    def drain(self, node: str, why: str) -> None:
+        self._node(node, {"state": ["DRAIN"], "reason": why})
+
+    def resume(self, node: str) -> None:
+        self._node(node, {"state": ["RESUME"]})
+
+    def version(self) -> str:
+        answer = self._asked("GET", f"{self._slurm}/ping")
+        if not any(
+            str(ping.get("ping", "UP")).upper() == "UP" or ping.get("pinged") == "UP"
+            for ping in answer.get("pings", [])
+        ):
+            raise Unavailable("slurmrestd answers, and says that no controller of Slurm does.")
+        self._asked("GET", f"{self._slurm}/partitions")  # a ping needs no permission; this does
+        meta = answer.get("meta", {})
+        return (
+            str((meta.get("Slurm") or meta.get("slurm") or {}).get("release", ""))
+            + f", REST v0.0.{self._minor}"
+        )
+
+    def beside(
+        self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
+    ) -> tuple[int, bytes]:
+        raise Rejected(
+            "By REST alone nothing can be run beside a job: connect this cluster by its commands for that.",
+            "argv",
+        )
+
+    def _node(self, name: str, body: Json) -> None:
+        if self._minor < 40:
+            raise Rejected(
+                f"This slurmrestd (v0.0.{self._minor}) cannot change nodes: connect this cluster by its commands for that.",
+                "node",
+            )
+        self._asked("POST", f"{self._slurm}/node/{name}", body)
+
+    def _one(self, number: int) -> Row | None:
+        try:
+            found = self._asked("GET", f"{self._slurm}/job/{number}").get("jobs", [])
+        except (Rejected, Unavailable) as error:
+            if is_unknown_job(str(error)):
+                return None
+            raise
+        return rest_row(found[0]) if found else None
+
+    def _all(self) -> list[Row]:
+        """A listing that began after this call; those who wait for one meanwhile share the next."""
+        asked = time.monotonic()
+        with self._listing:
+            if self._listed_from < asked:
+                began, at = time.monotonic(), self._clock()
+                with self._lock:
+                    self._made_since = {}
+                if (found := self._changed()) is not None:
+                    self._rows = [
+                        row
+                        for job in found
+                        if (row := rest_row(job)).user in {self.user, *self._users, ""}
+                    ]
+                    with self._lock:
+                        self._numbers = self._made_since | {
+                            row.key: row.id for row in sorted(self._rows, key=lambda row: -row.id)
+                        }
+                    self._listed_at = at
+                self._listed_from = began
+            return self._rows
+
+    def _changed(self) -> list[Json] | None:
+        """All jobs; None where the controller says that nothing changed since they were listed last: that costs nothing."""
+        since = {"update_time": str(self._listed_at)} if self._listed_at else None
+        answer = self._send("GET", f"{self._slurm}/jobs", params=since)
+        if since and answer == UNCHANGED:
+            return None
+        return list(_without_errors(answer).get("jobs", []))
+
+    def _clock(self) -> int:
+        """The controller's, in seconds: what changes in that second or later is told when it is asked again. 0: it is not asked so."""
+        if self._minor > _SEEN:
+            return 0
+        try:
+            return int(
+                number_of(
+                    self._asked("GET", f"{self._slurm}/diag").get("statistics", {}).get("req_time")
+                )
+            )
+        except (Rejected, Unavailable):
+            return 0
+
+    def _change(
+        self,
+        method: str,
+        number: int,
+        body: Json | None = None,
+        params: Mapping[str, str] | None = None,
+        whose: str = "",
+    ) -> None:
+        try:
+            self._asked(method, f"{self._slurm}/job/{number}", body, params, whose)
+        except (Rejected, Unavailable) as error:
+            if not is_unknown_job(str(error)):
+                raise
+
+    def _asked(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        params: Mapping[str, str] | None = None,
+        whose: str = "",
+    ) -> Json:
+        """An answer without errors; an update may be answered by 200 and an error all the same."""
+        return _without_errors(self._send(method, path, body, params, whose))
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Json | None = None,
+        params: Mapping[str, str] | None = None,
+        whose: str = "",
+    ) -> Json:
+        user = whose if whose in self._users else self.user
+        headers = {
+            "X-SLURM-USER-NAME": user,
+            "X-SLURM-USER-TOKEN": self._current_token(self._rest_user or user),
+        }
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        path = f"{path}?{urlencode(params)}" if params else path
+        status, data = self._wire.send(
+            method, path, None if body is None else dumped(body), headers
+        )
+        if status >= 400 and (
+            ended := ended_at(headers["X-SLURM-USER-TOKEN"])
+        ):  # 22.05 says no more than "Unspecified error"
+            raise Unavailable(
+                f"The token for slurmrestd ended at {ended:%Y-%m-%d %H:%M} UTC: give a new one (`scontrol token`), or the key "
+                "itself, with which Muster makes its own."
+            )
+        if status in {401, 403}:
+            raise Unavailable(
+                "slurmrestd did not accept the token: it is wrong, expired, or of another cluster."
+            )
+        return read(status, data)
+
+    def _current_token(self, user: str) -> str:
+        """The given one, or one that we make and make anew before it ends."""
+        if not self._key:
+            return self._token
+        token, until = self._made.get(user, ("", 0.0))
+        if time.time() > until - _EARLY:
+            now = int(time.time())
+            token, until = signed(self._key.encode(), user, now), now + _LIFE
+            self._made[user] = (token, until)
+        return token
+
+
+def _without_errors(answer: Json) -> Json:
+    if errors := [
+        one
+        for one in answer.get("errors") or []
+        if one.get("error_number", one.get("errno", 1)) != 0
+    ]:
+        raise failure(
+            "; ".join(
+                str(one.get("error") or one.get("description") or one)
+                + f" {one.get('description', '')}"
+                for one in errors
+            )
+        )
+    return answer
+
+
+def _past_row(job: Mapping[str, Any]) -> Row:
+    """A job of slurmdb: other names for the same."""
+    times, exit_code = job.get("time") or {}, job.get("exit_code") or {}
+    state = (job.get("state") or {}).get("current", "")
+    return rest_row(
+        {
+            "job_id": job["job_id"],
+            "job_state": state if isinstance(state, list) else str(state).split()[:1],
+            "name": job.get("name"),
+            "start_time": times.get("start"),
+            "end_time": times.get("end"),
+            "nodes": job.get("nodes"),
+            "exit_code": exit_code,
+            "account": job.get("account"),
+            "partition": job.get("partition"),
+            "user_name": job.get("user"),
+        }
+    )

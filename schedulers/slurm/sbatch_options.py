@@ -1,0 +1,65 @@
+"""Which options of sbatch are a job's own choice, and which the operator's: what is fixed for the cluster stands. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from schedulers.contract import Rejected
+
+_HERE = ("account", "qos", "reservation")  # one value each: the operator's or the job's
+_ALSO = ("constraint", "licenses")  # the job's beside the operator's
+_ASKED_FOR = ("exclusive",)  # holds more than quotas count: only where the operator says so
+KNOWN = frozenset((*_HERE, *_ALSO, *_ASKED_FOR))
+NOBODY = "none"
+_WHOSE = "is left out: jobs of this cluster may not choose it."
+_FIXED = "is left out: the operator of this cluster has set it."
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What counts of a job's own options, and one sentence for each that does not."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
+
+
+def choose(
+    native: Mapping[str, Any],
+    fixed: Mapping[str, str],
+    may_choose: Iterable[str],
+    kept: Collection[str] = (),
+) -> Chosen:
+    """`may_choose`: nothing (what is not fixed), `none`, or names, which may then be chosen though they are fixed, unless they are
+    among `kept`."""
+    named, values, left_out = frozenset(may_choose), {}, []
+    for name, value in native.items():
+        is_open = name not in KNOWN or (name in named if named else name not in _ASKED_FOR)
+        is_fixed = name in _HERE and bool(fixed.get(name)) and (name not in named or name in kept)
+        if is_open and not is_fixed:
+            values[name] = value
+        elif not is_fixed or value != fixed[name]:
+            left_out.append(f"`slurm.{name}` {_FIXED if is_fixed else _WHOSE}")
+    return Chosen(values, tuple(left_out))
+
+
+def checked(may_choose: Iterable[str]) -> frozenset[str]:
+    """Raises Rejected for a word that is no option."""
+    words = frozenset(word.strip(",").lower() for word in may_choose)
+    if unknown := sorted(words - KNOWN - {NOBODY}):
+        raise Rejected(
+            f"Jobs may choose {', '.join(sorted(KNOWN))}, or {NOBODY} of them; not {unknown[0][:40]!r}.",
+            "may_choose",
+        )
+    return words
+
+
+def combined(always: str, own: str) -> str:
+    """Features of nodes that the operator and the job ask for. Raises Rejected where Slurm could read the two as a choice."""
+    if always and "|" in own:
+        raise Rejected(
+            "`slurm.constraint` may have no | here: the pool or cluster asks for features of its own.",
+            "slurm.constraint",
+        )
+    return "&".join(part for part in (always, own) if part)

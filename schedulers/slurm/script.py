@@ -1,0 +1,287 @@
+"""The batch script: a constant program, with the user's script and variables in it as base64, which no shell reads.
+
+SPOOL/KEY.slurm      what Slurm itself and this program say        SPOOL/KEY/output.log  the job's output, and nothing else
+SPOOL/KEY/id         "NUMBER SENT" of the job that has the key: whoever makes the folder, runs; another job with this key ends at once.
+                     SENT tells two submissions apart that got one number: a controller that lost its state counts anew
+SPOOL/KEY/refused    the numbers of those that ended so
+SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END RANK", by this program; RANK: of several, the first that failed
+SPOOL/KEY/failed     made by the first rank of several that fails, with its "RANK EXIT-CODE" in `first`
+SPOOL/KEY/examples   what came along with the script, if anything did
+SPOOL/KEY/again      Slurm put it back into its queue and started it once more, which this program refused
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+import shlex
+import tarfile
+from collections.abc import Mapping
+from functools import lru_cache
+
+from schedulers.contract import Launch, Rejected
+from schedulers.slurm.images import NODE, NONE, PYXIS, Images
+from schedulers.slurm.images import head as image_head
+from schedulers.slurm.request import tasks_of
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# What changes the programs around the job, or would contradict Slurm about it.
+_DROPPED = re.compile(
+    r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
+    r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR"
+)
+_SIGNAL = re.compile(
+    r"(?:(B):)?(?:SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(?:@([0-9]{1,5}))?", re.ASCII
+)
+_LARGEST = 3 << 20  # bytes; slurmctld takes no more than 4 MiB
+
+_HEAD = r"""#!/bin/bash
+# A job of Muster. Its script and its variables are below, in base64.
+export LC_ALL=C
+me="$SLURM_JOB_ID "{sent}
+folder={folder} limit={limit} grace={grace} nodes={nodes} memory={memory} signal={signal} early={early} whom={whom}
+export HOME="${{HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}}" USER="${{USER:-$(id -un)}}"
+before=$(umask); umask 027
+if mkdir "$folder" 2>/dev/null; then
+    echo "$me" > "$folder/id.new" && mv "$folder/id.new" "$folder/id"
+elif [ ! -d "$folder" ]; then
+    echo "muster: $folder cannot be made: is the spool there on this node, and may $(id -un) write to it?"; exit 125
+elif [ "$(cat "$folder/id" 2>/dev/null)" != "$me" ]; then
+    echo "$SLURM_JOB_ID" >> "$folder/refused"; echo "muster: another job has this key"; exit 0
+fi
+if [ -e "$folder/start" ]; then                                          # put back into the queue by Slurm: an attempt runs once
+    : > "$folder/again"; echo "muster: it ran before and is not run again"; exit 0
+fi
+mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folder" || exit 125
+now() {{ echo "${{EPOCHREALTIME:-$(date +%s)}}"; }}
+started=$(now)
+echo "$started ${{SLURMD_NODENAME:-$(hostname)}} $memory ${{limit:-0}}" > start.new && mv start.new start
+umask 077
+base64 -d > variables <<'DATA'
+{variables}
+DATA
+base64 -d > script <<'DATA'
+{script}
+DATA
+base64 -d > rank <<'DATA'
+{rank}
+DATA
+base64 -d > node <<'DATA'
+{node}
+DATA
+chmod 700 script; umask "$before"
+{examples}"""
+
+_EXAMPLES = r"""mkdir examples && base64 -d <<'DATA' | tar -xzf - -C examples --no-same-owner
+{data}
+DATA
+"""
+
+_TAIL = r"""
+asked= heard= hurry= clock= bell=
+end_it() {
+    heard=1
+    [ -n "$asked" ] && return
+    asked=$1
+    kill -TERM -- "-$child" 2>/dev/null
+    { sleep "$grace"; kill -KILL -- "-$child"; } 2>/dev/null & hurry=$!; disown "$hurry"
+}
+trap 'end_it cancel' TERM INT
+trap 'end_it time' USR1
+if [ "$nodes" -gt 1 ]; then                                             # a node's name need not be one that resolves
+    first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+    getent hosts "$first" > /dev/null || first=$(scontrol show node -o "$first" | sed -n 's/.* NodeAddr=\([^ ]*\) .*/\1/p')
+    export MUSTER_FIRST_NODE="$first"
+fi
+more=() run=(bash "$folder/rank" "$folder")
+#IMAGE
+set -m
+if [ "$nodes" -gt 1 ] || [ ${#more[@]} -gt 0 ]; then
+    srun --quiet --nodes="$nodes" --ntasks="$nodes" --ntasks-per-node=1 --kill-on-bad-exit=1 --export=ALL \
+        "${more[@]}" "${run[@]}" >> output.log 2>&1 < /dev/null &
+else
+    "${run[@]}" >> output.log 2>&1 < /dev/null &
+fi
+child=$!
+[ -n "$limit" ] && { { sleep "$limit"; kill -USR1 $$; } 2>/dev/null & clock=$!; disown "$clock"; }
+if [ -n "$signal" ]; then                                               # as sbatch --signal, by our clock or, without a limit, Slurm's
+    left=${limit%.*}
+    [ -n "$limit" ] || left=$(($(SLURM_TIME_FORMAT=%s scontrol show job -o "$SLURM_JOB_ID" | sed -n 's/.* EndTime=\([0-9]*\) .*/\1/p') - $(date +%s)))
+    wait_for=$((left - early))
+    { sleep $((wait_for > 0 ? wait_for : 0)); if [ "$whom" = B ]; then kill -s "$signal" "$child"; else scancel -s "$signal" "$SLURM_JOB_ID"; fi; } \
+        2>/dev/null & bell=$!; disown "$bell"
+fi
+while :; do
+    heard=
+    wait "$child"; code=$?
+    [ -n "$heard" ] || break
+done 2>/dev/null
+[ -n "$clock" ] && kill -KILL -- "-$clock" 2>/dev/null
+[ -n "$bell" ] && kill -KILL -- "-$bell" 2>/dev/null
+[ -n "$hurry" ] && kill -KILL -- "-$hurry" 2>/dev/null
+[ -n "$asked" ] && kill -KILL -- "-$child" 2>/dev/null
+rm -f variables                                                         # secrets are in it
+umask 027
+rank= first=
+[ -z "$asked" ] && [ -e failed/first ] && read -r rank first < failed/first
+if [[ "$rank $first" =~ ^[0-9]+\ [1-9][0-9]*$ ]]; then code=$first; else rank=; fi
+echo "$code ${asked:--} $started $(now) $rank" > end.new && mv end.new end
+exit "$code"
+"""
+
+# On every node, in the image if there is one, so by any shell. The variables are read here, so that they change nothing of what
+# stands around the job.
+_RANK = r"""
+unset LC_ALL
+. "$1/variables"
+export NODE_RANK="${SLURM_NODEID:-0}"
+export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"
+export MASTER_ADDR="${MUSTER_FIRST_NODE:-127.0.0.1}"
+export PET_NODE_RANK="$NODE_RANK" PET_MASTER_ADDR="$MASTER_ADDR"
+export MUSTER_OUTPUT_DIR="$1/out"
+[ -d "$1/examples" ] && export MUSTER_EXAMPLES="$1/examples"
+is_one_of_several=$MUSTER_FIRST_NODE
+unset MUSTER_FIRST_NODE
+cd "$1/work" || exit 125
+IFS= read -r line < "$1/script" || true
+shell=bash; command -v bash > /dev/null || shell=sh
+case "$line" in "#!/usr/bin/env bash"|"#!/bin/bash") ;; "#!"*) shell= ;; esac
+[ "$is_one_of_several" ] || exec $shell "$1/script"
+# Slurm ends the other ranks when one fails, and tells the largest code, which is that of an ended one: the first writes its own down.
+# It signals every process of the step, so here signals are only to be outlived.
+trap heard=1 HUP INT QUIT USR1 USR2 PIPE ALRM TERM
+$shell "$1/script" &
+while :; do
+    heard=
+    wait "$!"; code=$?
+    [ "$heard" ] || break
+done 2> /dev/null
+[ "$code" = 0 ] || { mkdir "$1/failed" && echo "$NODE_RANK $code" > "$1/failed/first"; } 2> /dev/null
+exit "$code"
+"""
+
+# A file that has no name any more: a process of the job's own holds it, so that nothing but the end of the job, however it comes, has to remove
+# it. By any shell; the holder hears no polite signal, since the job may need its secret to end well, and goes when the job is gone.
+_KEEP = r"""
+muster_room=/dev/shm; [ -w "$muster_room" ] || muster_room=${TMPDIR:-/tmp}
+muster_keep() {
+    muster_new=$(umask 077; mktemp "$muster_room/.muster.XXXXXXXX") || { echo "muster: no room for the secret $1 in $muster_room"; exit 125; }
+    exec 8> "$muster_new" 9< "$muster_new"
+    chmod 400 "$muster_new"
+    rm -f "$muster_new"
+    printf '%s' "$2" >&8 || { echo "muster: no room for the secret $1 in $muster_room"; exit 125; }
+    exec 8>&-
+    (trap '' TERM INT HUP QUIT USR1 USR2; while kill -0 $$ 2> /dev/null; do sleep 2; done) <&9 9<&- > /dev/null 2>&1 &
+    exec 9<&-
+    export "$1_FILE=/proc/$!/fd/0"
+}
+"""
+
+
+def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = NONE) -> str:
+    """`sent` is another for each submission. Raises Rejected for what no shell can hold."""
+    nodes = 1 if launch.is_on_first_node_only else launch.num_nodes
+    head = _HEAD.format(
+        sent=shlex.quote(sent),
+        folder=shlex.quote(folder),
+        limit=f"{launch.time_limit:g}" if launch.time_limit else "",
+        grace=f"{max(launch.grace, 0):g}",
+        nodes=nodes,
+        memory=launch.memory,
+        **_warning(str(launch.native.get("signal", ""))),
+        variables=_base64(
+            exports({**launch.env, "MUSTER_JOB_KEY": launch.key, "PYTHONUNBUFFERED": "1"})
+            + _for_srun(launch)
+            + kept(launch.files)
+        ),
+        script=_base64(launch.script),
+        rank=_RANK_TEXT,
+        node=_base64(image_head(launch, images) + NODE) if launch.image else "",
+        examples=_EXAMPLES.format(data=_lines(_packed(launch.examples))) if launch.examples else "",
+    )
+    text = head + _TAIL.replace(
+        "#IMAGE\n", image_head(launch, images) + PYXIS if launch.image else ""
+    )
+    if len(text) > _LARGEST:
+        raise Rejected(
+            f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.",
+            "run",
+        )
+    return text
+
+
+def kept(files: Mapping[str, str]) -> str:
+    """The files of its secrets, as the shell before the job's makes them on each node. Raises Rejected."""
+    lines = []
+    for name, value in files.items():
+        if not _NAME.fullmatch(name) or "\0" in value:
+            raise Rejected(
+                f"{name[:80]!r} is no name of a file, or its secret holds a NUL, which no shell can.",
+                "secret_files",
+            )
+        lines.append(f"muster_keep {name} {shlex.quote(value)}\n")
+    return (
+        f"{_KEEP}{''.join(lines)}unset -f muster_keep\nunset muster_room muster_new\n"
+        if lines
+        else ""
+    )
+
+
+def _for_srun(launch: Launch) -> str:
+    """What an `srun` in the script reads of the options of its job."""
+    tasks = tasks_of(launch)
+    return f"export SLURM_GPUS_PER_TASK={tasks.gpus}\n" if tasks and tasks.gpus else ""
+
+
+def _warning(text: str) -> dict[str, str]:
+    """Of "B:USR1@120": the signal, how many seconds before the end, and whether the script alone gets it. Raises Rejected."""
+    match = _SIGNAL.fullmatch(text)
+    if text and not match:
+        raise Rejected(f"{text[:40]!r} is no signal such as B:USR1@120.", "slurm.signal")
+    return (
+        {"signal": match[2], "early": match[3] or "60", "whom": match[1] or ""}
+        if match
+        else {"signal": "", "early": "0", "whom": ""}
+    )
+
+
+def exports(env: Mapping[str, str]) -> str:
+    """Variables as bash reads them, each quoted. Raises Rejected for a name or a value that cannot be one."""
+    lines = []
+    for name, value in env.items():
+        if "\0" in value:
+            raise Rejected(f"The value of {name} holds a NUL, which no variable can.", "env")
+        if _is_passed(name):
+            lines.append(f"export {name}={shlex.quote(value)}\n")
+    return "".join(lines)
+
+
+@lru_cache(4096)
+def _is_passed(name: str) -> bool:
+    if not _NAME.fullmatch(name):
+        raise Rejected(f"{name[:80]!r} is no name of a variable.", "env")
+    return not _DROPPED.fullmatch(name)
+
+
+def _base64(text: str) -> str:
+    return _lines(text.encode(errors="surrogateescape"))
+
+
+def _packed(files: Mapping[str, bytes]) -> bytes:
+    """As tar.gz."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for path, content in files.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def _lines(content: bytes) -> str:
+    """Base64, 76 characters a line, without a last newline."""
+    return base64.encodebytes(content).decode().rstrip("\n")
+
+
+_RANK_TEXT = _base64(_RANK)

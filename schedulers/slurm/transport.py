@@ -1,0 +1,149 @@
+"""Starting Slurm's commands: here, or on a login host over SSH. Always an argv, never a shell text made of input."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from schedulers.contract import Unavailable
+from schedulers.slurm.errors import failure
+
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/opt/slurm/bin"
+
+
+def surroundings(path: str, conf: str) -> dict[str, str]:
+    """All variables that a command of Slurm's gets from us, and so all that a job inherits: times come in Unix seconds."""
+    env = {
+        "PATH": f"{path}:{PATH}" if path else PATH,
+        "LC_ALL": "C.UTF-8",
+        "TZ": "UTC",
+        "SLURM_TIME_FORMAT": "%s",
+    }
+    return {**env, "SLURM_CONF": conf} if conf else env
+
+
+@dataclass(frozen=True)
+class Here:
+    """Commands of this machine."""
+
+    env: Mapping[str, str]
+    timeout: float = 8
+
+    def run(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0) -> bytes:
+        """What it printed. Raises Rejected or Unavailable with its words."""
+        code, out, err = self.run_all(argv, given, timeout)
+        if code:
+            raise failure((err or out).decode(errors="replace"))
+        return out
+
+    def run_all(
+        self, argv: Sequence[str], given: bytes = b"", timeout: float = 0, user: str | None = None
+    ) -> tuple[int, bytes, bytes]:
+        """Exit code, output and errors. Raises Unavailable when it could not be started or did not end."""
+        try:
+            done = subprocess.run(
+                argv,
+                input=given,
+                env=dict(self.env),
+                capture_output=True,
+                timeout=timeout or self.timeout,
+                check=False,
+                cwd="/",
+                user=user,
+                group=pwd.getpwnam(user).pw_gid if user else None,
+                extra_groups=[] if user else None,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise Unavailable(
+                f"{argv[0]} did not answer within {timeout or self.timeout:g} s."
+            ) from error
+        except FileNotFoundError as error:
+            raise Unavailable(f"{argv[0]} is not installed on this machine.") from error
+        except (OSError, KeyError) as error:
+            raise Unavailable(f"{argv[0]} cannot be started: {error}") from error
+        return done.returncode, done.stdout, done.stderr
+
+
+@dataclass(frozen=True)
+class Login:
+    """A host to which Slurm's commands belong. `key` and `known_hosts` are texts; ssh reads them from memory, not from a disk."""
+
+    host: str
+    user: str
+    port: int
+    key: str = field(repr=False)
+    known_hosts: str = ""
+
+
+@dataclass(frozen=True)
+class There:
+    """The same over SSH, with nothing that could ask, forward or fall back to a password."""
+
+    login: Login
+    env: Mapping[str, str]
+    timeout: float = 12
+
+    def run(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0) -> bytes:
+        code, out, err = self.run_all(argv, given, timeout)
+        if code == 255:
+            raise Unavailable(
+                f"The login host {self.login.host} cannot be reached: {err.decode(errors='replace').strip()[:300]}"
+            )
+        if code:
+            raise failure((err or out).decode(errors="replace"))
+        return out
+
+    def run_all(
+        self, argv: Sequence[str], given: bytes = b"", timeout: float = 0, user: str | None = None
+    ) -> tuple[int, bytes, bytes]:
+        clean = ["env", "-i", *(f"{name}={value}" for name, value in self.env.items()), *argv]
+        key, known = _in_memory(self.login.key), _in_memory(self.login.known_hosts)
+        try:
+            return Here({"PATH": PATH}, self.timeout).run_all(
+                self._ssh(key, known, shlex.join(clean)), given, timeout
+            )
+        finally:
+            os.close(key)
+            os.close(known)
+
+    def _ssh(self, key: int, known: int, command: str) -> list[str]:
+        options = [
+            "BatchMode=yes",
+            "IdentitiesOnly=yes",
+            "StrictHostKeyChecking=yes",
+            "ClearAllForwardings=yes",
+            "ForwardAgent=no",
+            f"ConnectTimeout={min(self.timeout, 10):g}",
+            f"UserKnownHostsFile={_path(known)}",
+            "GlobalKnownHostsFile=/dev/null",
+        ]
+        return [
+            "ssh",
+            "-F",
+            "/dev/null",
+            "-i",
+            _path(key),
+            "-p",
+            str(self.login.port),
+            *(word for o in options for word in ("-o", o)),
+            "-l",
+            self.login.user,
+            "--",
+            self.login.host,
+            command,
+        ]
+
+
+def _in_memory(text: str) -> int:
+    file = os.memfd_create("muster", os.MFD_CLOEXEC)
+    os.fchmod(file, 0o600)
+    os.write(file, (text.strip() + "\n").encode())
+    return file
+
+
+def _path(file: int) -> str:
+    return f"/proc/{os.getpid()}/fd/{file}"

@@ -1,0 +1,66 @@
+"""What a job asks for: read from YAML, JSON or `#SBATCH` scripts, checked, compared, and turned into what runs.
+
+Pure Python: no Django and no model is imported here, so that the CLI and the tests can use all of it.
+"""
+
+from __future__ import annotations
+
+from schedulers.spec.compare import Change, diff
+from schedulers.spec.environment import Task, environment
+from schedulers.spec.errors import FieldError, SpecErrors
+from schedulers.spec.examples import Example, examples
+from schedulers.spec.features import Feature
+from schedulers.spec.model import (
+    ImageCheck,
+    Input,
+    JobSpec,
+    Launcher,
+    Output,
+    Policy,
+    Port,
+    Preempt,
+    Priority,
+    Resources,
+)
+from schedulers.spec.parsing import Parsed, parse_mapping, parse_yaml
+from schedulers.spec.parts import Accelerators, Array, Condition, Dependency
+from schedulers.spec.sbatch import parse_sbatch, parse_text
+from schedulers.spec.schema import FieldDoc, describe, json_schema
+from schedulers.spec.script import script
+from schedulers.spec.slurm import Slurm
+
+__all__ = [
+    "Accelerators",
+    "Array",
+    "Change",
+    "Condition",
+    "Dependency",
+    "Example",
+    "Feature",
+    "FieldDoc",
+    "FieldError",
+    "ImageCheck",
+    "Input",
+    "JobSpec",
+    "Launcher",
+    "Output",
+    "Parsed",
+    "Policy",
+    "Port",
+    "Preempt",
+    "Priority",
+    "Resources",
+    "Slurm",
+    "SpecErrors",
+    "Task",
+    "describe",
+    "diff",
+    "environment",
+    "examples",
+    "json_schema",
+    "parse_mapping",
+    "parse_sbatch",
+    "parse_text",
+    "parse_yaml",
+    "script",
+]

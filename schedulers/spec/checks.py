@@ -1,0 +1,69 @@
+"""What must hold between the fields of a section, once each of them is right by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+from schedulers.spec.errors import Place, Refused
+
+if TYPE_CHECKING:
+    from schedulers.spec.model import Input, JobSpec, Policy
+
+T = TypeVar("T")
+MOST_ENVIRONMENT = (
+    100 * 1024
+)  # bytes, names and values together: execve holds more, and Muster adds its own
+
+
+def check_input(made: Input, place: Place) -> None:
+    if bool(made.dataset) == bool(made.checkpoint):
+        place.add("must name either `dataset` or `checkpoint`")
+
+
+def check_policy(made: Policy, place: Place) -> None:
+    if made.retry_on and not made.retries:
+        place.key("retry_on").add("has no effect without `retries`; set `retries: 1` or more")
+
+
+def check_run(text: str) -> str:
+    if not text.strip():
+        raise Refused("is empty: write the commands to run")
+    return text
+
+
+def check_job(made: JobSpec, place: Place) -> None:
+    for name in sorted(set(made.envs) & set(made.secrets)):
+        place.key("secrets").key(name).add("is also set in `envs`; keep one of the two")
+    for name in sorted(made.secret_files):
+        if taken := next(
+            (
+                t
+                for n in (name, f"{name}_FILE")
+                for t in ("envs", "secrets")
+                if n in getattr(made, t)
+            ),
+            "",
+        ):
+            place.key("secret_files").key(name).add(
+                f"is also set in `{taken}`, or {name}_FILE is; keep one of the two"
+            )
+    paths = [entry.path for entry in made.inputs] + [entry.path for entry in made.outputs]
+    for path in _repeated(paths):
+        place.key("inputs").add(
+            f"the path {path} is used twice; each input and output needs its own"
+        )
+    for name in _repeated(port.name for port in made.ports):
+        place.key("ports").add(f"the name {name} is used twice")
+    for number in _repeated(port.port for port in made.ports):
+        place.key("ports").add(f"the port {number} is used twice")
+    size = sum(len(name) + len(value.encode()) + 2 for name, value in made.envs.items())
+    if size > MOST_ENVIRONMENT:
+        place.key("envs").add(
+            f"is {size:,} bytes long in all; at most {MOST_ENVIRONMENT:,} are allowed"
+        )
+
+
+def _repeated(values: Iterable[T]) -> list[T]:
+    return [value for value, count in Counter(values).items() if count > 1]

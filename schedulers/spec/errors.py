@@ -1,0 +1,148 @@
+"""What is wrong with a spec: every fault at once, each with the field it is in and what would be allowed there."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from schedulers.spec.field_types import Kind
+
+T = TypeVar("T")
+MOST_ERRORS = 50
+LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One fault. `field` is a dotted path ("resources.memory", "inputs[0].path", "" for the whole document)."""
+
+    field: str
+    message: str
+    line: int | None = None  # from 1; None where there is no text (a JSON body)
+
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line else ""
+        return f"{where}{self.field}: {self.message}" if self.field else f"{where}{self.message}"
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"field": self.field, "message": self.message, "line": self.line}
+
+
+class SpecErrors(ValueError):
+    """The one thing the parsers raise. `errors` is never empty and is in the order of the text."""
+
+    def __init__(self, errors: Iterable[FieldError]):
+        self.errors = tuple(errors)
+        super().__init__("\n".join(str(error) for error in self.errors))
+
+
+class Refused(Exception):
+    """A value that a kind does not take; the message completes the sentence "<field> …"."""
+
+
+@dataclass
+class Report:
+    """Collects the faults of one spec, and knows where in the text each field stands."""
+
+    lines: Mapping[str, int] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    errors: list[FieldError] = field(default_factory=list)
+    unsaid: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.errors) >= MOST_ERRORS
+
+    @property
+    def count(self) -> int:
+        return len(self.errors) + self.unsaid
+
+    def add(self, field_path: str, message: str, line: int | None = None) -> None:
+        if self.is_full:
+            self.unsaid += 1
+            return
+        self.errors.append(FieldError(field_path, message, line or self.line_of(field_path)))
+
+    def line_of(self, field_path: str) -> int | None:
+        """The line of the field, or of the nearest thing around it that the text has."""
+        while field_path and field_path not in self.lines:
+            field_path = field_path[: max(field_path.rfind("."), field_path.rfind("["), 0)]
+        return self.lines.get(field_path)
+
+    def raise_if_any(self) -> None:
+        if not self.errors:
+            return
+        errors = sorted(self.errors, key=lambda error: error.line or 0)
+        if self.unsaid:
+            errors.append(FieldError("", f"and {self.unsaid} more faults that are not listed"))
+        raise SpecErrors(errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the spec a value stands, while it is read."""
+
+    report: Report
+    path: str = ""
+
+    def key(self, name: str) -> Place:
+        return Place(self.report, f"{self.path}.{name}" if self.path else name)
+
+    def item(self, index: int) -> Place:
+        return Place(self.report, f"{self.path}[{index}]")
+
+    @property
+    def source(self) -> str | None:
+        """The scalar as it was typed ("1.10"), when the spec came as text."""
+        return self.report.sources.get(self.path)
+
+    def add(self, message: str) -> None:
+        self.report.add(self.path, message)
+
+    def shown(self, value: object) -> str:
+        """The value for a message, as it was typed where that is known (1e999, not inf)."""
+        typed = self.source
+        return shown(value) if typed is None or len(typed) > LONGEST_SHOWN else typed
+
+    def read(self, kind: Kind[T], value: object, default: T) -> T:
+        """The value as `kind` understands it; `default` once the fault is recorded."""
+        try:
+            return kind.read(value, self)
+        except Refused as fault:
+            self.add(str(fault))
+            return default
+
+
+def shown(value: object) -> str:
+    """A value for an error message: one short line, whatever was sent."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**LONGEST_SHOWN:
+        return "a number of too many digits"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    text = (
+        repr(value) if isinstance(value, str | int | float | bytes) else f"a {type(value).__name__}"
+    )
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+
+
+def shown_key(key: object) -> str:
+    """A key for a field path: itself when it is plain and short."""
+    if isinstance(key, str) and key.isprintable() and len(key) <= LONGEST_SHOWN:
+        return key
+    return shown(key)
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """ "; did you mean `x`?" when one of the known words is near, else nothing."""
+    matches = difflib.get_close_matches(word[:LONGEST_SHOWN].lower(), list(known), n=1, cutoff=0.6)
+    return f"; did you mean `{matches[0]}`?" if matches else ""
+
+
+def listed(words: Iterable[str]) -> str:
+    return ", ".join(words)

@@ -1,0 +1,382 @@
+# ruff: noqa: RUF009 - `asked` only wraps dataclasses.field; its defaults are immutable
+"""What a job asks for. These tables are the one source of the parser, the YAML we print, the JSON schema and the docs.
+
+All values are normalized: memory in bytes, times in whole seconds, GPU types in lower case. Equal specs ask the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from schedulers.spec import checks, document, field_types, names, other_tools
+from schedulers.spec import features as features_of
+from schedulers.spec.errors import FieldError
+from schedulers.spec.field_types import Choice, ListOf, MapOf, Text, Whole
+from schedulers.spec.parts import (
+    Accelerators,
+    AcceleratorsKind,
+    Array,
+    ArrayKind,
+    Dependency,
+    DependencyKind,
+)
+from schedulers.spec.sections import Section, asked
+from schedulers.spec.slurm import SLURM, Slurm
+from schedulers.states import Reason
+
+MOST_NODES = 4096
+MOST_TEXT = 100 * 1024  # bytes of `run` or `setup`: one argument of execve holds 128 KiB
+MEMORY_LIMIT = 1 << 50
+YEAR = 366 * 86400
+
+
+class Launcher(StrEnum):
+    NONE = "none"
+    TORCHRUN = "torchrun"
+    MPI = "mpi"
+    SRUN = "srun"
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether Muster starts `run` once per GPU, rather than the job's own text doing that."""
+        return self in {Launcher.TORCHRUN, Launcher.MPI}
+
+
+class Priority(StrEnum):
+    LOW = "low"
+    NORMAL = "normal"
+    HIGH = "high"
+    URGENT = "urgent"
+
+
+class Preempt(StrEnum):
+    """Base Command's words: may the job be stopped for another, and does it then go on or begin again?"""
+
+    RUNONCE = "runonce"
+    RESTARTABLE = "restartable"
+    RESUMABLE = "resumable"
+
+
+class ImageCheck(StrEnum):
+    """What becomes of a job whose image can certainly start on no node that it may go to."""
+
+    REFUSE = "refuse"
+    WARN = "warn"
+
+
+_RETRIED = tuple(
+    reason
+    for reason in Reason
+    if reason not in {Reason.COMPLETED, Reason.CANCELED, Reason.DEPENDENCY_FAILED, Reason.REJECTED}
+)
+_REASONS = Choice(
+    Reason, only=_RETRIED, aliases={"node_fail": Reason.NODE_FAILED, "oom": Reason.OUT_OF_MEMORY}
+)
+_TREE = Text("dataset reference", pattern=names.TREE_PATTERN, hint="org/name or org/name@revision")
+_SECRET = Text(
+    "secret reference",
+    pattern=names.SECRET_PATTERN,
+    hint="the team and name of a secret, such as team/wandb, or team/wandb@3 for its third version",
+)
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What each node gives to the job. An ask is a minimum: `64+` means the same as `64`."""
+
+    accelerators: Accelerators = asked(
+        AcceleratorsKind(),
+        Accelerators(),
+        "GPUs on each node, with their type where it matters",
+        examples=(1, "H100:8", "mig-1g.10gb:1"),
+    )
+    cpus: float = asked(
+        field_types.cores(0.1, 4096), 1.0, "CPU cores on each node", examples=(4, 0.5, "64+")
+    )
+    memory: int = asked(
+        field_types.size(MEMORY_LIMIT),
+        0,
+        "Memory on each node; left out, the job has no limit of its own. A bare number is in GiB",
+        examples=("512Mi", "64Gi", 512),
+    )
+    shm_size: int = asked(
+        field_types.size(MEMORY_LIMIT),
+        0,
+        "Shared memory (/dev/shm) of the container; data loaders with workers need it",
+        examples=("8Gi",),
+    )
+
+    @property
+    def gpus(self) -> int:
+        return self.accelerators.count
+
+    @property
+    def gpu_type(self) -> str:
+        """ "h100", or "" for any."""
+        return self.accelerators.type
+
+
+@dataclass(frozen=True)
+class Input:
+    """A dataset or a checkpoint that the job finds under `path`, read-only."""
+
+    dataset: str = asked(
+        _TREE, "", "The dataset, with a revision to pin it", examples=("atlas/c4@3f2a91c",)
+    )
+    checkpoint: str = asked(
+        _TREE, "", "The checkpoint, instead of a dataset", examples=("atlas/llama-sft@v3",)
+    )
+    path: str = asked(
+        Text("path", most=4096, check=names.check_mount_path),
+        "",
+        "Where the job finds it",
+        examples=("/data",),
+        required=True,
+    )
+
+
+@dataclass(frozen=True)
+class Output:
+    """A directory of the job that becomes a version when it ends, and every so often before."""
+
+    path: str = asked(
+        Text("path", most=4096, check=names.check_mount_path),
+        "",
+        "The directory the job writes",
+        examples=("/results",),
+        required=True,
+    )
+    to: str = asked(
+        Text(
+            "destination",
+            pattern=names.OUTPUT_PATTERN,
+            hint="checkpoint:org/name or dataset:org/name",
+        ),
+        "",
+        "What it becomes a version of",
+        examples=("checkpoint:atlas/llama-sft",),
+        required=True,
+    )
+    every: int = asked(
+        field_types.duration(0, YEAR),
+        0,
+        "Also save this often while the job runs",
+        examples=("30m",),
+    )
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port on which the job serves, such as a dashboard."""
+
+    name: str = asked(
+        Text(
+            "port name",
+            pattern=r"[a-z]([a-z0-9-]{0,13}[a-z0-9])?",
+            hint="lower-case letters, digits and -, at most 15",
+        ),
+        "",
+        "A short name",
+        examples=("tb",),
+        required=True,
+    )
+    port: int = asked(
+        Whole(1, 65535), 0, "The number the program listens on", examples=(6006,), required=True
+    )
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How the job is treated. Times in seconds."""
+
+    pool: str = asked(
+        Text(
+            "pool",
+            pattern=names.SLUG,
+            hint="the name of a pool: lower-case letters, digits and . _ -",
+        ),
+        "",
+        "The pool to run in; left out, any that the team may use",
+        examples=("h100",),
+    )
+    priority: Priority = asked(
+        Choice(Priority), Priority.NORMAL, "Who goes first among waiting jobs"
+    )
+    preempt: Preempt = asked(
+        Choice(Preempt),
+        Preempt.RUNONCE,
+        "runonce: never stopped for another job; restartable: may be, and begins again; resumable: may be, and goes on",
+    )
+    max_runtime: int | None = asked(
+        field_types.duration(1, YEAR),
+        None,
+        "Stopped after this long",
+        examples=("30m", "24h", "1d12h"),
+    )
+    retries: int = asked(Whole(0, 100), 0, "How often to try again")
+    retry_on: tuple[Reason, ...] = asked(
+        ListOf(_REASONS, most=20, lone=True),
+        (),
+        "For which ends; left out, those that are the platform's fault",
+        examples=(["node_failed", "xid"],),
+    )
+    backoff: int = asked(
+        field_types.duration(0, 86400),
+        30,
+        "Wait before the first retry; doubles with each",
+        examples=("1m",),
+    )
+    image_check: ImageCheck = asked(
+        Choice(ImageCheck),
+        ImageCheck.REFUSE,
+        "refuse: a job whose image can start on no node is not taken; warn: it is taken all the same",
+    )
+    grace: int = asked(
+        field_types.duration(0, 3600),
+        30,
+        "Between the polite signal (SIGTERM) and the end (SIGKILL)",
+    )
+
+
+RESOURCES = Section(Resources, elsewhere=other_tools.IN_RESOURCES)
+POLICY = Section(Policy, elsewhere=other_tools.IN_POLICY, check=checks.check_policy)
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """What was asked, complete and checked; made by the parsers only."""
+
+    name: str = asked(
+        Text("name", most=400, check=names.check_job_name),
+        "job",
+        "What people call the job",
+        examples=("llama-sft",),
+    )
+    image: str = asked(
+        Text(
+            "image",
+            most=512,
+            pattern=names.IMAGE_PATTERN,
+            hint="an image reference such as nvcr.io/nvidia/pytorch:26.09-py3",
+        ),
+        "",
+        "The container image; left out, the node's own programs",
+        examples=("nvcr.io/nvidia/pytorch:26.09-py3",),
+    )
+    num_nodes: int = asked(Whole(1, MOST_NODES), 1, "How many nodes work together")
+    resources: Resources = asked(RESOURCES, Resources(), "What each node gives to the job")
+    launcher: Launcher = asked(
+        Choice(Launcher),
+        Launcher.NONE,
+        "none: `run` is run once per node; torchrun, mpi: once per GPU, as ranks that know of each other; srun: once, as a batch "
+        "script of Slurm that starts the rest itself",
+    )
+    setup: str = asked(
+        Text("bash", most=MOST_TEXT, lines=True),
+        "",
+        "Bash, before `run`; the first command that fails ends the job",
+        examples=("pip install -r requirements.txt",),
+    )
+    run: str = asked(
+        Text("bash", most=MOST_TEXT, lines=True, check=checks.check_run),
+        "",
+        "Bash: the commands to run",
+        examples=("python train.py",),
+        required=True,
+    )
+    envs: Mapping[str, str] = asked(
+        MapOf(
+            Text("text", most=64 * 1024, lines=True, exact=True),
+            most=256,
+            pattern=f"^{names.ENV_PATTERN}$",
+            check_name=names.check_env_name,
+        ),
+        {},
+        "Environment variables",
+        examples=({"NCCL_DEBUG": "WARN"},),
+    )
+    secrets: Mapping[str, str] = asked(
+        MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
+        {},
+        "Environment variables whose values are secrets: team/NAME of the job's own team, org/NAME of the organization",
+        examples=({"WANDB_API_KEY": "team/wandb"},),
+    )
+    secret_files: Mapping[str, str] = asked(
+        MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
+        {},
+        "Secrets as files that only the job reads: NAME is no variable then, and NAME_FILE tells the path",
+        examples=({"KUBECONFIG": "team/kubeconfig"},),
+    )
+    inputs: tuple[Input, ...] = asked(
+        ListOf(Section(Input, check=checks.check_input), most=32),
+        (),
+        "Datasets and checkpoints to read",
+    )
+    outputs: tuple[Output, ...] = asked(
+        ListOf(Section(Output), most=32), (), "Directories to keep as versions"
+    )
+    ports: tuple[Port, ...] = asked(
+        ListOf(Section(Port), most=16), (), "Ports on which the job serves"
+    )
+    labels: Mapping[str, str] = asked(
+        MapOf(
+            Text("text", most=255, check=names.check_printable),
+            most=32,
+            pattern=f"^{names.LABEL_PATTERN}$",
+            check_name=names.check_label_name,
+        ),
+        {},
+        "Labels to find the job by",
+        examples=({"project": "sft"},),
+    )
+    array: Array | None = asked(
+        ArrayKind(),
+        None,
+        "Run many tasks of this job, each with its own SLURM_ARRAY_TASK_ID",
+        examples=(100, "1-99:2%4", {"size": 100, "max_parallel": 4}),
+        null_refused=True,
+    )
+    after: tuple[Dependency, ...] = asked(
+        ListOf(DependencyKind(), most=64, lone=True),
+        (),
+        "Jobs that must end first: number or uuid; `:any` for however it ends, `:failed` for only when it fails",
+        examples=([12], ["#12:any"]),
+        null_refused=True,
+    )
+    policy: Policy = asked(POLICY, Policy(), "How the job is treated")
+    slurm: Slurm = asked(
+        SLURM,
+        Slurm(),
+        "Further options of sbatch, for clusters of Slurm; any other leaves them out, and says so",
+    )
+
+    @property
+    def tasks(self) -> int:
+        return self.array.size if self.array else 1
+
+    @property
+    def native(self) -> Mapping[str, Any]:
+        """What it says in Slurm's own words: plain data, without what is left open."""
+        return SLURM.write(self.slurm)
+
+    @property
+    def processes_per_node(self) -> int:
+        """How many copies of `run` Muster starts on each node."""
+        return max(1, self.resources.gpus) if self.launcher.is_ranked else 1
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Plain data that `parse_mapping` turns into an equal spec: only what is not the default, in a fixed order."""
+        return JOB.write(self)
+
+    def to_yaml(self) -> str:
+        return document.dump(self.to_mapping())
+
+    def unavailable(self, features: Collection[str]) -> list[FieldError]:
+        """The fields that need a `Feature` which is not among `features`."""
+        return features_of.unavailable(self, features)
+
+
+JOB = Section(JobSpec, elsewhere=other_tools.ELSEWHERE, check=checks.check_job)

@@ -1,0 +1,104 @@
+"""`#SBATCH` lines as a list of options. Pure text work: what they mean for a spec is in `sbatch.py`."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from schedulers.spec.errors import Report, nearest
+
+_LETTERS = """
+A=account a=array b=begin c=cpus-per-task C=constraint D=chdir d=dependency e=error F=nodefile G=gpus H=hold i=input
+J=job-name k=no-kill L=licenses m=distribution M=clusters N=nodes n=ntasks o=output O=overcommit p=partition q=qos
+s=oversubscribe S=core-spec t=time w=nodelist x=exclude W=wait
+"""
+_FLAGS = """
+exclusive hold no-requeue overcommit oversubscribe parsable requeue no-kill contiguous spread-job use-min-nodes wait
+quiet verbose disable-stdout-job-summary get-user-env reboot
+"""
+_OTHERS = """
+acctg-freq batch bb bbf cluster-constraint comment container container-image container-mounts container-name
+container-workdir cores-per-socket cpu-freq cpus-per-gpu deadline delay-boot export export-file extra
+extra-node-info gid gpu-bind gpu-freq gpus-per-node gpus-per-socket gpus-per-task gres gres-flags hint ignore-pbs
+kill-on-invalid-dep mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus network nice
+ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket open-mode power prefer priority profile propagate
+reservation signal sockets-per-node switches test-only thread-spec threads-per-core time-min tmp tres-per-task uid
+wait-all-nodes wckey wrap
+"""
+SHORT: dict[str, str] = {word[0]: word[2:] for word in _LETTERS.split()}
+FLAGS = frozenset(_FLAGS.split())
+KNOWN = frozenset(SHORT.values()) | FLAGS | frozenset(_OTHERS.split())
+
+_DIRECTIVE = re.compile(r"#SBATCH(?:\s+(.*))?$")
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option by its long name; value "" for a flag. `line` counts from 1."""
+
+    name: str
+    value: str
+    line: int
+
+
+def options(text: str, report: Report) -> dict[str, Option]:
+    """The options of a script, later ones over earlier ones as in Slurm. Unknown ones are recorded in the report."""
+    found: dict[str, Option] = {}
+    for line, words in _directives(text, report):
+        for option in _options_of(words, line, report):
+            found[option.name] = option
+    return found
+
+
+def _directives(text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
+    """Slurm stops looking at the first line that is neither empty nor a comment."""
+    for line, typed in enumerate(text.split("\n"), start=1):
+        if typed.strip() and not typed.startswith("#"):
+            return
+        match = _DIRECTIVE.match(typed)
+        if match is None:
+            continue
+        try:
+            yield line, _words(match[1] or "")
+        except ValueError:
+            report.add("#SBATCH", "a quotation mark is missing", line)
+
+
+def _words(text: str) -> list[str]:
+    """Words as a shell splits them, up to a comment; a # inside a word (nvcr.io#nvidia/pytorch) is none. Raises ValueError."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = shlex.split(
+            re.split(r"\s#", text, maxsplit=1)[0]
+        )  # the quotation mark may be in the comment
+    return list(itertools.takewhile(lambda word: not word.startswith("#"), words))
+
+
+def _options_of(words: list[str], line: int, report: Report) -> Iterator[Option]:
+    rest = iter(words)
+    for word in rest:
+        name, value = _split(word)
+        if name not in KNOWN:
+            hint = "" if report.is_full else nearest(name or word, sorted(KNOWN))
+            report.add(f"#SBATCH {word[:40]}", f"is not an option of sbatch{hint}", line)
+            return
+        if value is None:
+            value = "" if name in FLAGS else next(rest, None)
+        if value is None:
+            report.add(f"#SBATCH --{name}", "has no value", line)
+            continue
+        yield Option(name, value, line)
+
+
+def _split(word: str) -> tuple[str, str | None]:
+    """("nodes", "2") of `--nodes=2` and `-N2`; the value is None where it is the next word or there is none."""
+    if word.startswith("--"):
+        name, equals, value = word[2:].partition("=")
+        return name, value if equals else None
+    if word.startswith("-") and len(word) > 1:
+        return SHORT.get(word[1], ""), word[2:].removeprefix("=") or None
+    return "", None

@@ -1,0 +1,307 @@
+"""Who acts, and the one function that says whether they may."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from portal.core import clock
+from portal.core.errors import NotFound, NotPermitted
+from workspaces.access.custom_roles import own_roles_for
+from workspaces.access.explanation import why_not
+from workspaces.access.permissions import NOT_FOR_OTHERS, OPERATOR_GRANTS, READS, Permission
+from workspaces.access.roles import OwnRole, granted_by
+from workspaces.access.steps import Case, explained
+from workspaces.models import Impersonation, Membership, Organization, Team, TeamMembership, User
+from workspaces.tenancy.scope import org_scope
+
+ALL_SCOPES = "all"
+ONLY_ORG = (
+    "only_org"  # the session's key of an organization's id, set at sign-in through its own provider
+)
+VOUCHED_BY = "vouched_by"  # and of that provider's id
+ACTS_AS = "acts_as"  # the session's key of an impersonation's id
+CLOSED = (
+    "closed_orgs"  # ids of organizations that a password does not open, with the name of what does
+)
+
+
+@dataclass(frozen=True)
+class TokenFacts:
+    """What narrows an actor who came with a token: a token never does more than its owner."""
+
+    id: UUID
+    org_id: UUID
+    team_id: UUID | None
+    attempt_id: UUID | None
+    scopes: frozenset[str]
+    networks: tuple[str, ...] = ()
+    name: str = ""
+    vouched_by: UUID | None = (
+        None  # made in a session that this provider of the organization vouched for
+    )
+
+    def allows(self, permission: Permission) -> bool:
+        return ALL_SCOPES in self.scopes or permission in self.scopes
+
+
+@dataclass(frozen=True)
+class ActedBy:
+    """The operator who acts as this person, and until when."""
+
+    id: UUID  # of the Impersonation
+    email: str
+    until: datetime
+
+
+@dataclass(frozen=True)
+class Actor:
+    """A signed-in person, a token, or a part of Muster. `org_id` and the roles are set once an organization is entered."""
+
+    user_id: UUID | None
+    email: str
+    name: str = ""
+    is_operator: bool = False
+    is_service: bool = False
+    has_second_factor: bool = False
+    token: TokenFacts | None = None
+    only_org: UUID | None = None  # vouched for by that organization's own provider: no other opens
+    vouched_by: UUID | None = None  # that provider
+    closed: Mapping[str, str] = field(
+        default_factory=dict
+    )  # organizations that ask for another way in, and its name
+    acted_by: ActedBy | None = None  # set: an operator, who sees what this person sees
+    org_id: UUID | None = None
+    org_slug: str = ""
+    org_role: str = ""
+    team_roles: Mapping[UUID, str] = field(default_factory=dict)
+    own_roles: Mapping[str, OwnRole] = field(
+        default_factory=dict
+    )  # the organization's own, where any of the above is one
+
+    @property
+    def via(self) -> str:
+        """What they came with, as events tell it."""
+        return f"token {self.token.id} {self.token.name}".rstrip() if self.token else "session"
+
+    def enter(self, org: Organization) -> Actor:
+        """The same actor inside an organization. Raises NotFound for strangers: they must not learn that it exists."""
+        with org_scope(org.id):
+            role = (
+                Membership.objects.filter(user_id=self.user_id, suspended_at=None)
+                .values_list("role", flat=True)
+                .first()
+                or ""
+            )
+            teams = (
+                dict(
+                    TeamMembership.objects.filter(user_id=self.user_id).values_list(
+                        "team_id", "role"
+                    )
+                )
+                if role
+                else {}
+            )
+        return self.within(org, role, teams)
+
+    def within(self, org: Organization, role: str, teams: Mapping[UUID, str]) -> Actor:
+        """The same for whom the roles there are known already. Raises NotFound, and NotPermitted where the organization wants a
+        second factor of everybody."""
+        is_elsewhere = (
+            self.token is not None and self.token.org_id != org.id
+        ) or self.only_org not in (None, org.id)
+        if is_elsewhere or not (role or self.is_operator):
+            raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
+        if way := self.closed.get(str(org.id)):
+            raise NotPermitted(
+                f"{org.name} asks its people to sign in with {way}. Sign out, and sign in with that."
+            )
+        if org.requires_second_factor and not self._is_vouched_for():
+            raise NotPermitted(
+                f"{org.name} requires a second factor, and {self.email} has none yet: "
+                "add a passkey or an authenticator app on the Security page of your account.",
+                code="second_factor_required",
+            )
+        own = own_roles_for(org.id, (role, *teams.values()))
+        return replace(
+            self, org_id=org.id, org_slug=org.slug, org_role=role, team_roles=teams, own_roles=own
+        )
+
+    def _is_vouched_for(self) -> bool:
+        """Service accounts have no factors, and a job that runs is not stopped for those of its owner; parts of Muster are nobody. Whom
+        the organization's own provider let in, it has asked for what it wants."""
+        is_job = self.token is not None and self.token.attempt_id is not None
+        is_let_in = self.only_org is not None and self.token is None
+        return (
+            self.has_second_factor or self.is_service or is_job or is_let_in or self.user_id is None
+        )
+
+    def may(self, permission: Permission, team_id: UUID | None = None) -> bool:
+        """Whether the roles, and the token if there is one, allow it (in that team, or in the organization)."""
+        if self.token and not self.token.allows(permission):
+            return False
+        if self.token and self.token.team_id and team_id != self.token.team_id:
+            return team_id is None and permission in READS and self._holds(permission, None)
+        return self._holds(permission, team_id)
+
+    def teams_where(self, permission: Permission) -> frozenset[UUID] | None:
+        """The teams in which it is allowed; None: in all of the organization. A grant as a queryset filter."""
+        if (self.token and not self.token.allows(permission)) or self.refuses_to_act(permission):
+            return frozenset()
+        if self.token and self.token.team_id:
+            return (
+                frozenset({self.token.team_id})
+                if self.may(permission, self.token.team_id)
+                else frozenset()
+            )
+        if self._holds(permission, None):
+            return None
+        return frozenset(
+            t
+            for t, role in self.team_roles.items()
+            if permission in granted_by("team", role, self.own_roles)
+        )
+
+    def granted(self, team_id: UUID | None = None) -> frozenset[Permission]:
+        """What the person's roles grant in the organization, or in that team of it; a token is not looked at."""
+        if self.is_operator:
+            return OPERATOR_GRANTS
+        granted = granted_by("org", self.org_role, self.own_roles)
+        if team_id is not None and team_id in self.team_roles:
+            granted = granted | granted_by("team", self.team_roles[team_id], self.own_roles)
+        return granted - NOT_FOR_OTHERS if self.acted_by else granted
+
+    def refuses_to_act(self, permission: Permission) -> bool:
+        """An operator who acts as this person must not do that in their name."""
+        return self.acted_by is not None and permission in NOT_FOR_OTHERS
+
+    def check_acts_for_oneself(self) -> None:
+        """Raises NotPermitted for an operator who acts as this person."""
+        if self.acted_by is not None:
+            raise NotPermitted(
+                f"You act as {self.email}: that is theirs alone to do. Stop acting as them first.",
+                code="impersonating",
+            )
+
+    def _holds(self, permission: Permission, team_id: UUID | None) -> bool:
+        """Whether it is among `granted`, asked without building the set: every request asks this."""
+        if self.refuses_to_act(permission):
+            return False
+        if self.is_operator or permission in granted_by("org", self.org_role, self.own_roles):
+            return True
+        role = self.team_roles.get(team_id) if team_id is not None else None
+        return role is not None and permission in granted_by("team", role, self.own_roles)
+
+    def case(self, permission: Permission, team: Team | UUID | None = None) -> Case:
+        """The same question as `may`, for an explanation."""
+        team_id, slug = (team.id, team.slug) if isinstance(team, Team) else (team, "")
+        return Case(
+            email=self.email,
+            permission=permission,
+            org_id=self.org_id,
+            team_id=team_id,
+            team=slug,
+            is_operator=self.is_operator,
+            org_role=self.org_role,
+            team_role=self.team_roles.get(team_id, "") if team_id else "",
+            own_roles=self.own_roles,
+            token=self.token,
+        )
+
+
+def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = None) -> None:
+    """Raises NotPermitted, which says why, unless the actor may. The object must already have been found inside the actor's
+    organization."""
+    team_id = team.id if isinstance(team, Team) else team
+    if actor.refuses_to_act(permission):
+        actor.check_acts_for_oneself()
+    if not actor.may(permission, team_id):
+        where = "this team" if team_id else "this organization"
+        narrow = " with this token" if actor.token and not actor.token.allows(permission) else ""
+        reasons = why_not(explained(actor.case(permission, team)))
+        raise NotPermitted(
+            f"You may not do that in {where}{narrow}: it needs {permission}. {reasons}",
+            data={
+                "permission": str(permission),
+                **({"team": team.slug} if isinstance(team, Team) else {}),
+            },
+        )
+
+
+def actor_of(user: User, token: TokenFacts | None = None) -> Actor:
+    """The actor that a signed-in person is, before they enter an organization. A token is worth no more than the session that made it."""
+    actor = Actor(
+        user_id=user.id,
+        email=user.email,
+        name=user.display_name,
+        is_operator=user.is_operator,
+        is_service=user.is_service,
+        has_second_factor=user.has_second_factor,
+        token=token,
+    )
+    return confined(actor, token.org_id, token.vouched_by) if token and token.vouched_by else actor
+
+
+def confined(actor: Actor, org_id: UUID, provider_id: UUID | None) -> Actor:
+    """The same for whom that organization's own provider vouched: a member there, nothing elsewhere, and no operator."""
+    return replace(actor, is_operator=False, only_org=org_id, vouched_by=provider_id)
+
+
+def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
+    """The same by a browser's session; None for nobody, and for service accounts, which never sign in. Who was vouched for by an
+    organization's own provider is a member of that organization and nothing else while the session lasts: its administrators choose
+    whom the provider names."""
+    if not (user.is_authenticated and user.is_active) or user.is_service:
+        return None
+    only = session.get(ONLY_ORG)
+    actor = actor_of(user)
+    if only:
+        by = session.get(VOUCHED_BY)
+        actor = confined(actor, UUID(only), UUID(by) if by else None)
+    if session.get(ACTS_AS):
+        return _as_person(actor, session[ACTS_AS])
+    if only:
+        return actor
+    return replace(actor, closed=session[CLOSED]) if session.get(CLOSED) else actor
+
+
+def live_impersonations() -> QuerySet[Impersonation]:
+    """Those that hold now: neither over nor stopped, and both people as they were when it began."""
+    return Impersonation.objects.filter(
+        ended_at=None,
+        ends_at__gt=clock.now(),
+        operator__is_operator=True,
+        operator__is_active=True,
+        person__is_operator=False,
+        person__is_active=True,
+        person__is_service=False,
+    )
+
+
+def _as_person(operator: Actor, pk: str) -> Actor:
+    """The person whom the session's operator acts as. Raises NotPermitted when that is over: what was meant in their name must not happen in
+    the operator's own."""
+    row = (
+        live_impersonations()
+        .filter(id=pk, operator_id=operator.user_id)
+        .select_related("person")
+        .first()
+        if operator.is_operator
+        else None
+    )
+    if row is None:
+        raise NotPermitted(
+            "Your time as somebody else is over. Load the page again: you are yourself.",
+            code="impersonation_over",
+        )
+    person = actor_of(row.person)
+    return replace(
+        person,
+        has_second_factor=person.has_second_factor and operator.has_second_factor,
+        acted_by=ActedBy(row.id, operator.email, row.ends_at),
+    )

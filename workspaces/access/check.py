@@ -1,0 +1,126 @@
+"""Explanations about anybody, from the rows of the organization entered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from portal.core.errors import InvalidInput
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.custom_roles import own_roles
+from workspaces.access.permissions import Permission
+from workspaces.access.steps import Case, Explanation, explained
+from workspaces.models import Membership, Organization, Team, TeamMembership, User
+
+Needs = tuple[tuple[Permission, ...], str]
+
+
+@dataclass(frozen=True)
+class About:
+    """A thing that a question is about: where it is, and which permissions an act on it takes of a given person (all of them), with the
+    reason if these are others ("#17 is Ben's")."""
+
+    team: Team
+    title: str
+    address: str
+    needs: Callable[[Permission, UUID | None], Needs]
+
+
+# How a thing is found by what people call it: raises NotFound for what the asking actor does not see. Parts above add theirs.
+FINDERS: dict[str, Callable[[Actor, Organization, str], About]] = {}
+
+
+def about_named(actor: Actor, org: Organization, text: str) -> About:
+    """A thing by its kind and name, as "job:17". Raises InvalidInput for a kind that there is not, NotFound."""
+    kind, _, name = text.partition(":")
+    if kind not in FINDERS:
+        raise InvalidInput.at(
+            "about",
+            f"must be one of {', '.join(sorted(FINDERS)) or 'nothing'}, with a name, as job:17",
+        )
+    return FINDERS[kind](actor, org, name)
+
+
+def explain(actor: Actor, permission: Permission, team: Team | None = None) -> Explanation:
+    """Why the actor, with the token they came with if there is one, may or may not."""
+    return explained(actor.case(permission, team))
+
+
+def explain_person(
+    *,
+    asker: Actor,
+    org: Organization,
+    email: str,
+    permission: Permission,
+    team: Team | None = None,
+    about: About | None = None,
+) -> Explanation:
+    """Why that person may or may not, whatever they come with. About oneself anybody may ask; about others who may see members. Of
+    who is no member nothing is said but that. Of several permissions the one that stands in the way is explained. Raises NotPermitted."""
+    email = email.strip().lower()
+    if email != asker.email.lower():
+        authorize(asker, Permission.MEMBERS_READ)
+    user = User.objects.filter(email=email).first()
+    team = about.team if about else team
+    needed, rule = (
+        about.needs(permission, user.id if user else None) if about else ((permission,), "")
+    )
+    found = [explained(_case(org, user, email, one, team, rule)) for one in needed]
+    return next((one for one in found if not one.allowed), found[-1])
+
+
+def permission_named(text: str) -> Permission:
+    """Raises InvalidInput that says which there are."""
+    if text not in set(Permission):
+        raise InvalidInput.at(
+            "permission", f"{text[:40]!r} is none; choose from {', '.join(Permission)}"
+        )
+    return Permission(text)
+
+
+def _case(
+    org: Organization,
+    user: User | None,
+    email: str,
+    permission: Permission,
+    team: Team | None,
+    rule: str,
+) -> Case:
+    member = (
+        Membership.objects.select_related("provider").filter(user=user).first() if user else None
+    )
+    seat = (
+        TeamMembership.objects.select_related("provider").filter(user=user, team=team).first()
+        if user and team
+        else None
+    )
+    seat = seat if member else None
+    return Case(
+        email=email,
+        permission=permission,
+        org_id=org.id,
+        team_id=team.id if team else None,
+        team=team.slug if team else "",
+        is_active=user.is_active if user and member else True,
+        is_operator=bool(user and user.is_operator and user.is_active),
+        org_role=member.role if member else "",
+        team_role=seat.role if seat else "",
+        own_roles=own_roles(org.id),
+        rule=rule,
+        is_suspended=bool(member and member.suspended_at),
+        org_via=_via(member),
+        team_via=_via(seat),
+    )
+
+
+def _via(row: Membership | TeamMembership | None) -> str:
+    """The group of a directory that gave it; empty for what a person gave."""
+    if row is None or row.provider is None:
+        return ""
+    return _("the group %(group)s of %(provider)s") % {
+        "group": row.via,
+        "provider": row.provider.name,
+    }

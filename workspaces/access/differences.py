@@ -1,0 +1,71 @@
+"""Who would gain or lose what, between two worlds. Pure, so that whoever proposes memberships can ask before anything is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from workspaces.access.permissions import Permission
+from workspaces.access.roles import NOTHING, OwnRole, granted_by
+
+EVERYWHERE = ""  # the place of what an organization's role grants; other places are slugs of teams
+Reach = Mapping[str, frozenset[Permission]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A person's roles: in the organization ("": no member, then no team counts), and by slug in its teams."""
+
+    org_role: str = ""
+    teams: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What changes for one person. A permission gained everywhere is not told again for each team."""
+
+    email: str
+    before: Standing
+    after: Standing
+    gained: Reach
+    lost: Reach
+
+
+def differences(
+    before: Mapping[str, Standing],
+    after: Mapping[str, Standing],
+    own: Mapping[str, OwnRole],
+    own_after: Mapping[str, OwnRole] | None = None,
+) -> list[Difference]:
+    """Of everybody in either world for whom roles or permissions differ, by e-mail. `own_after`: where the organization's own roles
+    change too."""
+    own_after = own if own_after is None else own_after
+    found = []
+    for email in sorted(before.keys() | after.keys()):
+        old, new = before.get(email, Standing()), after.get(email, Standing())
+        had, has = reach(old, own), reach(new, own_after)
+        gained, lost = _more(had, has), _more(has, had)
+        if gained or lost or _plain(old) != _plain(new):
+            found.append(Difference(email, old, new, gained, lost))
+    return found
+
+
+def reach(standing: Standing, own: Mapping[str, OwnRole]) -> Reach:
+    """What is granted everywhere, and in each team that somebody has a role in (what is granted everywhere included)."""
+    everywhere = granted_by("org", standing.org_role, own)
+    teams = standing.teams if standing.org_role else {}
+    return {EVERYWHERE: everywhere} | {
+        team: everywhere | granted_by("team", role, own) for team, role in teams.items()
+    }
+
+
+def _more(had: Reach, has: Reach) -> Reach:
+    everywhere = has[EVERYWHERE] - had[EVERYWHERE]
+    found = {EVERYWHERE: everywhere}
+    for team in sorted((had.keys() | has.keys()) - {EVERYWHERE}):
+        found[team] = has.get(team, has[EVERYWHERE]) - had.get(team, had[EVERYWHERE]) - everywhere
+    return {place: permissions for place, permissions in found.items() if permissions != NOTHING}
+
+
+def _plain(standing: Standing) -> tuple[str, dict[str, str]]:
+    return standing.org_role, dict(standing.teams) if standing.org_role else {}

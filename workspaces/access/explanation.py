@@ -1,0 +1,149 @@
+"""An explanation as sentences, and as data for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from workspaces.access.grants import Change, Proposal, smallest_grants
+from workspaces.access.permissions import WORDS
+from workspaces.access.roles import role_facts
+from workspaces.access.steps import Case, Effect, Explanation, Step
+
+
+def what(explanation: Explanation) -> str:
+    """The permission in words: "submit jobs"."""
+    return _(WORDS.get(explanation.case.permission, str(explanation.case.permission)))
+
+
+def sentence(step: Step, case: Case) -> str:
+    """One step, for people."""
+    names = {
+        "permission": case.permission,
+        "email": case.email,
+        "team": case.team or _("this team"),
+        **step.facts,
+        "title": _(step.facts.get("title", "")),
+    }
+    if step.kind in ("org-role", "team-role"):
+        return _role(step, names)
+    return {
+        "account-off": _("The account %(email)s is switched off."),
+        "token": _("The access token reaches it."),
+        "token-ended": _("The access token has expired or was revoked."),
+        "token-elsewhere": _("The access token belongs to another organization."),
+        "token-scope": _("The access token does not have the scope %(permission)s."),
+        "token-team": _("The access token is bound to one team, and this is outside of it."),
+        "operator": _("%(email)s is a platform operator, who may do everything."),
+        "suspended": _(
+            "The membership of %(email)s, with the role %(title)s, is suspended: the directory no longer names them."
+        ),
+        "stranger": _("%(email)s is not a member of this organization."),
+        "no-operator": _("%(email)s is no platform operator."),
+        "not-in-team": _("%(email)s has no role in team %(team)s."),
+        "rule": _("%(text)s"),
+    }[step.kind] % names
+
+
+def sentences(explanation: Explanation) -> list[str]:
+    """The chain."""
+    return [sentence(step, explanation.case) for step in explanation.steps]
+
+
+def why_not(explanation: Explanation) -> str:
+    """Why it is refused, and what to ask for, in a few sentences: what blocks, or else what all is held and does not grant it."""
+    blocks = [step for step in explanation.steps if step.effect == Effect.BLOCKS]
+    found = [sentence(step, explanation.case) for step in blocks or explanation.steps]
+    asks = [
+        proposal_words(proposal, explanation.case) for proposal in smallest_grants(explanation.case)
+    ]
+    return " ".join(
+        [
+            *found,
+            *([_("To be allowed: %(ways)s.") % {"ways": _(", or ").join(asks)}] if asks else []),
+        ]
+    )
+
+
+def proposal_words(proposal: Proposal, case: Case) -> str:
+    """What would allow it: "the role Member in team vision"."""
+    return _(" and ").join(_change(change, case) for change in proposal)
+
+
+def as_data(explanation: Explanation) -> dict[str, Any]:
+    """As the API gives it and the pages show it."""
+    case = explanation.case
+    return {
+        "allowed": explanation.allowed,
+        "person": case.email,
+        "permission": str(case.permission),
+        "words": what(explanation),
+        "team": case.team or None,
+        "steps": [
+            {
+                "kind": step.kind,
+                "effect": str(step.effect),
+                "is_decisive": step.is_decisive,
+                "text": sentence(step, case),
+                "facts": dict(step.facts),
+            }
+            for step in explanation.steps
+        ],
+        "would_allow": [
+            {
+                "text": proposal_words(proposal, case),
+                "changes": [
+                    {"kind": change.kind, "role": change.role or None} for change in proposal
+                ],
+            }
+            for proposal in smallest_grants(case)
+        ],
+    }
+
+
+def _role(step: Step, names: dict[str, Any]) -> str:
+    is_org = step.kind == "org-role"
+    if step.facts["is_gone"]:
+        text = (
+            _("The role %(role)s in the organization no longer exists, and grants nothing.")
+            if is_org
+            else _("The role %(role)s in team %(team)s no longer exists, and grants nothing.")
+        )
+    elif step.effect == Effect.GRANTS:
+        text = (
+            _("The role %(title)s in the organization grants %(permission)s.")
+            if is_org
+            else _("The role %(title)s in team %(team)s grants %(permission)s.")
+        )
+    else:
+        text = (
+            _("The role %(title)s in the organization does not grant %(permission)s.")
+            if is_org
+            else _("The role %(title)s in team %(team)s does not grant %(permission)s.")
+        )
+    via = step.facts["via"]
+    return text % names + (" " + _("It comes by %(via)s.") % {"via": via} if via else "")
+
+
+def _change(change: Change, case: Case) -> str:
+    match change.kind:
+        case "org-role":
+            return _("the role %(title)s in the organization") % {
+                "title": _(role_facts("org", change.role, case.own_roles).title)
+            }
+        case "team-role":
+            title = _(role_facts("team", change.role, case.own_roles).title)
+            return _("the role %(title)s in team %(team)s") % {
+                "title": title,
+                "team": case.team or _("this team"),
+            }
+        case "account-on":
+            return _("the account switched on again")
+        case "resume":
+            return _("the membership no longer suspended")
+        case "operator":
+            return _("being a platform operator")
+    return _("a token with the scope %(permission)s that reaches there") % {
+        "permission": case.permission
+    }

@@ -1,0 +1,99 @@
+"""An operator acts as a person, to see what they see: for a reason, for an hour at most, and told in the trail of that person's organizations."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.events import Fact, record_all
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Impersonation, Membership, User
+from workspaces.tenancy.scope import platform_scope
+
+LONGEST = 60  # minutes
+
+
+@transaction.atomic
+def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> Impersonation:
+    """Raises InvalidInput, Conflict, NotFound, NotPermitted."""
+    authorize(actor, Permission.PLATFORM_IMPERSONATE)
+    if actor.token is not None or actor.acted_by is not None or actor.user_id is None:
+        raise Conflict(_("One acts as somebody in a browser, as oneself."))
+    why = " ".join(why.split())
+    if not why or len(why) > 200 or not why.isprintable():
+        raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
+    if not 0 < minutes <= LONGEST:
+        raise InvalidInput.at("minutes", _("must be between 1 and %(n)s") % {"n": LONGEST})
+    person = User.objects.filter(id=user_id, is_service=False).first()
+    if person is None:
+        raise NotFound(_("There is no such person."))
+    if person.is_operator or not person.is_active:
+        raise Conflict(_("Nobody acts as an operator, or as somebody who is suspended."))
+    now = clock.now()
+    row = Impersonation.objects.create(
+        operator_id=actor.user_id,
+        person=person,
+        why=why,
+        began_at=now,
+        ends_at=now + timedelta(minutes=minutes),
+    )
+    _tell(
+        "impersonation.began", actor.email, row, why=why, after={"until": row.ends_at.isoformat()}
+    )
+    return row
+
+
+@transaction.atomic
+def stop_acting(*, actor: Actor) -> None:
+    """Raises NotFound for who acts as nobody."""
+    if actor.acted_by is None:
+        raise NotFound(_("You act as nobody but yourself."))
+    row = Impersonation.objects.select_related("person").get(id=actor.acted_by.id)
+    if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=clock.now()):
+        _tell(
+            "impersonation.ended",
+            actor.acted_by.email,
+            row,
+            before={"until": row.ends_at.isoformat()},
+        )
+
+
+@transaction.atomic
+def end_overdue() -> int:
+    """What ended by the clock is told, once; how many there were. By the operator's next request, else by the clock."""
+    rows = list(
+        Impersonation.objects.select_related("person", "operator")
+        .filter(ended_at=None, ends_at__lte=clock.now())
+        .order_by("ends_at")[:500]
+    )
+    for row in rows:
+        if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=row.ends_at):
+            _tell(
+                "impersonation.ended",
+                row.operator.email,
+                row,
+                why="its time was over",
+                before={"until": row.ends_at.isoformat()},
+            )
+    return len(rows)
+
+
+def _tell(kind: str, operator: str, row: Impersonation, **data: Any) -> None:
+    """In the trail of the installation, and in that of each organization of the person's."""
+    with platform_scope("whose trail tells that somebody acted as a person"):
+        orgs = list(
+            Membership.objects.filter(user_id=row.person_id)
+            .order_by("org_id")
+            .values_list("org_id", flat=True)
+        )
+    record_all(
+        Fact(kind, org_id, "user", row.person_id, operator, {"name": row.person.email, **data})
+        for org_id in (None, *orgs)
+    )

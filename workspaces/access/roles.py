@@ -1,0 +1,91 @@
+"""What a role is, built-in or of an organization's own making. Pure; who reads the rows is `workspaces.access.custom_roles`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from workspaces.access.permissions import (
+    OPERATORS_ONLY,
+    ORG_GRANTS,
+    ORG_TITLES,
+    OWNERS_ONLY,
+    TEAM_GRANTS,
+    TEAM_TITLES,
+    Permission,
+)
+
+NEVER_OWN = OPERATORS_ONLY | OWNERS_ONLY  # what no role of an organization's own making holds
+NOTHING: frozenset[Permission] = frozenset()
+_TABLES = {"org": (ORG_GRANTS, ORG_TITLES), "team": (TEAM_GRANTS, TEAM_TITLES)}
+_KNOWN = {str(p): p for p in Permission if p not in NEVER_OWN}
+
+
+@dataclass(frozen=True)
+class OwnRole:
+    """A role of an organization's own making, as it counts: permissions that this Muster does not know, or that no such role may
+    hold, are `unknown` and grant nothing."""
+
+    slug: str
+    kind: str
+    name: str
+    permissions: frozenset[Permission]
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RoleFacts:
+    """Any role. `is_gone`: somebody holds it and it does not exist (any more); it grants nothing."""
+
+    slug: str
+    kind: str
+    title: str
+    permissions: frozenset[Permission]
+    is_own: bool = False
+    is_gone: bool = False
+
+
+def own_role(slug: str, kind: str, name: str, permissions: Iterable[str]) -> OwnRole:
+    """From what is stored."""
+    stored = sorted(set(permissions))
+    return OwnRole(
+        slug,
+        kind,
+        name,
+        frozenset(_KNOWN[p] for p in stored if p in _KNOWN),
+        tuple(p for p in stored if p not in _KNOWN),
+    )
+
+
+def granted_by(kind: str, slug: str, own: Mapping[str, OwnRole]) -> frozenset[Permission]:
+    """What a role grants; nothing for one that there is not. `own`: the organization's own, by slug."""
+    built_in = _TABLES[kind][0].get(slug)
+    if built_in is not None:
+        return built_in
+    role = own.get(slug)
+    return role.permissions if role is not None and role.kind == kind else NOTHING
+
+
+def role_facts(kind: str, slug: str, own: Mapping[str, OwnRole]) -> RoleFacts:
+    """A role by its name."""
+    grants, titles = _TABLES[kind]
+    if slug in grants:
+        return RoleFacts(slug, kind, titles[slug], grants[slug])
+    role = own.get(slug)
+    if role is None or role.kind != kind:
+        return RoleFacts(slug, kind, slug, NOTHING, is_gone=True)
+    return RoleFacts(slug, kind, role.name, role.permissions, is_own=True)
+
+
+def roles_of(kind: str, own: Mapping[str, OwnRole]) -> Iterator[RoleFacts]:
+    """All there are of a kind: built-in ones first, in their order of standing."""
+    for slug in (
+        *_TABLES[kind][0],
+        *sorted(slug for slug, role in own.items() if role.kind == kind),
+    ):
+        yield role_facts(kind, slug, own)
+
+
+def is_built_in(slug: str) -> bool:
+    """Whether either table has it."""
+    return slug in ORG_GRANTS or slug in TEAM_GRANTS

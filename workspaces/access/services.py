@@ -1,0 +1,177 @@
+"""Roles of an organization's own making. Nobody makes, changes or deletes one that holds more than they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db import transaction
+
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.events import Fact, record
+from workspaces.access import custom_roles
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.access.roles import NEVER_OWN, is_built_in, own_role
+from workspaces.models import Membership, Organization, Role, TeamMembership
+from workspaces.organizations.names import alone_in, check_slug, clean_name
+
+MOST = 50
+CHOICES = sorted(str(p) for p in Permission if p not in NEVER_OWN)
+# Names under which people know built-in roles, or that would be taken for something that no role gives.
+TAKEN = frozenset(
+    {
+        "administrator",
+        "billing",
+        "none",
+        "operator",
+        "org-admin",
+        "org-owner",
+        "platform-operator",
+        "read-only",
+        "reader",
+        "root",
+        "superuser",
+        "team-admin",
+        "team-lead",
+        "team-member",
+        "useradmin",
+    }
+)
+
+
+@transaction.atomic
+def make_role(
+    *,
+    actor: Actor,
+    org: Organization,
+    slug: str,
+    kind: str,
+    permissions: Sequence[str],
+    name: str = "",
+) -> Role:
+    """A new role for memberships of the organization (`org`) or of teams (`team`). Raises InvalidInput, Conflict, NotPermitted."""
+    authorize(actor, Permission.ROLES_WRITE)
+    check_slug(slug)
+    if is_built_in(slug) or slug in TAKEN:
+        raise InvalidInput.at("slug", f"{slug!r} is the name of a built-in role; choose another")
+    if kind not in ("org", "team"):
+        raise InvalidInput.at("kind", "must be org or team")
+    wanted = _checked(permissions)
+    _check_held(actor, wanted)
+    alone_in(org.id)
+    if Role.objects.filter(slug=slug).exists():
+        raise Conflict(f"There is already a role {slug!r} in {org.slug}.")
+    if Role.objects.count() >= MOST:
+        raise Conflict(
+            f"{org.slug} has {MOST} roles of its own, which is the most. Delete one that nobody holds."
+        )
+    row = Role.objects.create(
+        org=org, slug=slug, kind=kind, name=clean_name(name or slug), permissions=wanted
+    )
+    _tell("role.made", actor, row, after=_state(row))
+    return row
+
+
+@transaction.atomic
+def change_role(
+    *,
+    actor: Actor,
+    org: Organization,
+    slug: str,
+    name: str | None = None,
+    permissions: Sequence[str] | None = None,
+) -> Role:
+    """Another name, or other permissions, for everybody who holds it. Raises InvalidInput, NotFound, NotPermitted."""
+    authorize(actor, Permission.ROLES_WRITE)
+    alone_in(org.id)
+    row = _role(slug)
+    before = _state(row)
+    _check_held(actor, own_role(row.slug, row.kind, row.name, row.permissions).permissions)
+    if name is not None:
+        row.name = clean_name(name)
+    if permissions is not None:
+        row.permissions = _checked(permissions)
+        _check_held(actor, row.permissions)
+    row.save(update_fields=["name", "permissions"])
+    _tell("role.changed", actor, row, before=before, after=_state(row))
+    return row
+
+
+@transaction.atomic
+def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
+    """A role that nobody holds. Raises Conflict that says who does, NotFound, NotPermitted."""
+    authorize(actor, Permission.ROLES_WRITE)
+    alone_in(org.id)
+    row = _role(slug)
+    _check_held(actor, own_role(row.slug, row.kind, row.name, row.permissions).permissions)
+    if held := holders(row):
+        names = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
+        raise Conflict(
+            f"The role {slug} is held by {names}. Give them another role first.",
+            data={"holders": held[:100]},
+        )
+    row.delete()
+    _tell("role.deleted", actor, row, before=_state(row))
+
+
+def holders(row: Role) -> list[str]:
+    """Who holds it: e-mail addresses, with the team in which."""
+    if row.kind == "org":
+        return list(
+            Membership.objects.filter(role=row.slug)
+            .order_by("user__email")
+            .values_list("user__email", flat=True)
+        )
+    seats = TeamMembership.objects.filter(role=row.slug).order_by("user__email", "team__slug")
+    return [f"{email} in {team}" for email, team in seats.values_list("user__email", "team__slug")]
+
+
+def _role(slug: str) -> Role:
+    row = Role.objects.filter(slug=slug).first()
+    if row is None:
+        raise NotFound(f"There is no role {slug[:40]!r} of this organization's own making.")
+    return row  # type: ignore[no-any-return]
+
+
+def _checked(permissions: Sequence[str]) -> list[str]:
+    wrong = sorted(set(permissions) - set(CHOICES))
+    if reserved := [p for p in wrong if p in NEVER_OWN]:
+        raise InvalidInput.at(
+            "permissions",
+            f"{', '.join(reserved)}: no role of an organization's own making can hold this",
+        )
+    if wrong or not permissions:
+        raise InvalidInput.at(
+            "permissions",
+            f"{', '.join(map(repr, wrong)) or 'empty'}: choose from {', '.join(CHOICES)}",
+        )
+    return sorted(set(permissions))
+
+
+def _check_held(actor: Actor, permissions: Iterable[str]) -> None:
+    lacking = sorted(set(permissions) - actor.granted())
+    if lacking:
+        raise NotPermitted(
+            f"You do not hold {', '.join(lacking)} in this organization yourself, so you cannot make, change or delete a"
+            " role that does.",
+            data={"permissions": [str(p) for p in lacking]},
+        )
+
+
+def _state(row: Role) -> Mapping[str, Any]:
+    return {"name": row.name, "kind": row.kind, "permissions": list(row.permissions)}
+
+
+def _tell(kind: str, actor: Actor, row: Role, **data: Any) -> None:
+    record(
+        Fact(
+            kind,
+            row.org_id,
+            "role",
+            row.id,
+            actor.email,
+            {"name": row.slug, "slug": row.slug, **data},
+        )
+    )
+    transaction.on_commit(custom_roles.forget)

@@ -1,0 +1,200 @@
+"""What people do with the audit trail is part of it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from portal.core import clock, vault
+from portal.core.audit.canonical import NO_ORG
+from portal.core.audit.forwarding import PURPOSE, state_of
+from portal.core.audit.models import AuditForward, AuditLink, AuditPolicy
+from portal.core.audit.retention import LONGEST, SHORTEST
+from portal.core.audit.state import ask_for_check, chain_state
+from portal.core.audit.targets import place
+from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.events import Fact, record
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.tenancy.scope import platform_scope
+
+MOST_FORWARDS = 5  # of one chain
+
+
+def chain_for(actor: Actor, *, of_installation: bool = False) -> UUID:
+    """The chain of the organization entered, or the installation's. Raises NotPermitted."""
+    authorize(actor, Permission.AUDIT_PLATFORM if of_installation else Permission.AUDIT_READ)
+    if of_installation:
+        return NO_ORG
+    assert actor.org_id is not None
+    return actor.org_id
+
+
+def reach_of(chain: UUID) -> AbstractContextManager[object]:
+    """The scope in which a trail is read: events of no organization are read for the whole platform."""
+    return platform_scope("the installation's own trail") if chain == NO_ORG else nullcontext()
+
+
+@transaction.atomic
+def ask_for_verification(*, actor: Actor, chain: UUID) -> dict[str, Any]:
+    """Have the chain looked through soon; its state comes back. Raises NotPermitted."""
+    chain_for(actor, of_installation=chain == NO_ORG)
+    ask_for_check(chain)
+    tell(actor, chain, "audit.verification_asked", {})
+    with reach_of(chain):
+        return chain_state(chain)
+
+
+def tell_export(*, actor: Actor, chain: UUID, kind: str, asked: Mapping[str, str]) -> None:
+    """Who took the trail out, and what of it."""
+    tell(
+        actor,
+        chain,
+        "audit.exported",
+        {"format": kind, "filters": {name: text for name, text in asked.items() if text}},
+    )
+
+
+@transaction.atomic
+def set_retention(*, actor: Actor, chain: UUID, days: int | None) -> AuditPolicy:
+    """How long events are kept; None: for ever. What is older goes within a quarter of an hour. Raises NotPermitted, InvalidInput."""
+    may_change(actor, chain)
+    if days is not None and not SHORTEST <= days <= LONGEST:
+        raise InvalidInput.at(
+            "keep_days", f"must be between {SHORTEST} and {LONGEST:,}, or null to keep everything"
+        )
+    row, _ = AuditPolicy.objects.select_for_update().get_or_create(chain=chain)
+    before, row.keep_days, row.trouble = row.keep_days, days, ""
+    row.save(update_fields=["keep_days", "trouble"])
+    tell(
+        actor,
+        chain,
+        "audit.retention_changed",
+        {"before": {"keep_days": before}, "after": {"keep_days": days}},
+    )
+    return row
+
+
+@dataclass(frozen=True)
+class NewForward:
+    """The row, and the secret with which webhooks are signed: shown once; empty for syslog."""
+
+    row: AuditForward
+    secret: str
+
+
+@transaction.atomic
+def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = False) -> NewForward:
+    """Send the chain's events on from now, or from its beginning. Raises NotPermitted, InvalidInput, Conflict."""
+    may_change(actor, chain)
+    target = target.strip()
+    try:
+        at = place(target)
+    except ValueError as error:
+        raise InvalidInput.at("target", str(error)) from error
+    if len(target) > 500 or not target.isprintable() or not target.isascii() or " " in target:
+        raise InvalidInput.at("target", "must be at most 500 visible ASCII characters")
+    rows = AuditForward.objects.filter(chain=chain)
+    if rows.filter(target=target).exists():
+        raise Conflict("Events are sent there already.")
+    if rows.count() >= MOST_FORWARDS:
+        raise Conflict(f"There are {MOST_FORWARDS} already; remove one first.")
+    secret = "" if at.scheme.startswith("syslog") else f"whsec_{secrets.token_urlsafe(32)}"
+    head = (
+        0
+        if from_start
+        else AuditLink.objects.filter(chain=chain)
+        .order_by("-seq")
+        .values_list("seq", flat=True)
+        .first()
+        or 0
+    )
+    row = AuditForward.objects.create(
+        chain=chain,
+        target=target,
+        sent_seq=head,
+        created_by=actor.email,
+        secret=vault.encrypt(secret.encode(), PURPOSE) if secret else b"",
+    )
+    tell(
+        actor,
+        chain,
+        "audit.forward_added",
+        {"name": shown(target), "after": {"target": shown(target), "from": head + 1}},
+    )
+    return NewForward(row, secret)
+
+
+@transaction.atomic
+def remove_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> None:
+    """Nothing goes there any longer. Raises NotPermitted, NotFound."""
+    may_change(actor, chain)
+    row = _forward(chain, forward_id)
+    tell(
+        actor,
+        chain,
+        "audit.forward_removed",
+        {
+            "name": shown(row.target),
+            "before": {"target": shown(row.target), "sent_seq": row.sent_seq},
+        },
+    )
+    row.delete()
+
+
+@transaction.atomic
+def retry_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> AuditForward:
+    """Try again at once, also what was given up. Raises NotPermitted, NotFound."""
+    may_change(actor, chain)
+    row = _forward(chain, forward_id)
+    tell(
+        actor,
+        chain,
+        "audit.forward_retried",
+        {
+            "name": shown(row.target),
+            "before": {"is_dead": row.dead_at is not None, "tries": row.tries},
+        },
+    )
+    row.tries, row.dead_at, row.next_at = 0, None, clock.now()
+    row.save(update_fields=["tries", "dead_at", "next_at"])
+    return row
+
+
+def settings_of(chain: UUID) -> dict[str, Any]:
+    """What is kept, and where it goes."""
+    policy = AuditPolicy.objects.filter(chain=chain).first()
+    rows = AuditForward.objects.filter(chain=chain).order_by("created_at")
+    return {
+        "keep_days": policy.keep_days if policy else None,
+        "trouble": policy.trouble if policy else "",
+        "forwards": [state_of(row) | {"target": shown(row.target)} for row in rows],
+    }
+
+
+def may_change(actor: Actor, chain: UUID) -> None:
+    """Owners change what is kept and where it goes; operators for the installation. Raises NotPermitted."""
+    authorize(actor, Permission.AUDIT_PLATFORM if chain == NO_ORG else Permission.ORG_ADMIN)
+
+
+def shown(target: str) -> str:
+    """An address as events and pages have it: what stands behind `?` may be a key of the receiver's."""
+    return target.partition("?")[0] + ("?…" if "?" in target else "")
+
+
+def _forward(chain: UUID, forward_id: UUID) -> AuditForward:
+    row = AuditForward.objects.select_for_update().filter(chain=chain, id=forward_id).first()
+    if row is None:
+        raise NotFound("Events are not sent there.")
+    return row
+
+
+def tell(actor: Actor, chain: UUID, kind: str, data: Mapping[str, Any]) -> None:
+    """A fact about the trail itself."""
+    record(Fact(kind, None if chain == NO_ORG else chain, "audit", None, actor.email, data))

@@ -1,0 +1,99 @@
+"""Coming and going as facts: who signed in, who failed to, who left, whose password changed. Told in each organization that the
+person belongs to, so that its auditors see it; in none where there is no such person."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+from uuid import UUID
+
+from allauth.account import signals as accounts
+from django.contrib.auth import signals
+from django.db import transaction
+
+from portal.core import rate_windows
+from portal.core.events import Fact, record_all
+from workspaces.audit.account_events import orgs_of
+from workspaces.identity.session_policy import named_by
+from workspaces.models import Provider, User
+from workspaces.tenancy.scope import platform_scope
+
+log = logging.getLogger(__name__)
+MOST_FAILURES = 600  # a minute, of the whole installation
+USUAL, OURS = (
+    "allauth.account.auth_backends.AuthenticationBackend",
+    "workspaces.identity.auth_backend.PasswordBackend",
+)
+_KINDS = {
+    Provider.Kind.LDAP: "LDAP",
+    Provider.Kind.OIDC: "OpenID Connect",
+    Provider.Kind.SAML: "SAML",
+}
+_PASSWORD = {
+    accounts.password_changed: "changed",
+    accounts.password_reset: "reset",
+    accounts.password_set: "set",
+}
+
+
+def listen() -> None:
+    """From now on, in this process."""
+    signals.user_logged_in.connect(_signed_in, dispatch_uid="trail")
+    signals.user_logged_out.connect(_signed_out, dispatch_uid="trail")
+    signals.user_login_failed.connect(_failed, dispatch_uid="trail")
+    for signal in _PASSWORD:
+        signal.connect(_password, dispatch_uid="trail")
+
+
+def tell_of(user: User, kind: str, **data: Any) -> None:
+    """A fact about a person's own account. Never raises: an account works also where its record fails."""
+    _tell(kind, user.id, user.email, data)
+
+
+def _signed_in(*, user: Any, request: Any = None, **_: Any) -> None:
+    tell_of(user, "sign_in.succeeded", by=_way(user, request))
+
+
+@platform_scope("by which provider somebody signed in")
+def _way(user: Any, request: Any) -> str:
+    """ "password", or what vouched for them, by allauth's own record of this sign-in: "LDAP (corp)"."""
+    named = named_by(request, user) if hasattr(request, "session") else ""
+    kind = (
+        Provider.objects.filter(slug=named).values_list("kind", flat=True).first()
+        if named
+        else None
+    )
+    if kind:
+        return f"{_KINDS[Provider.Kind(kind)]} ({named})"
+    backend = str(getattr(user, "backend", ""))
+    return "password" if backend in (USUAL, OURS) else backend.rpartition(".")[2]
+
+
+def _signed_out(*, user: Any, **_: Any) -> None:
+    if user is not None and user.is_authenticated:
+        tell_of(user, "sign_in.ended")
+
+
+def _failed(*, credentials: dict[str, Any], **_: Any) -> None:
+    """The e-mail that was tried, and nothing else of what was typed."""
+    tried = str(
+        credentials.get("email") or credentials.get("username") or credentials.get("login") or ""
+    )
+    tried = "".join(c for c in tried if c.isprintable())[:254].lower()
+    if rate_windows.take("sign-ins-failed", MOST_FAILURES)[0] <= MOST_FAILURES:
+        known = User.objects.filter(email=tried).values_list("id", flat=True).first()
+        _tell("sign_in.failed", known, tried, {"is_known": known is not None})
+
+
+def _password(*, signal: Any, user: Any, **_: Any) -> None:
+    tell_of(user, f"password.{_PASSWORD[signal]}")
+
+
+def _tell(kind: str, user_id: UUID | None, email: str, data: dict[str, Any]) -> None:
+    try:
+        with transaction.atomic():
+            record_all(
+                Fact(kind, org_id, "user", user_id, email, data) for org_id in orgs_of(user_id)
+            )
+    except Exception:
+        log.exception("%s of %s could not be recorded", kind, email)

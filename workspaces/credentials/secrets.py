@@ -1,0 +1,292 @@
+"""Secrets: written by people, read by jobs alone. No function here gives a value to anything but a launch.
+
+A reference is `team/NAME`, of the job's own team (`team` or its slug), or `org/NAME`, of the organization; `@3` names a version.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q
+
+from portal.core import clock, vault
+from portal.core.errors import InvalidInput, NotFound
+from portal.core.events import Fact, record, record_all
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Organization, Secret, SecretVersion, Team
+from workspaces.models.secrets import PURPOSE
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z")
+LARGEST = 64 << 10  # bytes: it travels as a variable
+KEPT = 20  # versions; of more, the oldest is deleted
+OWN, SHARED = "team", "org"  # where a reference may point to besides a team's slug
+
+
+@transaction.atomic
+def set_secret(
+    *, actor: Actor, org: Organization, team: Team | None, name: str, value: str
+) -> SecretVersion:
+    """A new version, which is what references without a version mean from now on; the secret is made if there is none. `team` None:
+    for all teams. Raises InvalidInput, NotPermitted."""
+    authorize(actor, Permission.SECRETS_WRITE, team)
+    if not NAME.match(name):
+        raise InvalidInput.at(
+            "name", "must be 1 to 63 letters, digits and . _ -, beginning with a letter or digit"
+        )
+    _check_value(value)
+    secret = _found_or_made(org, team, name)
+    Secret.objects.filter(id=secret.id).update(
+        newest=F("newest") + 1
+    )  # also the lock: two at once get two numbers
+    secret.refresh_from_db(fields=["newest"])
+    version = SecretVersion.objects.create(
+        org=org,
+        secret=secret,
+        number=secret.newest,
+        sealed=vault.encrypt(value.encode(), PURPOSE),
+        made_by=actor.email,
+    )
+    SecretVersion.objects.filter(secret=secret, number__lte=secret.newest - KEPT).delete()
+    _record(
+        "secret.set",
+        actor,
+        secret,
+        team,
+        version=version.number,
+        before={"newest": version.number - 1},
+        after={"newest": version.number},
+    )
+    return version
+
+
+@transaction.atomic
+def delete_secret(*, actor: Actor, team: Team | None, name: str) -> None:
+    """All its versions. Jobs that name it and have not started will not. Raises NotFound, NotPermitted."""
+    authorize(actor, Permission.SECRETS_WRITE, team)
+    secret = find_secret(team, name)
+    secret.delete()
+    _record("secret.deleted", actor, secret, team, before={"newest": secret.newest})
+
+
+@transaction.atomic
+def delete_version(*, actor: Actor, team: Team | None, name: str, number: int) -> None:
+    """One version, as after a leak. The newest cannot go while references mean it. Raises NotFound, InvalidInput, NotPermitted."""
+    authorize(actor, Permission.SECRETS_WRITE, team)
+    secret = find_secret(team, name)
+    if number == secret.newest:
+        raise InvalidInput.at(
+            "version", "is the newest: set a new value first, or delete the secret"
+        )
+    if not SecretVersion.objects.filter(secret=secret, number=number).delete()[0]:
+        raise NotFound(f"{name} has no version {number}.")
+    _record(
+        "secret.version_deleted", actor, secret, team, version=number, before={"version": number}
+    )
+
+
+def find_secret(team: Team | None, name: str) -> Secret:
+    """Of this team, or of the organization entered. Raises NotFound."""
+    row = Secret.objects.filter(team=team, name=name).first()
+    if row is None:
+        raise NotFound(
+            f"There is no secret {name[:63]!r} {'of team ' + team.slug if team else 'of the organization'}."
+        )
+    return row  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a job of a team refers to: by variable, the reference. `subject_id` and `facts` are for the event that tells it."""
+
+    org_id: UUID
+    team_id: UUID
+    team: str
+    references: Mapping[str, str]
+    subject_id: UUID | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
+
+    def owner(self, where: str) -> UUID | None:
+        """Whose secrets are meant; None: those of a team that is not the job's."""
+        return (
+            self.org_id if where == SHARED else self.team_id if where in (OWN, self.team) else None
+        )
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The values by variable; or why one of them cannot be had."""
+
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    lacks: str = ""
+
+
+def check_references(team: Team, references: Mapping[str, str], field: str = "secrets") -> None:
+    """Each is there, and the team's jobs may use it. Raises InvalidInput with every fault."""
+    use = Use(team.org_id, team.id, team.slug, references)
+    known = _versions([use])
+    faults = [
+        (f"{field}.{name}", found)
+        for name, text in references.items()
+        if isinstance(found := _look(use, text, known), str)
+    ]
+    if faults:
+        raise InvalidInput(
+            ": ".join(faults[0]),
+            errors=[{"field": name, "message": fault} for name, fault in faults],
+        )
+
+
+def open_secrets(uses: Sequence[Use]) -> list[Opened]:
+    """The values, for launches; each that is used is told by an event. Called where attempts are handed over, and nowhere else."""
+    if not any(use.references for use in uses):
+        return [Opened() for _ in uses]
+    known = _versions(uses)
+    looks = [
+        {name: _look(use, text, known) for name, text in use.references.items()} for use in uses
+    ]
+    sealed = _sealed(row.id for look in looks for row in look.values() if isinstance(row, _Version))
+    opened = [_opened(look, sealed) for look in looks]
+    used = [
+        (use, row)
+        for use, look, got in zip(uses, looks, opened, strict=True)
+        if not got.lacks
+        for row in look.values()
+        if isinstance(row, _Version)
+    ]
+    record_all(
+        Fact(
+            "secret.used",
+            use.org_id,
+            "job",
+            use.subject_id,
+            "muster",
+            {"secret": row.shown, "version": row.number, **use.facts},
+        )
+        for use, row in used
+    )
+    Secret.objects.filter(id__in={row.secret_id for _, row in used}).update(
+        last_used_at=clock.now()
+    )
+    return opened
+
+
+@dataclass(frozen=True)
+class _Version:
+    """A version that is there, without its value."""
+
+    id: UUID
+    secret_id: UUID
+    number: int
+    shown: str
+
+
+_Known = Mapping[
+    tuple[UUID, str], Mapping[int, _Version]
+]  # by owner (team or organization) and name, then number
+
+
+def _versions(uses: Iterable[Use]) -> _Known:
+    """Whatever the references could mean, in one statement."""
+    wanted = Q(pk__in=[])
+    for use in uses:
+        names = {_parts(text)[1] for text in use.references.values()}
+        wanted |= Q(secret__team_id=use.team_id, secret__name__in=names) | Q(
+            secret__org_id=use.org_id, secret__team=None, secret__name__in=names
+        )
+    rows = SecretVersion.objects.filter(wanted).values_list(
+        "id",
+        "secret_id",
+        "number",
+        "secret__org_id",
+        "secret__team_id",
+        "secret__team__slug",
+        "secret__name",
+    )
+    found: dict[tuple[UUID, str], dict[int, _Version]] = {}
+    for pk, secret_id, number, org_id, team_id, team, name in rows:
+        found.setdefault((team_id or org_id, name), {})[number] = _Version(
+            pk, secret_id, number, f"{team or SHARED}/{name}"
+        )
+    return found
+
+
+def _look(use: Use, text: str, known: _Known) -> _Version | str:
+    """The version that is meant, or what is wrong."""
+    where, name, number = _parts(text)
+    owner = use.owner(where)
+    if owner is None:
+        return f"{where}/{name} is not of this job's team; it may use {OWN}/NAME, its own team's, and {SHARED}/NAME, the organization's"
+    versions = known.get((owner, name))
+    if not versions:
+        return f"there is no secret {where}/{name}; set it on the Secrets page, or by: muster secret set {where}/{name}"
+    if number is None:
+        return versions[max(versions)]
+    return (
+        versions.get(number)
+        or f"{where}/{name} has no version {number}; the newest is {max(versions)}"
+    )
+
+
+def _parts(text: str) -> tuple[str, str, int | None]:
+    where, _, rest = text.partition("/")
+    name, _, number = rest.partition("@")
+    return where, name, int(number) if number else None
+
+
+def _sealed(ids: Iterable[UUID]) -> dict[UUID, bytes]:
+    return dict(SecretVersion.objects.filter(id__in=set(ids)).values_list("id", "sealed"))
+
+
+def _opened(look: Mapping[str, _Version | str], sealed: Mapping[UUID, bytes]) -> Opened:
+    values = {}
+    for name, found in look.items():
+        if isinstance(found, str):
+            return Opened(lacks=f"{name}: {found}")
+        try:
+            values[name] = vault.decrypt(sealed[found.id], PURPOSE).decode()
+        except (vault.Unreadable, KeyError) as error:
+            return Opened(
+                lacks=f"{name}: {error if isinstance(error, vault.Unreadable) else 'it was deleted at this moment'}"
+            )
+    return Opened(values)
+
+
+def _check_value(value: str) -> None:
+    """What a variable can hold. The message never quotes it."""
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise InvalidInput.at("value", "is not valid text") from None
+    if not 0 < size <= LARGEST:
+        raise InvalidInput.at("value", f"must be 1 to {LARGEST:,} bytes long")
+    if "\0" in value:
+        raise InvalidInput.at("value", "must not hold a NUL character, which no variable can")
+
+
+def _found_or_made(org: Organization, team: Team | None, name: str) -> Secret:
+    try:
+        with transaction.atomic():
+            return Secret.objects.filter(team=team, name=name).first() or Secret.objects.create(
+                org=org, team=team, name=name
+            )  # type: ignore[no-any-return]
+    except IntegrityError:  # somebody else made it at this moment
+        return Secret.objects.get(team=team, name=name)  # type: ignore[no-any-return]
+
+
+def _record(kind: str, actor: Actor, secret: Secret, team: Team | None, **data: object) -> None:
+    shown = f"{team.slug if team else SHARED}/{secret.name}"
+    record(
+        Fact(
+            kind,
+            secret.org_id,
+            "secret",
+            secret.id,
+            actor.email,
+            {"name": shown, "secret": shown, **data},
+        )
+    )

@@ -1,0 +1,404 @@
+"""Making and ending access tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from portal.core import clock
+from portal.core.bulk import insert_rows
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.events import Fact, record, record_all
+from portal.core.ids import uuid7
+from workspaces.access.actors import ALL_SCOPES, Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.credentials.networks import are_within, networks_in
+from workspaces.credentials.token_format import (
+    digest_of,
+    live_tokens,
+    new_secret,
+    secret_of_attempt,
+)
+from workspaces.models import AccessToken, Identity, Organization, Provider, Team
+from workspaces.tenancy.scope import platform_scope
+
+DEFAULT_DAYS, MAX_DAYS = 90, 3660
+DEFAULT_OVERLAP, MAX_OVERLAP = 24, 168  # hours that a rotated token goes on working
+JOB_SCOPES = [
+    Permission.JOBS_READ,
+    Permission.JOBS_SUBMIT,
+    Permission.JOBS_WRITE_METRICS,
+    Permission.NODES_READ,
+    Permission.QUOTAS_READ,
+    Permission.TEAMS_READ,
+]
+
+
+@dataclass(frozen=True)
+class NewToken:
+    """The row, and the text that is shown once."""
+
+    row: AccessToken
+    secret: str
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a new token shall be. `days` None: it does not expire; `networks`: CIDRs, none: it works from anywhere."""
+
+    name: str
+    scopes: Sequence[str]
+    team: Team | None = None
+    days: int | None = DEFAULT_DAYS
+    networks: Sequence[str] = ()
+
+
+@transaction.atomic
+def create_token(
+    *,
+    actor: Actor,
+    org: Organization,
+    name: str,
+    scopes: Sequence[str],
+    team: Team | None = None,
+    days: int | None = DEFAULT_DAYS,
+    networks: Sequence[str] = (),
+) -> NewToken:
+    """A token of the actor's own, never wider than the actor. `days` None: it does not expire. Raises InvalidInput,
+    NotPermitted."""
+    authorize(actor, Permission.TOKENS_WRITE, team)
+    if actor.is_service:
+        raise NotPermitted(
+            "A service account makes no tokens: those who manage it do. It may rotate its own."
+        )
+    assert actor.user_id is not None
+    return issue_token(actor, org, actor.user_id, Wish(name, scopes, team, days, networks))
+
+
+def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> NewToken:
+    """Write a token of that user's, never wider than what the actor came with. Who may was asked before. Raises InvalidInput, NotPermitted."""
+    actor.check_acts_for_oneself()
+    name, days, team = wish.name.strip(), wish.days, wish.team
+    if not name or len(name) > 100 or not name.isprintable():
+        raise InvalidInput.at(
+            "name", "must be 1 to 100 characters long, without control characters"
+        )
+    if days is not None and not 0 < days <= MAX_DAYS:
+        raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
+    scopes, networks = _checked(actor, wish.scopes), networks_in(wish.networks)
+    _check_narrower(actor, team.id if team else None, networks)
+    if actor.only_org and not actor.vouched_by:
+        raise NotPermitted(
+            "Sign in once more before you make a token: it is not known any longer which provider let you in."
+        )
+    if actor.vouched_by and actor.user_id:
+        _check_still_vouched(actor.vouched_by, actor.user_id)
+    secret, vouched_by = new_secret(), actor.vouched_by if user_id == actor.user_id else None
+    row = AccessToken.objects.create(
+        vouched_by_id=vouched_by,
+        org=org,
+        user_id=user_id,
+        team=team,
+        name=name,
+        digest=digest_of(secret),
+        hint=secret[:8],
+        made_by=actor.email,
+        scopes=scopes,
+        networks=networks,
+        expires_at=None if days is None else clock.now() + timedelta(days=days),
+    )
+    until = row.expires_at.isoformat(timespec="seconds") if row.expires_at else None
+    record(
+        Fact(
+            "token.created",
+            org.id,
+            "token",
+            row.id,
+            actor.email,
+            {
+                "name": name,
+                "after": {
+                    "scopes": scopes,
+                    "team": team.slug if team else None,
+                    "networks": networks,
+                    "expires_at": until,
+                },
+            },
+        )
+    )
+    return NewToken(row, secret)
+
+
+@transaction.atomic
+def revoke_token(*, actor: Actor, token_id: UUID) -> None:
+    """End a token: one's own, or any in the organization for those who may change members. Raises NotFound."""
+    row = AccessToken.objects.filter(id=token_id, revoked_at=None).first()
+    own = row is not None and row.user_id == actor.user_id
+    if row is None or not (own or actor.may(Permission.MEMBERS_WRITE)):
+        raise NotFound("There is no such token, or it is not yours.")
+    authorize(actor, Permission.TOKENS_WRITE, row.team_id if actor.token else None)
+    AccessToken.objects.filter(id=row.id).update(revoked_at=clock.now())
+    record(
+        Fact(
+            "token.revoked",
+            row.org_id,
+            "token",
+            row.id,
+            actor.email,
+            {"name": row.name, "before": {"scopes": row.scopes}},
+        )
+    )
+
+
+@transaction.atomic
+def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_OVERLAP) -> NewToken:
+    """A successor with the same rights, networks and length of life; the old one works for the overlap, or until its own end if that
+    comes first. For one's own tokens, and those of service accounts that one may act for. Raises NotFound, InvalidInput, Conflict."""
+    if not 0 <= overlap_hours <= MAX_OVERLAP:
+        raise InvalidInput.at("overlap_hours", f"must be between 0 and {MAX_OVERLAP}")
+    old = live_tokens().filter(id=token_id, attempt_id=None).select_related("user", "team").first()
+    if old is None or not _may_rotate(actor, old):
+        raise NotFound("There is no such token that works, or it is not yours.")
+    authorize(actor, Permission.TOKENS_WRITE, old.team_id if actor.token else None)
+    if actor.token is None or actor.token.id != old.id:
+        _check_vouched(actor, old)
+        _checked(actor, old.scopes)
+        _check_narrower(actor, old.team_id, old.networks)
+    made = _successor(actor, old)
+    until = clock.now() + timedelta(hours=overlap_hours)
+    ends = (
+        {"expires_at": min(until, old.expires_at or until)}
+        if overlap_hours
+        else {"revoked_at": until}
+    )
+    if not AccessToken.objects.filter(id=old.id, successor_id=None, revoked_at=None).update(
+        successor_id=made.row.id, **ends
+    ):
+        raise Conflict("This token has been rotated already.")
+    record(
+        Fact(
+            "token.rotated",
+            old.org_id,
+            "token",
+            old.id,
+            actor.email,
+            {
+                "name": old.name,
+                "successor": str(made.row.id),
+                "overlap_hours": overlap_hours,
+                "before": {"token": str(old.id)},
+                "after": {"token": str(made.row.id)},
+            },
+        )
+    )
+    return made
+
+
+def _may_rotate(actor: Actor, row: AccessToken) -> bool:
+    """Whoever rotates a token holds what it can do afterwards."""
+    return row.user_id == actor.user_id or (
+        row.user.is_service
+        and not actor.is_service
+        and actor.may(Permission.MEMBERS_WRITE)
+        and covers(actor, row.user_id, row.scopes)
+    )
+
+
+def _successor(actor: Actor, old: AccessToken) -> NewToken:
+    secret, at = new_secret(), clock.now()
+    row = AccessToken.objects.create(
+        vouched_by_id=old.vouched_by_id,
+        org_id=old.org_id,
+        user=old.user,
+        team=old.team,
+        name=old.name,
+        digest=digest_of(secret),
+        hint=secret[:8],
+        made_by=actor.email,
+        scopes=old.scopes,
+        networks=old.networks,
+        created_at=at,
+        expires_at=None if old.expires_at is None else at + (old.expires_at - old.created_at),
+    )
+    return NewToken(row, secret)
+
+
+def covers(actor: Actor, user_id: UUID, scopes: Collection[str] = (ALL_SCOPES,)) -> bool:
+    """Whether the actor's own roles allow, in the organization entered and in each team, all that this service account's allow there
+    within these scopes. (What narrows the token that the actor came with narrows the scopes, too: `_checked`.)"""
+    assert actor.org_id is not None
+    org = Organization.objects.get(id=actor.org_id)
+    own, other = (
+        replace(actor, token=None),
+        Actor(user_id=user_id, email="", is_service=True).enter(org),
+    )
+    asked = [
+        permission for permission in Permission if ALL_SCOPES in scopes or permission in scopes
+    ]
+    return all(
+        own.may(permission, team)
+        for team in (None, *other.team_roles)
+        for permission in asked
+        if other.may(permission, team)
+    )
+
+
+def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None, *, by: str = "muster") -> None:
+    """End a person's tokens in the organization one is in (only those bound to `team_id`, if given); `by` ends them."""
+    rows = AccessToken.objects.filter(user_id=user_id, revoked_at=None)
+    rows = rows.filter(team_id=team_id) if team_id else rows
+    ended = list(rows.filter(attempt_id=None).values_list("id", "org_id", "name", "scopes"))
+    rows.update(revoked_at=clock.now())
+    record_all(
+        Fact(
+            "token.revoked",
+            org_id,
+            "token",
+            pk,
+            by,
+            {"name": name, "why": "its owner was taken out", "before": {"scopes": scopes}},
+        )
+        for pk, org_id, name, scopes in ended
+    )
+
+
+def revoke_vouched(
+    provider_id: UUID, users: Collection[UUID] | None = None, *, by: str, why: str
+) -> None:
+    """End the tokens that people made after that provider had let them in (None: everybody's): the bond is over."""
+    with platform_scope("a provider's word ends wherever it counted"):
+        rows = AccessToken.objects.filter(vouched_by=provider_id, revoked_at=None)
+        rows = rows if users is None else rows.filter(user_id__in=users)
+        ended = list(rows.values_list("id", "org_id", "name", "scopes"))
+        AccessToken.objects.filter(id__in=[pk for pk, *_ in ended]).update(revoked_at=clock.now())
+    record_all(
+        Fact(
+            "token.revoked",
+            org_id,
+            "token",
+            pk,
+            by,
+            {"name": name, "why": why, "before": {"scopes": scopes}},
+        )
+        for pk, org_id, name, scopes in ended
+    )
+
+
+def _check_still_vouched(provider_id: UUID, user_id: UUID) -> None:
+    """A session may outlive what let it in; a token made in it must not. Under the locks that whoever ends the bond takes. Raises NotPermitted."""
+    with platform_scope("a provider's word counts wherever it is given"):
+        provider = (
+            Provider.objects.select_for_update(of=("self",))
+            .filter(id=provider_id, is_enabled=True)
+            .first()
+        )
+        is_known = (
+            Identity.objects.select_for_update(of=("self",))
+            .filter(provider=provider_id, user_id=user_id, gone_since=None)
+            .exists()
+        )
+    if provider is None or not is_known:
+        raise NotPermitted(
+            "What let you in vouches for you no longer, so no token can be made in this session. Sign in once more."
+        )
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """Who carries an attempt's token."""
+
+    org_id: UUID
+    team_id: UUID
+    user_id: UUID
+    attempt_id: UUID
+    name: str
+
+
+def issue_attempt_tokens(bearers: Sequence[Bearer]) -> list[str]:
+    """The tokens that jobs carry: each can do only what its team may, and ends with the attempt. An attempt has one: asked for
+    again (its worker died, and what it started may be running) the same one comes back."""
+    secrets, scopes = (
+        [secret_of_attempt(bearer.attempt_id) for bearer in bearers],
+        [str(scope) for scope in JOB_SCOPES],
+    )
+    at, none = clock.now(), (list[str](), "", "")
+    insert_rows(
+        AccessToken,
+        (
+            "id",
+            "org",
+            "team",
+            "user",
+            "attempt_id",
+            "name",
+            "digest",
+            "hint",
+            "scopes",
+            "created_at",
+            "networks",
+            "made_by",
+            "last_used_address",
+        ),
+        [
+            (
+                uuid7(),
+                b.org_id,
+                b.team_id,
+                b.user_id,
+                b.attempt_id,
+                b.name[:100],
+                digest_of(secret),
+                secret[:8],
+                scopes,
+                at,
+                *none,
+            )
+            for b, secret in zip(bearers, secrets, strict=True)
+        ],
+        is_new=False,
+    )
+    return secrets
+
+
+def revoke_attempt_tokens(attempt_ids: Iterable[UUID]) -> None:
+    """Delete the tokens of attempts that have ended."""
+    AccessToken.objects.filter(attempt_id__in=list(attempt_ids)).delete()
+
+
+def _check_narrower(actor: Actor, team_id: UUID | None, networks: Sequence[str]) -> None:
+    """What comes with a token makes none that reaches further."""
+    if actor.token and actor.token.team_id and team_id != actor.token.team_id:
+        raise NotPermitted("A token bound to a team can only make tokens bound to that team.")
+    if actor.token and not are_within(networks, actor.token.networks):
+        raise NotPermitted(
+            "A token bound to networks can only make tokens bound to the same or narrower ones."
+        )
+
+
+def _check_vouched(actor: Actor, old: AccessToken) -> None:
+    """Whom an organization's own provider let in gets no hold on a token that was made by more."""
+    if actor.only_org and old.user_id == actor.user_id and old.vouched_by_id != actor.vouched_by:
+        raise NotPermitted(
+            "This token was made after another way of signing in. Sign in that way to rotate it, or make a new one."
+        )
+
+
+def _checked(actor: Actor, scopes: Sequence[str]) -> list[str]:
+    known = {ALL_SCOPES, *map(str, Permission)}
+    wrong = [s for s in scopes if s not in known]
+    if wrong or not scopes:
+        raise InvalidInput.at(
+            "scopes",
+            f"{', '.join(map(repr, wrong)) or 'empty'}: choose from {', '.join(sorted(known))}",
+        )
+    if (
+        actor.token
+        and ALL_SCOPES not in actor.token.scopes
+        and not set(scopes) <= actor.token.scopes
+    ):
+        raise NotPermitted("A token can only make tokens with scopes that it has itself.")
+    return sorted(set(scopes))

@@ -1,0 +1,154 @@
+"""What allauth may do here: sign in and reset passwords; never sign up."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.forms import LoginForm
+from allauth.account.signals import password_reset
+from allauth.core.internal import ratelimit
+from allauth.core.internal.ratelimit import get_ip
+from django import forms
+from django.core.exceptions import ValidationError
+from django.dispatch import receiver
+from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.errors import PortalError, RateLimited
+from workspaces.access.actors import CLOSED, ONLY_ORG, VOUCHED_BY
+from workspaces.audit.sign_in_events import tell_of
+from workspaces.identity.rate_limit_cache import durable
+from workspaces.identity.session_policy import has_no_other_way, worth_of
+
+
+class SignInForm(LoginForm):
+    """By an e-mail address, or by the name that a directory knows one by."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.fields["login"] = forms.CharField(
+            label=_("E-mail address or name"),
+            max_length=254,
+            widget=forms.TextInput(
+                attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}
+            ),
+        )
+        self.order_fields(["login", "password"])
+
+    def clean(self) -> Any:
+        """A right password is refused where it would open nothing, in words."""
+        cleaned = super().clean()
+        if self.user and (name := has_no_other_way(self.request, self.user)):
+            raise ValidationError(f"Your organization asks you to sign in with {name}.")
+        return cleaned
+
+
+def guessed_name(login: str) -> str:
+    """One form of the spellings that a directory takes for the same name."""
+    plain = (
+        char
+        for char in unicodedata.normalize("NFKD", login)
+        if unicodedata.category(char) not in {"Mn", "Cf"}
+    )
+    return " ".join("".join(plain).casefold().split())
+
+
+KNOWN_SECONDS = 30 * 86_400  # for which an account keeps the addresses where it signed in
+
+
+def keep_known(request: HttpRequest, login: str) -> None:
+    """Guesses from elsewhere do not keep this account out at the request's address."""
+    durable.set(_known_key(request, login), True, KNOWN_SECONDS)
+
+
+@receiver(password_reset)
+def _reset(*, request: HttpRequest, user: Any, **_: Any) -> None:
+    """Who reads the account's mail is no stranger."""
+    keep_known(request, user.email)
+
+
+def _known_key(request: HttpRequest, login: str) -> str:
+    return (
+        "known:" + hashlib.sha256(f"{guessed_name(login)} {get_ip(request)}".encode()).hexdigest()
+    )
+
+
+def _login_in(credentials: dict[str, Any]) -> str:
+    return str(credentials.get("email") or credentials.get("username") or "")
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """People are added by administrators."""
+
+    _anywhere: ratelimit.RateLimitUsage | None = None
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "too_many_login_attempts": _("Too many failed tries. Wait five minutes, then try again."),
+    }
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Of the account and the address alone: allauth's own names the host, whose port the client chooses."""
+        return f"{guessed_name(_login_in(credentials))} {get_ip(request)}"
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Beside allauth's limit, one for an account over all addresses that it does not know. Raises RateLimited."""
+        super().pre_authenticate(request, **credentials)
+        login = _login_in(credentials)
+        if request.user.is_authenticated or durable.get(_known_key(request, login)):
+            return
+        self._anywhere = ratelimit.consume(
+            request, app="allauth.account", action="login_failed_anywhere", key=guessed_name(login)
+        )
+        if self._anywhere is None:
+            self._rollback_login_failed_rl_usage()
+            raise RateLimited(
+                "There were too many failed tries for this account. Wait five minutes, sign in from a network where "
+                "you signed in before, or reset your password.",
+                data={"retry_after": 300},
+            )
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        super()._rollback_login_failed_rl_usage()
+        if self._anywhere:
+            self._anywhere.rollback()
+
+    def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
+        """What a directory has to say is said in the form."""
+        try:
+            user = super().authenticate(request, **credentials)
+        except PortalError as error:
+            request.refusal = error  # type: ignore[attr-defined]  # for the status of the answer
+            raise ValidationError(error.message) from None
+        if user:
+            keep_known(request, _login_in(credentials))
+        return user
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        return False
+
+    def is_safe_url(self, url: str) -> bool:
+        """What is no address at all is none to go on to."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
+    def send_password_reset_mail(self, user: Any, email: str, context: dict[str, Any]) -> None:
+        """By the link on the sign-in page."""
+        tell_of(user, "password.reset_asked")
+        super().send_password_reset_mail(user, email, context)
+
+    def login(self, request: HttpRequest, user: Any) -> None:
+        """A session says what it is worth from its first moment."""
+        worth = worth_of(request, user)
+        super().login(request, user)
+        for key in (ONLY_ORG, VOUCHED_BY, CLOSED):
+            request.session.pop(key, None)
+        request.session.update(worth)
+
+    def populate_username(self, request: HttpRequest, user: Any) -> None:
+        """There are no user names: the e-mail address is the name."""

@@ -1,0 +1,51 @@
+"""What allauth does is told as facts, and what follows from it is done: the only signals that are listened to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
+from django.db.models.signals import post_delete, post_save
+
+from portal.core.events import Fact, record_all
+from workspaces.audit.account_events import orgs_of
+from workspaces.identity.mfa import note_factors
+from workspaces.identity.sessions import end_others
+
+
+def listen() -> None:
+    post_save.connect(_changed, sender=Authenticator, dispatch_uid="second-factor-saved")
+    post_delete.connect(_changed, sender=Authenticator, dispatch_uid="second-factor-deleted")
+    authenticator_added.connect(_added, dispatch_uid="second-factor-added")
+    authenticator_removed.connect(_removed, dispatch_uid="second-factor-removed")
+    authenticator_reset.connect(_reset, dispatch_uid="second-factor-reset")
+
+
+def _changed(sender: Any, instance: Authenticator, **_: Any) -> None:
+    note_factors(instance.user_id)
+
+
+def _tell(kind: str, user: Any, authenticator: Authenticator) -> None:
+    """In each of the person's organizations, as their coming and going is."""
+    record_all(
+        Fact(kind, org_id, "user", user.id, user.email, {"type": str(authenticator.type)})
+        for org_id in orgs_of(user.id)
+    )
+
+
+def _added(sender: Any, request: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
+    """Sessions that began without it end: whoever holds one may be the reason for adding it."""
+    _tell("second_factor.added", user, authenticator)
+    if request is not None and authenticator.type != Authenticator.Type.RECOVERY_CODES:
+        end_others(
+            user.id, request.session.session_key, actor=user.email, why="a second factor was added"
+        )
+
+
+def _removed(sender: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
+    _tell("second_factor.removed", user, authenticator)
+
+
+def _reset(sender: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
+    _tell("second_factor.reset", user, authenticator)

@@ -1,0 +1,207 @@
+"""Signing in by a name and a password: one's own here, else that of a directory. What is here comes first, so that an
+administrator's own password works whatever a directory does."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from allauth.account.auth_backends import AuthenticationBackend
+from allauth.account.internal.flows.login import (
+    AUTHENTICATION_METHODS_SESSION_KEY,
+    record_authentication,
+)
+from django.contrib.auth.hashers import is_password_usable
+from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.db.models import F
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+
+from portal.core import clock
+from portal.core.errors import InvalidInput, NotPermitted, Unavailable
+from portal.core.joined_select import Reading
+from portal.core.vault import Unreadable
+from workspaces.identity import request_limits
+from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.password_check import Answer, ask
+from workspaces.identity.provider_services import config_of
+from workspaces.identity.provisioning import Person
+from workspaces.identity.provisioning_services import admit
+from workspaces.models import Identity, Provider, User
+from workspaces.tenancy.scope import no_scope, platform_scope
+
+_PROVIDER = tuple(field.attname for field in Provider._meta.concrete_fields)
+_PROVIDERS = Reading(
+    "SELECT {columns} FROM {provider} ORDER BY provider.created_at",
+    {"provider": Provider},
+    [("provider", _PROVIDER)],
+)
+_PASSWORD = Reading(
+    "SELECT {columns} FROM {person} WHERE person.email = %s",
+    {"person": User},
+    [("person", ("password",))],
+)
+METHOD = "directory"  # in allauth's records of how one signed in, with the provider's slug
+
+
+class PasswordBackend(AuthenticationBackend):
+    """Raises PermissionDenied for nobody (no further backend is asked) and Unavailable where a directory that might know them is
+    down."""
+
+    def authenticate(self, request: HttpRequest | None, **credentials: Any) -> Any:
+        password = str(credentials.get("password") or "")
+        login = str(credentials.get("email") or credentials.get("username") or "").strip()
+        if not password or not login or len(login) > 254 or len(password) > 1024:
+            raise PermissionDenied
+        has_own = _has_own_password(login)
+        if has_own and (found := super().authenticate(request, **credentials)):
+            _forget(request)
+            return found
+        if stashed := self.unstash_authenticated_user():
+            _refuse(stashed)  # their own password, but switched off
+        user = _by_directory(request, login, password)
+        if user is None:
+            if not has_own:
+                self._mitigate_timing_attack(
+                    password
+                )  # as long as where there is a password to compare
+            raise PermissionDenied
+        if not self.user_can_authenticate(user):
+            _refuse(user)
+        return user
+
+
+@platform_scope("sign-in asks the directories of every organization")
+def directories_for(login: str, slug: str = "") -> list[Provider]:
+    """Who may be asked, and so be sent the password, in order. `slug`: the person chose it by name. An organization's own directory
+    is asked for domains that an operator gave the organization; where it was chosen, also for a domain that nobody has, and for
+    whose account is linked to it already. Those of the installation are operators' own."""
+    domain = login.lower().rpartition("@")[2] if "@" in login else ""
+    every = [Provider.from_db(connection.alias, _PROVIDER, row) for row in _PROVIDERS.rows([])]
+    having = [
+        row for row in every if domain and domain in row.domains
+    ]  # switched off or of another kind, it is theirs all the same
+    rows = [row for row in every if row.kind == Provider.Kind.LDAP and row.is_enabled]
+    if slug:
+        return [
+            row
+            for row in rows
+            if row.slug == slug
+            and (not having or row.org_id == having[0].org_id or _is_linked(row, login))
+        ]
+    named = [row for row in rows if row in having and row.org_id == having[0].org_id]
+    return named or [row for row in rows if row.org_id is None and not (domain and row.domains)]
+
+
+def _is_linked(provider: Provider, login: str) -> bool:
+    """By the address of the account here; what a directory says of addresses proves nothing."""
+    return Identity.objects.filter(
+        provider=provider, gone_since=None, user__email=login.lower()
+    ).exists()
+
+
+def prove(provider: Provider, login: str, password: str) -> Person:
+    """Who in this directory has this name and this password. Raises NotPermitted, Unavailable."""
+    answers = _answers({provider.slug: provider}, login, password)
+    if answers and answers[0].trouble:
+        raise Unavailable(
+            f"{provider.name} does not answer. Try again in a minute.",
+            data={"retry_after": request_limits.RETRY_AFTER},
+        )
+    if not answers or answers[0].person is None:
+        raise NotPermitted(f"{provider.name} does not know this name with this password.")
+    return answers[0].person
+
+
+def _by_directory(request: HttpRequest | None, login: str, password: str) -> User | None:
+    slug = str(request.POST.get("directory", ""))[:100] if request is not None else ""
+    rows = {row.slug: row for row in directories_for(login, slug)}
+    if not rows:
+        return None
+    answers = _answers(rows, login, password)
+    for answer in answers:
+        if answer.person:
+            with no_scope():
+                user = admit(rows[answer.slug], answer.person)
+            if request is not None and hasattr(request, "session"):
+                _remember(request, user, rows[answer.slug])
+            return user
+    if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
+        are = "does" if len(away) == 1 else "do"
+        raise Unavailable(
+            f"{' and '.join(away)} {are} not answer, so nobody can sign in by {'it' if len(away) == 1 else 'them'} at this "
+            "moment. Who is signed in stays so, and passwords set here work. Try again in a minute, or ask an operator.",
+            data={"retry_after": request_limits.RETRY_AFTER},
+        )
+    return None
+
+
+def _answers(rows: dict[str, Provider], login: str, password: str) -> list[Answer]:
+    """Of directories of one organization, or of the installation. Raises Unavailable where too many people wait for them."""
+    configs, answers = _configs(rows)
+    if configs:
+        with request_limits.waiting(rows[configs[0][0]].org_id):
+            answers += ask(configs, login, password)
+    _note(rows, answers)
+    return answers
+
+
+def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[Answer]]:
+    """Of those that can be asked; the answer of one that is away, or whose stored options can no longer be read, is that trouble."""
+    good, bad = list[tuple[str, Any]](), list[Answer]()
+    for slug, row in rows.items():
+        if why := request_limits.why_away(slug):
+            bad.append(Answer(slug, trouble=Trouble(why, is_away=True)))
+            continue
+        try:
+            good.append((slug, config_of(row)))
+        except (InvalidInput, Unreadable) as error:
+            bad.append(Answer(slug, trouble=Trouble(str(error))))
+    return good, bad
+
+
+def _remember(request: HttpRequest, user: User, provider: Provider) -> None:
+    """In the session, bound to this user, so that it outlives a second factor."""
+    _forget(request)
+    record_authentication(
+        request, user, method=METHOD, provider=provider.slug, org=str(provider.org_id or "")
+    )
+
+
+def _forget(request: HttpRequest | None) -> None:
+    """A directory that vouched for an earlier attempt vouches for this one no longer."""
+    if request is not None and hasattr(request, "session"):
+        records = request.session.get(AUTHENTICATION_METHODS_SESSION_KEY)
+        if isinstance(records, list) and any(record.get("method") == METHOD for record in records):
+            request.session[AUTHENTICATION_METHODS_SESSION_KEY] = [
+                r for r in records if r.get("method") != METHOD
+            ]
+
+
+@platform_scope("how a directory answered at a sign-in")
+def _note(rows: dict[str, Provider], answers: list[Answer]) -> None:
+    """What a directory's page says of it: written when that changes, or a minute is over."""
+    now = clock.now()
+    for answer in answers:
+        row = rows[answer.slug]
+        if answer.trouble and row.trouble != answer.trouble.message[:500]:
+            Provider.objects.filter(id=row.id).update(
+                trouble=answer.trouble.message[:500],
+                trouble_since=Coalesce(F("trouble_since"), now),
+            )
+        elif not answer.trouble and (
+            row.trouble or row.seen_at is None or (now - row.seen_at).total_seconds() > 60
+        ):
+            Provider.objects.filter(id=row.id).update(trouble="", trouble_since=None, seen_at=now)
+
+
+def _refuse(user: Any) -> NoReturn:
+    """Nobody to Django; allauth shows its page for accounts that are switched off."""
+    AuthenticationBackend._stash_user(user)  # noqa: SLF001  the only way that allauth has
+    raise PermissionDenied
+
+
+def _has_own_password(login: str) -> bool:
+    """Addresses of accounts are in small letters."""
+    rows = _PASSWORD.rows([login.lower()])
+    return bool(rows) and is_password_usable(rows[0][0])

@@ -1,0 +1,461 @@
+"""Looking at a directory as a whole: by the clock, by a person, or to see what would change. One run at a time for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from itertools import islice
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.db.models.functions import Coalesce
+
+from portal.core import clock, leases
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.events import Fact, record
+from portal.core.lease_holder import new_holder
+from portal.core.wakeups import hint
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.identity.provider_services import TASK, config_of
+from workspaces.identity.provider_types import Away, Listing, kind_of, kinds
+from workspaces.identity.provisioning import Change, Plan
+from workspaces.identity.provisioning_services import Synced, sync_people
+from workspaces.models import DirectoryRun, Organization, Provider, Team, User
+from workspaces.tenancy.scope import platform_scope
+
+LEASE, KEPT, MOST_LINES = 900.0, 50, 500
+_DIED = "It was ended in the middle. The next run goes on where it stopped."
+_ANSWERED = "how a directory answered, which may be the whole installation's"
+Outcome = DirectoryRun.Outcome
+
+
+def start_sync(
+    *,
+    actor: Actor | None,
+    provider: Provider,
+    is_dry: bool = False,
+    accepted: DirectoryRun | None = None,
+    links: Mapping[str, UUID] | None = None,
+) -> DirectoryRun:
+    """Queue a run; a background thread takes it up at once. `actor` None: by the clock. `accepted`: a run that was stopped; what it
+    would have taken may be taken now. Raises NotPermitted, InvalidInput; Conflict while another run of it is queued or under way."""
+    _check_may_start(actor, provider)
+    run = _queued(actor, provider, is_dry, accepted, links)
+    hint(TASK)
+    return run
+
+
+def sync_provider(
+    *,
+    actor: Actor | None,
+    provider: Provider,
+    is_dry: bool = False,
+    accepted: DirectoryRun | None = None,
+) -> DirectoryRun:
+    """Ask everybody and make the rows say so, before it returns: for commands, never in a request. As `start_sync`."""
+    _check_may_start(actor, provider)
+    holder = new_holder()
+    if not leases.take(_lease(provider), holder, LEASE):
+        raise _conflict(provider)
+    return _run(_queued(actor, provider, is_dry, accepted, None, Outcome.RUNNING), holder)
+
+
+def run_next(may_begin: Callable[[UUID | None], bool]) -> bool:
+    """Do the oldest queued run of an organization (None: of the installation) that may begin one now; False where there is none."""
+    with platform_scope("directories of every organization are synced by one task"):
+        queued = list(
+            DirectoryRun.objects.filter(outcome=Outcome.QUEUED)
+            .select_related("provider__org")
+            .order_by("started_at")
+        )
+    for run in queued:
+        holder, lease = new_holder(), _lease(run.provider)
+        if not may_begin(run.provider.org_id) or not leases.take(lease, holder, LEASE):
+            continue
+        if DirectoryRun.objects.filter(id=run.id, outcome=Outcome.QUEUED).update(
+            outcome=Outcome.RUNNING, started_at=clock.now()
+        ):
+            run.outcome = Outcome.RUNNING
+            with platform_scope("a directory gives roles in several organizations"):
+                _run(run, holder)
+            return True
+        leases.release(lease, holder)
+    return False
+
+
+def end_abandoned() -> None:
+    """Runs whose process died are over: nobody living has their lease."""
+    for run in DirectoryRun.objects.filter(outcome=Outcome.RUNNING).select_related("provider"):
+        _end_abandoned(run.provider)
+
+
+def due_providers() -> list[Provider]:
+    """Whose time has come. The first run of each is a person's, who has seen what it would change."""
+    rows = Provider.objects.filter(
+        is_enabled=True, kind__in=[name for name, kind in kinds().items() if kind.listing]
+    )
+    return [row for row in rows if _is_due(row)]
+
+
+def last_runs(provider: Provider, count: int = 10) -> list[DirectoryRun]:
+    """The latest first; one whose process died says so."""
+    return [
+        _shown(row)
+        for row in DirectoryRun.objects.filter(provider=provider).order_by("-started_at")[:count]
+    ]
+
+
+def find_run(provider: Provider, run_id: UUID) -> DirectoryRun:
+    """Raises NotFound."""
+    row = DirectoryRun.objects.filter(provider=provider, id=run_id).first()
+    if row is None:
+        raise NotFound("There is no such run, or it is too long ago.")
+    return _shown(row)
+
+
+def _shown(row: DirectoryRun) -> DirectoryRun:
+    if row.outcome == Outcome.RUNNING and row.started_at < clock.now() - timedelta(seconds=LEASE):
+        row.outcome, row.message, row.ended_at = (
+            Outcome.FAILED,
+            _DIED,
+            row.started_at + timedelta(seconds=LEASE),
+        )
+    return row
+
+
+def link_people(*, actor: Actor, provider: Provider, subjects: list[str]) -> DirectoryRun:
+    """Queue a run with an operator's word that these people of an installation's directory are whom the accounts with their addresses
+    belong to, as the last run showed them. Raises NotPermitted, InvalidInput, Conflict."""
+    if provider.org_id is not None or not actor.is_operator:
+        raise NotPermitted(
+            "Only an operator links accounts to a directory, and only to one of the whole installation."
+        )
+    last = (
+        DirectoryRun.objects.filter(provider=provider)
+        .exclude(clashes={})
+        .order_by("-started_at")
+        .first()
+    )
+    links = {s: UUID(last.clashes[s]) for s in subjects if last and s in last.clashes}
+    if not links:
+        raise InvalidInput.at("subjects", "none of these was shown by the last run")
+    run = start_sync(actor=actor, provider=provider, links=links)
+    record(
+        Fact(
+            "provider.links_accepted",
+            None,
+            "provider",
+            provider.id,
+            actor.email,
+            {"slug": provider.slug, "links": len(links)},
+        )
+    )
+    return run
+
+
+def _check_may_start(actor: Actor | None, provider: Provider) -> None:
+    if actor is not None:
+        _may_sync(actor, provider)
+    if kind_of(provider.kind).listing is None:
+        raise InvalidInput.at("kind", f"{provider.name} cannot list its people")
+
+
+def _queued(
+    actor: Actor | None,
+    provider: Provider,
+    is_dry: bool,
+    accepted: DirectoryRun | None,
+    links: Mapping[str, UUID] | None,
+    outcome: str = Outcome.QUEUED,
+) -> DirectoryRun:
+    """The row of a new run. The database allows one that has not ended for each provider."""
+    _end_abandoned(provider, is_ours=outcome == Outcome.RUNNING)
+    try:
+        with transaction.atomic():
+            run = DirectoryRun.objects.create(
+                provider=provider,
+                actor=actor.email if actor else "",
+                outcome=outcome,
+                is_dry=is_dry,
+                accepted=accepted.losses if accepted else [],
+                links={subject: str(user) for subject, user in (links or {}).items()},
+            )
+            if actor is not None:
+                record(
+                    Fact(
+                        "provider.sync_asked",
+                        provider.org_id,
+                        "provider",
+                        provider.id,
+                        actor.email,
+                        {"slug": provider.slug, "is_dry": is_dry},
+                    )
+                )
+    except IntegrityError:
+        raise _conflict(provider) from None
+    return run
+
+
+def _end_abandoned(provider: Provider, *, is_ours: bool = False) -> None:
+    """Whoever runs has the lease, so a run without it died. `is_ours`: the caller has it."""
+    holder = new_holder()
+    if is_ours or leases.take(_lease(provider), holder, LEASE):
+        DirectoryRun.objects.filter(provider=provider, outcome=Outcome.RUNNING).update(
+            outcome=Outcome.FAILED, ended_at=clock.now(), message=_DIED
+        )
+        leases.release(_lease(provider), holder)
+
+
+def _lease(provider: Provider) -> str:
+    return f"directory:{provider.id}"
+
+
+def _conflict(provider: Provider) -> Conflict:
+    return Conflict(
+        f"{provider.name} is being looked at right now. Wait for that run.", code="running"
+    )
+
+
+def _may_sync(actor: Actor, provider: Provider) -> None:
+    if provider.org_id is None and not actor.is_operator:
+        raise NotPermitted(
+            "Only a platform operator looks at a directory of the whole installation."
+        )
+    authorize(actor, Permission.PROVIDERS_WRITE)
+
+
+def _run(run: DirectoryRun, holder: str) -> DirectoryRun:
+    try:
+        return _ended(run, *_asked(run))
+    finally:
+        leases.release(_lease(run.provider), holder)
+
+
+def _asked(run: DirectoryRun) -> tuple[Listing | None, Synced | str]:
+    provider, listing = run.provider, kind_of(run.provider.kind).listing
+    assert listing is not None
+    try:
+        found = listing(config_of(provider), lambda count: _note_progress(run, count))
+        synced = sync_people(
+            provider,
+            found.people,
+            actor=run.actor,
+            accepted=frozenset(map(UUID, run.accepted)),
+            links={subject: UUID(user) for subject, user in run.links.items()},
+            is_dry=run.is_dry,
+        )
+    except Away as error:
+        now = clock.now()
+        with platform_scope(_ANSWERED):
+            Provider.objects.filter(id=provider.id).update(
+                trouble=error.message[:500], trouble_since=Coalesce(F("trouble_since"), now)
+            )
+        return None, error.message
+    except Exception as error:
+        DirectoryRun.objects.filter(id=run.id).update(
+            outcome=Outcome.FAILED, ended_at=clock.now(), message=type(error).__name__
+        )
+        raise
+    with platform_scope(_ANSWERED):
+        Provider.objects.filter(id=provider.id).update(
+            trouble="", trouble_since=None, seen_at=clock.now()
+        )
+    return found, synced
+
+
+def _note_progress(run: DirectoryRun, count: int) -> None:
+    run.people_read = count
+    DirectoryRun.objects.filter(id=run.id).update(people_read=count)
+
+
+def _ended(run: DirectoryRun, found: Listing | None, result: Synced | str) -> DirectoryRun:
+    run.ended_at = clock.now()
+    if isinstance(result, str):
+        run.outcome, run.message = Outcome.FAILED, result[:500]
+    else:
+        run.outcome, run.message = _outcome(run, result), result.objection
+        run.people_read = len(found.people) if found else 0
+        run.counts = {
+            "people": run.people_read,
+            "groups": found.groups if found else 0,
+            **counts_of(result.plan),
+        }
+        run.lines = list(islice(lines_of(result.plan), MOST_LINES))
+        run.losses = sorted(map(str, result.plan.losses))
+        run.clashes = _linkable(result.plan)
+    run.save(
+        update_fields=[
+            "ended_at",
+            "outcome",
+            "message",
+            "people_read",
+            "counts",
+            "lines",
+            "losses",
+            "clashes",
+        ]
+    )
+    if run.outcome == Outcome.STOPPED:
+        record(
+            Fact(
+                "provider.sync_stopped",
+                run.provider.org_id,
+                "provider",
+                run.provider_id,
+                run.actor or "muster",
+                {"slug": run.provider.slug, "message": run.message},
+            )
+        )
+    _forget(run)
+    return run
+
+
+def _outcome(run: DirectoryRun, result: Synced) -> str:
+    if result.objection:
+        return Outcome.STOPPED
+    if not result.is_done:
+        return Outcome.DRY
+    return Outcome.UNCHANGED if result.plan.is_empty else Outcome.DONE
+
+
+def counts_of(made: Plan) -> dict[str, int]:
+    """How many of each, without zeros."""
+    found = {
+        "new": sum(not n.is_linked for n in made.newcomers),
+        "linked": sum(n.is_linked for n in made.newcomers),
+        "given": sum(c.before is None for c in made.changes),
+        "taken": sum(c.is_loss for c in made.changes),
+        "changed": sum(c.before is not None and not c.is_loss for c in made.changes),
+        "vanished": sum(a.is_gone for _, a in made.identities),
+        "switched off": len(made.off),
+        "switched on": len(made.on),
+        "left out": len(made.clashes),
+        "spared": len(made.spared),
+    }
+    return {name: count for name, count in found.items() if count}
+
+
+def lines_of(made: Plan) -> Iterator[dict[str, str]]:
+    """The diff in words, what is taken first."""
+    names = _Names(made)
+    for known in made.off:
+        yield {"kind": "taken", "who": known.email, "what": "vanished: is switched off"}
+    for user_id, why in made.spared:
+        yield {"kind": "spared", "who": names.who(user_id), "what": f"keeps what they have: {why}"}
+    for clash in made.clashes:
+        yield {
+            "kind": "clash",
+            "who": clash.person.email or clash.person.login,
+            "what": clash.why,
+            "subject": clash.person.subject,
+        }
+    for change in sorted(made.changes, key=lambda c: not c.is_loss):
+        yield {
+            "kind": "taken" if change.is_loss else "changed" if change.before else "given",
+            "who": names.who(change.seat.user_id),
+            "what": names.what(change),
+        }
+    for known in made.on:
+        yield {"kind": "given", "who": known.email, "what": "is back: is switched on"}
+
+
+class _Names:
+    """Of people, organizations and teams in a plan."""
+
+    def __init__(self, made: Plan):
+        users = {c.seat.user_id for c in made.changes} | {user_id for user_id, _ in made.spared}
+        self._people = {n.user_id: n.person.email for n in made.newcomers} | {
+            k.user_id: k.email for k, _ in made.identities
+        }
+        missing = sorted(users - self._people.keys())
+        for start in range(0, len(missing), 500):
+            self._people |= dict(
+                User.objects.filter(id__in=missing[start : start + 500]).values_list("id", "email")
+            )
+        self._orgs: Mapping[UUID, str] = (
+            dict(Organization.objects.values_list("id", "slug")) if made.changes else {}
+        )
+        with platform_scope("a plan names teams of several organizations"):
+            self._teams: Mapping[UUID, str] = (
+                dict(Team.objects.values_list("id", "slug")) if made.changes else {}
+            )
+
+    def who(self, user_id: UUID) -> str:
+        return self._people.get(user_id, str(user_id))
+
+    def what(self, change: Change) -> str:
+        seat = change.seat
+        place = self._orgs.get(seat.org_id, "?") + (
+            f"/{self._teams.get(seat.team_id, '?')}" if seat.team_id else ""
+        )
+        if change.before is None:
+            return f"{seat.role} of {place}, by {seat.via}"
+        if change.after is None:
+            return f"no longer {seat.role} of {place}"
+        if change.is_loss:
+            return f"suspended in {place}"
+        was = f"{change.before.role} → " if change.before.role != seat.role else ""
+        return f"{was}{seat.role} of {place}, by {seat.via}"
+
+
+def _linkable(made: Plan) -> dict[str, str]:
+    """Of those left out: the account with their address."""
+    wanted = {
+        clash.person.email: clash.person.subject for clash in made.clashes if clash.person.email
+    }
+    emails = sorted(wanted)[:MOST_LINES]
+    return (
+        {
+            wanted[email]: str(user_id)
+            for email, user_id in User.objects.filter(email__in=emails).values_list("email", "id")
+        }
+        if emails
+        else {}
+    )
+
+
+def _is_due(provider: Provider) -> bool:
+    minutes = int(
+        provider.config.get(
+            "sync_minutes", getattr(kind_of(provider.kind).config, "sync_minutes", 0)
+        )
+    )
+    last = (
+        DirectoryRun.objects.filter(provider=provider)
+        .exclude(outcome=Outcome.DRY)
+        .order_by("-started_at")
+        .first()
+    )
+    if not minutes or last is None or not _has_been_done(provider):
+        return False
+    return last.started_at <= clock.now() - timedelta(minutes=minutes)
+
+
+def _has_been_done(provider: Provider) -> bool:
+    return (
+        DirectoryRun.objects.filter(
+            provider=provider, outcome__in=[Outcome.DONE, Outcome.UNCHANGED]
+        )
+        .exclude(actor="")
+        .exists()
+    )
+
+
+def _forget(run: DirectoryRun) -> None:
+    """One row for a row of runs that changed nothing, and fifty in all; the one in which a person began it stays."""
+    rows = DirectoryRun.objects.filter(provider=run.provider_id).order_by("-started_at")
+    if run.outcome == Outcome.UNCHANGED and not run.actor:
+        before = rows.exclude(id=run.id).first()
+        if before and before.outcome == Outcome.UNCHANGED and not before.actor:
+            before.delete()
+    old = list(rows.values_list("id", flat=True)[KEPT:])
+    begun = (
+        rows.filter(outcome__in=[Outcome.DONE, Outcome.UNCHANGED])
+        .exclude(actor="")
+        .values_list("id", flat=True)
+        .first()
+    )
+    if old:
+        DirectoryRun.objects.filter(id__in=[run_id for run_id in old if run_id != begun]).delete()

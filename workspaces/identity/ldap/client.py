@@ -1,0 +1,342 @@
+"""One conversation with a directory, by python-ldap: encrypted, within a deadline, following no referral."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+import ldap
+import ldap.filter
+from ldap.controls import SimplePagedResultsControl
+
+from portal.core import clock
+from workspaces.identity.ldap.connection import Line, open_line
+from workspaces.identity.ldap.entries import MEMBERS, Entry, attributes_of, entry_of
+from workspaces.identity.ldap.errors import Trouble, explained
+from workspaces.identity.ldap.settings import Config, dn_key
+
+T = TypeVar("T")
+PAGE, AT_ONCE = 1000, 500  # entries of a page; of an answer that is asked for without pages
+_ACTIVE_DIRECTORY = (
+    b"1.2.840.113556.1.4.800"  # in its supportedCapabilities: it then knows the next one
+)
+_IN_CHAIN = "1.2.840.113556.1.4.1941"
+ANSWER = 30.0  # seconds for a connection, and for each answer
+_DEPTH, _WIDTH = 20, 100  # of groups in groups; of one filter
+
+
+class Directory:
+    """Open it with `with`. Raises Trouble everywhere."""
+
+    def __init__(self, config: Config, seconds: float):
+        self.config, self._until = config, clock.monotonic() + seconds
+        self._is_active_directory: bool | None = None
+        self._ldap: Any = None
+        self._line: Line
+
+    def __enter__(self) -> Directory:
+        self._ldap = self._connected()
+        try:
+            self._be_the_reader()
+        except Trouble:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        try:
+            self._ldap.unbind_ext_s()
+        except ldap.LDAPError:
+            pass  # it is gone already
+
+    def rest(self, seconds: float) -> bool:
+        """Be kept for so long; False where that cannot be: without a reader nobody could be signed in again, and a line without
+        encryption would never end."""
+        if self._line.until is None or not self.config.bind_dn:
+            return False
+        self._line.until = clock.monotonic() + seconds
+        return True
+
+    def go_on(self, seconds: float) -> None:
+        """After a rest: the reader's again, whoever it was last. Raises Trouble, within a second, where it has ended meanwhile."""
+        now = clock.monotonic()
+        self._line.until = self._until = now + min(1.0, seconds / 2)
+        self._set_timeouts(self._ldap)
+        self._be_the_reader()
+        self._line.until = self._until = now + seconds
+        self._set_timeouts(self._ldap)
+
+    @property
+    def encryption(self) -> str:
+        return (
+            "LDAPS"
+            if self._url.startswith("ldaps")
+            else "plain LDAP, not encrypted"
+            if self.config.plain
+            else "StartTLS"
+        )
+
+    def find(self, login: str) -> Entry | None:
+        """The one person who signs in by this name. Raises Trouble where there are two."""
+        meaning, safe = self.config.meaning, ldap.filter.escape_filter_chars(login)
+        names = "".join(f"({name}={safe})" for name in meaning.logins)
+        found = self._search(
+            self.config.people_base,
+            f"(&{meaning.people}(|{names}))",
+            attributes_of(meaning),
+            most=2,
+        )
+        if len(found) > 1:
+            raise Trouble(
+                f"Two entries answer to {login[:80]!r} there: {found[0].dn} and {found[1].dn}."
+            )
+        return found[0] if found else None
+
+    def is_password(self, entry: Entry, password: str) -> bool:
+        """Whether it is this person's. An empty one never is: servers take it for nobody's and say yes. The conversation is that
+        person's afterwards, so ask this last."""
+        if not password or "\x00" in password:
+            return False
+        self._ldap.timeout = self._left
+        try:
+            self._ldap.simple_bind_s(entry.dn, password)
+        except (
+            ldap.INVALID_CREDENTIALS,
+            ldap.INAPPROPRIATE_AUTH,
+            ldap.UNWILLING_TO_PERFORM,
+            ldap.CONSTRAINT_VIOLATION,
+            ldap.NO_SUCH_OBJECT,
+        ):
+            return False  # also: locked, expired, no password there
+        except ldap.LDAPError as error:
+            raise explained(error, self.config, "checking a password") from None
+        return True
+
+    def groups_of(self, entry: Entry, login: str) -> frozenset[str]:
+        """Keys of the groups of one person: asked of the server in one step where it can, else upwards step by step."""
+        if not self.config.group_base:
+            return frozenset()
+        if self.config.nested and self._knows_chains():
+            return self._holding([(f"member:{_IN_CHAIN}:", entry.dn)])
+        found = self._holding(
+            [
+                ("member", entry.dn),
+                ("uniqueMember", entry.dn),
+                *([("memberUid", login)] if login else []),
+            ]
+        )
+        new = found
+        for _ in range(_DEPTH if self.config.nested else 0):
+            new = self._holding([(name, dn) for dn in new for name in MEMBERS[:2]]) - found
+            if not new:
+                break
+            found |= new
+        return found
+
+    def people(self, attributes: Sequence[str] | None = None) -> Iterator[Entry]:
+        """Everybody, page by page."""
+        meaning = self.config.meaning
+        return self._paged(
+            self.config.people_base, meaning.people, list(attributes or attributes_of(meaning))
+        )
+
+    def groups(self) -> Iterator[Entry]:
+        """Every group with its members, those of Active Directory that come in pieces put together."""
+        if not self.config.group_base:
+            return
+        for entry in self._paged(
+            self.config.group_base, self.config.meaning.groups, [*MEMBERS, "cn"]
+        ):
+            yield self._whole(entry)
+
+    def names_of_groups(self, typed: str, most: int = 20) -> list[str]:
+        """DNs of groups whose name holds what was typed."""
+        if not self.config.group_base:
+            return []
+        name = f"*{ldap.filter.escape_filter_chars(typed)}*" if typed else "*"
+        found = self._search(
+            self.config.group_base, f"(&{self.config.meaning.groups}(cn={name}))", ["cn"], most
+        )
+        return sorted(entry.dn for entry in found)
+
+    # --- below: one step each ---
+
+    def _connected(self) -> Any:
+        *firsts, last = self.config.urls
+        for number, url in enumerate(firsts):
+            try:
+                return self._opened(url, len(firsts) - number)
+            except Trouble as trouble:
+                if not trouble.is_away:
+                    raise
+        return self._opened(last, 0)
+
+    def _opened(self, url: str, others: int) -> Any:
+        """Within its share of the time that is left; `others` are still to be tried."""
+        self._url, left = url, max(0.05, self._until - clock.monotonic())
+        self._line = open_line(self.config, url, min(left / 2 if others else left, ANSWER))
+        if self._line.until is not None:
+            self._line.until = self._until
+        made: Any = ldap.initialize(
+            "ldap://line", fileno=self._line.end.detach()
+        )  # libldap closes it
+        made.protocol_version = ldap.VERSION3
+        made.set_option(ldap.OPT_REFERRALS, ldap.OPT_OFF)
+        made.set_option(ldap.OPT_RESTART, ldap.OPT_ON)
+        self._set_timeouts(made)
+        return made
+
+    def _be_the_reader(self) -> None:
+        if self.config.bind_dn:
+            self._do(
+                "signing in as the reader",
+                lambda: self._ldap.simple_bind_s(
+                    self.config.bind_dn, str(self.config.bind_password)
+                ),
+            )
+
+    @property
+    def _left(self) -> float:
+        """Seconds for the next answer."""
+        return max(0.05, min(self._until - clock.monotonic(), ANSWER))
+
+    def _set_timeouts(self, made: Any) -> None:
+        made.timeout = left = self._left
+        made.set_option(ldap.OPT_NETWORK_TIMEOUT, left)
+        made.set_option(ldap.OPT_TIMEOUT, left)
+
+    def _do(self, doing: str, act: Callable[[], T]) -> T:
+        if clock.monotonic() > self._until:
+            raise Trouble(f"It did not answer in time while {doing}.", is_away=True)
+        try:
+            self._ldap.timeout = self._left  # of each answer that is waited for
+            return act()
+        except ldap.LDAPError as error:
+            raise explained(error, self.config, doing) from None
+
+    def _search(self, base: str, text: str, attributes: list[str], most: int) -> list[Entry]:
+        """At most so many; there may be more."""
+
+        def act() -> list[Entry]:
+            try:
+                message = self._ldap.search_ext(
+                    base, ldap.SCOPE_SUBTREE, text, attributes, sizelimit=most
+                )
+                return self._entries(message)
+            except ldap.SIZELIMIT_EXCEEDED:
+                return self._paged_first(base, text, attributes, most)
+
+        return self._do(f"searching below {base}", act)
+
+    def _entries(self, message: int) -> list[Entry]:
+        _, rows = self._ldap.result(message, all=1, timeout=self._ldap.timeout)
+        return [entry_of(dn, found) for dn, found in rows if dn]  # a referral has none
+
+    def _all(self, base: str, text: str, attributes: list[str]) -> Sequence[Entry]:
+        """Few, most likely: so page by page only where they are many."""
+
+        def act() -> list[Entry] | None:
+            try:
+                return self._entries(
+                    self._ldap.search_ext(
+                        base, ldap.SCOPE_SUBTREE, text, attributes, sizelimit=AT_ONCE
+                    )
+                )
+            except ldap.SIZELIMIT_EXCEEDED:
+                return None
+
+        found = self._do(f"searching below {base}", act)
+        return list(self._paged(base, text, attributes)) if found is None else found
+
+    def _paged_first(self, base: str, text: str, attributes: list[str], most: int) -> list[Entry]:
+        control = SimplePagedResultsControl(True, size=most, cookie="")
+        return self._entries(
+            self._ldap.search_ext(base, ldap.SCOPE_SUBTREE, text, attributes, serverctrls=[control])
+        )
+
+    def _paged(self, base: str, text: str, attributes: list[str]) -> Iterator[Entry]:
+        control = SimplePagedResultsControl(True, size=PAGE, cookie="")
+        while True:
+            rows, control.cookie = self._do(
+                f"listing what is below {base}", lambda: self._page(base, text, attributes, control)
+            )
+            yield from rows
+            if not control.cookie:
+                return
+
+    def _page(
+        self, base: str, text: str, attributes: list[str], control: Any
+    ) -> tuple[list[Entry], Any]:
+        message = self._ldap.search_ext(
+            base, ldap.SCOPE_SUBTREE, text, attributes, serverctrls=[control]
+        )
+        _, rows, _, controls = self._ldap.result3(message, all=1, timeout=self._ldap.timeout)
+        cookies = [
+            found.cookie
+            for found in controls
+            if found.controlType == SimplePagedResultsControl.controlType
+        ]
+        return [entry_of(dn, found) for dn, found in rows if dn], cookies[0] if cookies else ""
+
+    def _holding(self, members: Sequence[tuple[str, str]]) -> frozenset[str]:
+        """Keys of the groups with one of these in one of these attributes."""
+        found: set[str] = set()
+        for start in range(0, len(members), _WIDTH):
+            some = "".join(
+                f"({name}={ldap.filter.escape_filter_chars(value)})"
+                for name, value in members[start : start + _WIDTH]
+            )
+            text = f"(&{self.config.meaning.groups}(|{some}))"
+            found.update(
+                dn_key(entry.dn) for entry in self._all(self.config.group_base, text, ["1.1"])
+            )
+        return frozenset(found)
+
+    def _knows_chains(self) -> bool:
+        if self._is_active_directory is None:
+            said = self._do(
+                "asking what it can do",
+                lambda: self._ldap.read_rootdse_s(attrlist=["supportedCapabilities"]),
+            )
+            self._is_active_directory = _ACTIVE_DIRECTORY in said.get("supportedCapabilities", [])
+        return self._is_active_directory
+
+    def _whole(self, entry: Entry) -> Entry:
+        """Active Directory gives 1,500 members at a time, as member;range=0-1499."""
+        attributes = dict(entry.attributes)
+        while pieces := [name for name in attributes if ";range=" in name]:
+            for name in pieces:
+                plain, _, numbers = name.partition(";range=")
+                values = list(attributes.pop(name))
+                attributes[plain] = [*attributes.get(plain, ()), *values]
+                if not numbers.endswith("*") and values:
+                    attributes |= self._next_piece(
+                        entry.dn, plain, int(numbers.partition("-")[2]) + 1
+                    )
+        return Entry(entry.dn, attributes)
+
+    def _next_piece(self, dn: str, name: str, start: int) -> dict[str, Sequence[bytes]]:
+        rows = self._do(
+            f"reading {dn}",
+            lambda: self._ldap.search_ext_s(
+                dn, ldap.SCOPE_BASE, attrlist=[f"{name};range={start}-*"]
+            ),
+        )
+        return (
+            {
+                key: values
+                for key, values in entry_of(dn, rows[0][1]).attributes.items()
+                if ";range=" in key
+            }
+            if rows
+            else {}
+        )

@@ -1,0 +1,213 @@
+"""The line to a directory. The name is resolved once, judged, connected to and encrypted here, by Python: libldap spins for ever when a
+server takes a connection and then says nothing in the handshake, and never tells what is wrong with a certificate. What libldap gets is one
+end of a pair of sockets; a thread carries bytes between the other end and the server until the time is over."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import ssl
+import threading
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from portal.core import clock
+from portal.core.addresses import is_open_internet
+from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.settings import Config
+
+_STARTTLS = bytes.fromhex("301d02010177188016") + b"1.3.6.1.4.1.1466.20037"
+_SUCCESS = b"\x0a\x01\x00"  # resultCode 0 of the answer
+_CHUNK = 1 << 16
+
+
+class Line:
+    """`end` speaks LDAP in the clear with whom the URL named. `until`: when the line is cut, which may be moved; None where it is not
+    encrypted: nothing carries it, so nothing cuts it."""
+
+    def __init__(self, end: socket.socket, until: float | None):
+        self.end, self.until = end, until
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return (self.until or 0.0) - clock.monotonic()
+
+
+def open_line(config: Config, url: str, seconds: float) -> Line:
+    """Over TLS unless that is waived. Raises Trouble in words."""
+    parts, until = urlsplit(url), clock.monotonic() + seconds
+    host, port = parts.hostname or "", parts.port or (636 if parts.scheme == "ldaps" else 389)
+    server = _connected(config, host, port, seconds)
+    try:
+        server.settimeout(max(0.05, until - clock.monotonic()))
+        if parts.scheme == "ldap":
+            if config.plain:
+                server.settimeout(None)
+                return Line(server, None)
+            _start_tls(server)
+        return _carried(_encrypted(config, server, host), until)
+    except TimeoutError:
+        server.close()
+        raise Trouble(
+            f"{host} takes the connection on port {port} and then says nothing: is this an LDAP server?",
+            is_away=True,
+        ) from None
+    except OSError as error:
+        server.close()
+        raise _explained(error, host, port) from None
+    except Trouble:
+        server.close()
+        raise
+
+
+def _connected(config: Config, host: str, port: int, seconds: float) -> socket.socket:
+    try:
+        found = list(
+            dict.fromkeys(
+                str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            )
+        )
+    except OSError:
+        raise Trouble(
+            f"There is no machine called {host}: look at the name, and at the portal's DNS.",
+            is_away=True,
+        ) from None
+    if not config.is_private and not all(is_open_internet(address) for address in found):
+        raise Trouble(
+            f"{host} is an address on a private network. Ask a platform operator to connect this directory with the option "
+            "Private address."
+        )
+    last: OSError | None = None
+    for address in found[:3]:
+        try:
+            made = socket.create_connection(
+                (address, port), timeout=max(0.05, seconds / len(found[:3]))
+            )
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return made
+        except OSError as error:
+            last = error
+    if isinstance(last, TimeoutError):
+        raise Trouble(
+            f"{host} does not answer on port {port}: a firewall, or the wrong address.",
+            is_away=True,
+        )
+    raise Trouble(
+        f"Nothing listens on {host} port {port} ({last.strerror or last if last else 'no address'}).",
+        is_away=True,
+    )
+
+
+def _start_tls(server: socket.socket) -> None:
+    """What comes after the answer and before TLS would be anybody's: there must be nothing."""
+    server.sendall(_STARTTLS)
+    answer = server.recv(4096)
+    if not answer:
+        raise ConnectionResetError("closed")
+    if len(answer) > 2 and answer[1] < 128 and len(answer) > answer[1] + 2:
+        raise Trouble("Somebody speaks on the line before it is encrypted. Use ldaps://.")
+    if _SUCCESS not in answer:
+        raise Trouble("It offers no StartTLS: give it a certificate, or use ldaps://.")
+
+
+def _encrypted(config: Config, server: socket.socket, host: str) -> ssl.SSLSocket:
+    try:
+        return _context(config.ca).wrap_socket(server, server_hostname=host)
+    except ssl.SSLCertVerificationError as error:
+        raise _of_certificate(error, host) from None
+    except ssl.SSLEOFError:
+        raise Trouble(
+            f"{host} ended the connection in the middle of the handshake: is this the right port and scheme?",
+            is_away=True,
+        ) from None
+    except ssl.SSLError as error:
+        raise Trouble(
+            f"TLS fails: {error.reason or error}. Is this the right port and scheme?"
+        ) from None
+
+
+@lru_cache(maxsize=64)
+def _context(ca: str) -> ssl.SSLContext:
+    """What the machine trusts, and this. Reading that takes longer than a handshake."""
+    context = ssl.create_default_context()
+    if ca:
+        try:
+            context.load_verify_locations(cadata=ca)
+        except (ssl.SSLError, ValueError):
+            raise Trouble(
+                "The CA certificate cannot be read: paste it whole, from -----BEGIN CERTIFICATE----- to the end."
+            ) from None
+    return context
+
+
+def _carried(server: ssl.SSLSocket, until: float) -> Line:
+    ours, theirs = socket.socketpair()
+    line = Line(theirs, until)
+    threading.Thread(
+        target=_carry, args=(server, ours, line), name="directory-line", daemon=True
+    ).start()
+    return line
+
+
+def _carry(server: ssl.SSLSocket, ours: socket.socket, line: Line) -> None:
+    """Until one side ends or the time is over; the other side then sees the end."""
+    with server, ours, contextlib.suppress(OSError):
+        server.setblocking(False)
+        poll = select.poll()
+        poll.register(server, select.POLLIN)
+        poll.register(ours, select.POLLIN)
+        while (left := line.left) > 0:
+            ready = {fd for fd, _ in poll.poll(left * 1000)}
+            if server.fileno() in ready and not _down(server, ours, left):
+                return
+            if ours.fileno() in ready and not _up(server, ours, left):
+                return
+
+
+def _down(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
+    """All that is there; False at the end."""
+    ours.settimeout(left)
+    while True:
+        try:
+            data = server.recv(_CHUNK)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return True
+        if not data:
+            return False
+        ours.sendall(data)
+
+
+def _up(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
+    data = memoryview(ours.recv(_CHUNK))
+    if not data:
+        return False
+    while data:
+        try:
+            data = data[server.send(data) :]
+        except ssl.SSLWantWriteError:
+            select.select([], [server], [], left)
+        except ssl.SSLWantReadError:
+            select.select([server], [], [], left)
+    return True
+
+
+def _explained(error: OSError, host: str, port: int) -> Trouble:
+    return Trouble(
+        f"{host} ended the connection on port {port} ({error.strerror or error}): is this the right port and scheme?",
+        is_away=True,
+    )
+
+
+def _of_certificate(error: ssl.SSLCertVerificationError, host: str) -> Trouble:
+    said = error.verify_message or str(error)
+    if "ostname mismatch" in said or "IP address mismatch" in said:
+        return Trouble(
+            f"Its certificate is not for {host}: use the name that is in the certificate."
+        )
+    if "expired" in said or "not yet valid" in said:
+        return Trouble(f"Its certificate is not valid today ({said}): it must be renewed there.")
+    return Trouble(
+        f"Its certificate is not trusted ({said}): paste the certificate of the CA that signed it."
+    )

@@ -1,0 +1,114 @@
+"""What entries mean: people, and groups in groups. Pure, and of no library."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from workspaces.identity.ldap.settings import Meaning, dn_key
+from workspaces.identity.provisioning import Person
+
+MEMBERS = ("member", "uniqueMember", "memberUid")
+_DISABLED = 2  # ADS_UF_ACCOUNTDISABLE in userAccountControl
+_BINARY = {"objectguid"}
+Attributes = Mapping[str, Sequence[bytes]]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Of a directory. Attribute names in lower case."""
+
+    dn: str
+    attributes: Attributes
+
+    def first(self, *names: str) -> str:
+        """The first value of the first of these attributes that has one."""
+        for name in names:
+            for value in self.attributes.get(name.lower(), ()):
+                if text := _text(name, value):
+                    return text
+        return ""
+
+
+def entry_of(dn: str, attributes: Mapping[str, Sequence[bytes]]) -> Entry:
+    return Entry(dn, {name.lower(): values for name, values in attributes.items()})
+
+
+def attributes_of(meaning: Meaning) -> list[str]:
+    """What is asked of a person."""
+    return sorted(
+        {*meaning.logins, *meaning.emails, *meaning.names, meaning.subject, "userAccountControl"}
+    )
+
+
+def is_disabled(entry: Entry) -> bool:
+    """Active Directory keeps who was switched off: as good as gone."""
+    said = entry.first("userAccountControl")
+    return said.isdigit() and bool(int(said) & _DISABLED)
+
+
+def person_of(entry: Entry, meaning: Meaning, groups: Iterable[str] = ()) -> Person | None:
+    """None without the attribute that tells people apart: such an entry is nobody."""
+    subject = entry.first(meaning.subject)
+    if not subject:
+        return None
+    email = entry.first(*meaning.emails).strip().lower()
+    return Person(
+        subject[:400],
+        email if "@" in email and len(email) <= 254 else "",
+        entry.first(*meaning.names)[:150],
+        entry.first(*meaning.logins)[:254],
+        frozenset(groups),
+    )
+
+
+class Groups:
+    """Who is in which, through groups in groups. Groups that hold each other are no trouble."""
+
+    def __init__(self, entries: Iterable[Entry], *, is_nested: bool):
+        self.names: dict[str, str] = {}  # key → DN as the directory writes it
+        self._parents: dict[str, set[str]] = defaultdict(
+            set
+        )  # DN key of a member, or "uid:…" → groups
+        for entry in entries:
+            key = dn_key(entry.dn)
+            self.names[key] = entry.dn
+            for name in MEMBERS:
+                for value in entry.attributes.get(name.lower(), ()):
+                    text = _text(name, value)
+                    self._parents[
+                        f"uid:{text.lower()}" if name == "memberUid" else dn_key(text)
+                    ].add(key)
+        self._is_nested, self._above = is_nested, dict[str, frozenset[str]]()
+
+    def of(self, entry: Entry, login: str = "") -> frozenset[str]:
+        """Keys of all groups that an entry is in."""
+        direct = self._parents.get(dn_key(entry.dn), set()) | (
+            self._parents.get(f"uid:{login.lower()}", set()) if login else set()
+        )
+        if not self._is_nested:
+            return frozenset(direct)
+        return frozenset(direct).union(*(self._ancestors(key) for key in direct))
+
+    def _ancestors(self, key: str) -> frozenset[str]:
+        if key not in self._above:
+            found, new = set[str](), [key]
+            while new:
+                new = [
+                    parent
+                    for known in new
+                    for parent in self._parents.get(known, ())
+                    if parent not in found
+                ]
+                found.update(new)
+            self._above[key] = frozenset(found)
+        return self._above[key]
+
+
+def _text(name: str, value: bytes) -> str:
+    if name.lower() in _BINARY:
+        return str(UUID(bytes_le=bytes(value))) if len(value) == 16 else ""
+    text = value.decode("utf-8", "replace").replace("\x00", "")
+    return "".join(c for c in text if c.isprintable())

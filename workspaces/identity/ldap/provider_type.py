@@ -1,0 +1,45 @@
+"""LDAP as a kind of provider. Its library is optional: it has to be built with the headers of LDAP, which not every machine has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.util import find_spec
+
+from workspaces.identity.ldap.settings import Config, dn_key
+from workspaces.identity.provider_types import FIND_SECONDS, MISSING, Found, Kind, Listing
+
+
+def _test(config: Config) -> Found:
+    from workspaces.identity.ldap.testing import look_around
+
+    return look_around(config)
+
+
+def _listing(config: Config, progress: Callable[[int], None]) -> Listing:
+    from workspaces.identity.ldap.listing import everybody
+
+    return everybody(config, progress)
+
+
+def _find_groups(config: Config, typed: str) -> list[str]:
+    from workspaces.identity.ldap.client import Directory
+
+    with Directory(config, FIND_SECONDS) as directory:
+        return directory.names_of_groups(typed)
+
+
+def _missing() -> str:
+    return "" if find_spec("ldap") else MISSING
+
+
+LDAP = Kind(
+    "ldap",
+    "LDAP directory",
+    "People sign in here with the password of your directory, and its groups give them their roles.",
+    Config,
+    _test,
+    _missing,
+    _listing,
+    _find_groups,
+    dn_key,
+)

@@ -1,0 +1,69 @@
+"""The test button: what a directory is found to hold, or what is wrong with it and what to do."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from portal.core import clock
+from workspaces.identity.ldap.client import Directory
+from workspaces.identity.ldap.entries import Groups, entry_of, is_disabled, person_of
+from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.settings import Config
+from workspaces.identity.provider_types import Found
+
+SECONDS = 10.0
+
+
+def look_around(config: Config) -> Found:
+    """Walks the whole way that a sync goes, and counts."""
+    start = clock.monotonic()
+    try:
+        with Directory(config, SECONDS) as directory:
+            return _counted(directory, config, start)
+    except Trouble as trouble:
+        return Found(False, trouble.message)
+
+
+def _counted(directory: Directory, config: Config, start: float) -> Found:
+    meaning = config.meaning
+    people = directory.people()
+    some = list(islice(people, 50))
+    living = [entry for entry in some if not is_disabled(entry)]
+    known = [(entry, person) for entry in living if (person := person_of(entry, meaning))]
+    count = len(some) + sum(1 for _ in people)
+    if not count:
+        return Found(
+            False,
+            f"Connected by {directory.encryption}, but found nobody below {config.people_base} with {meaning.people}. "
+            "Look at the base and the filter, and whether the reader may see people.",
+        )
+    if not known:
+        return Found(
+            False,
+            f"Found {count:,} people, but their entries have no {meaning.subject} that the reader may see. Name another "
+            "attribute that never changes, under More.",
+        )
+    groups = Groups(
+        (entry_of(entry.dn, entry.attributes) for entry in directory.groups()),
+        is_nested=config.nested,
+    )
+    entry, person = next((pair for pair in known if groups.of(pair[0], pair[1].login)), known[0])
+    inside = len(groups.of(entry, person.login))
+    lacking = (
+        ""
+        if person.email
+        else f" {entry.dn} has no {' or '.join(meaning.emails)}: who has no e-mail address gets no account."
+    )
+    seconds = clock.monotonic() - start
+    facts = (
+        ("people", count),
+        ("groups", len(groups.names)),
+        ("seconds", round(seconds, 2)),
+        ("encryption", directory.encryption),
+    )
+    return Found(
+        True,
+        f"Connected by {directory.encryption}, found {count:,} people and {len(groups.names):,} groups in {seconds:.1f} s. "
+        f"{person.name or person.login} is {entry.dn}, in {inside} group{'' if inside == 1 else 's'}.{lacking}",
+        facts,
+    )

@@ -1,0 +1,51 @@
+"""The test button: whether the provider describes itself as its form says, and publishes keys. Nobody has to sign in for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from requests import RequestException
+
+from workspaces.identity.error_messages import why_of
+from workspaces.identity.http_client import reaching
+from workspaces.identity.oidc.protocol import ALGORITHMS, discover, fetched
+from workspaces.identity.oidc.settings import Config
+from workspaces.identity.provider_types import Found
+
+
+def look_around(config: Config) -> Found:
+    """Its discovery document and its keys."""
+    with reaching(config):
+        try:
+            described = discover(config.issuer)
+            keys = [
+                key
+                for key in fetched(described["jwks_uri"]).get("keys") or []
+                if isinstance(key, dict)
+            ]
+        except (OAuth2Error, RequestException) as error:
+            return Found(False, f"{config.issuer}: {why_of(error)}.")
+    usable = [
+        key
+        for key in keys
+        if key.get("kty") in set(ALGORITHMS.values()) and key.get("use", "sig") == "sig"
+    ]
+    if not usable:
+        return Found(False, f"{config.issuer} answers, but publishes no key that signs.")
+    warning = _warning(described)
+    return Found(
+        True,
+        f"{config.issuer} describes itself as it should and publishes {len(usable)} signing "
+        f"key{'' if len(usable) == 1 else 's'}.{warning}",
+        (("keys", len(usable)), ("issuer", described["issuer"])),
+    )
+
+
+def _warning(described: dict[str, Any]) -> str:
+    methods = described.get("code_challenge_methods_supported")
+    return (
+        " It does not say that it checks PKCE (S256), which Muster sends."
+        if isinstance(methods, list) and "S256" not in methods
+        else ""
+    )

@@ -1,0 +1,98 @@
+"""What the portal tells other applications of the people who sign in through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from allauth.idp.oidc.adapter import DefaultOIDCAdapter
+from allauth.idp.oidc.internal.private_keys import filter_keys
+from allauth.idp.oidc.models import Client, PrivateKey
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from workspaces.identity.oidc_provider.keys import signing_keys
+from workspaces.identity.session_policy import closed_to_passwords
+from workspaces.models import Identity, Membership, TeamMembership, User
+from workspaces.tenancy.scope import platform_scope
+
+SCOPES = {
+    "openid": _("Who you are (an id that stays the same)"),
+    "email": _("Your e-mail address"),
+    "profile": _("Your name"),
+    "groups": _("Your organizations and teams"),
+}
+
+
+class IssuerAdapter(DefaultOIDCAdapter):
+    """`groups` are slugs: `atlas`, `atlas/vision`."""
+
+    scope_display = SCOPES
+
+    def get_issuer(self) -> str:
+        return settings.MUSTER_BASE_URL
+
+    def list_private_keys(
+        self, *, did_activate: Any = None, is_active: Any = None
+    ) -> list[PrivateKey]:
+        return filter_keys(signing_keys(), did_activate=did_activate, is_active=is_active)  # type: ignore[no-any-return]
+
+    def populate_server_metadata(self, data: dict[str, Any]) -> None:
+        """As it is, not as a library could."""
+        data |= {
+            "scopes_supported": list(SCOPES),
+            "response_types_supported": ["code"],
+            "claims_supported": [
+                "sub",
+                "email",
+                "email_verified",
+                "name",
+                "preferred_username",
+                "groups",
+            ],
+            "grant_types_supported": [
+                Client.GrantType.AUTHORIZATION_CODE.value,
+                Client.GrantType.DEVICE_CODE.value,
+                Client.GrantType.REFRESH_TOKEN.value,
+            ],
+        }
+
+    def get_claims(
+        self,
+        purpose: Any,
+        user: Any,
+        client: Client,
+        scopes: Iterable[str],
+        email: str | None = None,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        wanted = set(scopes)
+        claims: dict[str, Any] = {"sub": self.get_user_sub(client, user)}
+        if "email" in wanted:
+            claims |= {"email": user.email, "email_verified": is_verified(user)}
+        if "profile" in wanted:
+            claims |= {"name": user.display_name, "preferred_username": user.email}
+        if "groups" in wanted:
+            claims["groups"] = groups_of(user)
+        return claims
+
+
+def is_verified(user: User) -> bool:
+    """A provider of the whole installation vouches for this very address. Administrators of an organization write down whatever address
+    they like, and so does its own provider: other applications must not take an account over because of it."""
+    return Identity.objects.filter(
+        user=user, provider__org=None, gone_since=None, email=user.email
+    ).exists()
+
+
+def groups_of(user: User) -> list[str]:
+    """Of memberships that count now, in organizations that are open to them."""
+    closed = closed_to_passwords(user)
+    with platform_scope("what a person belongs to, told to an application that they sign in to"):
+        rows = Membership.objects.filter(user=user, suspended_at=None).exclude(org_id__in=closed)
+        rows = rows if user.has_second_factor else rows.exclude(org__requires_second_factor=True)
+        orgs = dict(rows.values_list("org_id", "org__slug"))
+        teams = TeamMembership.objects.filter(user=user, org_id__in=orgs).values_list(
+            "org_id", "team__slug"
+        )
+        return sorted([*orgs.values(), *(f"{orgs[org_id]}/{team}" for org_id, team in teams)])

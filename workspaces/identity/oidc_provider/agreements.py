@@ -1,0 +1,107 @@
+"""What people agreed to: which applications learn what of them, and taking that back. Tokens that an application got by it end with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from allauth.idp.oidc.adapter import get_adapter
+from allauth.idp.oidc.models import Token
+from django.contrib.auth.decorators import login_required
+from django.db import transaction
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from portal.core.errors import NotFound
+from portal.core.events import Fact, record
+from workspaces.identity.oidc_provider.adapter import SCOPES
+from workspaces.models import Consent, User
+from workspaces.web.base import action
+
+
+def agreements_of(user: User) -> list[dict[str, Any]]:
+    """By name, with what each is told."""
+    rows = (
+        Consent.objects.filter(user=user)
+        .select_related("client")
+        .order_by("client__name", "client_id")
+    )
+    return [
+        {
+            "client_id": row.client_id,
+            "name": row.client.name,
+            "given_at": row.given_at,
+            "told": [words for scope, words in SCOPES.items() if scope in row.scopes],
+        }
+        for row in rows
+    ]
+
+
+@transaction.atomic
+def take_back(*, user: User, client_id: str) -> None:
+    """The application asks again at the next sign-in, and what it holds of this person counts no longer. Raises NotFound."""
+    row = Consent.objects.select_for_update().filter(user=user, client_id=client_id).first()
+    if row is None:
+        raise NotFound(_("You have agreed to no such application."))
+    count, _by = Token.objects.filter(user=user, client_id=client_id).delete()
+    row.delete()
+    record(
+        Fact(
+            "application.agreement_taken_back",
+            None,
+            "user",
+            user.id,
+            user.email,
+            {
+                "client_id": client_id,
+                "tokens": count,
+                "before": {"scopes": row.scopes},
+                "after": None,
+            },
+        )
+    )
+
+
+def while_agreed(response: HttpResponse) -> HttpResponse:
+    """Tokens that were just made count if the agreement still stands: a code, or a refresh under way, outlives no taking back. Under the lock
+    of the agreement, in the request's transaction."""
+    if response.status_code != 200:
+        return response
+    digest = get_adapter().hash_token(orjson.loads(response.content).get("access_token", ""))
+    made = (
+        Token.objects.filter(type=Token.Type.ACCESS_TOKEN, hash=digest)
+        .select_related("client")
+        .first()
+    )
+    if (
+        made is None
+        or made.client.skip_consent
+        or Consent.objects.select_for_update()
+        .filter(user=made.user_id, client=made.client_id)
+        .first()
+    ):
+        return response
+    Token.objects.filter(user=made.user_id, client=made.client_id).delete()
+    return JsonResponse(
+        {"error": "invalid_grant", "error_description": "The agreement was taken back."}, status=400
+    )
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def agreements(request: Any) -> HttpResponse:
+    """One's own; POST with `client_id` takes one back."""
+    if request.method == "POST":
+        return action(
+            request,
+            request.path,
+            _("It has to ask you again."),
+            lambda: take_back(user=request.user, client_id=request.POST.get("client_id", "")),
+        )
+    return render(
+        request,
+        "account/agreements.html",
+        {"page_title": _("Applications you use"), "rows": agreements_of(request.user)},
+    )

@@ -1,0 +1,41 @@
+"""Providers' rows as sign-in needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from allauth.socialaccount.models import SocialApp
+
+from portal.core.errors import NotFound
+from workspaces.identity.provider_services import config_of
+from workspaces.identity.provider_types import kind_of
+from workspaces.models import Provider
+from workspaces.tenancy.scope import platform_scope
+
+KINDS = (Provider.Kind.OIDC, Provider.Kind.SAML)
+
+
+@platform_scope("sign-in: the provider that an address names")
+def provider_named(slug: str, kinds: Sequence[str] = KINDS) -> Provider:
+    """One that people sign in through, of one of these kinds, whose packages are installed. Raises NotFound."""
+    row = (
+        Provider.objects.select_related("org")
+        .filter(slug=slug, is_enabled=True, kind__in=kinds)
+        .first()
+    )
+    if row is None or kind_of(row.kind).missing():
+        raise NotFound("There is no such way to sign in, or it is switched off.")
+    return row
+
+
+def oidc_app(row: Provider) -> SocialApp:
+    """What allauth wants to know; never stored."""
+    config = config_of(row)
+    return SocialApp(
+        provider="openid_connect",
+        provider_id=row.slug,
+        name=row.name,
+        client_id=config.client_id,
+        secret=config.client_secret,
+        settings={"issuer": config.issuer, "scope": config.scope.split()},
+    )

@@ -1,0 +1,541 @@
+"""Directories and sign-in services: made, changed, tested and removed. Of an organization by its owners, of the whole installation
+by operators. Each change is an event that names no secret."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+
+from portal.core import clock, vault
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
+from portal.core.events import Fact, record
+from portal.core.options import Options, Secret, check
+from portal.core.wakeups import hint
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.custom_roles import read_own_roles
+from workspaces.access.permissions import Permission
+from workspaces.access.roles import roles_of
+from workspaces.credentials.tokens import revoke_vouched
+from workspaces.identity import request_limits
+from workspaces.identity.provider_types import FIND_SECONDS, Away, Found, Kind, kind_of
+from workspaces.identity.reinstatement import bring_back
+from workspaces.models import GroupRule, Organization, Provider, ProviderTest, Team
+from workspaces.organizations.names import check_slug, clean_name
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+PURPOSE = "provider"
+TASK = "workspaces.sync_directories"
+TEST_SECONDS = 60  # a test that was not taken up and done by then is lost
+MOST_RULES = 500
+_DOMAIN = re.compile(r"(?=.{1,190}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+
+
+def create_provider(
+    *,
+    actor: Actor,
+    org: Organization | None,
+    kind: str,
+    slug: str,
+    name: str,
+    options: Mapping[str, Any],
+    domains: Sequence[str] = (),
+) -> Provider:
+    """A directory or sign-in service of an organization (`org` None: of the installation). Raises NotPermitted, InvalidInput,
+    Conflict."""
+    check_may_write(actor, org)
+    what = _usable(kind)
+    check_slug(slug)
+    given = check(what.options, options, what="kind")
+    _check_operators(actor, what, given, None)
+    _made(what, given)
+    try:
+        with _reach(org), transaction.atomic():
+            found = _domains(actor, org, domains, ())
+            _check_is_free(org, slug)
+            row = Provider.objects.create(
+                org=org,
+                kind=kind,
+                slug=_address_name(org, slug),
+                short_name=slug,
+                name=clean_name(name or slug),
+                config=dict(given.plain),
+                secrets=_sealed(given.secret),
+                domains=found,
+            )
+            _tell(
+                "created",
+                row,
+                actor,
+                kind=kind,
+                options=sorted(given.plain),
+                domains=found,
+                after=_stands(row),
+            )
+    except IntegrityError:
+        raise _name_taken(slug) from None
+    return row
+
+
+def change_provider(
+    *,
+    actor: Actor,
+    provider: Provider,
+    options: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    domains: Sequence[str] | None = None,
+    is_enabled: bool | None = None,
+) -> Provider:
+    """What is not given stays, and so does a secret that is left empty; None removes one. Raises NotPermitted, InvalidInput."""
+    check_may_write(actor, provider.org)
+    with _reach(provider.org), transaction.atomic():
+        if domains is not None:
+            _lock_domains()
+        row = (
+            Provider.objects.select_for_update(of=("self",))
+            .select_related("org")
+            .get(id=provider.id)
+        )
+        what, former = kind_of(row.kind), _former(row)
+        given = check(what.options, options or {}, former, what="kind")
+        _check_operators(actor, what, given, former)
+        _made(what, given)
+        before = _stands(row)
+        row.config, row.secrets = (
+            dict(given.plain),
+            _sealed(given.secret) if given.secret != former.secret else bytes(row.secrets),
+        )
+        row.name = row.name if name is None else clean_name(name)
+        row.domains = (
+            row.domains if domains is None else _domains(actor, row.org, domains, row.domains)
+        )
+        row.is_enabled = row.is_enabled if is_enabled is None else is_enabled
+        row.save(update_fields=["config", "secrets", "name", "domains", "is_enabled"])
+        after = _stands(row)
+        moved = {
+            n for n in {*former.plain, *given.plain} if former.plain.get(n) != given.plain.get(n)
+        }
+        moved |= {
+            n
+            for n in {*former.secret, *given.secret}
+            if former.secret.get(n) != given.secret.get(n)
+        }
+        if before["is_enabled"] and not row.is_enabled:
+            revoke_vouched(row.id, by=actor.email, why="what let its owner in was switched off")
+        if moved or before != after:
+            _tell("changed", row, actor, options=sorted(moved), before=before, after=after)
+    return row
+
+
+@transaction.atomic
+def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = False) -> None:
+    """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer. Whom it suspended stays
+    so, unless `brings_back`."""
+    check_may_write(actor, provider.org)
+    with _reach(provider.org):
+        Provider.objects.select_for_update(of=("self",)).get(
+            id=provider.id
+        )  # tokens that it vouches for wait, and find it gone
+    if brings_back:
+        bring_back(provider, actor)
+    _tell("removed", provider, actor, kind=provider.kind, before=_stands(provider))
+    revoke_vouched(provider.id, by=actor.email, why="what let its owner in was removed")
+    with platform_scope("roles given by a provider stay when it goes"):
+        Provider.objects.filter(id=provider.id).delete()
+
+
+@transaction.atomic
+def set_rules(
+    *, actor: Actor, provider: Provider, rules: Sequence[Mapping[str, str]]
+) -> list[GroupRule]:
+    """All rules of a provider, in their order: [{"group", "org"?, "team"?, "role"}] with slugs. Raises NotPermitted, InvalidInput."""
+    check_may_write(actor, provider.org)
+    with _reach(provider.org):
+        Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
+    if len(rules) > MOST_RULES:
+        raise InvalidInput.at("rules", f"must be at most {MOST_RULES}")
+    made = [_rule(provider, position, given) for position, given in enumerate(rules, 1)]
+    before = rules_told(provider)
+    with _reach(provider.org):
+        GroupRule.objects.filter(provider=provider).delete()
+        GroupRule.objects.bulk_create(made)
+    after = rules_told(provider)
+    if before != after:
+        _tell("rules_changed", provider, actor, before=before, after=after)
+    return made
+
+
+def rules_told(provider: Provider) -> list[dict[str, str]]:
+    """As the page and the API show them, in order."""
+    with platform_scope("rules name teams of several organizations"):
+        rows = (
+            GroupRule.objects.filter(provider=provider)
+            .select_related("org", "team")
+            .order_by("position")
+        )
+        return [
+            {
+                "group": row.group,
+                "org": row.org.slug,
+                "team": row.team.slug if row.team else "",
+                "role": row.role,
+            }
+            for row in rows
+        ]
+
+
+def start_test(
+    *,
+    actor: Actor,
+    org: Organization | None,
+    kind: str,
+    options: Mapping[str, Any],
+    provider: Provider | None = None,
+) -> ProviderTest:
+    """Queue a test of options that need not be stored; with a provider, what is left out is as stored. A background thread takes it up
+    at once. Raises NotPermitted, InvalidInput; Conflict while another test of the same is queued or under way."""
+    check_may_write(actor, provider.org if provider else org)
+    what = _usable(kind)
+    former = _former(provider) if provider else None
+    given = check(what.options, options, former, what="kind")
+    _check_operators(actor, what, given, former)
+    _made(what, given)
+    assert actor.org_id is not None
+    with org_scope(actor.org_id), transaction.atomic():
+        Organization.objects.select_for_update(no_key=True).get(
+            id=actor.org_id
+        )  # so that two requests cannot both see none
+        since = clock.now() - timedelta(seconds=TEST_SECONDS)
+        if ProviderTest.objects.filter(
+            org_id=actor.org_id, provider=provider, ended_at=None, started_at__gt=since
+        ).exists():
+            raise Conflict("A test is under way. Wait for its answer.", code="running")
+        sealed = vault.encrypt(
+            orjson.dumps({"plain": dict(given.plain), "secret": dict(given.secret)}), PURPOSE
+        )
+        made = ProviderTest.objects.create(
+            org_id=actor.org_id, provider=provider, kind=kind, actor=actor.email, options=sealed
+        )
+        where = provider.org_id if provider else org.id if org else None
+        record(
+            Fact(
+                "provider.test_asked",
+                where,
+                "provider",
+                provider.id if provider else None,
+                actor.email,
+                {"kind": kind},
+            )
+        )
+    hint(TASK)
+    return made
+
+
+def run_next_test(may_begin: Callable[[UUID | None], bool]) -> bool:
+    """Do the oldest queued test of an organization that may begin one now; False where there is none."""
+    since = clock.now() - timedelta(seconds=TEST_SECONDS)
+    with platform_scope("directories of every organization are tested by one task"):
+        for test in (
+            ProviderTest.objects.filter(ended_at=None, started_at__gt=since)
+            .exclude(options=b"")
+            .order_by("started_at")
+        ):
+            sealed = bytes(test.options)
+            if may_begin(test.org_id) and ProviderTest.objects.filter(
+                id=test.id, ended_at=None
+            ).exclude(options=b"").update(options=b""):
+                _run_test(test, sealed)
+                return True
+    return False
+
+
+def find_test(actor: Actor, test_id: UUID) -> ProviderTest:
+    """One that was asked in the organization entered. Raises NotFound."""
+    found: ProviderTest | None = ProviderTest.objects.filter(
+        org_id=actor.org_id, id=test_id
+    ).first()
+    if found is None:
+        raise NotFound("There is no such test here, or it is too long ago.")
+    return found
+
+
+def forget_tests() -> None:
+    """Nobody asks for an answer of an hour ago."""
+    with platform_scope("tests of every organization"):
+        ProviderTest.objects.filter(started_at__lt=clock.now() - timedelta(hours=1)).delete()
+
+
+def answer_of_test(test: ProviderTest) -> dict[str, Any]:
+    """As the API shows it; one whose process died says so."""
+    is_lost = test.ended_at is None and test.started_at < clock.now() - timedelta(
+        seconds=TEST_SECONDS
+    )
+    return {
+        "id": test.id,
+        "started_at": test.started_at,
+        "ended_at": clock.now() if is_lost else test.ended_at,
+        "is_ok": test.is_ok,
+        "message": "The test was not done within a minute. Try again." if is_lost else test.message,
+        "facts": test.facts,
+    }
+
+
+def _run_test(test: ProviderTest, sealed: bytes) -> None:
+    what = kind_of(test.kind)
+    given = Options(**orjson.loads(vault.decrypt(sealed, PURPOSE)))
+    try:
+        found = what.test(_made(what, given))
+    except Exception as error:  # whatever a configuration may break is the answer, not an accident
+        found = Found(False, f"{type(error).__name__}: {error}")
+    test.ended_at, test.is_ok, test.facts = clock.now(), found.is_ok, dict(found.facts)
+    test.message = _starred(found.message, given)[:1000]
+    test.options = b""
+    test.save()
+    where = test.provider.org_id if test.provider else test.org_id
+    record(
+        Fact(
+            "provider.tested",
+            where,
+            "provider",
+            test.provider_id,
+            test.actor,
+            {"kind": test.kind, "is_ok": test.is_ok, "message": test.message[:200]},
+        )
+    )
+
+
+def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
+    """Groups of it whose name holds what was typed, as rules write them. Raises NotPermitted, Unavailable."""
+    check_may_write(actor, provider.org)
+    find = kind_of(provider.kind).find_groups
+    if not find or not typed.strip():
+        return []
+    request_limits.check_is_not_away(provider.slug)
+    try:
+        with (
+            request_limits.waiting(provider.org_id),
+            request_limits.question(provider.slug, FIND_SECONDS),
+        ):
+            return find(config_of(provider), typed[:100])
+    except Away as error:
+        raise Unavailable(error.message) from None
+
+
+def config_of(provider: Provider) -> Any:
+    """Its Config with the secrets in it. Raises vault.Unreadable."""
+    secrets = (
+        orjson.loads(vault.decrypt(bytes(provider.secrets), PURPOSE)) if provider.secrets else {}
+    )
+    return _made(kind_of(provider.kind), Options(provider.config, secrets))
+
+
+def secrets_set(provider: Provider) -> list[str]:
+    """The names of the secrets that are stored and can be read."""
+    return sorted(_former(provider).secret)
+
+
+def find_provider(actor: Actor, slug: str) -> Provider:
+    """Of the organization entered, or for operators of the installation. Raises NotFound."""
+    here = Q(org_id=actor.org_id, org__isnull=False) | (
+        Q(org=None) if actor.is_operator else Q(pk=None)
+    )
+    row = (
+        Provider.objects.select_related("org").filter(here, short_name=slug).first()
+        if slug.isprintable()
+        else None
+    )
+    if row is None:
+        raise NotFound(f"There is no provider {slug[:40]!r} here.")
+    return row
+
+
+def providers_for(actor: Actor) -> list[Provider]:
+    """Those of the organization entered, and for operators those of the installation."""
+    rows = Provider.objects.select_related("org").order_by("slug")
+    return [
+        row for row in rows if (row.org_id == actor.org_id if row.org_id else actor.is_operator)
+    ]
+
+
+def check_may_write(actor: Actor, org: Organization | None) -> None:
+    if org is None and not actor.is_operator:
+        raise NotPermitted("Only a platform operator sets up sign-in for the whole installation.")
+    if org is not None:
+        authorize(actor, Permission.PROVIDERS_WRITE)
+        if org.id != actor.org_id:
+            raise NotFound("There is no such organization here.")
+
+
+def _reach(org: Organization | None) -> AbstractContextManager[object]:
+    """The scope in which a provider's rows are written, once it is known that the actor may."""
+    return platform_scope("a provider of the whole installation") if org is None else nullcontext()
+
+
+def _check_operators(actor: Actor, what: Kind, given: Options, former: Options | None) -> None:
+    """An operator who allowed something, as an address inside the house, allowed it to the options as they were."""
+    before: Mapping[str, Any] = former.plain if former else {}
+    allowed = [
+        o
+        for o in what.options
+        if o.is_operators and (given.plain.get(o.name) or before.get(o.name))
+    ]
+    if allowed and not actor.is_operator and (given != former):
+        raise NotPermitted(
+            f"{allowed[0].label}: only a platform operator sets it, and changes the options of a provider that has it."
+        )
+
+
+def _usable(kind: str) -> Kind:
+    what = kind_of(kind)
+    if missing := what.missing():
+        raise InvalidInput.at("kind", missing)
+    return what
+
+
+def _made(what: Kind, given: Options) -> Any:
+    """The Config; its own checks raise InvalidInput in `__post_init__`."""
+    known = {option.name for option in what.options}
+    values = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in given.plain.items()
+        if name in known
+    }
+    return what.config(
+        **values, **{name: Secret(value) for name, value in given.secret.items() if name in known}
+    )
+
+
+def _check_is_free(org: Organization | None, short_name: str) -> None:
+    """In the organization and in the installation, which operators see side by side. Raises Conflict."""
+    if Provider.objects.filter(
+        Q(org=org) | Q(org=None) if org else Q(), short_name=short_name
+    ).exists():
+        raise _name_taken(short_name)
+
+
+def _name_taken(short_name: str) -> Conflict:
+    return Conflict(
+        f"There is a provider called {short_name!r} already. Choose another name.",
+        code="name_taken",
+    )
+
+
+def _address_name(org: Organization | None, short_name: str) -> str:
+    """In addresses of the whole installation, where another organization may have taken the short name."""
+    with platform_scope("addresses of sign-in services are unique in the installation"):
+        is_taken = Provider.objects.filter(slug=short_name).exists()
+    if not is_taken:
+        return short_name
+    return f"{org.slug if org else 'all'}-{short_name}-{secrets.token_hex(4)}"
+
+
+def _lock_domains() -> None:
+    """Held until the end of the transaction: who has which domain does not change meanwhile."""
+    with platform_scope("a domain belongs to one organization of all"):
+        list(Provider.objects.select_for_update(of=("self",)).order_by("id").values_list("id"))
+
+
+def _domains(
+    actor: Actor, org: Organization | None, given: Sequence[str], before: Sequence[str]
+) -> list[str]:
+    """Who vouches for a domain is sent the sign-ins, and passwords, of everybody with an address there: an operator's to say, and of one
+    organization only."""
+    found = sorted({domain.strip().lower().removeprefix("@") for domain in given if domain.strip()})
+    wrong = [domain for domain in found if not _DOMAIN.fullmatch(domain)]
+    if wrong:
+        raise InvalidInput.at("domains", f"{wrong[0][:80]!r} is no e-mail domain")
+    if set(found) - set(before) and not actor.is_operator:
+        raise NotPermitted(
+            "Only a platform operator says which e-mail domains belong to an organization: whoever has an address "
+            "there is sent to sign in by it."
+        )
+    if new := set(found) - set(before):
+        _lock_domains()
+        with platform_scope("a domain belongs to one organization of all"):
+            rows = list(Provider.objects.select_related("org"))
+        for row in rows:
+            if row.org_id != (org.id if org else None) and (
+                taken := sorted(new & set(row.domains))
+            ):
+                whose = row.org.name if row.org else "the whole installation"
+                raise InvalidInput.at(
+                    "domains",
+                    f"{taken[0]} belongs to {whose} already: a domain has one organization. Take it from "
+                    f"{row.name} there first",
+                )
+    return found
+
+
+def _rule(provider: Provider, position: int, given: Mapping[str, str]) -> GroupRule:
+    at = f"rules.{position}"
+    group, role = (
+        kind_of(provider.kind).group_key(str(given.get("group", ""))),
+        str(given.get("role", "")),
+    )
+    if not group or len(group) > 400 or not group.isprintable():
+        raise InvalidInput.at(at, "needs a group of 1 to 400 characters, or * for everybody")
+    slug = str(given.get("org", "")) or (provider.org.slug if provider.org else "")
+    org = Organization.objects.filter(slug=slug).first()
+    if org is None or provider.org_id not in (None, org.id):
+        raise InvalidInput.at(at, f"there is no organization {slug[:40]!r} for this provider")
+    with platform_scope("a rule names a team of its organization"):
+        team = (
+            Team.objects.filter(org=org, slug=given["team"]).first() if given.get("team") else None
+        )
+    if given.get("team") and team is None:
+        raise InvalidInput.at(at, f"there is no team {given['team'][:40]!r} in {org.slug}")
+    known = [facts.slug for facts in roles_of("team" if team else "org", read_own_roles(org.id))]
+    if role not in known:
+        raise InvalidInput.at(at, f"the role must be one of {', '.join(known)}")
+    return GroupRule(
+        provider=provider, position=position, group=group, org=org, team=team, role=role
+    )
+
+
+def _sealed(secrets: Mapping[str, str]) -> bytes:
+    return vault.encrypt(orjson.dumps(dict(secrets)), PURPOSE) if secrets else b""
+
+
+def _former(provider: Provider) -> Options:
+    """As stored. Secrets that can no longer be read are as if they had never been given: they must be entered again."""
+    try:
+        return Options(
+            provider.config,
+            orjson.loads(vault.decrypt(bytes(provider.secrets), PURPOSE))
+            if provider.secrets
+            else {},
+        )
+    except vault.Unreadable:
+        return Options(provider.config, {})
+
+
+def _starred(text: str, given: Options) -> str:
+    for secret in given.secret.values():
+        text = text.replace(secret, "••••") if len(secret) >= 4 else text
+    return text
+
+
+def _stands(row: Provider) -> dict[str, Any]:
+    """What of it is told in facts; options by their names only."""
+    return {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
+
+
+def _tell(what: str, provider: Provider, actor: Actor, **data: Any) -> None:
+    record(
+        Fact(
+            f"provider.{what}",
+            provider.org_id,
+            "provider",
+            provider.id,
+            actor.email,
+            {"slug": provider.slug, **data},
+        )
+    )

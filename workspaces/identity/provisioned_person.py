@@ -1,0 +1,105 @@
+"""Somebody whom a provider names, as the rows have them, read in few statements and without building queries: most sign-ins find that
+nothing changed. Where anything did, `workspaces.identity.provisioning_services` reads and plans again, with the organizations locked."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from portal.core.joined_select import Reading
+from workspaces.identity.provisioning import EVERYBODY, Known, Person, Rule, Seat, World, plan
+from workspaces.models import (
+    GroupRule,
+    Identity,
+    Membership,
+    Organization,
+    Provider,
+    TeamMembership,
+    User,
+)
+
+_IDENTITY = tuple(field.attname for field in Identity._meta.concrete_fields)
+_USER = tuple(field.attname for field in User._meta.concrete_fields)
+_MEMBER = ("id", "org_id", "user_id", "role", "provider_id", "via", "suspended_at")
+_SEAT = ("id", "org_id", "team_id", "user_id", "role", "provider_id", "via")
+_WHO = Reading(
+    "SELECT {columns} FROM {identity} JOIN {person} ON person.id = identity.user_id "
+    "WHERE identity.provider_id = %s AND identity.subject = %s",
+    {"identity": Identity, "person": User},
+    [("identity", _IDENTITY), ("person", _USER)],
+)
+_MEMBERS = Reading(
+    "SELECT {columns} FROM {member} WHERE member.user_id = %s",
+    {"member": Membership},
+    [("member", _MEMBER)],
+)
+_SEATS = Reading(
+    "SELECT {columns} FROM {seat} WHERE seat.user_id = %s",
+    {"seat": TeamMembership},
+    [("seat", _SEAT)],
+)
+_RULES = """SELECT {{columns}} FROM {{rule}} WHERE rule.provider_id = %s AND rule."group" IN ({groups}) ORDER BY rule.position"""
+
+
+def unchanged(provider: Provider, person: Person) -> Identity | None:
+    """Their identity with its account, where planning for them finds nothing to write; None: anything else. In the scope of the whole
+    installation, as a directory gives roles in several organizations."""
+    rows = _WHO.rows([_id(provider.id), person.subject])
+    if not rows:
+        return None
+    identity = Identity.from_db(connection.alias, _IDENTITY, rows[0][: len(_IDENTITY)])
+    identity.provider, identity.user = (
+        provider,
+        User.from_db(connection.alias, _USER, rows[0][len(_IDENTITY) :]),
+    )
+    world = World(
+        provider.id, provider.org_id, [_known(identity)], _seats(provider, identity.user_id)
+    )
+    return identity if plan(_rules(provider, person), [person], world).is_empty else None
+
+
+def _known(row: Identity) -> Known:
+    return Known(
+        row.id,
+        row.subject,
+        row.user_id,
+        row.user.email,
+        row.login,
+        tuple(row.groups),
+        row.gone_since is not None,
+        row.user.is_active,
+        row.user.is_operator,
+        row.email,
+    )
+
+
+def _seats(provider: Provider, user_id: UUID) -> list[Seat]:
+    who = [_id(user_id)]
+    found = [
+        Seat(seat_id, org_id, None, user_id, role, given_by, via, suspended_at is not None)
+        for seat_id, org_id, user_id, role, given_by, via, suspended_at in _MEMBERS.rows(who)
+    ]
+    found += [Seat(*row) for row in _SEATS.rows(who)]
+    return [seat for seat in found if provider.org_id in (None, seat.org_id)]
+
+
+def _rules(provider: Provider, person: Person) -> list[Rule]:
+    """Those that fit them: no other has a say."""
+    groups = sorted({*person.groups, EVERYBODY})
+    return [Rule(*row) for row in _reading(len(groups)).rows([_id(provider.id), *groups])]
+
+
+@lru_cache(maxsize=256)
+def _reading(groups: int) -> Reading:
+    return Reading(
+        _RULES.format(groups=", ".join(["%s"] * groups)),
+        {"rule": GroupRule},
+        [("rule", ("group", "org_id", "team_id", "role"))],
+    )
+
+
+def _id(value: UUID) -> Any:
+    return Organization._meta.pk.get_db_prep_value(value, connection)

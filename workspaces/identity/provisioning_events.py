@@ -1,0 +1,65 @@
+"""The events of a plan: who gained, changed or lost what, by which group of which provider."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from portal.core.events import Fact
+from workspaces.identity.provisioning import Change, Plan, Seat
+from workspaces.models import Provider
+
+
+def facts_of(made: Plan, provider: Provider, actor: str) -> Iterator[Fact]:
+    """One for each change, in the organization where it happens; what happens to accounts belongs to the provider's, or to none."""
+    emails = {known.user_id: known.email for known, _ in made.identities}
+    emails |= {n.user_id: n.person.email for n in made.newcomers}
+    for n in made.newcomers:
+        yield Fact(
+            "person.linked" if n.is_linked else "person.created",
+            provider.org_id,
+            "user",
+            n.user_id,
+            actor,
+            {"provider": provider.slug, "subject": n.person.subject, "email": n.person.email},
+        )
+    for change in made.changes:
+        yield _fact(change, provider, actor, emails.get(change.seat.user_id, ""))
+    for kind, people in (("person.switched_off", made.off), ("person.switched_on", made.on)):
+        for known in people:
+            yield Fact(
+                kind,
+                provider.org_id,
+                "user",
+                known.user_id,
+                actor,
+                {"provider": provider.slug, "email": known.email},
+            )
+
+
+def _fact(change: Change, provider: Provider, actor: str, email: str) -> Fact:
+    seat = change.seat
+    data = {
+        "provider": provider.slug,
+        "email": email,
+        "user": str(seat.user_id),
+        "via": seat.via,
+        "before": _state(change.before),
+        "after": _state(change.after),
+    }
+    if seat.team_id:
+        return Fact(f"team_member.{_verb(change)}", seat.org_id, "team", seat.team_id, actor, data)
+    return Fact(f"member.{_verb(change)}", seat.org_id, "user", seat.user_id, actor, data)
+
+
+def _verb(change: Change) -> str:
+    if change.before is None:
+        return "added"
+    if change.after is None:
+        return "removed"
+    if change.before.is_suspended != change.after.is_suspended:
+        return "suspended" if change.after.is_suspended else "restored"
+    return "changed"
+
+
+def _state(seat: Seat | None) -> str | None:
+    return None if seat is None else f"{seat.role} (suspended)" if seat.is_suspended else seat.role

@@ -1,0 +1,29 @@
+"""SAML as a kind of provider. Its library is optional: it needs xmlsec, which not every machine has."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from workspaces.identity.provider_types import MISSING, Found, Kind
+from workspaces.identity.saml.settings import Config
+
+
+def _test(config: Config) -> Found:
+    from workspaces.identity.saml.testing import look_around
+
+    return look_around(config)
+
+
+def _missing() -> str:
+    return "" if find_spec("onelogin") and find_spec("xmlsec") else MISSING
+
+
+SAML = Kind(
+    "saml",
+    "SAML",
+    "People sign in at your SAML 2.0 identity provider, as AD FS or Shibboleth, and its groups attribute gives them "
+    "their roles.",
+    Config,
+    _test,
+    _missing,
+)

@@ -1,0 +1,97 @@
+"""Coming back from a SAML identity provider: by a form that another site sends, so without the session's cookie. The answer is kept
+for a moment, and read by the next request, which has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.socialaccount.helpers import complete_social_login
+from allauth.socialaccount.internal import statekit
+from allauth.socialaccount.sessions import LoginSession
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from portal.core import rate_windows
+from portal.core.errors import InvalidInput, NotFound, RateLimited
+from portal.core.events import caller
+from workspaces.identity.error_messages import NOT_BEGUN
+from workspaces.identity.provider_services import config_of
+from workspaces.identity.saml.provider_type import SAML
+from workspaces.models import Provider
+from workspaces.tenancy.scope import platform_scope
+
+_COOKIE = "saml-acs-session"
+_A_MINUTE = 120  # answers from one address, behind which a whole house may be: each is kept for a moment, whoever sent it
+
+
+def acs(request: HttpRequest, row: Provider) -> HttpResponse:
+    """POST, from the other site."""
+    from workspaces.identity.saml.protocol import LARGEST
+
+    given = request.POST.get("SAMLResponse", "")
+    if request.method != "POST" or not given or len(given) > LARGEST:
+        raise InvalidInput("Here identity providers send their answers. Begin at the sign-in page.")
+    if rate_windows.take(f"acs:{caller.get().address}", _A_MINUTE)[0] > _A_MINUTE:
+        raise RateLimited(
+            "Too many answers came from this address within a minute. Try again in one."
+        )
+    answer = redirect("account_saml_finish", slug=row.slug)
+    kept = LoginSession(request, "saml_acs_session", _COOKIE)
+    kept.store.set_expiry(300)
+    kept.store["response"] = given
+    kept.save(answer)
+    return answer
+
+
+def finish(request: HttpRequest, row: Provider) -> HttpResponse:
+    """GET, in the browser that began."""
+    from workspaces.identity.saml.protocol import SamlProvider, accepted, saml_app
+    from workspaces.identity.views import refused
+
+    kept = LoginSession(request, "saml_acs_session", _COOKIE)
+    given = kept.store.get("response", "")
+    kept.delete()
+    if not given or not any(
+        stashed[-1] == row.slug for stashed in statekit.get_states(request).values()
+    ):
+        return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
+    config = config_of(row)
+    auth, asked = accepted(row.slug, config, given)
+    state = statekit.unstash_state(request, provider_id=row.slug, state_id=asked)
+    if state is None:
+        return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
+    provider = SamlProvider(request, app=saml_app(row.slug, row.name, config))
+    login = provider.sociallogin_from_response(request, _Said(auth))
+    login.state = state
+    return complete_social_login(request, login)  # type: ignore[no-any-return]
+
+
+def metadata(request: HttpRequest, slug: str) -> HttpResponse:
+    """For the other side; there before anything is set up of it."""
+    with platform_scope("sign-in: the provider that an address names"):
+        is_known = Provider.objects.filter(slug=slug, kind=Provider.Kind.SAML).exists()
+    if SAML.missing() or not is_known:
+        raise NotFound("There is no such way to sign in.")
+    from workspaces.identity.saml.protocol import our_metadata
+
+    return HttpResponse(our_metadata(slug), content_type="application/samlmetadata+xml")
+
+
+class _Said:
+    """What allauth's provider reads of an answer, in the form of `SocialAccount.extra_data`."""
+
+    def __init__(self, auth: Any):
+        self._auth = auth
+
+    def get_attributes(self) -> dict[str, Any]:
+        return {
+            "attributes": self._auth.get_attributes(),
+            "nameid": self._auth.get_nameid(),
+            "format": self._auth.get_nameid_format(),
+        }
+
+    def get_nameid(self) -> str:
+        return str(self._auth.get_nameid() or "-")[:191]
+
+    def get_nameid_format(self) -> str:
+        return ""

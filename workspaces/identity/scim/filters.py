@@ -1,0 +1,188 @@
+"""Filters (RFC 7644, 3.4.2.2) as predicates over resources. Pure; a filter that is too long or too deep is refused, not worked on."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from workspaces.identity.scim.schemas import ScimError
+
+Predicate = Callable[[Mapping[str, Any]], bool]
+LONGEST, DEEPEST = 2000, 20
+_TOKENS = re.compile(
+    r'\s*(?:(?P<sign>[()\[\]])|(?P<text>"(?:[^"\\]|\\.)*")|(?P<word>[^\s()\[\]"]+))'
+)
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "co": lambda a, b: isinstance(a, str) and isinstance(b, str) and b in a,
+    "sw": lambda a, b: isinstance(a, str) and isinstance(b, str) and a.startswith(b),
+    "ew": lambda a, b: isinstance(a, str) and isinstance(b, str) and a.endswith(b),
+    "gt": lambda a, b: _ordered(a, b) and a > b,
+    "ge": lambda a, b: _ordered(a, b) and a >= b,
+    "lt": lambda a, b: _ordered(a, b) and a < b,
+    "le": lambda a, b: _ordered(a, b) and a <= b,
+}
+
+
+def _ordered(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and isinstance(a, (str, int, float)) and not isinstance(a, bool)
+
+
+def parse(text: str) -> Predicate:
+    """Raises ScimError."""
+    if len(text) > LONGEST:
+        raise _wrong("is too long")
+    tokens = _Tokens(list(_split(text)))
+    found = _either(tokens, 0)
+    if not tokens.is_over:
+        raise _wrong(f"has {tokens.next()!r} too many")
+    return found
+
+
+def equals(text: str) -> tuple[str, str] | None:
+    """The attribute and the value of a filter that is `name eq "value"` and nothing else: most are, and an index answers them."""
+    found = re.fullmatch(r'\s*([A-Za-z]+)\s+eq\s+("(?:[^"\\]|\\.)*")\s*', text, re.IGNORECASE)
+    return (found[1].lower(), str(_literal(found[2]))) if found else None
+
+
+def values_at(resource: Any, path: str) -> list[Any]:
+    """All values at a path such as `emails.value`; names in any case."""
+    found = [resource]
+    for name in path.split("."):
+        found = [value for each in found for value in _inside(each, name)]
+    return found
+
+
+def _inside(each: Any, name: str) -> Iterator[Any]:
+    if isinstance(each, Mapping):
+        for key, value in each.items():
+            if key.lower() == name.lower():
+                yield from value if isinstance(value, list) else [value]
+
+
+class _Tokens:
+    def __init__(self, tokens: list[str]):
+        self._tokens, self._at = tokens, 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._at >= len(self._tokens)
+
+    def peek(self) -> str:
+        return "" if self.is_over else self._tokens[self._at]
+
+    def next(self) -> str:
+        if self.is_over:
+            raise _wrong("ends too early")
+        self._at += 1
+        return self._tokens[self._at - 1]
+
+    def take(self, word: str) -> bool:
+        if self.peek().lower() != word:
+            return False
+        self._at += 1
+        return True
+
+
+def _split(text: str) -> Iterator[str]:
+    at = 0
+    while text[at:].strip():
+        found = _TOKENS.match(text, at)
+        if not found or found.end() == at:
+            raise _wrong("cannot be read")
+        yield found[found.lastgroup or 0]
+        at = found.end()
+
+
+def _either(tokens: _Tokens, depth: int) -> Predicate:
+    parts = [_both(tokens, depth)]
+    while tokens.take("or"):
+        parts.append(_both(tokens, depth))
+    return parts[0] if len(parts) == 1 else lambda resource: any(part(resource) for part in parts)
+
+
+def _both(tokens: _Tokens, depth: int) -> Predicate:
+    parts = [_one(tokens, depth)]
+    while tokens.take("and"):
+        parts.append(_one(tokens, depth))
+    return parts[0] if len(parts) == 1 else lambda resource: all(part(resource) for part in parts)
+
+
+def _one(tokens: _Tokens, depth: int) -> Predicate:
+    if depth > DEEPEST:
+        raise _wrong("is too deep")
+    if tokens.take("not"):
+        inner = _grouped(tokens, depth)
+        return lambda resource: not inner(resource)
+    if tokens.peek() == "(":
+        return _grouped(tokens, depth)
+    path = _path(tokens.next())
+    if tokens.take("["):
+        inside = _either(tokens, depth + 1)
+        if not tokens.take("]"):
+            raise _wrong("lacks a ]")
+        return lambda resource: any(inside(value) for value in values_at(resource, path))
+    return _comparison(path, tokens)
+
+
+def _grouped(tokens: _Tokens, depth: int) -> Predicate:
+    if not tokens.take("("):
+        raise _wrong("lacks a (")
+    inner = _either(tokens, depth + 1)
+    if not tokens.take(")"):
+        raise _wrong("lacks a )")
+    return inner
+
+
+def _comparison(path: str, tokens: _Tokens) -> Predicate:
+    operator = tokens.next().lower()
+    if operator == "pr":
+        return lambda resource: any(
+            value not in (None, "", [], {}) for value in values_at(resource, path)
+        )
+    if operator not in _COMPARE:
+        raise _wrong(f"does not know {operator[:20]!r}")
+    wanted, compare = _folded(_literal(tokens.next())), _COMPARE[operator]
+    if operator == "ne":
+        return lambda resource: all(
+            compare(_plain(value), wanted) for value in values_at(resource, path)
+        )
+    return lambda resource: any(
+        compare(_plain(value), wanted) for value in values_at(resource, path)
+    )
+
+
+def _plain(value: Any) -> Any:
+    return _folded(value.get("value") if isinstance(value, Mapping) else value)
+
+
+def _folded(value: Any) -> Any:
+    """Texts are compared without case; "True" is Azure's true."""
+    return value.lower() if isinstance(value, str) else value
+
+
+def _literal(text: str) -> Any:
+    try:
+        found = json.loads(text if text.startswith('"') else text.lower())
+    except ValueError:
+        raise _wrong(f"compares with {text[:20]!r}, which is no value") from None
+    if isinstance(found, str) and re.search(r"[\x00\ud800-\udfff]", found):
+        raise _wrong("compares with a text that no text may be")
+    if isinstance(found, (dict, list)):
+        raise _wrong("compares with what is no value")
+    return found
+
+
+def _path(text: str) -> str:
+    """Without the schema's name in front, which some send."""
+    name = text.rpartition(":")[2] if text.lower().startswith("urn:") else text
+    if not re.fullmatch(r"[A-Za-z$][\w$-]*(\.[A-Za-z$][\w$-]*)?", name):
+        raise _wrong(f"has {text[:40]!r} where an attribute must be")
+    return name
+
+
+def _wrong(why: str) -> ScimError:
+    return ScimError(400, f"The filter {why}.", "invalidFilter")

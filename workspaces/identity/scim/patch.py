@@ -1,0 +1,182 @@
+"""Changes of a resource (RFC 7644, 3.5.2), as the standard has them and as Azure and Okta send them. Pure."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from workspaces.identity.scim.filters import Predicate, parse
+from workspaces.identity.scim.schemas import ScimError, attributes_of, checked
+
+MOST = 1000
+_PATH = re.compile(
+    r"(?P<name>[A-Za-z$][\w$-]*)(?:\[(?P<filter>[^\]]*)\])?(?:\.(?P<sub>[A-Za-z$][\w$-]*))?"
+)
+
+
+def patched(kind: str, resource: Mapping[str, Any], body: Any) -> dict[str, Any]:
+    """The resource after all operations, or none. Raises ScimError."""
+    operations = _operations(body)
+    changed = copy.deepcopy(dict(resource))
+    for operation in operations:
+        _apply(kind, changed, operation)
+    for attribute in attributes_of(kind):
+        if attribute["required"] and not str(changed.get(attribute["name"]) or "").strip():
+            raise ScimError(400, f"{attribute['name']} is required.", "invalidValue")
+    return {name: value for name, value in changed.items() if value not in (None, [], {})}
+
+
+def _operations(body: Any) -> list[Mapping[str, Any]]:
+    given = (
+        next((value for key, value in body.items() if key.lower() == "operations"), None)
+        if isinstance(body, Mapping)
+        else None
+    )
+    if (
+        not isinstance(given, list)
+        or not given
+        or len(given) > MOST
+        or not all(isinstance(one, Mapping) for one in given)
+    ):
+        raise ScimError(
+            400, f"Operations must be a list of 1 to {MOST} operations.", "invalidSyntax"
+        )
+    return given
+
+
+def _apply(kind: str, resource: dict[str, Any], operation: Mapping[str, Any]) -> None:
+    verb, path, value = (
+        str(operation.get("op", "")).lower(),
+        operation.get("path"),
+        operation.get("value"),
+    )
+    if verb not in ("add", "replace", "remove"):
+        raise ScimError(400, f"There is no operation {verb[:20]!r}.", "invalidSyntax")
+    if not path:
+        if verb == "remove":
+            raise ScimError(400, "remove needs a path.", "noTarget")
+        if not isinstance(value, Mapping):
+            raise ScimError(400, "Without a path the value must be an object.", "invalidValue")
+        for (
+            name,
+            part,
+        ) in value.items():  # Okta's way; Azure writes "name.givenName" and whole paths as names
+            if name.lower() not in ("schemas", "id", "meta"):
+                _at(kind, resource, verb, str(name), part)
+        return
+    if not isinstance(path, str):
+        raise ScimError(400, "path must be a text.", "invalidPath")
+    _at(kind, resource, verb, path, value)
+
+
+def _at(kind: str, resource: dict[str, Any], verb: str, path: str, value: Any) -> None:
+    bare = re.sub(r"^urn:[\w:.]*?:2\.0:(User|Group):", "", path, flags=re.IGNORECASE)
+    found = _PATH.fullmatch(bare.strip())
+    attribute = found and next(
+        (a for a in attributes_of(kind) if a["name"].lower() == found["name"].lower()), None
+    )
+    if not found and not bare.lower().startswith("urn:"):
+        raise ScimError(400, f"{path[:80]!r} is no path.", "invalidPath")
+    if not found or attribute is None:
+        return  # an attribute that we do not keep, as in a whole resource
+    if attribute["mutability"] == "readOnly":
+        raise ScimError(400, f"{attribute['name']} is not for you to change.", "mutability")
+    if attribute["multiValued"]:
+        _many(resource, attribute, verb, found, value)
+    elif found["sub"] and attribute["type"] == "complex":
+        _part(resource.setdefault(attribute["name"], {}), attribute, verb, found["sub"], value)
+    elif found["filter"] or found["sub"]:
+        raise ScimError(400, f"{attribute['name']} has no such part.", "invalidPath")
+    elif verb == "remove":
+        resource.pop(attribute["name"], None)
+    elif attribute["type"] == "complex" and isinstance(value, Mapping):
+        resource[attribute["name"]] = (resource.get(attribute["name"]) or {}) | checked(
+            attribute, value
+        )
+    else:
+        resource[attribute["name"]] = checked(attribute, value)
+
+
+def _many(
+    resource: dict[str, Any], attribute: dict[str, Any], verb: str, found: re.Match[str], value: Any
+) -> None:
+    name = attribute["name"]
+    rows = resource.setdefault(name, [])
+    if found["filter"] is not None:
+        _filtered(resource, attribute, verb, found, value)
+    elif found["sub"]:
+        for row in rows:
+            _part(row, attribute, verb, found["sub"], value)
+    elif verb == "remove":
+        gone = (
+            {each.get("value") for each in checked(attribute, value)} if value else None
+        )  # Azure names whom in the value
+        resource[name] = (
+            [] if gone is None else [row for row in rows if row.get("value") not in gone]
+        )
+    elif verb == "replace":
+        resource[name] = _once(checked(attribute, value))
+    else:
+        resource[name] = _once(rows + checked(attribute, value))
+
+
+def _filtered(
+    resource: dict[str, Any], attribute: dict[str, Any], verb: str, found: re.Match[str], value: Any
+) -> None:
+    """`emails[type eq "work"].value`: Azure adds to a row that is not there yet, which is made of what the filter says."""
+    fits, name, sub = parse(found["filter"]), attribute["name"], found["sub"]
+    rows = [row for row in resource[name] if fits(row)]
+    if verb == "remove" and not sub:
+        resource[name] = [row for row in resource[name] if not fits(row)]
+    elif not rows and verb != "remove":
+        made = _by_filter(found["filter"], fits)
+        _part(made, attribute, verb, sub or "value", value) if sub or not isinstance(
+            value, Mapping
+        ) else made.update(_row(attribute, value))
+        resource[name].append(made)
+    else:
+        for row in rows:
+            _part(row, attribute, verb, sub, value) if sub else row.update(_row(attribute, value))
+
+
+def _row(attribute: dict[str, Any], value: Any) -> dict[str, Any]:
+    """One row, not many and not none."""
+    rows: list[dict[str, Any]] = checked(attribute, value)
+    if len(rows) != 1:
+        raise ScimError(
+            400, f"{attribute['name']}: a filter in the path takes one value.", "invalidValue"
+        )
+    return rows[0]
+
+
+def _by_filter(text: str, fits: Predicate) -> dict[str, Any]:
+    made = dict(re.findall(r'(\w+)\s+eq\s+"([^"\\]*)"', text))
+    made = {
+        key: True if value.lower() == "true" and key == "primary" else value
+        for key, value in made.items()
+    }
+    if not fits(made):
+        raise ScimError(400, "Nothing fits the filter of the path.", "noTarget")
+    return made
+
+
+def _part(row: dict[str, Any], attribute: dict[str, Any], verb: str, name: str, value: Any) -> None:
+    sub = next((a for a in attribute["subAttributes"] if a["name"].lower() == name.lower()), None)
+    if sub is None:
+        return
+    if verb == "remove":
+        row.pop(sub["name"], None)
+    else:
+        row[sub["name"]] = checked(sub, value)
+
+
+def _once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of two with the same value the later; one is primary."""
+    found = {(row.get("value"), row.get("type")): row for row in rows}
+    kept = list(found.values())
+    primary = [row for row in kept if row.get("primary")]
+    for row in primary[:-1]:
+        row.pop("primary")
+    return kept

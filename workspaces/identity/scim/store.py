@@ -1,0 +1,233 @@
+"""Users and groups that a provider told of by SCIM, and what follows for people: each write ends in the same plan as a sign-in or a
+sync, in one transaction with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from portal.core import clock
+from workspaces.identity.claims import checked_email
+from workspaces.identity.provisioning import Person
+from workspaces.identity.provisioning_services import tell_people
+from workspaces.identity.scim.schemas import ScimError, cleaned
+from workspaces.models import Identity, Provider, ScimRecord
+
+USER, GROUP = ScimRecord.Kind.USER, ScimRecord.Kind.GROUP
+MOST_RECORDS = 200_000
+_NAMES = {USER: "userName", GROUP: "displayName"}
+
+
+def records(provider: Provider, kind: str) -> Any:
+    """Those that are there."""
+    return ScimRecord.objects.filter(provider=provider, kind=kind, gone_at=None)
+
+
+def alone(provider: Provider) -> None:
+    """Until the transaction ends. Writes of one provider happen one after the other, from before they read: they look at each
+    other's rows."""
+    list(
+        Provider.objects.select_for_update(no_key=True, of=("self",))
+        .filter(id=provider.id)
+        .values_list("id")
+    )
+
+
+def record_of(provider: Provider, kind: str, record_id: UUID) -> ScimRecord:
+    """Raises ScimError."""
+    row = records(provider, kind).filter(id=record_id).first()
+    if row is None:
+        raise ScimError(404, f"There is no {kind} {record_id} here.")
+    return row  # type: ignore[no-any-return]
+
+
+@transaction.atomic
+def create(provider: Provider, kind: str, given: Any) -> ScimRecord:
+    """Raises ScimError: 409 for a name that is taken."""
+    data = cleaned(kind, given)
+    alone(provider)
+    if ScimRecord.objects.filter(provider=provider).count() >= MOST_RECORDS:
+        raise ScimError(413, f"There are {MOST_RECORDS} users and groups already.")
+    row = ScimRecord(provider=provider, kind=kind, **_facts(kind, data))
+    _save(row, is_new=True)
+    _follow(provider, row, before={})
+    return row
+
+
+@transaction.atomic
+def change(row: ScimRecord, data: dict[str, Any]) -> ScimRecord:
+    """Replaced or patched: `data` is the whole resource from now on. Nothing is written that is as it was. `alone` came before
+    the row was read."""
+    if data == row.data:
+        return row
+    before, former = row.data, row.subject
+    for name, value in _facts(row.kind, data).items():
+        setattr(row, name, value)
+    row.version, row.changed_at = row.version + 1, clock.now()
+    _save(row, is_new=False)
+    if row.kind == USER and former != row.subject:
+        _rename(row, former)
+    _follow(row.provider, row, before)
+    return row
+
+
+@transaction.atomic
+def remove(row: ScimRecord) -> None:
+    """Hidden; its people are suspended where this provider let them in, and their history stays. `alone` came before the row was
+    read."""
+    row.gone_at = clock.now()
+    row.save(update_fields=["gone_at"])
+    if row.kind == USER:
+        tell_people(row.provider, [], [row.subject], actor=_actor(row.provider))
+    else:
+        _tell_users(row.provider, _members(row.data))
+
+
+def shown(rows: Sequence[ScimRecord], base: str) -> list[dict[str, Any]]:
+    """As the protocol shows them, with members' names and users' groups."""
+    groups = _groups_of(rows)
+    names = _names_in(rows)
+    return [_shown(row, base, groups, names) for row in rows]
+
+
+def _shown(
+    row: ScimRecord, base: str, groups: Mapping[str, list[ScimRecord]], names: Mapping[str, str]
+) -> dict[str, Any]:
+    place = f"{base}/{row.kind}s/{row.id}"
+    body = {
+        "schemas": [f"urn:ietf:params:scim:schemas:core:2.0:{row.kind}"],
+        "id": str(row.id),
+        **row.data,
+    }
+    if row.kind == GROUP and row.data.get("members"):
+        body["members"] = [
+            m | _member(m.get("value", ""), base, names) for m in row.data["members"]
+        ]
+    if found := groups.get(str(row.id)):
+        body["groups"] = [
+            {"value": str(g.id), "$ref": f"{base}/Groups/{g.id}", "display": g.data["displayName"]}
+            for g in found
+        ]
+    body["meta"] = {
+        "resourceType": row.kind,
+        "created": row.created_at.isoformat(),
+        "lastModified": row.changed_at.isoformat(),
+        "location": place,
+        "version": f'W/"{row.version}"',
+    }
+    return body
+
+
+def _member(value: str, base: str, names: Mapping[str, str]) -> dict[str, str]:
+    """Of whom the other side names before it tells of them, only that."""
+    return {"$ref": f"{base}/Users/{value}", "display": names[value]} if value in names else {}
+
+
+def _facts(kind: str, data: dict[str, Any]) -> dict[str, Any]:
+    name, external = (
+        str(data[_NAMES[ScimRecord.Kind(kind)]]).strip(),
+        str(data.get("externalId", "")),
+    )
+    if len(name) > 254 or len(external) > 254:
+        raise ScimError(400, "A name or externalId is longer than 254 characters.", "invalidValue")
+    facts: dict[str, Any] = {"name": name.lower(), "external_id": external, "data": data}
+    return facts | ({"subject": external or name} if kind == USER else {})
+
+
+def _save(row: ScimRecord, *, is_new: bool) -> None:
+    try:
+        with transaction.atomic():
+            row.save(force_insert=is_new)
+    except IntegrityError:
+        raise ScimError(
+            409, f"There is a {row.kind} called {row.name!r} already.", "uniqueness"
+        ) from None
+
+
+def _follow(provider: Provider, row: ScimRecord, before: Mapping[str, Any]) -> None:
+    """What changes for people."""
+    if row.kind == USER:
+        _tell_users(provider, {str(row.id)})
+    else:
+        renamed = before.get("displayName") != row.data["displayName"]
+        was, now = _members(before), _members(row.data)
+        _tell_users(provider, was | now if renamed else was ^ now)
+
+
+def _tell_users(provider: Provider, ids: Iterable[str]) -> None:
+    rows = list(records(provider, USER).filter(id__in=[i for i in ids if is_uuid(i)]))
+    groups = _groups_of(rows)
+    here = [_person(row, groups) for row in rows if row.data.get("active", True)]
+    gone = [row.subject for row in rows if not row.data.get("active", True)]
+    tell_people(provider, here, gone, actor=_actor(provider))
+
+
+def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> Person:
+    data, name = row.data, row.data.get("name") or {}
+    emails = sorted(data.get("emails") or [], key=lambda e: not e.get("primary"))
+    email = next(
+        (found for each in emails if (found := checked_email(each.get("value")))), ""
+    ) or checked_email(data["userName"])
+    shown_as = (
+        data.get("displayName")
+        or name.get("formatted")
+        or f"{name.get('givenName', '')} {name.get('familyName', '')}".strip()
+    )
+    return Person(
+        row.subject,
+        email,
+        " ".join(shown_as.split())[:100],
+        data["userName"][:254],
+        frozenset(g.data["displayName"] for g in groups.get(str(row.id), ())),
+    )
+
+
+def _groups_of(rows: Sequence[ScimRecord]) -> dict[str, list[ScimRecord]]:
+    """Of these users, by id."""
+    users = {str(row.id) for row in rows if row.kind == USER}
+    found: dict[str, list[ScimRecord]] = {}
+    for group in records(rows[0].provider, GROUP).order_by("name") if users else ():
+        for member in _members(group.data) & users:
+            found.setdefault(member, []).append(group)
+    return found
+
+
+def _names_in(rows: Sequence[ScimRecord]) -> dict[str, str]:
+    ids = sorted({m for row in rows if row.kind == GROUP for m in _members(row.data) if is_uuid(m)})
+    named: dict[str, str] = {}
+    for start in range(0, len(ids), 900):
+        found = (
+            records(rows[0].provider, USER)
+            .filter(id__in=ids[start : start + 900])
+            .values_list("id", "data__userName")
+        )
+        named |= {str(record_id): name or "" for record_id, name in found}
+    return named
+
+
+def _members(data: Mapping[str, Any]) -> set[str]:
+    return {str(m["value"]) for m in data.get("members") or () if m.get("value")}
+
+
+def _rename(row: ScimRecord, former: str) -> None:
+    """The same person under another subject, as the provider says itself."""
+    mine = Identity.objects.filter(provider=row.provider)
+    if mine.filter(subject=row.subject).exists():
+        raise ScimError(
+            409, "Another person has that externalId or userName already.", "uniqueness"
+        )
+    mine.filter(subject=former).update(subject=row.subject)
+
+
+def is_uuid(text: str) -> bool:
+    try:
+        return bool(UUID(text))
+    except ValueError:
+        return False
+
+
+def _actor(provider: Provider) -> str:
+    return f"scim {provider.slug}"

@@ -1,0 +1,324 @@
+"""SCIM 2.0 (RFC 7644) below /scim/v2/{provider}/."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from portal.core import rate_windows
+from workspaces.identity.scim import store
+from workspaces.identity.scim.filters import equals, parse, values_at
+from workspaces.identity.scim.patch import patched
+from workspaces.identity.scim.schemas import (
+    CONFIG,
+    LIST,
+    MOST_RESULTS,
+    SCHEMAS,
+    TYPES,
+    ScimError,
+    cleaned,
+)
+from workspaces.identity.scim.tokens import provider_by_token
+from workspaces.models import Provider, ScimRecord
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+LARGEST = 4 << 20
+COUNT = 100
+_COLUMNS = {
+    "User": {"username": "name", "externalid": "external_id", "id": "id"},
+    "Group": {"displayname": "name", "externalid": "external_id", "id": "id"},
+}
+View = Callable[..., HttpResponse]
+
+
+def door(*methods: str) -> Callable[[View], View]:
+    """Bearer token of this provider, errors in the protocol's form, one limit for each provider."""
+
+    def wrap(view: View) -> View:
+        @csrf_exempt
+        @wraps(view)
+        def inside(request: HttpRequest, provider: str, **kwargs: Any) -> HttpResponse:
+            try:
+                row = _provider(request, provider)
+                if request.method not in methods:
+                    raise ScimError(405, f"{request.method} is not for this address.")
+                with (
+                    org_scope(row.org_id)
+                    if row.org_id
+                    else platform_scope("SCIM of the whole installation")
+                ):
+                    return view(request, row, **kwargs)
+            except ScimError as error:
+                answer = _answer(error.as_dict(), error.status)
+                if error.status == 401:
+                    answer.headers["WWW-Authenticate"] = 'Bearer realm="scim"'
+                return answer
+
+        return inside
+
+    return wrap
+
+
+@door("GET")
+def config(request: HttpRequest, provider: Provider) -> HttpResponse:
+    return _answer(
+        CONFIG
+        | {
+            "meta": {
+                "resourceType": "ServiceProviderConfig",
+                "location": f"{_base(provider)}/ServiceProviderConfig",
+            }
+        }
+    )
+
+
+@door("GET")
+def schemas(request: HttpRequest, provider: Provider, urn: str = "") -> HttpResponse:
+    return _described(request, provider, "Schema", SCHEMAS, urn)
+
+
+@door("GET")
+def types(request: HttpRequest, provider: Provider, name: str = "") -> HttpResponse:
+    return _described(request, provider, "ResourceType", TYPES, name)
+
+
+@door("GET", "POST")
+def many(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
+    if request.method == "POST":
+        row = store.create(provider, kind, _body(request))
+        return _resource(request, provider, row, status=201)
+    return _answer(_page(request.GET, provider, kind))
+
+
+@door("POST")
+def search(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
+    """The same list, asked for by a body: for filters that are too long for an address, or not for its log."""
+    body = _body(request)
+    if not isinstance(body, dict):
+        raise ScimError(400, "The body must be an object.", "invalidSyntax")
+    asked = {
+        str(name): ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in body.items()
+        if value is not None
+    }
+    return _answer(_page(asked, provider, kind))
+
+
+@door("GET", "PUT", "PATCH", "DELETE")
+def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> HttpResponse:
+    record_id = _uuid(record, kind)
+    if request.method != "GET":
+        return _written(request, provider, kind, record_id)
+    row = store.record_of(provider, kind, record_id)
+    if request.headers.get("If-None-Match", "").strip() in (
+        f'W/"{row.version}"',
+        f'"{row.version}"',
+    ):
+        return HttpResponse(status=304, headers={"ETag": f'W/"{row.version}"'})
+    return _resource(request, provider, row)
+
+
+@transaction.atomic
+def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUID) -> HttpResponse:
+    """What it is, its version and what it becomes are looked at when nobody else writes."""
+    store.alone(provider)
+    row = store.record_of(provider, kind, record_id)
+    _check_version(request, row)
+    if request.method == "DELETE":
+        store.remove(row)
+        return HttpResponse(status=204)
+    data = (
+        cleaned(kind, _body(request))
+        if request.method == "PUT"
+        else patched(kind, row.data, _body(request))
+    )
+    return _resource(request, provider, store.change(row, data))
+
+
+@door("GET", "POST", "PUT", "PATCH", "DELETE")
+def not_here(request: HttpRequest, provider: Provider, rest: str = "") -> HttpResponse:
+    """/Me, /Bulk and a search of users and groups at once are not served; the rest is nothing."""
+    raise ScimError(
+        501 if rest.partition("/")[0] in ("Me", "Bulk", ".search") else 404,
+        "There is nothing at this address.",
+    )
+
+
+def _page(asked: Mapping[str, str], provider: Provider, kind: str) -> dict[str, Any]:
+    start = min(max(_number(asked, "startIndex", 1), 1), 1 + store.MOST_RECORDS)
+    count = min(max(_number(asked, "count", COUNT), 0), MOST_RESULTS)
+    rows, given = (
+        store.records(provider, kind).select_related("provider").order_by("name", "id"),
+        asked.get("filter", ""),
+    )
+    order = asked.get("sortBy", "")
+    if (simple := equals(given)) and (column := _COLUMNS[kind].get(simple[0])) and not order:
+        rows, given = _by_column(rows, column, simple[1]), ""
+    if not given and not order:
+        total, page = rows.count(), list(rows[start - 1 : start - 1 + count])
+        shown = store.shown(page, _base(provider))
+    else:
+        found = _filtered(
+            store.shown(list(rows), _base(provider)),
+            given,
+            order,
+            is_down=asked.get("sortOrder", "") == "descending",
+        )
+        total, shown = len(found), found[start - 1 : start - 1 + count]
+    return {
+        "schemas": [LIST],
+        "totalResults": total,
+        "startIndex": start,
+        "itemsPerPage": len(shown),
+        "Resources": [_chosen(asked, each) for each in shown],
+    }
+
+
+def _by_column(rows: Any, column: str, value: str) -> Any:
+    if column == "id":
+        return rows.filter(id=value) if store.is_uuid(value) else rows.none()
+    return rows.filter(**{column: value.lower() if column == "name" else value})
+
+
+def _filtered(
+    found: list[dict[str, Any]], text: str, order: str, *, is_down: bool
+) -> list[dict[str, Any]]:
+    fits = parse(text) if text else None
+    kept = [each for each in found if fits is None or fits(each)]
+    return (
+        sorted(
+            kept, key=lambda each: str((values_at(each, order) or [""])[0]).lower(), reverse=is_down
+        )
+        if order
+        else kept
+    )
+
+
+def _chosen(asked: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any]:
+    """`attributes` and `excludedAttributes`, also of parts (`name.familyName`); id and schemas are always there."""
+    wanted, without = (_names(asked.get(name, "")) for name in ("attributes", "excludedAttributes"))
+    found = {}
+    for name, value in resource.items():
+        own = "id" if name in ("id", "schemas") else name.lower()
+        parts, gone = wanted.get(own, set()), without.get(own, set())
+        if own == "id" or ((not wanted or own in wanted) and "" not in gone):
+            found[name] = (
+                value if own == "id" else _parts(value, parts if "" not in parts else set(), gone)
+            )
+    return found
+
+
+def _names(text: str) -> dict[str, set[str]]:
+    """Attributes in small letters, each with the parts of it that are named; "" is all of it."""
+    found: dict[str, set[str]] = {}
+    for path in (
+        part.strip().rpartition(":")[2].lower() for part in text.split(",") if part.strip()
+    ):
+        found.setdefault(path.partition(".")[0], set()).add(path.partition(".")[2])
+    return found
+
+
+def _parts(value: Any, wanted: set[str], gone: set[str]) -> Any:
+    if isinstance(value, list):
+        return [_parts(each, wanted, gone) for each in value]
+    if not isinstance(value, dict) or not (wanted or gone):
+        return value
+    return {
+        name: part
+        for name, part in value.items()
+        if (not wanted or name.lower() in wanted) and name.lower() not in gone
+    }
+
+
+def _described(
+    request: HttpRequest, provider: Provider, kind: str, known: dict[str, dict[str, Any]], name: str
+) -> HttpResponse:
+    if "filter" in request.GET:
+        raise ScimError(403, "These are not filtered (RFC 7644, 4).")
+    found = {
+        key: value
+        | {"meta": {"resourceType": kind, "location": f"{_base(provider)}/{kind}s/{key}"}}
+        for key, value in known.items()
+    }
+    if not name:
+        return _answer(
+            {
+                "schemas": [LIST],
+                "totalResults": len(found),
+                "startIndex": 1,
+                "itemsPerPage": len(found),
+                "Resources": list(found.values()),
+            }
+        )
+    if name not in found:
+        raise ScimError(404, f"There is no {kind} {name[:100]!r}.")
+    return _answer(found[name])
+
+
+def _resource(
+    request: HttpRequest, provider: Provider, row: ScimRecord, status: int = 200
+) -> HttpResponse:
+    body = store.shown([row], _base(provider))[0]
+    answer = _answer(_chosen(request.GET, body), status)
+    answer.headers["ETag"], answer.headers["Location"] = (
+        body["meta"]["version"],
+        body["meta"]["location"],
+    )
+    return answer
+
+
+def _check_version(request: HttpRequest, row: ScimRecord) -> None:
+    given = request.headers.get("If-Match", "").strip()
+    if given and given != "*" and f'"{row.version}"' not in given:
+        raise ScimError(412, f"It has changed since: it is at version {row.version} now.")
+
+
+def _provider(request: HttpRequest, slug: str) -> Provider:
+    kind, _, raw = request.headers.get("Authorization", "").partition(" ")
+    row = provider_by_token(slug, raw.strip()) if kind.lower() == "bearer" else None
+    if row is None:
+        raise ScimError(401, "Send this provider's SCIM token: Authorization: Bearer …")
+    used, _ = rate_windows.take(f"scim:{row.id}", settings.MUSTER_API_RATE)
+    if used > settings.MUSTER_API_RATE:
+        raise ScimError(429, "Too many requests. Try again in a minute.")
+    return row
+
+
+def _body(request: HttpRequest) -> Any:
+    if len(request.body) > LARGEST:
+        raise ScimError(413, "The body is too large.")
+    try:
+        return orjson.loads(request.body)
+    except ValueError:
+        raise ScimError(400, "The body is no JSON.", "invalidSyntax") from None
+
+
+def _number(asked: Mapping[str, str], name: str, default: int) -> int:
+    text = asked.get(name, "")
+    try:
+        return int(text) if text else default
+    except ValueError:
+        raise ScimError(400, f"{name} must be a number.", "invalidValue") from None
+
+
+def _uuid(text: str, kind: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        raise ScimError(404, f"There is no {kind} {text[:80]!r} here.") from None
+
+
+def _base(provider: Provider) -> str:
+    return f"{settings.MUSTER_BASE_URL}/scim/v2/{provider.slug}"
+
+
+def _answer(body: dict[str, Any], status: int = 200) -> HttpResponse:
+    return HttpResponse(orjson.dumps(body), status=status, content_type="application/scim+json")

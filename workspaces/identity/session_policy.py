@@ -1,0 +1,86 @@
+"""What a new session is worth: decided by how one signed in, when one has."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from allauth.account.internal.flows.login import get_authentication_records
+from django.http import HttpRequest
+
+from portal.core.errors import NotPermitted
+from workspaces.access.actors import CLOSED, ONLY_ORG, VOUCHED_BY
+from workspaces.access.permissions import OrgRole
+from workspaces.identity.provider_rows import KINDS
+from workspaces.models import Membership, Provider, User
+from workspaces.tenancy.scope import platform_scope
+
+
+def worth_of(request: HttpRequest, user: User) -> dict[str, object]:
+    """The keys that the session gets: the one organization that is open in it, or those that are closed."""
+    provider = _vouching(request, user)
+    if provider is None:
+        closed = closed_to_passwords(user)
+        return {CLOSED: {str(org_id): name for org_id, name in closed.items()}} if closed else {}
+    return {ONLY_ORG: str(provider.org_id), VOUCHED_BY: str(provider.id)} if provider.org_id else {}
+
+
+@platform_scope("sign-in: which organizations want another way")
+def closed_to_passwords(user: User) -> dict[UUID, str]:
+    """Organizations that ask people of this address to sign in by their provider, with its name. Owners keep their passwords."""
+    domain = user.email.rpartition("@")[2]
+    rows = [
+        row
+        for row in Provider.objects.filter(kind__in=KINDS, is_enabled=True, org__isnull=False)
+        if row.config.get("is_required") and domain in row.domains
+    ]
+    if not rows or user.is_operator:
+        return {}
+    mine = set(
+        Membership.objects.filter(user=user, suspended_at=None)
+        .exclude(role=OrgRole.OWNER)
+        .values_list("org_id", flat=True)
+    )
+    return {row.org_id: row.name for row in rows if row.org_id and row.org_id in mine}
+
+
+def has_no_other_way(request: HttpRequest, user: User) -> str:
+    """The provider to use, when this password, which is of no directory, would open nothing at all; else empty."""
+    closed = {} if _vouching(request, user) else closed_to_passwords(user)
+    if not closed:
+        return ""
+    with platform_scope("sign-in: which organizations want another way"):
+        elsewhere = (
+            Membership.objects.filter(user=user, suspended_at=None)
+            .exclude(org_id__in=closed)
+            .exists()
+        )
+    return "" if elsewhere else ", ".join(sorted(set(closed.values())))
+
+
+def _vouching(request: HttpRequest, user: User) -> Provider | None:
+    """By allauth's own record of how this person proved who they are, in this sign-in. A directory's is followed by one of the
+    password that was typed for it; who types a password of their own has no directory's (`workspaces.identity.auth_backend`). Raises NotPermitted
+    when it is gone meanwhile: what it vouched for would otherwise open everything."""
+    named = named_by(request, user)
+    if not named:
+        return None
+    with platform_scope("sign-in: what vouched for somebody may be any organization's"):
+        provider = Provider.objects.filter(slug=named, is_enabled=True).first()
+    if provider is None:  # removed or switched off between the password and the second factor
+        raise NotPermitted(
+            "The sign-in service or directory that you came by is no longer there. Sign in again."
+        )
+    return provider
+
+
+def named_by(request: HttpRequest, user: User) -> str:
+    """The slug of the provider that vouched for this sign-in; empty for a password or passkey of their own."""
+    records = get_authentication_records(request, user)
+    has_directory = any(r.get("method") == "directory" for r in records)
+    ways = [
+        r
+        for r in records
+        if r.get("method") in ("socialaccount", "directory")
+        or (r.get("method") == "password" and not has_directory)
+    ]
+    return str(ways[-1].get("provider") or "") if ways else ""

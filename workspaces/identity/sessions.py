@@ -1,0 +1,168 @@
+"""Where a person is signed in: one row a session, seen again at most once a minute, and ended by its owner.
+
+The session itself is Django's; its end is what counts, on pages at the next request and on open websockets within seconds. A row whose
+session has ended is shown nowhere and goes with the next tidying.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.db import DatabaseError
+from django.db.models import Q
+from django.http import HttpRequest
+from django.utils.module_loading import import_string
+
+from portal.core import clock
+from portal.core.errors import NotFound
+from portal.core.events import Fact, record_all
+from workspaces.audit.account_events import orgs_of
+from workspaces.models import SignIn
+
+log = logging.getLogger(__name__)
+EVERY = 60.0  # seconds between writes of one session by one process
+_MOST = 10_000  # sessions remembered by a process
+_seen: dict[str, float] = {}
+
+
+def seen(request: HttpRequest, user_id: UUID) -> bool:
+    """Note that this session was used now, and whence. False when it was unused for too long or is too old: it has ended."""
+    key = request.session.session_key or ""
+    at = time.monotonic()
+    if not key or at - _seen.get(key, -EVERY) < EVERY:
+        return True
+    told = {
+        "user_id": user_id,
+        "last_seen_at": clock.now(),
+        "address": request.META.get("REMOTE_ADDR", "")[:45],
+        "agent": request.headers.get("User-Agent", "")[:200],
+    }
+    try:
+        if not SignIn.objects.filter(alive(), key=key).update(**told):
+            if row := SignIn.objects.filter(key=key).first():
+                return _over(request, row)
+            SignIn.objects.create(key=key, **told)
+    except (
+        DatabaseError
+    ) as error:  # a full disk, or two first requests at once: the page matters more
+        log.warning("a session's last use was not noted: %s", error)
+        return True
+    if len(_seen) >= _MOST:
+        _seen.clear()
+    _seen[key] = at
+    return True
+
+
+def renamed(request: HttpRequest) -> None:
+    """The session gets another key, so that what is open by the former one closes; it is as old as before."""
+    before = request.session.session_key or ""
+    request.session.cycle_key()
+    SignIn.objects.filter(key=before).update(key=request.session.session_key)
+
+
+def alive() -> Q:
+    """Which are neither too old nor unused for too long, by the row of their sign-in."""
+    at = clock.now()
+    return Q(
+        created_at__gt=at - timedelta(hours=settings.MUSTER_SESSION_HOURS),
+        last_seen_at__gt=at - timedelta(hours=settings.MUSTER_SESSION_IDLE_HOURS),
+    )
+
+
+def _over(request: HttpRequest, row: SignIn) -> bool:
+    _end([row], "", "its time was over")
+    request.session.flush()
+    return False
+
+
+def sessions_of(user_id: UUID, current: str = "") -> list[dict[str, Any]]:
+    """Those that live, the one that asks first, then by last use."""
+    kept = Session.objects.filter(expire_date__gt=clock.now()).values("session_key")
+    rows = SignIn.objects.filter(alive(), user_id=user_id, key__in=kept).order_by("-last_seen_at")
+    shown = [
+        {
+            "id": row.id,
+            "device": device(row.agent),
+            "address": row.address,
+            "created_at": row.created_at,
+            "last_seen_at": row.last_seen_at,
+            "is_current": row.key == current,
+        }
+        for row in rows
+    ]
+    return sorted(shown, key=lambda row: not row["is_current"])
+
+
+def end_one(user_id: UUID, pk: UUID, *, actor: str) -> None:
+    """Sign out one session of that person's. Raises NotFound."""
+    row = SignIn.objects.filter(user_id=user_id, id=pk).first()
+    if row is None:
+        raise NotFound("There is no such session, or it has ended.")
+    _end([row], actor, "")
+
+
+def end_others(user_id: UUID, but: str | None, *, actor: str, why: str = "") -> int:
+    """Sign out all sessions of that person's but one; how many there were."""
+    rows = list(SignIn.objects.filter(user_id=user_id).exclude(key=but or ""))
+    _end(rows, actor, why)
+    return len(rows)
+
+
+def _end(rows: list[SignIn], actor: str, why: str) -> None:
+    store = import_string(settings.SESSION_ENGINE + ".SessionStore")
+    for row in rows:
+        store().delete(row.key)
+        _seen.pop(row.key, None)
+        row.delete()
+        told = {
+            "device": device(row.agent),
+            "address": row.address,
+            "why": why,
+            "before": {"device": device(row.agent)},
+        }
+        record_all(
+            Fact("session.ended", org_id, "user", row.user_id, actor, told)
+            for org_id in orgs_of(row.user_id)
+        )
+
+
+def tidy_sign_ins() -> None:
+    """End sessions whose time is over, websockets and all; forget those that have ended, and rows whose session is gone."""
+    _end(list(SignIn.objects.exclude(alive())), "", "its time was over")
+    Session.objects.filter(expire_date__lt=clock.now()).delete()
+    SignIn.objects.exclude(key__in=Session.objects.values("session_key")).delete()
+
+
+def device(agent: str) -> str:
+    """ "Firefox on Linux", as far as the browser says so."""
+    browser = next(
+        (name for mark, name in _BROWSERS if mark in agent), "A program" if agent else "Unknown"
+    )
+    system = next((name for mark, name in _SYSTEMS if mark in agent), "")
+    return f"{browser} on {system}" if system else browser
+
+
+# The first mark that is found counts: many browsers name others as well.
+_BROWSERS = (
+    ("Edg", "Edge"),
+    ("OPR", "Opera"),
+    ("Firefox", "Firefox"),
+    ("Chrome", "Chrome"),
+    ("Safari", "Safari"),
+    ("Mozilla", "A browser"),
+)
+_SYSTEMS = (
+    ("Android", "Android"),
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Windows", "Windows"),
+    ("Mac OS X", "macOS"),
+    ("CrOS", "ChromeOS"),
+    ("Linux", "Linux"),
+)

@@ -1,0 +1,98 @@
+"""The sign-in page. Where nobody has set up single sign-on it asks for address and password; else for the address first, and then
+offers what fits it. Works without scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from allauth.account.views import LoginView
+from django.http import HttpRequest, HttpResponse
+
+from workspaces.identity.provider_rows import KINDS
+from workspaces.models import Provider
+from workspaces.organizations.bootstrap import awaits_first_sign_in
+from workspaces.tenancy.scope import platform_scope
+
+
+class SignIn(LoginView):
+    """One address and two steps; which step it is shows in what was sent."""
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if "password" not in request.POST:
+            return self.render_to_response(
+                self.get_context_data(form=self.get_form_class()(request=request))
+            )
+        answer: HttpResponse = super().post(request, *args, **kwargs)
+        refusal = getattr(request, "refusal", None)
+        if (
+            refusal is not None and refusal.retryable
+        ):  # the form says why, the status and the header when to try again
+            answer.status_code = refusal.http
+            answer["Retry-After"] = str(refusal.data.get("retry_after", 60))
+        return answer
+
+    @platform_scope("sign-in offers the providers of every organization")
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        login = str(self.request.POST.get("login") or "").strip()[:254]
+        onward = self.request.POST.get("next") or self.request.GET.get("next") or ""
+        found = providers_for(login, onward)
+        is_first = not login and Provider.objects.filter(kind__in=KINDS, is_enabled=True).exists()
+        return super().get_context_data(**kwargs) | {
+            "login": login,
+            "providers": found,
+            "is_first_step": is_first,
+            "next": onward,
+            "directories": own_directories(onward),
+            "directory": self.request.POST.get("directory", ""),
+            "tells_of_first_password": not found and not is_first and awaits_first_sign_in(),
+            "is_required": any(p.config.get("is_required") for p in found if login),
+        }
+
+
+@platform_scope("sign-in offers the providers of every organization")
+def providers_for(login: str, address: str = "") -> list[Provider]:
+    """Those that speak for the address's domain; those of the whole installation that speak for every domain; and those of the
+    organization whose page one comes from."""
+    domain, slug = (
+        login.lower().rpartition("@")[2] if "@" in login else "",
+        _organization_in(address),
+    )
+    rows = (
+        Provider.objects.filter(kind__in=KINDS, is_enabled=True)
+        .select_related("org")
+        .order_by("name")
+    )
+    return [
+        row
+        for row in rows
+        if (domain and domain in row.domains)
+        or (row.org is None and not row.domains)
+        or (row.org and row.org.slug == slug)
+    ]
+
+
+@platform_scope("sign-in offers the directories of the organization that was asked for")
+def own_directories(address: str) -> list[Provider]:
+    """Of the organization whose page one comes from: its own see a password only of who chooses them."""
+    slug = _organization_in(address)
+    return (
+        list(
+            Provider.objects.filter(
+                kind=Provider.Kind.LDAP, is_enabled=True, org__slug=slug
+            ).order_by("name")
+        )
+        if slug
+        else []
+    )
+
+
+def _organization_in(address: str) -> str:
+    """By its slug; "" for what is no address."""
+    try:
+        return urlsplit(address).path.strip("/").partition("/")[0]
+    except ValueError:
+        return ""
+
+
+sign_in = SignIn.as_view()

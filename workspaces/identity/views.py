@@ -1,0 +1,206 @@
+"""Going to a provider and coming back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from allauth.account.adapter import get_adapter as get_accounts
+from allauth.account.internal.flows.login import record_authentication
+from allauth.account.utils import get_next_redirect_url, perform_login
+from allauth.core import ratelimit
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.internal.statekit import get_states
+from allauth.socialaccount.providers.base.constants import AuthProcess
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from requests import RequestException
+
+from portal.core.errors import NotPermitted, PortalError, RateLimited
+from portal.core.events import Fact, record
+from portal.core.vault import Unreadable
+from workspaces.identity import sign_in
+from workspaces.identity.claims import Said, Unusable, said_by_assertion, said_by_claims
+from workspaces.identity.error_messages import why_of
+from workspaces.identity.http_client import reaching, wait
+from workspaces.identity.provider_rows import KINDS, provider_named
+from workspaces.identity.provider_services import config_of
+from workspaces.identity.reauthentication import asked, is_proved
+from workspaces.identity.saml import views as saml
+from workspaces.identity.session_restrictions import only_org_in
+from workspaces.models import Provider
+
+log = logging.getLogger(__name__)
+View = Callable[..., HttpResponse]
+
+
+def _with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
+    """The row, of one of these kinds, the client that may ask it, and one page for whatever goes wrong with it."""
+
+    @never_cache
+    @wraps(view)
+    def inside(request: HttpRequest, slug: str) -> HttpResponse:
+        row = provider_named(slug, kinds)
+        try:
+            with reaching(config_of(row), row):
+                return view(request, row)
+        except Unreadable:
+            return refused(
+                request,
+                slug,
+                "its secret cannot be read here; an administrator has to enter it again",
+            )
+        except (OAuth2Error, RequestException) as error:
+            return refused(request, slug, why_of(error))
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            AttributeError,
+        ):  # an answer of a shape that allauth did not expect
+            log.exception("provider %s", slug)
+            return refused(request, slug, "its answer is not what the protocol says")
+
+    return inside
+
+
+@_with_provider
+def begin(request: HttpRequest, row: Provider) -> HttpResponse:
+    """GET: a page with one button, as a link from elsewhere must not start anything. POST: on to the provider; by a page, since a
+    form may lead to our own addresses only."""
+    if request.method != "POST":
+        return render(
+            request,
+            "workspaces/sso/begin.html",
+            {"provider": row, "next": get_next_redirect_url(request) or ""},
+        )
+    if not ratelimit.consume(request, action="sso_begin"):
+        raise RateLimited(
+            "Too many sign-ins were begun from this address. Wait a minute.",
+            data={"retry_after": 60},
+        )
+    process = (
+        AuthProcess.CONNECT
+        if request.POST.get("process") == AuthProcess.CONNECT
+        else AuthProcess.LOGIN
+    )
+    if process == AuthProcess.CONNECT and (
+        not request.user.is_authenticated or only_org_in(request)
+    ):
+        raise NotPermitted("Sign in to your own account first.")
+    if process == AuthProcess.CONNECT and not is_proved(request):
+        return asked(request, reverse("account_linked"))
+    found = get_adapter(request).get_provider(request, row.slug)
+    there = found.redirect(
+        request, process, next_url=get_next_redirect_url(request), user=str(request.user.pk or "")
+    )
+    return onward(request, row, there["Location"]) if there.status_code == 302 else there
+
+
+def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
+    """Back from an OpenID provider."""
+    from workspaces.identity.oidc.protocol import Callback, OidcAdapter
+
+    if request.GET.get("state") in get_states(request):
+        wait()  # refused before the state is used up, so that the page may be loaded again
+    return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
+
+
+callback = _with_provider(_callback, [Provider.Kind.OIDC])
+saml_acs = csrf_exempt(_with_provider(saml.acs, [Provider.Kind.SAML]))
+saml_finish = _with_provider(saml.finish, [Provider.Kind.SAML])
+
+
+def onward(request: HttpRequest, row: Provider, url: str) -> HttpResponse:
+    return render(request, "workspaces/sso/onward.html", {"provider": row, "url": url})
+
+
+def arrive(request: HttpRequest, login: Any) -> HttpResponse:
+    """Whom the provider named, checked by now: signed in or linked, or told why not."""
+    row = provider_named(login.provider.app.provider_id)
+    try:
+        said = _said(row, login)
+        if login.state.get("process") == AuthProcess.CONNECT:
+            return _link(request, row, said, login.state)
+        user = sign_in.sign_in(row, said)
+    except Unusable as error:
+        return refused(request, row.slug, str(error))
+    except PortalError as error:
+        return _turned_away(request, row, error)
+    if request.user.is_authenticated and request.user != user:
+        get_accounts(request).logout(request)
+    record_authentication(request, user, "socialaccount", provider=row.slug, uid=said.subject)
+    return perform_login(request, user, redirect_url=login.state.get("next"))  # type: ignore[no-any-return]
+
+
+def refused(request: HttpRequest, slug: str, why: str, *, is_theirs: bool = True) -> HttpResponse:
+    """The provider's answer is not believed. `is_theirs` False: it may be no answer of theirs at all, so nothing is written."""
+    row = provider_named(slug)
+    if is_theirs:
+        sign_in.failed(row, why)
+        record(
+            Fact(
+                "sign_in.refused",
+                row.org_id,
+                "provider",
+                row.id,
+                "",
+                {"provider": row.slug, "why": why[:300]},
+            )
+        )
+    return render(request, "workspaces/sso/refused.html", {"provider": row, "why": why}, status=401)
+
+
+def _turned_away(request: HttpRequest, row: Provider, error: PortalError) -> HttpResponse:
+    record(
+        Fact(
+            "sign_in.refused",
+            row.org_id,
+            "provider",
+            row.id,
+            "",
+            {"provider": row.slug, "why": error.message[:300]},
+        )
+    )
+    return render(
+        request,
+        "workspaces/sso/refused.html",
+        {"provider": row, "error": error, "is_linkable": error.kind == "not_linked"},
+        status=error.http,
+    )
+
+
+def _said(row: Provider, login: Any) -> Said:
+    config = config_of(row)
+    if row.kind == Provider.Kind.SAML:
+        return said_by_assertion(
+            login.account.extra_data,
+            subject=config.subject_attribute,
+            email=config.email_attribute,
+            name=config.name_attribute,
+            groups=config.groups_attribute,
+        )
+    return said_by_claims(
+        login.account.extra_data["claims"],
+        subject_claim=config.subject_claim,
+        groups_claim=config.groups_claim,
+    )
+
+
+def _link(request: Any, row: Provider, said: Said, state: dict[str, Any]) -> HttpResponse:
+    if (
+        not request.user.is_authenticated
+        or str(request.user.pk) != state.get("user")
+        or only_org_in(request)
+    ):
+        raise NotPermitted("Sign in to your own account first, and begin there.")
+    sign_in.link(user=request.user, provider=row, said=said)
+    messages.success(request, f"{row.name} is a way to sign in to your account now.")
+    return redirect("account_linked")

@@ -1,0 +1,117 @@
+"""Announcements: an owner speaks to an organization, an operator to everybody."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
+
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.events import Fact, record
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Announcement, Organization
+from workspaces.tenancy.scope import platform_scope
+
+LONGEST = 300
+_WIDE = "an announcement to everybody belongs to no organization"
+FARTHEST = timedelta(days=36_500)
+MOST = 20  # that have not ended, of one place: a wall of them is read by nobody
+
+
+@transaction.atomic
+def announce(
+    *,
+    actor: Actor,
+    org: Organization | None,
+    text: str,
+    level: str = Announcement.Level.NOTE,
+    begins_at: datetime | None = None,
+    ends_at: datetime | None = None,
+) -> Announcement:
+    """To that organization, or to everybody. Raises InvalidInput, Conflict, NotPermitted."""
+    _check_may(actor, org)
+    begins = begins_at or clock.now()
+    _check_near("from", begins_at)
+    _check_near("until", ends_at)
+    if level not in Announcement.Level.values:
+        raise InvalidInput.at(
+            "level",
+            _("must be one of %(levels)s") % {"levels": ", ".join(Announcement.Level.values)},
+        )
+    if ends_at is not None and ends_at <= max(begins, clock.now()):
+        raise InvalidInput.at("until", _("must lie in the future, and after the beginning"))
+    if _open(org).count() >= MOST:
+        raise Conflict(
+            _("There are %(n)s announcements here already: remove one first.") % {"n": MOST}
+        )
+    with nullcontext() if org else platform_scope(_WIDE):
+        row = Announcement.objects.create(
+            org=org,
+            level=level,
+            text=_clean(text),
+            begins_at=begins,
+            ends_at=ends_at,
+            made_by=actor.email,
+        )
+    _record("announcement.made", actor, row, after=_facts(row))
+    return row
+
+
+@transaction.atomic
+def withdraw_announcement(*, actor: Actor, org: Organization, pk: UUID) -> None:
+    """From this moment nobody sees it. Raises NotFound, NotPermitted."""
+    with platform_scope(_WIDE):
+        row = (
+            Announcement.objects.select_for_update().filter(Q(org=org) | Q(org=None), id=pk).first()
+        )
+    if row is None:
+        raise NotFound(_("There is no such announcement here."))
+    _check_may(actor, row.org)
+    _record("announcement.withdrawn", actor, row, before=_facts(row))
+    with platform_scope(_WIDE):
+        row.delete()
+
+
+def _check_may(actor: Actor, org: Organization | None) -> None:
+    authorize(actor, Permission.ORG_ADMIN if org else Permission.PLATFORM_ADMIN)
+
+
+def _check_near(name: str, moment: datetime | None) -> None:
+    """At the ends of time there are moments that a database stores and nobody can read again."""
+    if moment is not None and abs(moment - clock.now()) > FARTHEST:
+        raise InvalidInput.at(name, _("must lie within a hundred years from now"))
+
+
+def _clean(text: str) -> str:
+    text = " ".join(text.split())
+    if not text or len(text) > LONGEST or not text.isprintable():
+        raise InvalidInput.at(
+            "text",
+            _("must be 1 to %(n)s characters long, without control characters") % {"n": LONGEST},
+        )
+    return text
+
+
+def _open(org: Organization | None) -> QuerySet[Announcement]:
+    return Announcement.objects.filter(Q(ends_at=None) | Q(ends_at__gt=clock.now()), org=org)
+
+
+def _facts(row: Announcement) -> dict[str, object]:
+    return {
+        "text": row.text,
+        "level": row.level,
+        "from": row.begins_at.isoformat(),
+        "until": row.ends_at and row.ends_at.isoformat(),
+    }
+
+
+def _record(kind: str, actor: Actor, row: Announcement, **data: object) -> None:
+    record(
+        Fact(kind, row.org_id, "announcement", row.id, actor.email, {"name": row.text[:40], **data})
+    )

@@ -1,0 +1,352 @@
+"""Invitations: one link for one person, known by e-mail, into an organization and its teams, once and for some days.
+
+Accepting one is what the inviter could have done at that moment: who has lost the right to bring people in has taken it from their
+invitations too. A link sets the first password of a new account only; nobody gets at an account that is somebody's already.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cache
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.events import Fact, record, record_all
+from workspaces.access.actors import Actor, actor_of, authorize
+from workspaces.access.permissions import OrgRole, Permission
+from workspaces.access.role_grants import check_org_role, check_team_role
+from workspaces.credentials.token_format import digest_of
+from workspaces.models import Invitation, Membership, Organization, Team, TeamMembership, User
+from workspaces.organizations.consent import is_unclaimed, somebodys
+from workspaces.organizations.names import clean_name
+from workspaces.organizations.services import add_member, add_team_member, checked_email
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+DEFAULT_DAYS, MAX_DAYS = 7, 30
+NOBODY = UUID(int=0)  # who will come is not the inviter
+_TEXT = re.compile(r"[A-Za-z0-9_-]{43}\Z")
+
+
+@dataclass(frozen=True)
+class Invited:
+    """The row, and the link, which is told once."""
+
+    row: Invitation
+    url: str
+
+
+@transaction.atomic
+def invite(
+    *,
+    actor: Actor,
+    org: Organization,
+    email: str,
+    name: str = "",
+    role: str = OrgRole.MEMBER,
+    teams: Mapping[str, str] | None = None,
+    days: int = DEFAULT_DAYS,
+) -> Invited:
+    """`teams`: role by slug. Raises InvalidInput, Conflict, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    email, role, name = (
+        checked_email(email),
+        check_org_role(actor, org, role),
+        clean_name(name) if name else "",
+    )
+    if not 0 < days <= MAX_DAYS:
+        raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
+    if Membership.objects.filter(user__email=email).exists():
+        raise Conflict(f"{email} is already a member of {org.slug}.")
+    found = [_team(actor, slug, team_role) for slug, team_role in (teams or {}).items()]
+    text = secrets.token_urlsafe(32)
+    try:
+        with transaction.atomic():
+            row = Invitation.objects.create(
+                org=org,
+                email=email,
+                name=name,
+                role=role,
+                teams=found,
+                digest=digest_of(text),
+                made_by_id=actor.user_id,
+                expires_at=clock.now() + timedelta(days=days),
+            )
+    except IntegrityError as error:
+        raise Conflict(
+            f"{email} is invited already: send that invitation again, or revoke it first."
+        ) from error
+    record(
+        Fact(
+            "invitation.made",
+            org.id,
+            "invitation",
+            row.id,
+            actor.email,
+            {"name": email, "after": {"role": role, "teams": dict(teams or {})}},
+        )
+    )
+    return Invited(row, url_of(text))
+
+
+@dataclass(frozen=True)
+class Guest:
+    """Who is to be invited, as a file names them and as it was checked before. `teams`: role by slug."""
+
+    email: str
+    name: str
+    role: str
+    teams: Mapping[str, str]
+
+
+@transaction.atomic
+def invite_many(
+    *, actor: Actor, org: Organization, guests: Sequence[Guest], days: int = DEFAULT_DAYS
+) -> list[Invited]:
+    """The same for many, none of whom is a member or invited, in a few statements. Raises InvalidInput, Conflict, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    role_of, place = (
+        cache(lambda role: check_org_role(actor, org, role)),
+        cache(lambda slug, role: _team(actor, slug, role)),
+    )
+    made = []
+    for guest in guests:
+        text = secrets.token_urlsafe(32)
+        made.append(
+            Invited(
+                Invitation(
+                    org=org,
+                    email=checked_email(guest.email),
+                    name=clean_name(guest.name) if guest.name else "",
+                    role=role_of(guest.role),
+                    teams=[place(slug, role) for slug, role in guest.teams.items()],
+                    digest=digest_of(text),
+                    made_by_id=actor.user_id,
+                    expires_at=clock.now() + timedelta(days=days),
+                ),
+                url_of(text),
+            )
+        )
+    try:
+        with transaction.atomic():
+            Invitation.objects.bulk_create([one.row for one in made], batch_size=500)
+    except IntegrityError as error:
+        raise Conflict("Somebody of these was invited at this moment. Look again.") from error
+    record_all(
+        Fact(
+            "invitation.made",
+            org.id,
+            "invitation",
+            one.row.id,
+            actor.email,
+            {"name": one.row.email, "after": {"role": one.row.role, "teams": dict(guest.teams)}},
+        )
+        for one, guest in zip(made, guests, strict=True)
+    )
+    return made
+
+
+@transaction.atomic
+def bring_in(
+    *, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER
+) -> Membership | Invited:
+    """A member at once who is new to Muster, or whom an operator brings; whoever has an account is invited. Raises InvalidInput, Conflict,
+    NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    email = checked_email(email)
+    if actor.is_operator or not somebodys([email]):
+        return add_member(actor=actor, org=org, email=email, name=name, role=role)
+    return invite(actor=actor, org=org, email=email, name=name, role=role)
+
+
+@transaction.atomic
+def renew_invitation(*, actor: Actor, invitation_id: UUID, days: int = DEFAULT_DAYS) -> Invited:
+    """Another link for the same; the former one stops working. The inviter is now who renews. Raises NotFound, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    row = open_invitation(invitation_id)
+    check_org_role(actor, row.org, row.role)
+    text = secrets.token_urlsafe(32)
+    row.digest, row.made_by_id, row.expires_at = (
+        digest_of(text),
+        actor.user_id,
+        clock.now() + timedelta(days=days),
+    )
+    row.save(update_fields=["digest", "made_by", "expires_at"])
+    record(
+        Fact(
+            "invitation.renewed",
+            row.org_id,
+            "invitation",
+            row.id,
+            actor.email,
+            {
+                "name": row.email,
+                "before": {"link": "the former one"},
+                "after": {"link": "a new one"},
+            },
+        )
+    )
+    return Invited(row, url_of(text))
+
+
+@transaction.atomic
+def widen_invitation(*, actor: Actor, invitation_id: UUID, teams: Mapping[str, str]) -> None:
+    """Into more teams; the link stays. Raises InvalidInput, NotFound, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    row = open_invitation(invitation_id)
+    row.teams = [*row.teams, *(_team(actor, slug, role) for slug, role in teams.items())]
+    row.save(update_fields=["teams"])
+    record(
+        Fact(
+            "invitation.widened",
+            row.org_id,
+            "invitation",
+            row.id,
+            actor.email,
+            {"name": row.email, "after": {"teams": dict(teams)}},
+        )
+    )
+
+
+@transaction.atomic
+def revoke_invitation(*, actor: Actor, invitation_id: UUID) -> None:
+    """Its link stops working. Raises NotFound, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    row = open_invitation(invitation_id)
+    Invitation.objects.filter(id=row.id).update(revoked_at=clock.now())
+    record(
+        Fact(
+            "invitation.revoked",
+            row.org_id,
+            "invitation",
+            row.id,
+            actor.email,
+            {"name": row.email, "before": {"role": row.role}},
+        )
+    )
+
+
+def open_invitation(invitation_id: UUID) -> Invitation:
+    """Neither accepted nor revoked, expired or not. Raises NotFound."""
+    row = Invitation.objects.filter(id=invitation_id, accepted_at=None, revoked_at=None).first()
+    if row is None:
+        raise NotFound("There is no such invitation, or it was accepted or revoked.")
+    return row  # type: ignore[no-any-return]
+
+
+def invitation_of(text: str) -> Invitation:
+    """By the text of its link. Raises NotFound for one that no longer works, whatever the reason."""
+    row = None
+    if _TEXT.match(text):
+        digests = [
+            digest_of(text),
+            *(digest_of(text, key) for key in settings.SECRET_KEY_FALLBACKS),
+        ]
+        with platform_scope("an invitation names its organization itself"):
+            row = (
+                Invitation.objects.filter(
+                    digest__in=digests,
+                    accepted_at=None,
+                    revoked_at=None,
+                    expires_at__gt=clock.now(),
+                )
+                .select_related("org", "made_by")
+                .first()
+            )
+    if row is None or row.made_by is None or not row.made_by.is_active:
+        raise NotFound(
+            "This invitation no longer works: it was used, revoked or has expired. Ask for a new one."
+        )
+    return row  # type: ignore[no-any-return]
+
+
+def needs_account(row: Invitation) -> bool:
+    """Nobody has an account under this address yet that is theirs."""
+    user = User.objects.filter(email=row.email).first()
+    return user is None or is_unclaimed(user)
+
+
+def accept(*, text: str, user: User) -> Organization:
+    """The person who is signed in comes in, by what the inviter may now. Raises NotFound, NotPermitted."""
+    row = invitation_of(text)
+    if user.email.lower() != row.email:
+        raise NotPermitted(
+            f"This invitation is for {row.email}, and you are signed in as {user.email}: sign out first, or ask for one of your own."
+        )
+    with org_scope(row.org_id), transaction.atomic():
+        if not Invitation.objects.filter(
+            id=row.id, digest=row.digest, accepted_at=None, revoked_at=None
+        ).update(accepted_at=clock.now()):
+            raise NotFound("This invitation was used or revoked at this moment.")
+        _bring_in(row)
+        record(
+            Fact(
+                "invitation.accepted",
+                row.org_id,
+                "invitation",
+                row.id,
+                user.email,
+                {"name": row.email, "after": {"role": row.role}},
+            )
+        )
+    return row.org  # type: ignore[no-any-return]
+
+
+@transaction.atomic
+def claim(*, text: str, name: str, password: str) -> User:
+    """A new account, with its first password, and in. Raises NotFound, Conflict, InvalidInput."""
+    row = invitation_of(text)
+    if not needs_account(row):
+        raise Conflict("There is an account under this address already: sign in with it first.")
+    user = User.objects.filter(email=row.email).first() or User(email=row.email)
+    user.name = clean_name(name or row.name or row.email.partition("@")[0])
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise InvalidInput.at("password", " ".join(error.messages)) from error
+    user.set_password(password)
+    user.save()
+    accept(text=text, user=user)
+    return user
+
+
+def url_of(text: str) -> str:
+    return f"{settings.MUSTER_BASE_URL}{reverse('account_invitation', kwargs={'text': text})}"
+
+
+def _bring_in(row: Invitation) -> None:
+    """As the inviter, who must still be allowed to."""
+    assert row.made_by is not None
+    try:
+        inviter = actor_of(row.made_by).enter(row.org)
+        if not Membership.objects.filter(user__email=row.email).exists():
+            add_member(actor=inviter, org=row.org, email=row.email, role=row.role, has_agreed=True)
+        for place in row.teams:
+            team = Team.objects.filter(id=UUID(place["team"])).first()
+            if (
+                team
+                and not TeamMembership.objects.filter(team=team, user__email=row.email).exists()
+            ):
+                add_team_member(actor=inviter, team=team, email=row.email, role=place["role"])
+    except (NotFound, NotPermitted) as error:
+        raise NotPermitted(
+            "Who invited you may no longer bring people in. Ask for a new invitation."
+        ) from error
+
+
+def _team(actor: Actor, slug: str, role: str) -> dict[str, str]:
+    team = Team.objects.filter(slug=slug).first() if slug.isprintable() else None
+    if team is None:
+        raise InvalidInput.at("teams", f"there is no team {slug[:40]!r} here")
+    authorize(actor, Permission.MEMBERS_WRITE, team)
+    return {"team": team.id.hex, "role": check_team_role(actor, team, role, NOBODY)}

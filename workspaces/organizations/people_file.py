@@ -1,0 +1,173 @@
+"""A file of people as spreadsheets write it: text with commas, semicolons or tabs, with or without a mark at its beginning."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+
+from django.utils.translation import gettext as _
+
+from portal.core.errors import InvalidInput, PortalError, TooLarge
+from workspaces.access.permissions import TeamRole
+from workspaces.organizations.names import clean_name
+from workspaces.organizations.services import checked_email
+
+LARGEST, MOST = 1 << 20, 500  # bytes, and people: more come in through a directory
+COLUMNS = {
+    "email": ("email", "e-mail", "e-mail address", "email address", "mail", "e-mail-adresse"),
+    "name": ("name", "full name", "display name", "displayname"),
+    "role": ("role", "org role"),
+    "team": ("team", "teams"),
+    "team_role": ("team_role", "team role"),
+}
+_BETWEEN_TEAMS = str.maketrans(",;|", "   ")
+
+
+@dataclass
+class Person:
+    """Whom the file names, and what it wants for them. `role` empty: whatever they have, member for who is new."""
+
+    line: int
+    email: str
+    name: str = ""
+    role: str = ""
+    teams: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Fault:
+    line: int
+    what: str
+
+
+def decoded(data: bytes) -> str:
+    """UTF-8 with or without its mark, UTF-16 with one ("Unicode text"), else what Excel calls ANSI. Raises TooLarge, InvalidInput."""
+    if len(data) > LARGEST:
+        raise TooLarge(_("The file is larger than 1 MiB."))
+    for encoding in (
+        ("utf-16",) if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252")
+    ):
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise InvalidInput.at("file", _("is no text: save it as CSV"))
+
+
+def read_people(text: str) -> tuple[list[Person], list[Fault]]:
+    """The people of the file, one each however many lines name them, and what is wrong with which line. Raises InvalidInput, TooLarge
+    for what is no such file at all."""
+    lines = _lines(text)
+    names = _header(lines[0][1])
+    people: dict[str, Person] = {}
+    faults: list[Fault] = []
+    for number, cells in lines[1:]:
+        try:
+            _add(
+                people,
+                _person(
+                    number,
+                    dict(zip(names, (cell.strip() for cell in cells), strict=False)),
+                    len(cells) - len(names),
+                ),
+            )
+        except PortalError as error:
+            faults.append(Fault(number, error.message))
+    if len(people) > MOST:
+        raise TooLarge(
+            _(
+                "The file names %(n)s people, and %(most)s is the most at once: cut it, or connect a directory."
+            )
+            % {"n": len(people), "most": MOST}
+        )
+    return list(people.values()), faults
+
+
+def _lines(text: str) -> list[tuple[int, list[str]]]:
+    """Those that are not empty, the header first, each with its number in the file."""
+    text = text.removeprefix("\ufeff")
+    if len(text.encode()) > LARGEST:
+        raise TooLarge(_("The file is larger than 1 MiB."))
+    first, _newline, rest = text.partition("\n")
+    said = first.strip().strip('"').lower()
+    is_told = said[:4] == "sep=" and said[4:] in (
+        ",",
+        ";",
+        "|",
+    )  # a line by which Excel is told what stands between cells
+    between = said[4] if is_told else max(",;\t", key=first.count)
+    try:
+        reader = csv.reader(
+            (rest if is_told else text).splitlines(keepends=True), delimiter=between, strict=True
+        )
+        found = [
+            (reader.line_num + is_told, cells)
+            for cells in reader
+            if any(cell.strip() for cell in cells)
+        ]
+    except csv.Error as error:
+        raise InvalidInput.at("file", _("is no CSV: %(why)s") % {"why": error}) from None
+    if not found:
+        raise InvalidInput.at("file", _("is empty"))
+    return found
+
+
+def _header(cells: list[str]) -> list[str]:
+    known = {word: name for name, words in COLUMNS.items() for word in words}
+    names = [known.get(cell.strip().lower(), "") for cell in cells]
+    unknown = [
+        cell.strip()[:40]
+        for cell, name in zip(cells, names, strict=True)
+        if not name and cell.strip()
+    ]
+    if "email" not in names:
+        raise InvalidInput.at(
+            "file",
+            _(
+                "needs a first line that names its columns: email, and if you like name, role, team, team_role"
+            ),
+        )
+    if unknown or len(set(names) - {""}) != len([name for name in names if name]):
+        raise InvalidInput.at(
+            "file",
+            _("has columns that are not known, or twice there: %(names)s. Known are %(known)s.")
+            % {"names": ", ".join(unknown) or "–", "known": ", ".join(COLUMNS)},
+        )
+    return names
+
+
+def _person(line: int, cells: dict[str, str], extra: int) -> Person:
+    if extra > 0:
+        raise InvalidInput(_("has more cells than the first line has columns"))
+    role = cells.get("role", "").lower()
+    usual = cells.get("team_role", "").lower() or TeamRole.MEMBER
+    teams = {}
+    for place in cells.get("team", "").translate(_BETWEEN_TEAMS).split():
+        slug, _eq, team_role = place.partition("=")
+        teams[slug] = team_role or usual
+    name = clean_name(cells["name"]) if cells.get("name") else ""
+    return Person(line, checked_email(cells.get("email", "")), name, role, teams)
+
+
+def _add(people: dict[str, Person], person: Person) -> None:
+    """A person may stand in several lines, once for each team; what the lines say must fit together."""
+    known = people.setdefault(person.email, person)
+    if known is person:
+        return
+    if person.role and known.role not in ("", person.role):
+        raise InvalidInput(
+            _("%(email)s has the role %(role)s in line %(line)s")
+            % {"email": person.email, "role": known.role, "line": known.line}
+        )
+    for slug, role in person.teams.items():
+        if known.teams.setdefault(slug, role) != role:
+            raise InvalidInput(
+                _("%(email)s is %(role)s of %(team)s in line %(line)s")
+                % {
+                    "email": person.email,
+                    "role": known.teams[slug],
+                    "team": slug,
+                    "line": known.line,
+                }
+            )
+    known.role, known.name = known.role or person.role, known.name or person.name

@@ -1,0 +1,263 @@
+"""Many people at once, from a file. What would be done is worked out by reading alone, and done by the services of one person: each has
+their own fact. With a fault anywhere nothing is done at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.core import clock
+from portal.core.errors import InvalidInput, PortalError
+from portal.core.events import Fact, record
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import OrgRole, Permission
+from workspaces.access.role_grants import check_org_role, check_team_role
+from workspaces.models import Invitation, Membership, Organization, Team, TeamMembership, User
+from workspaces.organizations.consent import somebodys
+from workspaces.organizations.invitations import (
+    NOBODY,
+    Guest,
+    Invited,
+    invite_many,
+    renew_invitation,
+    revoke_invitation,
+    widen_invitation,
+)
+from workspaces.organizations.names import alone_in
+from workspaces.organizations.people_file import Fault, Person, read_people
+from workspaces.organizations.services import add_member, add_team_member
+
+INVITED, ADDED, JOINED, UNCHANGED = "invited", "added", "joined", "unchanged"
+
+
+@dataclass(frozen=True)
+class Step:
+    """What becomes of one person. `teams`: those they come into, role by slug."""
+
+    person: Person
+    kind: str
+    teams: dict[str, str]
+    note: str = ""
+    invitation: UUID | None = None  # the open one, where there is one
+
+
+@dataclass
+class Report:
+    """`made` and `added`: whom links are to be handed to, once it was done."""
+
+    steps: list[Step]
+    faults: list[Fault]
+    is_done: bool = False
+    made: list[Invited] = field(default_factory=list)
+    added: list[User] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {
+            kind: sum(step.kind == kind for step in self.steps)
+            for kind in (INVITED, ADDED, JOINED, UNCHANGED)
+        } | {"faults": len(self.faults)}
+
+
+def import_people(
+    *, actor: Actor, org: Organization, text: str, is_dry: bool, adds: bool = False
+) -> Report:
+    """Invite whom the file names, or with `adds` make members at once of those who have no account; who is one joins the teams. Raises
+    InvalidInput and TooLarge for what is no such file, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    people, faults = read_people(text)
+    with transaction.atomic():
+        if not is_dry:
+            alone_in(org.id)
+        report = _planned(actor, org, people, faults, adds)
+        if not is_dry and not report.faults:
+            _do(actor, org, report)
+    return report
+
+
+def _do(actor: Actor, org: Organization, report: Report) -> None:
+    fresh = [step for step in report.steps if step.kind == INVITED and step.invitation is None]
+    report.made += invite_many(
+        actor=actor,
+        org=org,
+        guests=[
+            Guest(
+                step.person.email, step.person.name, step.person.role or OrgRole.MEMBER, step.teams
+            )
+            for step in fresh
+        ],
+    )
+    for step in report.steps:
+        if step.kind != INVITED or step.invitation is not None:
+            _DO[step.kind](actor, org, step, report)
+    report.is_done = True
+    counts = {kind: n for kind, n in report.counts.items() if n}
+    if set(counts) - {UNCHANGED}:
+        record(
+            Fact(
+                "people.imported",
+                org.id,
+                "org",
+                org.id,
+                actor.email,
+                {"name": org.slug, "after": counts},
+            )
+        )
+
+
+def _invite(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+    """Once more, whose invitation has expired."""
+    assert step.invitation is not None
+    report.made.append(renew_invitation(actor=actor, invitation_id=step.invitation))
+    _widen(actor, step)
+
+
+def _add(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+    person = step.person
+    if step.invitation is not None:
+        revoke_invitation(actor=actor, invitation_id=step.invitation)
+    member = add_member(
+        actor=actor,
+        org=org,
+        email=person.email,
+        name=person.name,
+        role=person.role or OrgRole.MEMBER,
+    )
+    report.added.append(member.user)
+    _seat(actor, step)
+
+
+def _join(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+    if step.invitation is not None:
+        _widen(actor, step)
+    else:
+        _seat(actor, step)
+
+
+def _nothing(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+    """As it is."""
+
+
+def _widen(actor: Actor, step: Step) -> None:
+    if step.invitation is not None and step.teams:
+        widen_invitation(actor=actor, invitation_id=step.invitation, teams=step.teams)
+
+
+def _seat(actor: Actor, step: Step) -> None:
+    for slug, role in step.teams.items():
+        add_team_member(
+            actor=actor, team=Team.objects.get(slug=slug), email=step.person.email, role=role
+        )
+
+
+_DO: dict[str, Callable[[Actor, Organization, Step, Report], None]] = {
+    INVITED: _invite,
+    ADDED: _add,
+    JOINED: _join,
+    UNCHANGED: _nothing,
+}
+
+
+def _planned(
+    actor: Actor, org: Organization, people: Sequence[Person], faults: list[Fault], adds: bool
+) -> Report:
+    here = _Here(actor, org, adds, [person.email for person in people])
+    steps = []
+    for person in people:
+        try:
+            steps.append(here.step_for(person))
+        except PortalError as error:
+            faults.append(Fault(person.line, f"{person.email}: {error.message}"))
+    return Report(steps, sorted(faults, key=lambda fault: fault.line))
+
+
+class _Here:
+    """The organization as it is, read once for all of the file."""
+
+    def __init__(self, actor: Actor, org: Organization, adds: bool, emails: list[str]):
+        self.actor, self.org, self.adds = actor, org, adds
+        self.teams = {team.slug: team for team in Team.objects.all()}
+        self.members = {
+            m.user.email: m
+            for m in Membership.objects.filter(user__email__in=emails).select_related("user")
+        }
+        self.seats = set(
+            TeamMembership.objects.filter(user__email__in=emails).values_list(
+                "user__email", "team__slug"
+            )
+        )
+        self.invitations = {
+            i.email: i
+            for i in Invitation.objects.filter(email__in=emails, accepted_at=None, revoked_at=None)
+        }
+        self.somebodys = set() if actor.is_operator or not adds else somebodys(emails)
+        self.check_role = cache(lambda role: check_org_role(actor, org, role))
+        self.check_team = cache(self._check_team)
+
+    def step_for(self, person: Person) -> Step:
+        """Raises PortalError for what may not be."""
+        if member := self.members.get(person.email):
+            return self._of_member(person, member)
+        row, is_added = (
+            self.invitations.get(person.email),
+            self.adds and person.email not in self.somebodys,
+        )
+        self.check_role(row.role if row and not is_added else person.role or OrgRole.MEMBER)
+        for slug, role in person.teams.items():
+            self.check_team(slug, role, NOBODY)
+        if is_added:
+            return Step(person, ADDED, person.teams, invitation=row.id if row else None)
+        note = _("has an account, and is asked first") if self.adds else ""
+        return self._of_invited(person, row) if row else Step(person, INVITED, person.teams, note)
+
+    def _of_member(self, person: Person, member: Membership) -> Step:
+        wanted = {
+            slug: role
+            for slug, role in person.teams.items()
+            if (person.email, self._team(slug).slug) not in self.seats
+        }
+        for slug, role in wanted.items():
+            self.check_team(slug, role, member.user_id)
+        return Step(
+            person, JOINED if wanted else UNCHANGED, wanted, _role_stays(person, member.role)
+        )
+
+    def _of_invited(self, person: Person, row: Invitation) -> Step:
+        held = {UUID(place["team"]) for place in row.teams}
+        wanted = {
+            slug: role for slug, role in person.teams.items() if self.teams[slug].id not in held
+        }
+        is_expired = row.expires_at <= clock.now()
+        kind = INVITED if is_expired else JOINED if wanted else UNCHANGED
+        note = _("the former link has expired") if is_expired else _("is invited already")
+        return Step(
+            person,
+            kind,
+            wanted,
+            " · ".join(filter(None, (note, _role_stays(person, row.role)))),
+            row.id,
+        )
+
+    def _team(self, slug: str) -> Team:
+        if slug not in self.teams:
+            raise InvalidInput(_("there is no team %(slug)s here") % {"slug": slug[:40]})
+        return self.teams[slug]
+
+    def _check_team(self, slug: str, role: str, user_id: UUID) -> None:
+        team = self._team(slug)
+        authorize(self.actor, Permission.MEMBERS_WRITE, team)
+        check_team_role(self.actor, team, role, user_id)
+
+
+def _role_stays(person: Person, role: str) -> str:
+    if person.role in ("", role):
+        return ""
+    return _("has the role %(has)s, which the file (%(said)s) does not change") % {
+        "has": role,
+        "said": person.role,
+    }

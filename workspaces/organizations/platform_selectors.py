@@ -1,0 +1,115 @@
+"""What operators see of the whole installation: its organizations and its people. Jobs are another part's; it says here how they are
+counted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext as _
+
+from portal.core.errors import NotFound
+from workspaces.access.permissions import OrgRole
+from workspaces.models import Identity, Membership, Organization, Team, User
+from workspaces.tenancy.scope import platform_scope
+
+PAGE = 50
+Counted = Callable[[], Mapping[UUID, int]]
+_WHY = "operators see the organizations and people of the whole installation"
+_living: list[Counted] = []
+
+
+def count_jobs_by(counted: Counted) -> None:
+    """`counted` gives how many jobs of each organization have not ended."""
+    _living[:] = [counted]
+
+
+def organizations() -> list[dict[str, Any]]:
+    """All of them by name: who owns it, how many people, teams and living jobs it has."""
+    with platform_scope(_WHY):
+        people = dict(
+            Membership.objects.filter(user__is_service=False)
+            .values_list("org_id")
+            .annotate(n=Count("id"))
+        )
+        teams = dict(Team.objects.values_list("org_id").annotate(n=Count("id")))
+        jobs = _living[0]() if _living else {}
+        owners = defaultdict(list)
+        for org_id, email in (
+            Membership.objects.filter(role=OrgRole.OWNER)
+            .order_by("user__email")
+            .values_list("org_id", "user__email")
+        ):
+            owners[org_id].append(email)
+    return [
+        {
+            "slug": org.slug,
+            "name": org.name,
+            "created_at": org.created_at,
+            "owners": owners[org.id],
+            "people": people.get(org.id, 0),
+            "teams": teams.get(org.id, 0),
+            "jobs": jobs.get(org.id, 0),
+        }
+        for org in Organization.objects.order_by("slug")
+    ]
+
+
+def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[str, Any]], str]:
+    """A page of the people whose address or name holds what is asked, by address, and where the next one begins ("" for none). `kind`:
+    operators, suspended."""
+    rows = User.objects.filter(is_service=False, email__gt=after).order_by("email")
+    if asked:
+        rows = rows.filter(Q(email__icontains=asked) | Q(name__icontains=asked))
+    if kind == "operators":
+        rows = rows.filter(is_operator=True)
+    elif kind == "suspended":
+        rows = rows.filter(is_active=False)
+    found = list(rows[: PAGE + 1])
+    shown = found[:PAGE]
+    ids = [user.id for user in shown]
+    places = _places(ids)
+    directories = set(Identity.objects.filter(user_id__in=ids).values_list("user_id", flat=True))
+    return [_row(user, places[user.id], user.id in directories) for user in shown], shown[
+        -1
+    ].email if len(found) > PAGE else ""
+
+
+def one_person(pk: UUID) -> dict[str, Any]:
+    """Raises NotFound."""
+    user = User.objects.filter(id=pk, is_service=False).first()
+    if user is None:
+        raise NotFound(_("There is no such person."))
+    return _row(user, _places([user.id])[user.id], Identity.objects.filter(user=user).exists())
+
+
+def _places(ids: list[UUID]) -> Mapping[UUID, list[dict[str, str]]]:
+    found: dict[UUID, list[dict[str, str]]] = defaultdict(list)
+    with platform_scope(_WHY):
+        for user_id, slug, role in (
+            Membership.objects.filter(user_id__in=ids)
+            .order_by("org__slug")
+            .values_list("user_id", "org__slug", "role")
+        ):
+            found[user_id].append({"org": slug, "role": role})
+    return found
+
+
+def _row(user: User, places: list[dict[str, str]], is_of_directory: bool) -> dict[str, Any]:
+    return {
+        "id": user.id,
+        "email": user.email,
+        "name": user.display_name,
+        "is_operator": user.is_operator,
+        "is_active": user.is_active,
+        "suspended_at": user.suspended_at,
+        "why": user.suspended_why,
+        "last_login": user.last_login,
+        "orgs": places,
+        "has_second_factor": user.has_second_factor,
+        "is_of_directory": is_of_directory,
+        "has_password": user.has_usable_password(),
+    }

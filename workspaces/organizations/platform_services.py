@@ -1,0 +1,145 @@
+"""What operators do to the whole installation: organizations begin, people are suspended and come back."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from allauth.mfa.models import Authenticator
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.events import Fact, record_all
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.identity.mfa import note_factors
+from workspaces.identity.sessions import end_others
+from workspaces.models import Membership, Organization, User
+from workspaces.organizations.services import create_org, person_of
+from workspaces.tenancy.scope import platform_scope
+
+
+@transaction.atomic
+def found_org(
+    *, actor: Actor, slug: str, name: str, email: str, owner_name: str = ""
+) -> tuple[Organization, User]:
+    """A new organization, and its first owner by e-mail, whose account is made if there is none. Raises InvalidInput, Conflict,
+    NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    owner = person_of(email, owner_name)
+    if not owner.is_active:
+        raise Conflict(
+            _("%(email)s is suspended, and cannot own anything.") % {"email": owner.email}
+        )
+    return create_org(actor=actor, slug=slug, name=name, owner=owner), owner
+
+
+@transaction.atomic
+def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
+    """Out everywhere, from this moment: signed out, and their tokens stop. Memberships and jobs stay. Raises InvalidInput, Conflict, NotFound,
+    NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    why, user = _reason(why), _locked(user_id)
+    if user.id == actor.user_id:
+        raise Conflict(_("You cannot suspend yourself."))
+    if user.suspended_at is not None:
+        raise Conflict(_("%(email)s is suspended already.") % {"email": user.email})
+    user.is_active, user.suspended_at, user.suspended_why = False, clock.now(), why
+    user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
+    end_others(user.id, None, actor=actor.email, why="suspended")
+    _tell(
+        "person.suspended",
+        actor,
+        user,
+        why=why,
+        before={"is_active": True},
+        after={"is_active": False},
+    )
+    return user
+
+
+@transaction.atomic
+def reinstate_person(*, actor: Actor, user_id: UUID) -> User:
+    """They may sign in again, and their tokens work again. Raises Conflict, NotFound, NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    user = _locked(user_id)
+    if user.is_active:
+        raise Conflict(_("%(email)s is not suspended.") % {"email": user.email})
+    user.is_active, user.suspended_at, user.suspended_why = True, None, ""
+    user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
+    _tell("person.reinstated", actor, user, before={"is_active": False}, after={"is_active": True})
+    return user
+
+
+@transaction.atomic
+def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
+    """All their sessions end, now; how many there were. Tokens stay. Raises NotFound, NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    user = _locked(user_id)
+    count = end_others(user.id, None, actor=actor.email, why="signed out by an operator")
+    _tell(
+        "person.signed_out",
+        actor,
+        user,
+        sessions=count,
+        before={"sessions": count},
+        after={"sessions": 0},
+    )
+    return count
+
+
+@transaction.atomic
+def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
+    """For who lost them, and proved by other means who they are: `why` says how. They are signed out everywhere and sign in by password
+    alone until they set a factor up again. Raises InvalidInput, Conflict, NotFound, NotPermitted."""
+    authorize(actor, Permission.PLATFORM_ADMIN)
+    why, user = _reason(why), _locked(user_id)
+    if user.id == actor.user_id:
+        raise Conflict(_("Another operator has to do this for you."))
+    rows = Authenticator.objects.filter(user=user)
+    kinds = sorted(rows.values_list("type", flat=True))
+    if not kinds:
+        raise Conflict(_("%(email)s has no second factor.") % {"email": user.email})
+    rows.delete()
+    note_factors(user.id)
+    end_others(user.id, None, actor=actor.email, why="their second factor was taken off")
+    _tell(
+        "person.factors_taken_off",
+        actor,
+        user,
+        why=why,
+        before={"factors": kinds},
+        after={"factors": []},
+    )
+    return user
+
+
+def _reason(why: str) -> str:
+    """Raises InvalidInput."""
+    why = " ".join(why.split())
+    if not why or len(why) > 200 or not why.isprintable():
+        raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
+    return why
+
+
+def _locked(user_id: UUID) -> User:
+    user = User.objects.select_for_update().filter(id=user_id, is_service=False).first()
+    if user is None:
+        raise NotFound(_("There is no such person."))
+    return user
+
+
+def _tell(kind: str, actor: Actor, user: User, **data: Any) -> None:
+    """In the trail of the installation, and in that of each organization of theirs: its auditors see who came and went."""
+    with platform_scope("whose trail tells of a person"):
+        orgs = list(
+            Membership.objects.filter(user_id=user.id)
+            .order_by("org_id")
+            .values_list("org_id", flat=True)
+        )
+    record_all(
+        Fact(kind, org_id, "user", user.id, actor.email, {"name": user.email, **data})
+        for org_id in (None, *orgs)
+    )

@@ -1,0 +1,428 @@
+"""Reading organizations, people, tokens and quotas."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Count, F, Q, QuerySet
+
+from portal.core import clock
+from portal.core.errors import NotFound
+from workspaces.access.actors import Actor
+from workspaces.access.custom_roles import own_roles_for, read_own_roles
+from workspaces.access.permissions import OrgRole, Permission
+from workspaces.access.roles import role_facts, roles_of
+from workspaces.credentials.token_format import live_tokens
+from workspaces.models import (
+    AccessToken,
+    Invitation,
+    Membership,
+    Organization,
+    Quota,
+    ServiceAccount,
+    Team,
+    TeamMembership,
+    User,
+)
+from workspaces.quotas.gpu_hours import begins_anew, used_now, with_hours, without_limit
+from workspaces.quotas.limits import GPU_HOURS, scale_of, unit_of
+from workspaces.tenancy.scope import platform_scope
+
+SOON = timedelta(days=7)
+PAGE = 50
+
+
+def orgs_of(actor: Actor) -> list[dict[str, Any]]:
+    """The organizations the actor belongs to with role and teams; all of them for an operator."""
+    with platform_scope("sign-in: which organizations are mine"):
+        roles = dict(
+            Membership.objects.filter(user_id=actor.user_id, suspended_at=None).values_list(
+                "org_id", "role"
+            )
+        )
+        teams = defaultdict(list)
+        for row in (
+            TeamMembership.objects.filter(user_id=actor.user_id)
+            .select_related("team")
+            .order_by("team__slug")
+        ):
+            teams[row.org_id].append(
+                {"slug": row.team.slug, "name": row.team.name, "role": row.role}
+            )
+        rows = Organization.objects.order_by("slug")
+        if not actor.is_operator:
+            rows = rows.filter(id__in=roles)
+        if only := actor.token.org_id if actor.token else actor.only_org:
+            rows = rows.filter(id=only)
+        if actor.closed:
+            rows = rows.exclude(id__in=list(actor.closed))
+        return [
+            {
+                "slug": org.slug,
+                "name": org.name,
+                "role": (role := roles.get(org.id, "")),
+                "role_title": role_title("org", org.id, role),
+                "teams": teams[org.id],
+            }
+            for org in rows
+        ]
+
+
+def teams_for(actor: Actor) -> list[dict[str, Any]]:
+    """The teams of the organization entered, with the actor's role and the number of members."""
+    counts = dict(TeamMembership.objects.values_list("team_id").annotate(n=Count("id")))
+    return [
+        {
+            "id": t.id,
+            "slug": t.slug,
+            "name": t.name,
+            "role": (role := actor.team_roles.get(t.id, "")),
+            "role_title": role_title("team", t.org_id, role),
+            "members": counts.get(t.id, 0),
+            "created_at": t.created_at,
+        }
+        for t in Team.objects.order_by("slug")
+    ]
+
+
+def members_of_org(
+    *, search: str = "", after: str = "", limit: int = PAGE
+) -> tuple[list[dict[str, Any]], str]:
+    """A page of the people of the organization entered whose address or name holds `search`, by address, with role and teams; and the
+    address behind which the next page begins ("" for none)."""
+    rows = _people().filter(user__email__gt=after).select_related("user").order_by("user__email")
+    if search:
+        rows = rows.filter(Q(user__email__icontains=search) | Q(user__name__icontains=search))
+    found = list(rows[: limit + 1])
+    shown = found[:limit]
+    teams = defaultdict(list)
+    seats = TeamMembership.objects.filter(user_id__in=[m.user_id for m in shown]).order_by(
+        "team__slug"
+    )
+    for user_id, slug in seats.values_list("user_id", "team__slug"):
+        teams[user_id].append(slug)
+    items = [
+        _member(m.user, m.role, m.created_at)
+        | {
+            "role_title": role_title("org", m.org_id, m.role),
+            "teams": teams[m.user_id],
+            "is_suspended": m.is_suspended,
+        }
+        for m in shown
+    ]
+    return items, shown[-1].user.email if len(found) > limit else ""
+
+
+def number_of_members() -> int:
+    """People of the organization entered, suspended ones included."""
+    return _people().count()
+
+
+def names_of_members() -> list[Any]:
+    """Address and name of the people of the organization entered."""
+    return list(
+        _people().order_by("user__email").values(email=F("user__email"), name=F("user__name"))
+    )
+
+
+def candidates_for(team: Team) -> list[Any]:
+    """Address and name of those who may be added to the team: members of its organization and service accounts, none of them suspended."""
+    known = TeamMembership.objects.filter(team=team).values("user_id")
+    rows = (
+        Membership.objects.filter(suspended_at=None, user__is_active=True)
+        .exclude(user_id__in=known)
+        .order_by("user__email")
+    )
+    return list(rows.values(email=F("user__email"), name=F("user__name")))
+
+
+def without_second_factor(emails: Sequence[str]) -> set[str]:
+    """Those of these people here who have none; for those who manage members."""
+    return set(
+        _people()
+        .filter(user__email__in=emails, user__has_second_factor=False)
+        .values_list("user__email", flat=True)
+    )
+
+
+def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
+    """The organizations in which the actor's membership is suspended, with the directory that did it and whom to ask: the owners."""
+    with platform_scope("sign-in: in which organizations a membership is suspended"):
+        rows = (
+            Membership.objects.filter(user_id=actor.user_id, suspended_at__isnull=False)
+            .select_related("org", "provider")
+            .order_by("org__slug")
+        )
+        if only := actor.token.org_id if actor.token else actor.only_org:
+            rows = rows.filter(org_id=only)
+        found = list(rows.exclude(org_id__in=list(actor.closed)))
+        owners = defaultdict(list)
+        seats = Membership.objects.filter(
+            org_id__in=[m.org_id for m in found],
+            role=OrgRole.OWNER,
+            suspended_at=None,
+            user__is_active=True,
+        )
+        for org_id, email in seats.order_by("user__email").values_list("org_id", "user__email"):
+            owners[org_id].append(email)
+        return [
+            {
+                "name": m.org.name,
+                "directory": m.provider.name if m.provider else "",
+                "owners": owners[m.org_id],
+            }
+            for m in found
+        ]
+
+
+def service_accounts() -> list[dict[str, Any]]:
+    """Those of the organization entered that were not removed, with role, teams, and how many tokens work, of which how many end soon."""
+    rows = list(
+        ServiceAccount.objects.filter(removed_at=None).select_related("user").order_by("name")
+    )
+    users = [row.user_id for row in rows]
+    roles = dict(Membership.objects.filter(user_id__in=users).values_list("user_id", "role"))
+    teams, tokens = defaultdict(list), defaultdict(list)
+    for seat in (
+        TeamMembership.objects.filter(user_id__in=users)
+        .select_related("team")
+        .order_by("team__slug")
+    ):
+        teams[seat.user_id].append({"slug": seat.team.slug, "role": seat.role})
+    for token in live_tokens().filter(user_id__in=users, attempt_id=None):
+        tokens[token.user_id].append(token)
+    return [
+        {
+            "name": row.name,
+            "email": row.user.email,
+            "note": row.note,
+            "role": roles.get(row.user_id, ""),
+            "role_title": role_title("org", row.org_id, roles.get(row.user_id, "")),
+            "teams": teams[row.user_id],
+            "made_by": row.made_by,
+            "created_at": row.created_at,
+            "tokens": len(tokens[row.user_id]),
+            "last_used_at": max(
+                (t.last_used_at for t in tokens[row.user_id] if t.last_used_at), default=None
+            ),
+            "ending_soon": sum(ends_soon(t) for t in tokens[row.user_id]),
+        }
+        for row in rows
+    ]
+
+
+def service_account(name: str) -> ServiceAccount:
+    """One of the organization entered. Raises NotFound."""
+    row = (
+        ServiceAccount.objects.filter(name=name, removed_at=None)
+        .select_related("user", "org")
+        .first()
+    )
+    if row is None:
+        raise NotFound(f"There is no service account {name[:40]!r} here.")
+    return row  # type: ignore[no-any-return]
+
+
+def members_of_team(team: Team) -> list[dict[str, Any]]:
+    """Everybody in a team."""
+    rows = TeamMembership.objects.filter(team=team).select_related("user").order_by("user__email")
+    suspended = set(
+        Membership.objects.filter(suspended_at__isnull=False).values_list("user_id", flat=True)
+    )
+    return [
+        _member(m.user, m.role, m.created_at)
+        | {
+            "role_title": role_title("team", m.org_id, m.role),
+            "is_suspended": m.user_id in suspended or not m.user.is_active,
+        }
+        for m in rows
+    ]
+
+
+def role_title(kind: str, org_id: UUID, slug: str) -> str:
+    """What people read for a role."""
+    return role_facts(kind, slug, own_roles_for(org_id, [slug])).title if slug else ""
+
+
+def roles_here(org: Organization) -> list[dict[str, Any]]:
+    """Every role of the organization entered, built-in ones first, with how many memberships have it."""
+    own = read_own_roles(org.id)
+    counts = {
+        "org": dict(Membership.objects.values_list("role").annotate(n=Count("id"))),
+        "team": dict(TeamMembership.objects.values_list("role").annotate(n=Count("id"))),
+    }
+    return [
+        {
+            "slug": role.slug,
+            "kind": kind,
+            "name": role.title,
+            "is_built_in": not role.is_own,
+            "permissions": sorted(str(p) for p in role.permissions),
+            "unknown": list(own[role.slug].unknown) if role.is_own else [],
+            "holders": counts[kind].get(role.slug, 0),
+        }
+        for kind in ("org", "team")
+        for role in roles_of(kind, own)
+    ]
+
+
+def role_here(org: Organization, slug: str) -> dict[str, Any]:
+    """One of them by its name (of those of the organization first, where one of teams is called the same). Raises NotFound."""
+    found = next((role for role in roles_here(org) if role["slug"] == slug), None)
+    if found is None:
+        raise NotFound(f"There is no role {slug[:40]!r} here.")
+    return found
+
+
+def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
+    """Living tokens that people made: one's own, or all of the organization for those who may change members."""
+    rows = (
+        live_tokens().filter(attempt_id=None).select_related("user", "team").order_by("-created_at")
+    )
+    return rows if actor.may(Permission.MEMBERS_WRITE) else rows.filter(user_id=actor.user_id)
+
+
+def tokens_of(account: ServiceAccount) -> QuerySet[AccessToken]:
+    """A service account's tokens that work."""
+    return (
+        live_tokens()
+        .filter(user_id=account.user_id, attempt_id=None)
+        .select_related("user", "team")
+        .order_by("-created_at")
+    )  # type: ignore[no-any-return]
+
+
+def token_row(token: AccessToken) -> dict[str, Any]:
+    """As the API and the page show it."""
+    return {
+        "id": token.id,
+        "name": token.name,
+        "hint": token.hint,
+        "owner": token.user.email,
+        "is_service": token.user.is_service,
+        "team": token.team.slug if token.team else None,
+        "scopes": token.scopes,
+        "networks": token.networks,
+        "made_by": token.made_by,
+        "created_at": token.created_at,
+        "expires_at": token.expires_at,
+        "ends_soon": ends_soon(token),
+        "is_rotated": token.successor_id is not None,
+        "last_used_at": token.last_used_at,
+        "last_used_address": token.last_used_address,
+    }
+
+
+def open_invitations() -> list[dict[str, Any]]:
+    """Those of the organization entered that were neither accepted nor revoked, the last one first."""
+    rows = (
+        Invitation.objects.filter(accepted_at=None, revoked_at=None)
+        .select_related("made_by")
+        .order_by("-created_at")
+    )
+    slugs = {team.id.hex: team.slug for team in Team.objects.all()}
+    return [invitation_row(row, slugs) for row in rows]
+
+
+def invitation_row(row: Invitation, slugs: dict[str, str] | None = None) -> dict[str, Any]:
+    """As the API and the page show it. Teams that are gone are left out."""
+    slugs = {team.id.hex: team.slug for team in Team.objects.all()} if slugs is None else slugs
+    return {
+        "id": row.id,
+        "email": row.email,
+        "name": row.name,
+        "role": row.role,
+        "teams": {
+            slugs[place["team"]]: place["role"] for place in row.teams if place["team"] in slugs
+        },
+        "made_by": row.made_by.email if row.made_by else "",
+        "created_at": row.created_at,
+        "sent_at": row.sent_at,
+        "expires_at": row.expires_at,
+        "is_expired": row.expires_at <= clock.now(),
+    }
+
+
+def ends_soon(token: AccessToken) -> bool:
+    """Within a week, and nothing takes its place."""
+    return (
+        token.successor_id is None
+        and token.expires_at is not None
+        and token.expires_at - clock.now() < SOON
+    )
+
+
+def quotas_for(actor: Actor) -> list[dict[str, Any]]:
+    """Every meter that the actor may see: the organization's, the teams', and people's: one's own, or all for administrators.
+    In the units people read."""
+    rows = Quota.objects.all()
+    names, hours = _subject_names(actor), used_now()
+    if not actor.may(Permission.QUOTAS_WRITE):
+        rows = rows.filter(~Q(scope=Quota.Scope.USER) | Q(subject_id=actor.user_id))
+        hours = Counter(
+            {
+                whose: n
+                for whose, n in hours.items()
+                if whose[0] != Quota.Scope.USER or whose[1] == actor.user_id
+            }
+        )
+    kept = with_hours(rows, hours)
+    shown = [
+        q
+        for q in (*kept, *without_limit(kept, hours))
+        if q.used or q.guaranteed or q.limit is not None
+    ]
+    names |= _leavers({q.subject_id for q in shown if q.subject_id not in names})
+    found = [quota_row(q, names.get(q.subject_id, "")) for q in shown]
+    order = {"org": 0, "team": 1, "user": 2}
+    return sorted(found, key=lambda q: (order[q["scope"]], q["subject"], q["resource"]))
+
+
+def quota_row(quota: Quota, subject: str) -> dict[str, Any]:
+    """cpu in cores, memory and storage in bytes, GPU-hours in hours of this month, the rest in pieces."""
+    scale = scale_of(quota.resource)
+    return {
+        "scope": quota.scope,
+        "subject": subject,
+        "resource": quota.resource,
+        "limit": None if quota.limit is None else quota.limit / scale,
+        "used": quota.used / scale,
+        "guaranteed": quota.guaranteed / scale,
+        "promised": quota.promised / scale,
+        "left": None
+        if quota.limit is None
+        else max(quota.limit - quota.used - quota.promised, 0) / scale,
+        "unit": unit_of(quota.resource),
+        "begins_anew": begins_anew() if quota.resource == GPU_HOURS else None,
+    }
+
+
+def _subject_names(actor: Actor) -> dict[UUID, str]:
+    names: dict[UUID, str] = dict(Team.objects.values_list("id", "slug"))
+    names.update(Membership.objects.values_list("user_id", "user__email"))
+    if actor.org_id:
+        names[actor.org_id] = actor.org_slug
+    return names
+
+
+def _leavers(ids: set[UUID]) -> dict[UUID, str]:
+    """Who left has used hours of this month, and perhaps a limit, all the same."""
+    return dict(User.objects.filter(id__in=ids).values_list("id", "email")) if ids else {}
+
+
+def _people() -> QuerySet[Membership]:
+    return Membership.objects.filter(user__is_service=False)
+
+
+def _member(user: User, role: str, since: Any) -> dict[str, Any]:
+    return {
+        "email": user.email,
+        "name": user.display_name,
+        "role": role,
+        "created_at": since,
+        "is_service": user.is_service,
+    }

@@ -1,0 +1,398 @@
+"""Organizations, teams and who belongs to them. Every change is one transaction with its event."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
+from portal.core.events import Fact, record
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import OrgRole, Permission, TeamRole
+from workspaces.access.role_grants import (
+    check_org_role,
+    check_org_role_of,
+    check_team_role,
+    may_lead,
+)
+from workspaces.credentials.tokens import revoke_tokens_of
+from workspaces.models import Membership, Organization, Team, TeamMembership, User
+from workspaces.models.access import SERVICE_DOMAIN
+from workspaces.organizations.consent import is_unclaimed
+from workspaces.organizations.names import alone_in, check_slug, clean_name
+from workspaces.quotas.guarantee_ends import end_guarantees
+from workspaces.tenancy.scope import org_scope
+
+RESERVED = frozenset(
+    {
+        "about",
+        "accounts",
+        "admin",
+        "agent",
+        "api",
+        "apps",
+        "assets",
+        "auth",
+        "favicon.ico",
+        "healthz",
+        "help",
+        "hf",
+        "identity",
+        "login",
+        "logout",
+        "metrics",
+        "mlflow",
+        "new",
+        "oauth",
+        "oidc",
+        "readyz",
+        "robots.txt",
+        "s3",
+        "saml",
+        "scim",
+        "settings",
+        "static",
+        "v1",
+        "v2",
+        "ws",
+        "xet",
+    }
+)
+
+
+@transaction.atomic
+def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organization:
+    """A new organization with its first owner. Operators only. Raises InvalidInput, Conflict, NotPermitted."""
+    if not actor.is_operator:
+        raise NotPermitted("Only a platform operator makes organizations.")
+    check_slug(slug)
+    if slug in RESERVED:
+        raise InvalidInput.at(
+            "slug", f"{slug!r} is an address of the portal itself; choose another name"
+        )
+    try:
+        with transaction.atomic():  # the database decides between two who are as fast
+            org = Organization.objects.create(slug=slug, name=clean_name(name or slug))
+    except IntegrityError as error:
+        raise Conflict(f"There is already an organization {slug!r}.") from error
+    with org_scope(org.id):
+        Membership.objects.create(org=org, user=owner, role=OrgRole.OWNER)
+    _record(
+        "org.created",
+        actor,
+        org.id,
+        "org",
+        org.id,
+        after={"slug": slug, "name": org.name, "owner": owner.email},
+    )
+    return org
+
+
+@transaction.atomic
+def require_second_factor(*, actor: Actor, org: Organization, is_required: bool) -> Organization:
+    """Whether every member must have a second factor: who has none is led to add one, and their tokens stop here until then. Who turns
+    it on must have one. Raises NotPermitted, Conflict."""
+    authorize(actor, Permission.ORG_ADMIN)
+    if is_required and not actor.has_second_factor:
+        raise Conflict(
+            "You have no second factor yourself: add one first, or this would lock you out."
+        )
+    if org.requires_second_factor != is_required:
+        org.requires_second_factor = is_required
+        org.save(update_fields=["requires_second_factor"])
+        _record(
+            "org.second_factor_required" if is_required else "org.second_factor_not_required",
+            actor,
+            org.id,
+            "org",
+            org.id,
+            name=org.slug,
+            before={"requires_second_factor": not is_required},
+            after={"requires_second_factor": is_required},
+        )
+    return org
+
+
+@transaction.atomic
+def rename_org(*, actor: Actor, org: Organization, name: str) -> Organization:
+    """Another display name; the slug, which addresses use, stays. Raises InvalidInput, NotPermitted."""
+    authorize(actor, Permission.ORG_ADMIN)
+    before, org.name = org.name, clean_name(name)
+    org.save(update_fields=["name"])
+    _record(
+        "org.renamed",
+        actor,
+        org.id,
+        "org",
+        org.id,
+        name=org.slug,
+        before={"name": before},
+        after={"name": org.name},
+    )
+    return org
+
+
+@transaction.atomic
+def show_guide(*, actor: Actor, org: Organization, is_shown: bool) -> None:
+    """Whether the home page shows owners the first steps. Raises NotPermitted."""
+    authorize(actor, Permission.ORG_ADMIN)
+    if org.has_guide != is_shown:
+        org.has_guide = is_shown
+        org.save(update_fields=["has_guide"])
+        _record(
+            "org.guide_shown" if is_shown else "org.guide_put_away",
+            actor,
+            org.id,
+            "org",
+            org.id,
+            name=org.slug,
+            before={"has_guide": not is_shown},
+            after={"has_guide": is_shown},
+        )
+
+
+@transaction.atomic
+def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -> Team:
+    """A new team; who makes it leads it, if that gives them nothing they lack. Raises InvalidInput, Conflict, NotPermitted."""
+    authorize(actor, Permission.TEAMS_WRITE)
+    check_slug(slug)
+    alone_in(org.id)
+    if Team.objects.filter(slug=slug).exists():
+        raise Conflict(f"There is already a team {slug!r} in {org.slug}.")
+    team = Team.objects.create(org=org, slug=slug, name=clean_name(name or slug))
+    if (
+        actor.user_id
+        and may_lead(actor)
+        and Membership.objects.filter(user_id=actor.user_id).exists()
+    ):
+        TeamMembership.objects.create(org=org, team=team, user_id=actor.user_id, role=TeamRole.LEAD)
+    _record(
+        "team.created",
+        actor,
+        org.id,
+        "team",
+        team.id,
+        name=slug,
+        after={"slug": slug, "name": team.name},
+    )
+    return team
+
+
+@transaction.atomic
+def rename_team(*, actor: Actor, team: Team, name: str) -> Team:
+    """Another display name; the slug, which addresses use, stays."""
+    authorize(actor, Permission.TEAMS_WRITE, team)
+    before, team.name = team.name, clean_name(name)
+    team.save(update_fields=["name"])
+    _record(
+        "team.renamed",
+        actor,
+        team.org_id,
+        "team",
+        team.id,
+        name=team.slug,
+        before={"name": before},
+        after={"name": team.name},
+    )
+    return team
+
+
+@transaction.atomic
+def add_member(
+    *,
+    actor: Actor,
+    org: Organization,
+    email: str,
+    name: str = "",
+    role: str = OrgRole.MEMBER,
+    has_agreed: bool = False,
+) -> Membership:
+    """Bring a person into the organization, making their account if they have none (without a password: they set it by
+    link). Whose account it is must have agreed, unless an operator does it. Raises InvalidInput, Conflict, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    alone_in(org.id)
+    role = check_org_role(actor, org, role)
+    user = person_of(email, name)
+    if Membership.objects.filter(user=user).exists():
+        raise Conflict(f"{user.email} is already a member of {org.slug}.")
+    if not (has_agreed or actor.is_operator or is_unclaimed(user)):
+        raise Conflict(
+            f"{user.email} has an account already, and comes in by invitation only.",
+            code="has_account",
+        )
+    membership = Membership.objects.create(org=org, user=user, role=role)
+    _record("member.added", actor, org.id, "user", user.id, name=user.email, after={"role": role})
+    return membership
+
+
+@transaction.atomic
+def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> Membership:
+    """Another role in the organization; the last owner stays one, and nobody gives or takes more than they hold."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    alone_in(org.id)
+    role = check_org_role(actor, org, role)
+    membership = _membership(email, user__is_service=False)
+    _spare_betters(actor, membership, keeps=role == OrgRole.OWNER)
+    before, membership.role = membership.role, role
+    membership.save(update_fields=["role"])
+    _record(
+        "member.changed",
+        actor,
+        org.id,
+        "user",
+        membership.user_id,
+        name=email,
+        before={"role": before},
+        after={"role": role},
+    )
+    return membership
+
+
+@transaction.atomic
+def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
+    """Out of the organization and all of its teams; their tokens here stop working. Their jobs stay."""
+    authorize(actor, Permission.MEMBERS_WRITE)
+    alone_in(org.id)
+    membership = _membership(email, user__is_service=False)
+    _spare_betters(actor, membership, keeps=False)
+    seats = TeamMembership.objects.filter(user_id=membership.user_id)
+    teams = dict(seats.order_by("team__slug").values_list("team__slug", "role"))
+    seats.delete()
+    revoke_tokens_of(membership.user_id, by=actor.email)
+    end_guarantees(org.id, [membership.user_id], by=actor.email)
+    membership.delete()
+    _record(
+        "member.removed",
+        actor,
+        org.id,
+        "user",
+        membership.user_id,
+        name=email,
+        before={"role": membership.role, "teams": teams},
+    )
+
+
+@transaction.atomic
+def add_team_member(
+    *, actor: Actor, team: Team, email: str, role: str = TeamRole.MEMBER
+) -> TeamMembership:
+    """A member of the organization joins a team. Raises InvalidInput, NotFound, Conflict, NotPermitted."""
+    authorize(actor, Permission.MEMBERS_WRITE, team)
+    alone_in(team.org_id)
+    membership = _membership(email)
+    if TeamMembership.objects.filter(team=team, user_id=membership.user_id).exists():
+        raise Conflict(f"{email} is already in team {team.slug}.")
+    role = check_team_role(actor, team, role, membership.user_id)
+    row = TeamMembership.objects.create(
+        org_id=team.org_id, team=team, user_id=membership.user_id, role=role
+    )
+    _record(
+        "team_member.added",
+        actor,
+        team.org_id,
+        "team",
+        team.id,
+        name=team.slug,
+        email=email,
+        after={"role": role},
+    )
+    return row
+
+
+@transaction.atomic
+def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> TeamMembership:
+    """Another role in the team."""
+    authorize(actor, Permission.MEMBERS_WRITE, team)
+    alone_in(team.org_id)
+    row = _team_membership(team, email)
+    before, row.role = row.role, check_team_role(actor, team, role, row.user_id)
+    row.save(update_fields=["role"])
+    _record(
+        "team_member.changed",
+        actor,
+        team.org_id,
+        "team",
+        team.id,
+        name=team.slug,
+        email=email,
+        before={"role": before},
+        after={"role": row.role},
+    )
+    return row
+
+
+@transaction.atomic
+def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
+    """Out of the team; their tokens bound to it stop working. Their jobs stay."""
+    authorize(actor, Permission.MEMBERS_WRITE, team)
+    alone_in(team.org_id)
+    row = _team_membership(team, email)
+    revoke_tokens_of(row.user_id, team_id=team.id, by=actor.email)
+    row.delete()
+    _record(
+        "team_member.removed",
+        actor,
+        team.org_id,
+        "team",
+        team.id,
+        name=team.slug,
+        email=email,
+        before={"role": row.role},
+    )
+
+
+def checked_email(email: str) -> str:
+    """A person's address, in lower case. Raises InvalidInput."""
+    email = email.strip().lower()
+    if not re.fullmatch(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}", email):
+        raise InvalidInput.at("email", f"{email[:80]!r} is not an e-mail address")
+    if email.endswith(SERVICE_DOMAIN):
+        raise InvalidInput.at(
+            "email", "is kept for service accounts, which are made on their own page"
+        )
+    return email
+
+
+def person_of(email: str, name: str) -> User:
+    """Their account, made if there is none: without a password, which they set by link. Raises InvalidInput."""
+    email = checked_email(email)
+    name = clean_name(name) if name else ""
+    try:
+        with transaction.atomic():
+            return User.objects.filter(email=email).first() or User.objects.create_user(
+                email, name=name
+            )
+    except IntegrityError:  # another organization brought the same person in at this moment
+        return User.objects.get(email=email)
+
+
+def _membership(email: str, **also: bool) -> Membership:
+    row = Membership.objects.filter(user__email=email.lower(), **also).first()
+    if row is None:
+        raise NotFound(f"{email} is not a member of this organization.")
+    return row
+
+
+def _team_membership(team: Team, email: str) -> TeamMembership:
+    row = TeamMembership.objects.filter(team=team, user__email=email.lower()).first()
+    if row is None:
+        raise NotFound(f"{email} is not in team {team.slug}.")
+    return row
+
+
+def _spare_betters(actor: Actor, membership: Membership, *, keeps: bool) -> None:
+    """One's better is not changed by one, and one owner always remains."""
+    check_org_role_of(actor, membership)
+    if membership.role != OrgRole.OWNER:
+        return
+    owners = Membership.objects.filter(role=OrgRole.OWNER).count()
+    if not keeps and owners < 2:
+        raise Conflict("An organization needs an owner: make somebody else owner first.")
+
+
+def _record(
+    kind: str, actor: Actor, org_id: Any, subject: str, subject_id: Any, **data: Any
+) -> None:
+    record(Fact(kind, org_id, subject, subject_id, actor.email, data))

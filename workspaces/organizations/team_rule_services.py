@@ -1,0 +1,83 @@
+"""Setting what a team's jobs may be. What was accepted before stays accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any
+
+from django.db import transaction
+
+from portal.core.errors import InvalidInput
+from portal.core.events import Fact, record
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Team
+from workspaces.organizations.team_rules import TeamRules
+
+MOST, LONGEST, YEARS = 50, 255, 10 * 366 * 86400
+_pools: list[Callable[[Actor], Collection[str]]] = []
+
+
+def name_pools_by(pools: Callable[[Actor], Collection[str]]) -> None:
+    """Register what names the pools, and the clusters without pools, that an actor sees. Pools belong to a part above this one."""
+    _pools[:] = [pools]
+
+
+@transaction.atomic
+def set_team_rules(*, actor: Actor, team: Team, **changes: Any) -> TeamRules:
+    """The rules named in `changes`; the rest stays. Raises InvalidInput, NotPermitted."""
+    authorize(actor, Permission.QUOTAS_WRITE, team)
+    row = Team.objects.select_for_update().get(id=team.id)
+    before = TeamRules.of(row.job_rules)
+    named: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in changes.items()
+    }
+    after = replace(before, **named)
+    _check(after)
+    _check_pools(actor, before, after)
+    row.job_rules = team.job_rules = after.stored()
+    row.save(update_fields=["job_rules"])
+    record(
+        Fact(
+            "team.rules_changed",
+            row.org_id,
+            "team",
+            row.id,
+            actor.email,
+            {"name": row.slug, "before": before.stored(), "after": after.stored()},
+        )
+    )
+    return after
+
+
+def _check_pools(actor: Actor, before: TeamRules, after: TeamRules) -> None:
+    """Names that stood there already may be of pools that are gone."""
+    for field, names in (
+        ("pools", {*after.pools} - {*before.pools}),
+        ("default_pool", {after.default_pool} - {before.default_pool, ""}),
+    ):
+        if names and _pools and (unknown := sorted(names - {*_pools[0](actor)})):
+            raise InvalidInput.at(field, f"there is no pool {unknown[0][:LONGEST]!r} here")
+
+
+def _check(rules: TeamRules) -> None:
+    for name, most in (("max_runtime", YEARS), ("default_runtime", YEARS), ("max_gpus", 100_000)):
+        value = getattr(rules, name)
+        if value is not None and not (0 if name == "max_gpus" else 1) <= value <= most:
+            raise InvalidInput.at(
+                name,
+                f"must be at most {most:,}, and not below {0 if name == 'max_gpus' else 1}; null for no rule",
+            )
+    for name in ("images", "pools"):
+        values = getattr(rules, name)
+        if len(values) > MOST or any(
+            not v or len(v) > LONGEST or not v.isprintable() or v != v.strip() for v in values
+        ):
+            raise InvalidInput.at(
+                name, f"must be at most {MOST} names of at most {LONGEST} printable characters"
+            )
+    if rules.max_runtime and (rules.default_runtime or 0) > rules.max_runtime:
+        raise InvalidInput.at("default_runtime", "is above max_runtime, so no job could have it")
+    if rules.default_pool and not rules.allows_pool(rules.default_pool):
+        raise InvalidInput.at("default_pool", "is none of the pools allowed")

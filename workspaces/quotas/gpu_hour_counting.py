@@ -1,0 +1,40 @@
+"""Counting how long GPUs were used, once an attempt has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import connection, transaction
+
+from portal.core.ids import uuid7
+from workspaces.models import GpuMonth
+from workspaces.quotas.gpu_hours import Ran, by_month
+
+
+@transaction.atomic(savepoint=False)
+def count(runs: Iterable[Ran]) -> None:
+    """Add these to their months, in one statement. The caller has flipped the attempts' `is_held` in the same transaction, so nothing is
+    counted twice. Everybody adds in one order, so that no two wait in a ring."""
+    rows = [
+        (uuid7(), org, scope, subject, month, n)
+        for (org, scope, subject, month), n in sorted(by_month(runs).items())
+    ]
+    if not rows:
+        return
+    table = connection.ops.quote_name(GpuMonth._meta.db_table)
+    into = f"INSERT INTO {table} (id, org_id, scope, subject_id, month, used)"
+    add = f"ON CONFLICT (org_id, scope, subject_id, month) DO UPDATE SET used = {table}.used + excluded.used"
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                f"{into} SELECT * FROM unnest(%s::uuid[], %s::uuid[], %s::text[], %s::uuid[], %s::date[], %s::bigint[]) {add}",  # noqa: S608  names, no values
+                [list(column) for column in zip(*rows, strict=True)],
+            )
+        else:
+            cursor.executemany(
+                f"{into} VALUES (%s, %s, %s, %s, %s, %s) {add}",
+                [
+                    (pk.hex, org.hex, scope, subject.hex, month.isoformat(), n)
+                    for pk, org, scope, subject, month, n in rows
+                ],
+            )

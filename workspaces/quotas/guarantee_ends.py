@@ -1,0 +1,67 @@
+"""What was kept free for people is kept free no longer once they leave the organization."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from uuid import UUID
+
+from portal.core.events import Fact, record
+from portal.core.wakeups import hint
+from workspaces.models import Quota, User
+from workspaces.quotas.limits import ORG, USER, Meter
+from workspaces.quotas.reservations import lock, meter_of, standing_of, write
+
+
+def end_guarantees(org_id: UUID, users: Collection[UUID], *, by: str) -> None:
+    """In the caller's transaction. Their limits stay: what they run goes on."""
+    of_theirs = Quota.objects.filter(
+        org_id=org_id, scope=USER, subject_id__in=users, guaranteed__gt=0
+    )
+    found = {meter_of(row) for row in of_theirs}
+    if not found:
+        return
+    rows = lock({*found, *(Meter(org_id, ORG, org_id, meter.resource) for meter in found)})
+    theirs = [rows[meter] for meter in found]
+    _give_back(org_id, rows, theirs)
+    _tell(org_id, theirs, by)
+    Quota.objects.filter(id__in=[row.id for row in theirs]).update(guaranteed=0)
+    hint("jobs.dispatch")
+
+
+def _give_back(org_id: UUID, rows: Mapping[Meter, Quota], theirs: Collection[Quota]) -> None:
+    whole = {
+        resource: rows[Meter(org_id, ORG, org_id, resource)]
+        for resource in {row.resource for row in theirs}
+    }
+    for row in theirs:
+        whole[row.resource].promised -= standing_of(row).idle
+    write([(row, standing_of(row)) for row in whole.values()])
+
+
+def _tell(org_id: UUID, theirs: Collection[Quota], by: str) -> None:
+    emails = dict(
+        User.objects.filter(id__in={row.subject_id for row in theirs}).values_list("id", "email")
+    )
+    named = sorted(
+        ((f"{row.resource} of user {emails[row.subject_id]}", row) for row in theirs),
+        key=lambda pair: pair[0],
+    )
+    names = [name for name, _ in named]
+    record(
+        Fact(
+            "quota.changed",
+            org_id,
+            "quota",
+            org_id,
+            by,
+            {
+                "name": ", ".join(names[:3])
+                + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
+                "changes": len(named),
+                "before": {
+                    name: {"limit": row.limit, "guaranteed": row.guaranteed} for name, row in named
+                },
+                "after": {name: {"limit": row.limit, "guaranteed": 0} for name, row in named},
+            },
+        )
+    )

@@ -1,0 +1,45 @@
+"""Who asked for a higher limit is told by e-mail what was decided; the page says so too."""
+
+from __future__ import annotations
+
+import logging
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.template.loader import render_to_string
+
+from workspaces.models import Organization, QuotaRequest
+from workspaces.organizations.invitation_links import can_mail, one_line
+from workspaces.quotas.request_selectors import request_row
+
+log = logging.getLogger(__name__)
+_TOLD = {QuotaRequest.State.APPROVED: "approved", QuotaRequest.State.DECLINED: "declined"}
+
+
+def tell_asker(row: QuotaRequest, org: Organization) -> bool:
+    """After the commit. False where nothing was sent: withdrawn by themselves, no mail server, or it failed."""
+    word = _TOLD.get(QuotaRequest.State(row.state))
+    if (
+        word is None
+        or not can_mail()
+        or row.decided_by == row.asker.email
+        or not row.asker.is_active
+    ):
+        return False
+    about = {
+        "row": request_row(row),
+        "org": org,
+        "word": word,
+        "url": f"{settings.MUSTER_BASE_URL}/{org.slug}/quotas",
+    }
+    try:
+        send_mail(
+            one_line(f"Your request for {row.resource} in {org.name} was {word}"),
+            render_to_string("account/quota_mail.txt", about),
+            None,
+            [row.asker.email],
+        )
+    except OSError as error:  # SMTP's own errors are OSErrors, too
+        log.warning("a decision could not be sent: %s", error)
+        return False
+    return True

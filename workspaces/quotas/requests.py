@@ -1,0 +1,151 @@
+"""Asking for a higher limit, and deciding: whoever may set limits may approve, and approving sets the limit in the same transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from portal.core import clock
+from portal.core.errors import Conflict, InvalidInput, NotFound
+from portal.core.events import Fact, record
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Organization, Quota, QuotaRequest, Team
+from workspaces.quotas.set_limits import Wanted, amount_of, meters_of, set_quotas, shown
+
+State = QuotaRequest.State
+
+
+@transaction.atomic
+def ask_for_more(
+    *,
+    actor: Actor,
+    org: Organization,
+    scope: str,
+    subject: str,
+    resource: str,
+    amount: float,
+    why: str = "",
+    job: int | None = None,
+) -> QuotaRequest:
+    """A higher limit of one's own, of a team that one submits to, or of the organization. Raises InvalidInput, NotFound, NotPermitted,
+    Conflict (asked already, or enough already)."""
+    assert actor.user_id is not None
+    meter = next(iter(meters_of(org, [Wanted(scope, subject, resource)])))
+    _check_whose(actor, scope, meter.subject_id)
+    wanted = amount_of(resource, amount, "amount") or 0
+    now = Quota.objects.filter(scope=scope, subject_id=meter.subject_id, resource=resource).first()
+    if now is None or now.limit is None:
+        raise Conflict(_("There is no such limit, so nothing has to be raised."))
+    if wanted <= now.limit:
+        raise InvalidInput.at(
+            "amount",
+            _("must be above the limit as it is, %(limit)g")
+            % {"limit": shown(resource, now.limit)},
+        )
+    try:
+        with transaction.atomic():
+            row = QuotaRequest.objects.create(
+                org=org,
+                asker_id=actor.user_id,
+                scope=scope,
+                subject_id=meter.subject_id,
+                subject=subject,
+                job=job,
+                resource=resource,
+                amount=wanted,
+                why=_clean(why),
+            )
+    except IntegrityError as error:
+        raise Conflict(
+            _("You have asked for this already, and nobody has decided yet. Withdraw that first.")
+        ) from error
+    _tell("quota.requested", actor, row, {"limit": now.limit}, {"limit": wanted})
+    return row
+
+
+@transaction.atomic
+def decide_request(
+    *, actor: Actor, org: Organization, request_id: UUID, do: str, word: str = ""
+) -> QuotaRequest:
+    """`approve` sets the limit (a limit that is enough by now stays), `decline` does not; both with a word for the asker. `withdraw` is
+    the asker's own. Raises InvalidInput, NotFound, NotPermitted, Conflict (decided already)."""
+    row = QuotaRequest.objects.select_for_update().filter(id=request_id).first()
+    if row is None:
+        raise NotFound(_("There is no such request."))
+    states = {"approve": State.APPROVED, "decline": State.DECLINED, "withdraw": State.WITHDRAWN}
+    if do not in states:
+        raise InvalidInput.at("do", "must be approve, decline or withdraw")
+    is_own = do == "withdraw" and row.asker_id == actor.user_id
+    authorize(actor, Permission.QUOTAS_READ if is_own else Permission.QUOTAS_WRITE)
+    if row.state != State.OPEN:
+        raise Conflict(_("This was decided already."))
+    row.state, row.decided_at, row.decided_by, row.word = (
+        states[do],
+        clock.now(),
+        actor.email,
+        _clean(word),
+    )
+    row.save(update_fields=["state", "decided_at", "decided_by", "word"])
+    if do == "approve":
+        _raise_limit(actor, org, row)
+    _tell(
+        f"quota.request_{row.state}",
+        actor,
+        row,
+        {"state": "open"},
+        {"state": str(row.state), "word": row.word},
+    )
+    return row
+
+
+def _raise_limit(actor: Actor, org: Organization, row: QuotaRequest) -> None:
+    now = Quota.objects.select_for_update().get(
+        scope=row.scope, subject_id=row.subject_id, resource=row.resource
+    )
+    if now.limit is not None and now.limit < row.amount:
+        set_quotas(
+            actor=actor,
+            org=org,
+            changes=[
+                Wanted(row.scope, row.subject, row.resource, limit=shown(row.resource, row.amount))
+            ],
+        )
+
+
+def _check_whose(actor: Actor, scope: str, subject_id: UUID) -> None:
+    """Raises NotPermitted, NotFound."""
+    if scope == "team":
+        authorize(actor, Permission.JOBS_SUBMIT, Team.objects.get(id=subject_id))
+    elif scope == "user" and subject_id != actor.user_id:
+        authorize(actor, Permission.QUOTAS_WRITE)
+    else:
+        authorize(actor, Permission.QUOTAS_READ)
+
+
+def _clean(text: str) -> str:
+    return "".join(c for c in text.strip() if c.isprintable() or c == "\n")[:500]
+
+
+def _tell(
+    kind: str, actor: Actor, row: QuotaRequest, before: dict[str, Any], after: dict[str, Any]
+) -> None:
+    record(
+        Fact(
+            kind,
+            row.org_id,
+            "quota_request",
+            row.id,
+            actor.email,
+            {
+                "name": f"{row.resource} of {row.scope} {row.subject}".rstrip(),
+                "why": row.why,
+                "job": row.job,
+                "before": before,
+                "after": after,
+            },
+        )
+    )

@@ -1,0 +1,254 @@
+"""Limits and guarantees, set many at once: all of them or none, as one fact with what was before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q, Sum
+
+from portal.core.errors import InvalidInput, NotFound
+from portal.core.events import Fact, record
+from portal.core.wakeups import hint
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
+from workspaces.models import Membership, Organization, Quota, Team, User
+from workspaces.quotas.limits import GPU_HOURS, ORG, RESOURCE_UNITS, USER, Meter, scale_of
+from workspaces.quotas.reservations import lock, standing_of, write
+
+MOST = 2000  # changes at once
+RESOURCES = 50  # that they are about: their meters stay locked meanwhile
+COUNTED = 2**63  # what a meter cannot hold
+
+
+class _Keep:
+    """As it is."""
+
+
+KEEP: Final = _Keep()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """One change, in the units people read. `limit` None: no limit; `guaranteed` None: nothing; KEEP leaves it as it is."""
+
+    scope: str
+    subject: str
+    resource: str
+    limit: float | _Keep | None = KEEP
+    guaranteed: float | _Keep | None = KEEP
+
+
+def set_quota(
+    *,
+    actor: Actor,
+    org: Organization,
+    scope: str,
+    subject: str,
+    resource: str,
+    limit: float | _Keep | None = KEEP,
+    guaranteed: float | _Keep | None = KEEP,
+) -> Quota:
+    """Set or lift one limit, and its guarantee. Raises InvalidInput, NotFound, NotPermitted."""
+    return set_quotas(
+        actor=actor, org=org, changes=[Wanted(scope, subject, resource, limit, guaranteed)]
+    )[0]
+
+
+@transaction.atomic
+def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> list[Quota]:
+    """All of these or none. What runs is never stopped by it. Raises InvalidInput (naming the change), NotFound, NotPermitted."""
+    authorize(actor, Permission.QUOTAS_WRITE)
+    found = meters_of(org, changes)
+    rows = lock({*found, *(Meter(org.id, ORG, org.id, meter.resource) for meter in found)})
+    before = {meter: standing_of(row) for meter, row in rows.items()}
+    for meter, change in found.items():
+        _apply(rows[meter], change)
+    _check(rows)
+    _keep_promises(org, rows, before)
+    Quota.objects.bulk_update([rows[meter] for meter in found], ["limit", "guaranteed"])
+    _tell(actor, org, [(change, before[meter], rows[meter]) for meter, change in found.items()])
+    hint("jobs.dispatch")
+    return [rows[meter] for meter in found]
+
+
+def meters_of(org: Organization, changes: Sequence[Wanted]) -> dict[Meter, Wanted]:
+    """Which meters these are about. Raises InvalidInput, NotFound."""
+    if not 0 < len(changes) <= MOST:
+        raise InvalidInput.at("changes", f"must be 1 to {MOST}")
+    subjects = _subjects(org, {(change.scope, change.subject) for change in changes})
+    if len({change.resource for change in changes}) > RESOURCES:
+        raise InvalidInput.at("changes", f"must be about {RESOURCES} resources at most")
+    found: dict[Meter, Wanted] = {}
+    for change in changes:
+        check_resource(change.resource)
+        meter = Meter(org.id, change.scope, subjects[change.scope, change.subject], change.resource)
+        if meter in found:
+            raise InvalidInput.at("changes", f"name {_name(change)} twice")
+        found[meter] = change
+    return found
+
+
+def _apply(row: Quota, change: Wanted) -> None:
+    if not isinstance(change.limit, _Keep):
+        row.limit = amount_of(row.resource, change.limit, "limit")
+    if not isinstance(change.guaranteed, _Keep):
+        row.guaranteed = amount_of(row.resource, change.guaranteed, "guaranteed") or 0
+        if row.guaranteed and row.resource == GPU_HOURS:
+            raise InvalidInput.at(
+                "guaranteed",
+                "is of what is held at once: GPU-hours are used up, and nothing can be kept free of them",
+            )
+        if row.guaranteed and row.scope == ORG:
+            raise InvalidInput.at(
+                "guaranteed",
+                "is of a team or a person: it is kept free inside the organization's limit",
+            )
+    if row.limit is not None and row.guaranteed > row.limit:
+        raise InvalidInput.at("guaranteed", f"of {_name(change)} is above its limit")
+
+
+def _by_resource(rows: Mapping[Meter, Quota]) -> dict[str, list[tuple[Meter, Quota]]]:
+    """Those of teams and people."""
+    found: dict[str, list[tuple[Meter, Quota]]] = {meter.resource: [] for meter in rows}
+    for meter, row in rows.items():
+        if meter.scope != ORG:
+            found[meter.resource].append((meter, row))
+    return found
+
+
+def _check(rows: Mapping[Meter, Quota]) -> None:
+    """No more is guaranteed than the organization may hold."""
+    inside = _by_resource(rows)
+    for meter, row in rows.items():
+        if meter.scope != ORG or row.limit is None:
+            continue
+        ours = [r for _, r in inside[meter.resource]]
+        others = (
+            Quota.objects.filter(resource=meter.resource, guaranteed__gt=0)
+            .exclude(id__in=[r.id for r in ours])
+            .aggregate(n=Sum("guaranteed"))["n"]
+            or 0
+        )
+        if (total := others + sum(r.guaranteed for r in ours)) > row.limit:
+            raise InvalidInput.at(
+                "guaranteed",
+                f"{shown(meter.resource, total):g} {meter.resource} would be guaranteed in total, "
+                f"and the organization's limit is {shown(meter.resource, row.limit):g}",
+            )
+
+
+def _keep_promises(
+    org: Organization, rows: Mapping[Meter, Quota], before: Mapping[Meter, Any]
+) -> None:
+    """What the organization's meters keep free follows the guarantees."""
+    changed, inside = [], _by_resource(rows)
+    for meter, row in rows.items():
+        if meter.scope == ORG:
+            row.promised += sum(
+                standing_of(r).idle - before[m].idle for m, r in inside[meter.resource]
+            )
+            if row.promised >= COUNTED:
+                raise InvalidInput.at(
+                    "guaranteed", f"{meter.resource} would be more than can be counted in total"
+                )
+            changed.append((row, standing_of(row)))
+    write(changed)
+
+
+def _tell(actor: Actor, org: Organization, changed: Sequence[tuple[Wanted, Any, Quota]]) -> None:
+    """In the units of storage, as they always were: cpu in thousandths."""
+    names = [_name(change) for change, _, _ in changed]
+    record(
+        Fact(
+            "quota.changed",
+            org.id,
+            "quota",
+            org.id,
+            actor.email,
+            {
+                "name": ", ".join(names[:3])
+                + (f" and {len(names) - 3} more" if len(names) > 3 else ""),
+                "changes": len(changed),
+                "before": {
+                    _name(c): {"limit": b.limit, "guaranteed": b.guaranteed} for c, b, _ in changed
+                },
+                "after": {
+                    _name(c): {"limit": row.limit, "guaranteed": row.guaranteed}
+                    for c, _, row in changed
+                },
+            },
+        )
+    )
+
+
+def _name(change: Wanted) -> str:
+    return f"{change.resource} of {change.scope} {change.subject}".rstrip()
+
+
+def shown(resource: str, amount: int) -> float:
+    """In the unit people read."""
+    return amount / scale if (scale := scale_of(resource)) > 1 else amount
+
+
+def check_resource(resource: str) -> None:
+    """Raises InvalidInput for what nothing counts."""
+    kind, dot, model = resource.partition(".")
+    if (
+        kind not in RESOURCE_UNITS
+        or bool(dot) != bool(model)
+        or (model and kind != "gpu")
+        or len(resource) > 40
+        or not resource.isprintable()
+    ):
+        raise InvalidInput.at(
+            "resource", "must be one of cpu, memory, gpu, gpu.<type>, jobs, gpu-hours, storage"
+        )
+
+
+def amount_of(resource: str, amount: float | None, field: str) -> int | None:
+    """In the unit of storage. Raises InvalidInput."""
+    if amount is None:
+        return None
+    scale = scale_of(resource)
+    if not 0 <= amount < (2**53 if scale <= 1000 else 2**40):
+        raise InvalidInput.at(field, "must be a number not below 0, or null for none")
+    if round(amount, 3 if scale > 1 else 0) != amount:
+        raise InvalidInput.at(
+            field, "must have three decimals at most" if scale > 1 else "must be a whole number"
+        )
+    return round(amount * scale) if scale > 1 else int(amount)
+
+
+def _subjects(org: Organization, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], UUID]:
+    """Whose, by scope and name; a statement for the teams and one for the people. Raises InvalidInput, NotFound."""
+    teams = dict(
+        Team.objects.filter(
+            slug__in=[name for scope, name in wanted if scope == "team"]
+        ).values_list("slug", "id")
+    )
+    known = Q(id__in=Membership.objects.values("user_id")) | Q(
+        id__in=Quota.objects.filter(scope=USER).values("subject_id")
+    )  # also who left
+    emails = [name.lower() for scope, name in wanted if scope == "user"]
+    people = (
+        dict(User.objects.filter(known, email__in=emails).values_list("email", "id"))
+        if emails
+        else {}
+    )
+    return {(scope, name): _subject(org, scope, name, teams, people) for scope, name in wanted}
+
+
+def _subject(
+    org: Organization, scope: str, name: str, teams: Mapping[str, UUID], people: Mapping[str, UUID]
+) -> UUID:
+    known = {"org": {name: org.id}, "team": teams, "user": people}
+    if scope not in known:
+        raise InvalidInput.at("scope", "must be org, team or user")
+    found = known[scope].get(name.lower() if scope == "user" else name)
+    if found is None:
+        raise NotFound(f"There is no {scope} {name!r} in {org.slug}.")
+    return found

@@ -1,0 +1,173 @@
+"""The second wall: PostgreSQL itself shows rows of tenants only to who entered their organization (docs/design/security.md)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from django.apps import apps
+from django.db import connections
+
+from portal.core.postgres.row_security import EVERYWHERE, NO_REQUEST, NOWHERE, SETTING, wall
+from workspaces.tenancy.models import TenantModel
+from workspaces.tenancy.scope import is_in_request, scope_or_none
+
+log = logging.getLogger(__name__)
+_PREFIX = "muster_org_"  # a policy of other words gets another number, so that it replaces this one
+_HERE = f"nullif(current_setting('{SETTING}', true), '')::uuid"
+_OWN = f"{_HERE} = '{EVERYWHERE}'::uuid OR org_id = {_HERE}"
+
+# A TenantModel refuses to be read without a scope. Other tables with an organization are also the business of background loops and
+# commands, which enter none; a request without an organization sees none of their rows.
+_TENANT = {"muster_org_1": f"USING ({_OWN})"}
+_MIXED = {"muster_org_2": f"USING ({_OWN} OR {_HERE} = '{NO_REQUEST}'::uuid)"}
+_SHARED = {
+    "muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"
+}  # rows of no organization are everybody's to read
+_APPENDED = {
+    "muster_org_append_1": "FOR INSERT WITH CHECK (true)"
+}  # a sign-in is told in each organization of a person
+_FURTHER = {
+    "workspaces_provider": _SHARED,
+    "workspaces_announcement": _SHARED,
+    "series_series": _SHARED,
+    "core_event": _APPENDED,
+}
+
+_STANDING = """
+SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity, ARRAY(SELECT p.polname::text FROM pg_policy p WHERE p.polrelid = c.oid)
+FROM pg_class c WHERE c.oid = ANY (SELECT to_regclass(quote_ident(name)) FROM unnest(%s::text[]) AS name)
+"""
+_ROLES = """
+SELECT rolsuper OR rolcreaterole, EXISTS (SELECT FROM pg_roles WHERE rolname = %s), rolname = %s
+FROM pg_roles WHERE rolname = current_user
+"""
+_STRONG = """
+SELECT FROM pg_roles r WHERE r.rolname = %s AND (r.rolsuper OR r.rolbypassrls OR EXISTS (
+  SELECT FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND pg_has_role(%s, c.relowner, 'MEMBER')))
+"""
+_MAKE_ROLE = """
+DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'muster_rows') THEN
+    BEGIN CREATE ROLE muster_rows NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END;
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid JOIN pg_roles o ON o.oid = m.member
+                 WHERE o.rolname = 'muster_rows' AND r.rolname = current_user) THEN
+    BEGIN EXECUTE format('GRANT %I TO muster_rows', current_user); EXCEPTION WHEN unique_violation OR internal_error THEN NULL; END;
+  END IF;
+END $$
+"""  # the role is portal.core.postgres.wall.ROLE; two servers that prepare at once may both come here
+
+
+def build() -> None:
+    """From now on each statement says where it works."""
+    wall.place = place
+    wall.tables = frozenset(tables())
+
+
+def place() -> str:
+    scope = scope_or_none()
+    if scope is None:
+        return NOWHERE if is_in_request() else NO_REQUEST
+    return EVERYWHERE if scope.org_id is None else str(scope.org_id)
+
+
+def policies() -> dict[str, dict[str, str]]:
+    """The policies of each table with an organization: their names and their SQL."""
+    found = {}
+    for model in apps.get_models(include_auto_created=True):
+        if any(field.column == "org_id" for field in model._meta.local_concrete_fields):
+            table = model._meta.db_table
+            found[table] = (
+                _TENANT if issubclass(model, TenantModel) else _MIXED | _FURTHER.get(table, {})
+            )
+    return found
+
+
+def tables() -> list[str]:
+    """Every table with an organization."""
+    return sorted(policies())
+
+
+def before_migrating(using: str, **_: Any) -> None:
+    connection = connections[using]
+    if connection.vendor == "postgresql":
+        connection.open_wall()  # type: ignore[attr-defined]
+
+
+def after_migrating(using: str, **_: Any) -> None:
+    """Each tenant table that lacks the policy gets it, and who connects as superuser a role that is none. Safe to repeat."""
+    connection = connections[using]
+    if connection.vendor != "postgresql":
+        return
+    connection.open_wall()  # type: ignore[attr-defined]
+    try:
+        protect(connection)
+    finally:
+        connection.close_wall()  # type: ignore[attr-defined]
+
+
+def bare_tables(connection: Any) -> list[str]:
+    """Tables that lack row-level security or one of their policies."""
+    wanted = policies()
+    with connection.cursor() as cursor:
+        cursor.execute(_STANDING, [sorted(wanted)])
+        return sorted(
+            name
+            for name, is_forced, has in cursor.fetchall()
+            if not is_forced
+            or {policy for policy in has if policy.startswith(_PREFIX)} != set(wanted[name])
+        )
+
+
+def protect(connection: Any) -> None:
+    with connection.cursor() as cursor:
+        for table in bare_tables(connection):
+            _protect_table(cursor, connection.ops.quote_name(table), table)
+        cursor.execute("SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user")
+        is_superuser, bypasses = cursor.fetchone()
+        if is_superuser:
+            cursor.execute(_MAKE_ROLE)
+        elif bypasses:
+            log.warning(
+                "the database's user has BYPASSRLS: row-level security does not hold for it (ALTER ROLE … NOBYPASSRLS)"
+            )
+
+
+def admit_role(connection: Any, role: str, password: str) -> str:
+    """Let a role that owns no table work with all of them; it is made if need be. Returns why row-level security could not hold
+    it, "" where it does."""
+    name = connection.ops.quote_name(role)
+    connection.open_wall()  # by the role itself, where it is a superuser
+    with connection.cursor() as cursor:
+        cursor.execute(_ROLES, [role, role])
+        may_create, is_known, is_same = cursor.fetchone()
+        if is_same:
+            return "is the one of MUSTER_MIGRATE_DATABASE_URL; they must be two"
+        if not is_known and not may_create:
+            return "does not exist, and the role of MUSTER_MIGRATE_DATABASE_URL may not create it (CREATE ROLE … LOGIN)"
+        if not is_known:
+            cursor.execute(f"CREATE ROLE {name} LOGIN PASSWORD %s", [password])
+        cursor.execute(_STRONG, [role, role])
+        if cursor.fetchone() is not None:
+            return "is a superuser, has BYPASSRLS, or owns tables: row-level security would not hold it. Reassign them (REASSIGN OWNED BY)"
+        cursor.execute("SELECT quote_ident(current_schema())")
+        schema = cursor.fetchone()[0]
+        cursor.execute(
+            f"GRANT USAGE ON SCHEMA {schema} TO {name}; "
+            f"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {name}; "
+            f"GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA {schema} TO {name}"
+        )
+    return ""
+
+
+def _protect_table(cursor: Any, quoted: str, table: str) -> None:
+    cursor.execute(
+        "SELECT polname FROM pg_policy WHERE polrelid = to_regclass(quote_ident(%s))", [table]
+    )
+    for (old,) in cursor.fetchall():
+        if old.startswith(_PREFIX):
+            cursor.execute(f'DROP POLICY "{old}" ON {quoted}')
+    for name, sql in policies()[table].items():
+        cursor.execute(f"CREATE POLICY {name} ON {quoted} {sql}")
+    cursor.execute(f"ALTER TABLE {quoted} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")

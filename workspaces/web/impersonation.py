@@ -1,0 +1,57 @@
+"""Acting as another person, and ceasing to. The session gets another key at both ends: nobody who knew the former one is in the latter."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from portal.core.errors import PortalError
+from portal.web.denials import note_denial
+from workspaces.access import impersonation
+from workspaces.access.actors import ACTS_AS
+from workspaces.access.permissions import Permission as P
+from workspaces.identity.sessions import renamed
+from workspaces.tenancy.http import forget_acting
+from workspaces.web.base import page, tell_fault
+from workspaces.web.tokens import whole
+
+
+@page(P.PLATFORM_IMPERSONATE, ("POST",))
+def act_as(request: Any, person: UUID) -> HttpResponse:
+    """From the next page on."""
+    try:
+        row = impersonation.act_as(
+            actor=request.actor,
+            user_id=person,
+            why=request.POST.get("why", ""),
+            minutes=whole(request, "minutes", "60"),
+        )
+    except PortalError as error:
+        note_denial(request, error)
+        tell_fault(request, error)
+        return redirect("platform-person", org=request.org.slug, person=person)
+    renamed(request)
+    request.session[ACTS_AS] = str(row.id)
+    return redirect("start")
+
+
+@require_POST
+def stop(request: Any) -> HttpResponse:
+    """Oneself again."""
+    if request.actor is None:
+        return redirect_to_login("/")
+    try:
+        impersonation.stop_acting(actor=request.actor)
+    except PortalError as error:
+        tell_fault(request, error)
+        return redirect("start")
+    forget_acting(request)
+    messages.success(request, _("You are yourself again."))
+    return redirect("start")

@@ -1,0 +1,77 @@
+"""What the other side of a provider has to be told: the addresses that it stores, and the token of its SCIM client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from portal.core.errors import PortalError
+from workspaces.access.permissions import Permission as P
+from workspaces.identity import provider_services as service
+from workspaces.identity.scim import tokens
+from workspaces.models import Provider, ScimToken
+from workspaces.web.base import page, tell_fault
+from workspaces.web.one_time_forms import free_if_it_fails, is_again
+
+
+@page(P.PROVIDERS_READ, ("GET", "HEAD", "POST"))
+def other_side(request: Any, slug: str) -> HttpResponse:
+    """Its addresses; making and ending the token, which is shown in that answer only."""
+    row = service.find_provider(request.actor, slug)
+    here, secret = f"/{request.org.slug}/directories/{row.short_name}", ""
+    if request.method == "POST":
+        try:
+            if request.POST.get("do") == "end":
+                tokens.end_scim_token(actor=request.actor, provider=row)
+                messages.success(request, "The token no longer works.")
+                return redirect(f"{here}/other-side")
+            if is_again(request):
+                return redirect(f"{here}/other-side")
+            with free_if_it_fails(request):
+                secret = tokens.make_scim_token(actor=request.actor, provider=row)
+        except PortalError as error:
+            tell_fault(request, error)
+            return redirect(f"{here}/other-side")
+    return render(
+        request,
+        "workspaces/directories/other_side.html",
+        {
+            "page_title": "The other side",
+            "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)],
+            "row": row,
+            "addresses": addresses_of(row),
+            "has_scim": row.kind in tokens.KINDS,
+            "secret": secret,
+            "token": ScimToken.objects.filter(provider=row).first(),
+            "may_write": request.actor.may(P.PROVIDERS_WRITE),
+        },
+    )
+
+
+def addresses_of(row: Provider) -> list[tuple[str, str]]:
+    """What, and where."""
+
+    def at(name: str) -> str:
+        return settings.MUSTER_BASE_URL + reverse(name, kwargs={"slug": row.slug})
+
+    found = []
+    if row.kind == Provider.Kind.OIDC:
+        found = [("Redirect address", at("account_sso_callback"))]
+    if row.kind == Provider.Kind.SAML:
+        found = [
+            ("Metadata, which is also our entity id", at("account_saml_metadata")),
+            ("Assertion consumer (POST)", at("account_saml_acs")),
+        ]
+    return [
+        *found,
+        *(
+            [("SCIM 2.0", f"{settings.MUSTER_BASE_URL}/scim/v2/{row.slug}")]
+            if row.kind in tokens.KINDS
+            else []
+        ),
+    ]
