@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clusters.models import Pool
+from clusters.node_capacity import Machine
 from clusters.services.pools import is_in
-from jobs.scheduling.placement import Machine
 
 STATES = ("ready", "drained", "down")
 _DIGITS = re.compile(r"(\d+)")

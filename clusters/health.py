@@ -8,8 +8,8 @@ from typing import Any
 
 from clusters.models import Cluster
 from portal.core import clock
+from portal.core.formatting import span_text
 from portal.core.models import Event
-from schedulers.formatting import span_text
 from workspaces.tenancy.scope import platform_scope
 
 UNSEEN = 60.0  # seconds: an idle cluster is asked each 20, one with jobs more often, so three answers are missing

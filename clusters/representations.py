@@ -12,9 +12,10 @@ from clusters.backends import secrets_set
 from clusters.capacity import STATES, by_pool, natural
 from clusters.health import standing, trouble_of
 from clusters.models import Cluster, Gpu, Node, Pool
+from clusters.node_capacity import Machine, machines_in
 from clusters.services.drain import may_drain
 from clusters.services.pools import identities_of, pools_seen_by, teams_of
-from jobs.scheduling.placement import Machine, held_on, machines_in
+from clusters.workload import workload
 from schedulers import backends, capabilities_of, title_of
 from schedulers.contract import Capability
 from workspaces.access.actors import Actor
@@ -34,11 +35,15 @@ def cluster_rows() -> list[dict[str, Any]]:
             used_gpus=Sum("used_gpus"),
         )
     }
-    for (cluster_id, _), (_, _, taken) in held_on(
-        c.id
-        for c in clusters
-        if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)
-    ).items():
+    for (cluster_id, _), (_, _, taken) in (
+        workload()
+        .reserved_by_node(
+            c.id
+            for c in clusters
+            if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)
+        )
+        .items()
+    ):
         if cluster_id in counts:
             counts[cluster_id]["used_gpus"] += taken
     gpus: dict[Any, dict[str, int]] = {}

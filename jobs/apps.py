@@ -5,11 +5,14 @@ class JobsConfig(AppConfig):
     name = "jobs"
 
     def ready(self) -> None:
+        from clusters import workload
         from clusters.services.pools import names_seen_by
         from jobs import access, gpu_use, leavers  # models are there only now
+        from jobs.scheduling import cluster_load
         from workspaces.organizations.team_rule_services import name_pools_by
 
         access.register()
+        workload.register(cluster_load)
         name_pools_by(names_seen_by)
         leavers.register()
         gpu_use.register()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 
 from jobs.bulk import attach
+from jobs.models import Job
+from jobs.representations import job_row
 from portal.core import streams
-
-if TYPE_CHECKING:
-    from jobs.models import Job
+from workspaces.tenancy.scope import platform_scope
 
 MOST = 200  # rows of one transaction that are shown live; who watches a longer list reads it again
 
@@ -31,20 +30,12 @@ def job_added(job: Job) -> None:
     """After this transaction, a new job to who watches the lists that it comes into. Nobody can watch it by its id yet."""
     topic = f"jobs:{job.team_id.hex}"
     if streams.is_watched(topic):
-        transaction.on_commit(lambda: streams.publish(topic, _row(job)))
-
-
-def _row(job: Job) -> dict[str, Any]:
-    from jobs.representations import job_row
-
-    return job_row(job)
+        transaction.on_commit(lambda: streams.publish(topic, job_row(job)))
 
 
 def _publish(jobs: Sequence[Job]) -> None:
-    from workspaces.tenancy.scope import platform_scope
-
     with platform_scope("live rows go to topics that are authorised one by one"):
         attach(jobs, "org", "team", "owner", "cluster")
         streams.publish_all(
-            ((f"job:{job.id.hex}", f"jobs:{job.team_id.hex}"), _row(job)) for job in jobs
+            ((f"job:{job.id.hex}", f"jobs:{job.team_id.hex}"), job_row(job)) for job in jobs
         )

@@ -9,13 +9,15 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from clusters.models import Cluster
+from jobs.job_specs import spec_of
 from jobs.models import Attempt, Dependency, Job
 from jobs.models.job import PRIORITIES
-from jobs.scheduling.pending_explanation import brief
+from jobs.outputs import told_of
+from jobs.scheduling.pending_summary import pending_summary
 from jobs.storage import deleting
 from portal.core import clock
+from portal.core.formatting import span_text
 from schedulers import title_of
-from schedulers.formatting import span_text
 from schedulers.states import Reason, State
 
 _PRIORITY_NAMES = {rank: name for name, rank in PRIORITIES.items()}
@@ -43,7 +45,7 @@ def job_row(job: Job) -> dict[str, Any]:
         "state_at": _iso(job.state_at),
         "is_stale": is_stale(job),
         "reason": reason_of(job.reason, job.evidence),
-        "pending": _with_iso(brief(job)),
+        "pending": _with_iso(pending_summary(job)),
         "priority": _PRIORITY_NAMES.get(job.priority, "normal"),
         "created_at": _iso(job.created_at),
         "started_at": _iso(job.started_at),
@@ -64,9 +66,6 @@ def job_row(job: Job) -> dict[str, Any]:
 
 def job_detail(job: Job) -> dict[str, Any]:
     """The same with the spec, the attempts and what it waits for."""
-    from jobs.job_specs import spec_of
-    from jobs.outputs import told_of
-
     row = job_row(job)
     if job.array_size is not None:
         row["array"] = {"size": job.array_size, "states": array_states(job)}

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import Executor
 from typing import Any
 
+from portal.process.asgi_types import ASGIApp, Message, Receive, Send
 from portal.settings import env
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-ASGIApp = Callable[[Message, Receive, Send], Awaitable[None]]
 HTTP_THREADS = 8
 _STREAM = "muster.stream"  # in a scope: the answer whose pieces are still to be made
 

@@ -1,4 +1,4 @@
-"""The schedulers that Muster speaks to: each is one module of this package with one class that fulfils `Backend`.
+"""The schedulers that Muster supports: each is a package with a module `backend` and in it one class that fulfils `Backend`.
 
 Nothing else in the tree names one: they are discovered, and a cluster's row says which it uses.
 """
@@ -10,25 +10,23 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
-from schedulers.contract import Backend, Capability
+from schedulers.contract import Capability
 
 
 @cache
 def backends() -> dict[str, Any]:
     """Every backend class by its name."""
     found: dict[str, Any] = {}
-    for module in pkgutil.iter_modules(__path__):
-        for _, kind in inspect.getmembers(
-            import_module(f"{__name__}.{module.name}"), inspect.isclass
-        ):
-            if (
-                kind.__module__ == f"{__name__}.{module.name}"
-                and kind is not Backend
-                and hasattr(kind, "capabilities")
-            ):
-                found[kind.name] = kind  # type: ignore[attr-defined]  # every backend has a name
+    for package in pkgutil.iter_modules(__path__):
+        if not package.ispkg or find_spec(f"{__name__}.{package.name}.backend") is None:
+            continue
+        module = import_module(f"{__name__}.{package.name}.backend")
+        for _, kind in inspect.getmembers(module, inspect.isclass):
+            if kind.__module__ == module.__name__ and hasattr(kind, "capabilities"):
+                found[kind.name] = kind
     return found
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from portal.core.formatting import amount_text
 from schedulers.capacity import KINDS, Cap, Change, Field, Judgement, Need, Spot
-from schedulers.formatting import amount_text
 from schedulers.states import Wait
 
 HELD = 10  # of our jobs, those that hold most

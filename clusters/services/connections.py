@@ -12,12 +12,11 @@ from django.db.models import ProtectedError
 from clusters.backend_options import Options, checked
 from clusters.backends import make, sealed, secrets_of
 from clusters.models import Cluster, Pool
-from jobs.models import Attempt
+from clusters.workload import workload
 from portal.core import vault
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import Fact, changes, record
 from schedulers.contract import Probe
-from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
@@ -157,7 +156,7 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
         platform_scope("jobs of every organization keep a cluster from being removed"),
         transaction.atomic(),
     ):
-        live = Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED).count()
+        live = workload().active_attempts_on(cluster)
         if live:
             are = "job is" if live == 1 else "jobs are"
             raise Conflict(

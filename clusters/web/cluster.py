@@ -10,11 +10,11 @@ from django.shortcuts import redirect, render
 
 from clusters import capacity, health, representations
 from clusters.models import Cluster
+from clusters.node_capacity import machines_of
 from clusters.services import connections, drain
 from clusters.services.pools import pools_of
 from clusters.sharing import isolation_text
-from jobs.scheduling import cluster_load
-from jobs.scheduling.placement import machines_of
+from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import PortalError
 from portal.web.denials import note_denial
 from workspaces.access.permissions import Permission as P
@@ -115,13 +115,13 @@ def _tab(
             return {"pools": [(pool, counted[pool.id]) for pool in pools]}
         case "history":
             return {"history": health.history_of(row)}
-    used = cluster_load.load_of(request.actor, row)
+    used = workload().load_of(request.actor, row)
     return {
         "load": used,
         "runs": sum(u["runs"] for u in used),
         "waits": sum(u["waits"] for u in used),
-        "RUNS": cluster_load.RUNS,
-        "WAITS": cluster_load.WAITS,
+        "RUNS": RUNNING,
+        "WAITS": PENDING,
     }
 
 

@@ -13,7 +13,7 @@ from clusters import representations
 from clusters.backend_options import backend_kinds
 from clusters.services import connections
 from clusters.web.options import fields, given, tried
-from jobs.scheduling import cluster_load
+from clusters.workload import workload
 from schedulers import title_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
@@ -76,6 +76,6 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
             "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)],
             "cluster": row,
             "title": title_of(row.backend),
-            "live": cluster_load.live_on(request.actor, row),
+            "live": workload().active_jobs_on(request.actor, row),
         },
     )

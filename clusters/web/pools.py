@@ -11,17 +11,15 @@ from django.shortcuts import redirect, render
 from clusters import capacity, representations
 from clusters.health import standing
 from clusters.models import Cluster, Pool
+from clusters.node_capacity import machines_in, machines_of
 from clusters.services import connections
 from clusters.services import pools as service
-from jobs.scheduling import cluster_load
-from jobs.scheduling.placement import machines_in, machines_of
-from jobs.selectors import visible_jobs
+from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.web.denials import note_denial
 from portal.web.options import faults_of
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability, Identity
-from schedulers.states import State
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.organizations import selectors as people
@@ -66,7 +64,7 @@ def pools(request: Any) -> HttpResponse:
             "clusters": clusters,
             "faults": faults,
             "typed": request.POST,
-            "ACTIVE": f"{cluster_load.RUNS},{cluster_load.WAITS}",
+            "ACTIVE": f"{RUNNING},{PENDING}",
             "chosen": request.POST.get("cluster") or asked["cluster"],
         },
     )
@@ -107,12 +105,12 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
         "all_teams": people.teams_for(actor),
         "may_write": actor.may(P.CLUSTERS_WRITE),
         "may_read": actor.may(P.CLUSTERS_READ),
-        "RUNS": cluster_load.RUNS,
-        "WAITS": cluster_load.WAITS,
+        "RUNS": RUNNING,
+        "WAITS": PENDING,
         "elsewhere": service.grants_elsewhere(actor, row) if actor.may(P.CLUSTERS_READ) else [],
-        "load": cluster_load.load_of(actor, row.cluster, row)
+        "load": workload().load_of(actor, row.cluster, row)
         if actor.may(P.CLUSTERS_READ)
-        else _own_load(request, row),
+        else workload().load_in(actor, request.org, row),
         "partitions": list(capacity.by_partition(machines)),
         "types": list(capacity.stock_of(machines).gpus),
         "has_identities": _has_identities(row.cluster),
@@ -126,12 +124,6 @@ def _has_identities(cluster: Cluster) -> bool:
     )
 
 
-def _own_load(request: Any, row: Pool) -> list[dict[str, Any]]:
-    """For members: their organization's teams, as far as they see its jobs."""
-    seen = visible_jobs(request.actor).filter(pool=row, state__lt=State.SUCCEEDED)
-    return cluster_load.by_team(seen, request.org)
-
-
 def _places(request: Any) -> list[dict[str, Any]]:
     """Pools that may be used or, for operators, that there are; and clusters without any, which are everybody's."""
     seen = service.pools_seen_by(request.actor)
@@ -140,7 +132,7 @@ def _places(request: Any) -> list[dict[str, Any]]:
     machines, teams, used = (
         machines_in(clusters.values()),
         service.teams_of(seen),
-        cluster_load.load_here(request.actor),
+        workload().counts_in(request.actor),
     )
     nothing = {"runs": 0, "waits": 0}
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jobs.job_specs import resources_of
-from schedulers.formatting import amount_text
+from portal.core.formatting import amount_text
 from schedulers.spec import JobSpec
 from workspaces.access.actors import Actor
 from workspaces.models import Quota, Team

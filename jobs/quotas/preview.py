@@ -18,8 +18,8 @@ from jobs.models import Attempt
 from jobs.scheduling.admission import Ask, Room, plan
 from jobs.scheduling.reservations import with_jobs
 from jobs.scheduling.snapshot import limits_of, running_of
+from portal.core.formatting import amount_text
 from portal.languages import sentences
-from schedulers.formatting import amount_text
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission

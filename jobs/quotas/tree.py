@@ -13,7 +13,7 @@ from django.db.models import Count, Q
 from django.utils.translation import gettext as _
 
 from jobs.models import Attempt
-from schedulers.formatting import bytes_text, number_text
+from portal.core.formatting import bytes_text, number_text
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission

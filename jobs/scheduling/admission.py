@@ -13,6 +13,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 from jobs.job_specs import gpu_type_in
+from portal.core.formatting import scale_of
 from schedulers.contract import Placement
 from schedulers.states import Wait
 from workspaces.quotas.limits import (
@@ -25,7 +26,6 @@ from workspaces.quotas.limits import (
     judged,
     meters,
     refusal,
-    scale_of,
     unit_of,
 )
 

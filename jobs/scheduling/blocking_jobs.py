@@ -9,7 +9,7 @@ from uuid import UUID
 
 from jobs.models import Attempt, Job
 from jobs.models.attempt import key_of
-from schedulers.formatting import amount_text
+from portal.core.formatting import amount_text
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, F, IntegerField, Q, QuerySet, Sum
+from django.db.models import Count, F, IntegerField, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from clusters.models import Cluster, Pool
-from jobs.models import Attempt, Job
+from jobs.models import Attempt
 from jobs.selectors import visible_jobs
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
@@ -19,10 +20,6 @@ from workspaces.models import Organization
 from workspaces.tenancy.scope import platform_scope
 
 _RUNS = Q(state__gte=State.STARTING)
-RUNS, WAITS = (
-    "starting,running,stopping",
-    "queued,dispatching,submitted",
-)  # as the filter of the job list has them
 
 
 def load_of(actor: Actor, cluster: Cluster, pool: Pool | None = None) -> list[dict[str, Any]]:
@@ -33,7 +30,7 @@ def load_of(actor: Actor, cluster: Cluster, pool: Pool | None = None) -> list[di
         return _by_team(rows.filter(job__pool=pool) if pool else rows)
 
 
-def load_here(actor: Actor) -> dict[tuple[UUID, UUID | None], dict[str, int]]:
+def counts_in(actor: Actor) -> dict[tuple[UUID, UUID | None], dict[str, int]]:
     """`runs` and `waits` of the jobs of the organization entered that the actor may see, by (cluster, pool)."""
     rows = (
         visible_jobs(actor)
@@ -50,8 +47,9 @@ def load_here(actor: Actor) -> dict[tuple[UUID, UUID | None], dict[str, int]]:
     }
 
 
-def by_team(jobs: QuerySet[Job], org: Organization) -> list[dict[str, Any]]:
-    """The same as `load_of`, of jobs that somebody may see."""
+def load_in(actor: Actor, org: Organization, pool: Pool) -> list[dict[str, Any]]:
+    """Of one organization's teams, from the jobs that the actor may see."""
+    jobs = visible_jobs(actor).filter(pool=pool, state__lt=State.SUCCEEDED)
     held = Sum(
         Cast(KeyTextTransform("gpu", F("resources")), IntegerField()),
         filter=Q(state__gte=State.STARTING),
@@ -80,7 +78,7 @@ def by_team(jobs: QuerySet[Job], org: Organization) -> list[dict[str, Any]]:
     )
 
 
-def live_on(actor: Actor, cluster: Cluster) -> int:
+def active_jobs_on(actor: Actor, cluster: Cluster) -> int:
     """How many jobs the cluster has, or will get. Operators only. Raises NotPermitted."""
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see what depends on a cluster"):
@@ -90,6 +88,30 @@ def live_on(actor: Actor, cluster: Cluster) -> int:
             .distinct()
             .count()
         )
+
+
+def active_attempts_on(cluster: Cluster) -> int:
+    """How many attempts have not ended there."""
+    return Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED).count()
+
+
+def reserved_by_node(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[int, int, int]]:
+    """What the portal placed there: cpus (thousandths), memory and GPUs, by cluster and node."""
+    taken: dict[tuple[UUID, str], tuple[int, int, int]] = {}
+    with platform_scope("what is taken on a node is taken for every organization"):
+        rows = list(
+            Attempt.objects.filter(cluster__in=list(clusters), is_held=True)
+            .exclude(placement=None)
+            .values_list("cluster_id", "placement")
+        )
+    for cluster_id, place in rows:
+        cpus, memory, gpus = taken.get((cluster_id, place["node"]), (0, 0, 0))
+        taken[cluster_id, place["node"]] = (
+            cpus + place["cpus"],
+            memory + place["memory"],
+            gpus + len(place["uuids"]),
+        )
+    return taken
 
 
 def _by_team(rows: Any) -> list[dict[str, Any]]:

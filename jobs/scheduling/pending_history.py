@@ -10,12 +10,7 @@ from jobs.dispatch import job_status
 from jobs.models import Attempt, PendingSpell
 from jobs.scheduling.admission import Verdict
 from portal.core import clock
-from schedulers.states import State
 from workspaces.quotas.limits import GPU_HOURS
-
-THERE = frozenset(
-    {State.SUBMITTED, State.STARTING}
-)  # with its cluster's scheduler, or on a node that has not begun it
 
 
 def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:

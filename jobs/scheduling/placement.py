@@ -3,21 +3,21 @@ considered. A choice, not a promise: whoever starts it judges again."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Count
 
-from clusters.models import Cluster, Gpu, Node, Pool
+from clusters.models import Cluster, Pool
+from clusters.node_capacity import Machine, Need, machines_in
 from clusters.services.pools import is_in, pools_for
 from jobs.images.check import image_misfit
 from jobs.models import Attempt
 from portal.core.errors import InvalidInput
+from portal.core.formatting import amount_text
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability
-from schedulers.formatting import amount_text
 from schedulers.spec import Feature, JobSpec
 from schedulers.states import State
 from workspaces.access.actors import Actor, authorize
@@ -60,54 +60,6 @@ class Choice:
     pool: Pool | None
     why: str
     considered: Sequence[Considered]
-
-
-@dataclass(frozen=True)
-class Need:
-    """What the spec asks of each node, in the units of quotas, and how many nodes."""
-
-    cpus: int
-    memory: int
-    gpus: int
-    gpu_type: str
-    nodes: int
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A node with what it has and what is taken of it. `gpus`: how many of each type."""
-
-    node: Node
-    gpus: Mapping[str, int]
-    used_cpus: int
-    used_memory: int
-    used_gpus: int
-
-    def has(self, need: Need) -> int:
-        """GPUs of the type asked for."""
-        return sum(n for kind, n in self.gpus.items() if need.gpu_type in ("", kind))
-
-    def free_gpus(self, need: Need) -> int:
-        """Of the type asked for; schedulers do not say which GPUs are taken, so the worst is assumed of a node with two types."""
-        return max(min(self.has(need), self.has(need) - self.used_gpus), 0)
-
-    def could(self, need: Need) -> int:
-        """How many of the job's nodes it could be, were it empty."""
-        return _times(need, self.node.cpus, self.node.memory, self.has(need))
-
-    def can(self, need: Need) -> int:
-        """How many it could be now."""
-        free = (
-            self.node.cpus - self.used_cpus,
-            self.node.memory - self.used_memory,
-            self.free_gpus(need),
-        )
-        return _times(need, *free) if self.node.state == "ready" else 0
-
-
-def _times(need: Need, cpus: int, memory: int, gpus: int) -> int:
-    asked = ((need.cpus, cpus), (need.memory, memory), (need.gpus, gpus))
-    return max(min(has // ask for ask, has in asked if ask), 0)
 
 
 def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
@@ -175,7 +127,7 @@ def names_for(teams: Iterable[Team]) -> list[str]:
 
 def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Considered]:
     need, clusters = need_of(spec), {cluster.id: cluster for cluster, _ in places}
-    machines, queued = _machines(clusters), _queued(clusters)
+    machines, queued = machines_in(clusters.values()), _queued(clusters)
     made = []
     for cluster, pool in places:
         inside = [m for m in machines[cluster.id] if pool is None or is_in(pool, m.node, m.gpus)]
@@ -264,61 +216,6 @@ def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> st
     }[best.rank]
     tie = f"; {rivals} more could do the same" if rivals else ""
     return f"{best.name}, because {reason}{tie}: {best.text}."
-
-
-def machines_in(clusters: Iterable[Cluster]) -> dict[UUID, list[Machine]]:
-    """The nodes of these clusters by cluster, with what is taken of each."""
-    wanted = {cluster.id: cluster for cluster in clusters}
-    found = _machines(
-        {pk: cluster for pk, cluster in wanted.items() if cluster.backend in backends()}
-    )
-    return {pk: found.get(pk, []) for pk in wanted}
-
-
-def machines_of(cluster: Cluster) -> list[Machine]:
-    """The nodes of one cluster with what is taken of each."""
-    return machines_in([cluster])[cluster.id]
-
-
-def _machines(clusters: Mapping[UUID, Cluster]) -> dict[UUID, list[Machine]]:
-    """Nodes that are named still, by cluster. Where the portal places, what it holds is what is taken; else the scheduler's word."""
-    kinds: dict[UUID, dict[str, int]] = defaultdict(dict)
-    for node_id, kind, n in (
-        Gpu.objects.filter(node__cluster__in=clusters)
-        .values_list("node_id", "type")
-        .annotate(n=Count("id"))
-    ):
-        kinds[node_id][kind] = n
-    placing = {c.id for c in clusters.values() if Capability.PLACES in capabilities_of(c.backend)}
-    held = held_on(placing)
-    found: dict[UUID, list[Machine]] = defaultdict(list)
-    for node in Node.objects.filter(cluster__in=clusters, is_gone=False):
-        cpus, memory, gpus = (
-            held.get((node.cluster_id, node.name), (0, 0, 0))
-            if node.cluster_id in placing
-            else (node.used_cpus, node.used_memory, node.used_gpus)
-        )
-        found[node.cluster_id].append(Machine(node, kinds[node.id], cpus, memory, gpus))
-    return found
-
-
-def held_on(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[int, int, int]]:
-    """What the portal placed there: cpus (thousandths), memory and GPUs, by cluster and node."""
-    taken: dict[tuple[UUID, str], tuple[int, int, int]] = {}
-    with platform_scope("what is taken on a node is taken for every organization"):
-        rows = list(
-            Attempt.objects.filter(cluster__in=list(clusters), is_held=True)
-            .exclude(placement=None)
-            .values_list("cluster_id", "placement")
-        )
-    for cluster_id, place in rows:
-        cpus, memory, gpus = taken.get((cluster_id, place["node"]), (0, 0, 0))
-        taken[cluster_id, place["node"]] = (
-            cpus + place["cpus"],
-            memory + place["memory"],
-            gpus + len(place["uuids"]),
-        )
-    return taken
 
 
 def _queued(clusters: Iterable[UUID]) -> dict[UUID, int]:

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Count, Min, Q, QuerySet
 
 from jobs.models import Attempt
-from jobs.scheduling.pending_explanation import wait_text
+from jobs.scheduling.pending_summary import wait_text
 from portal.core.errors import InvalidInput
 from schedulers.states import State, Wait
 from workspaces.access.actors import Actor, authorize

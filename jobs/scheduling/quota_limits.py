@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from jobs.models import Job
-from schedulers.formatting import amount_text, number_text, typed_text
+from portal.core.formatting import amount_text, number_text, typed_text
 from workspaces.quotas.gpu_hours import begins_anew
 from workspaces.quotas.limits import GPU_HOURS, STORAGE
 

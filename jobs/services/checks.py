@@ -17,9 +17,9 @@ from jobs.scheduling.admission import Ask, Room
 from jobs.scheduling.placement import FEATURES, HERE, choose
 from jobs.scheduling.snapshot import room_of
 from portal.core.errors import InvalidInput, QuotaExceeded
+from portal.core.formatting import amount_text
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Rejected
-from schedulers.formatting import amount_text
 from schedulers.spec import JobSpec
 from schedulers.states import Wait
 from workspaces.access.actors import Actor, authorize

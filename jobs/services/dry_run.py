@@ -15,7 +15,8 @@ from jobs.images.check import answer_for
 from jobs.outputs import warning
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import Ask, Room
-from jobs.scheduling.pending_explanation import change_text, wait_text
+from jobs.scheduling.pending_explanation import change_text
+from jobs.scheduling.pending_summary import wait_text
 from jobs.services.checks import (
     Place,
     ask_for,
@@ -30,8 +31,8 @@ from jobs.services.checks import (
 )
 from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
 from portal.core.errors import PortalError
+from portal.core.formatting import amount_text
 from schedulers.contract import Rejected
-from schedulers.formatting import amount_text
 from schedulers.images.config import Image
 from schedulers.spec import JobSpec
 from workspaces.access.actors import Actor

@@ -16,8 +16,8 @@ from jobs.quotas.preview import preview
 from jobs.quotas.tree import PLAIN, title, tree
 from jobs.web.team_rules import shown
 from portal.core.errors import InvalidInput, PortalError
+from portal.core.formatting import amount_text, typed_text
 from portal.web.denials import note_denial
-from schedulers.formatting import amount_text, typed_text
 from schedulers.spec.grammar import parse_size
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team

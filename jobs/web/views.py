@@ -17,6 +17,7 @@ from jobs.first_steps import guide_for
 from jobs.models import Job
 from jobs.outputs import told_of
 from jobs.scheduling import pending_explanation, quota_limits
+from jobs.scheduling.pending_summary import pending_summary
 from jobs.scheduling.placement import names_for
 from jobs.services.change import authorize_change
 from jobs.web.reading import facts_of_log
@@ -306,7 +307,7 @@ def _team(request: Any) -> Any:
 def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
     told = pending_explanation.answer(job, actor)
     return representations.job_row(job) | {
-        "pending": told or pending_explanation.brief(job),
+        "pending": told or pending_summary(job),
         "is_long": clock.now() - job.created_at > LONG_WAIT,
     }
 

@@ -1,4 +1,4 @@
-"""Amounts and spans as `schedulers.formatting` and the filter `amount` write them in English, in the reader's language: "4 cores", "49 min"."""
+"""Amounts and spans as `portal.core.formatting` and the filter `amount` write them in English, in the reader's language: "4 cores", "49 min"."""
 
 from __future__ import annotations
 

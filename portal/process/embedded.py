@@ -18,7 +18,7 @@ from portal.process.lock import HomeLock
 from portal.process.words import Welcome, say
 
 if TYPE_CHECKING:
-    from portal.asgi import ASGIApp
+    from portal.process.asgi_types import ASGIApp
 
 _M_ARENA_MAX = -8
 _GRACE = 5  # seconds that open requests and sockets get at the end

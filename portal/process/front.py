@@ -15,7 +15,7 @@ from typing import Any
 
 import httptools
 
-from portal.asgi import Message, Receive, Send
+from portal.process.asgi_types import Message, Receive, Send
 from portal.process.portions import LENGTH, NEXT
 
 _HOP_BY_HOP = frozenset(

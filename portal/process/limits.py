@@ -19,8 +19,8 @@ from typing import IO, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from portal.asgi import ASGIApp, Message, Receive, Send
 from portal.core.errors import InvalidInput, PortalError, RequestTimeout, TooLarge
+from portal.process.asgi_types import ASGIApp, Message, Receive, Send
 
 HEAD_SECONDS = 15.0  # for a request head, also on a connection that was kept
 HEAD_BYTES = 64 << 10

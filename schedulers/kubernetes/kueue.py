@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from portal.core.formatting import amount_text
 from schedulers import explanations
 from schedulers.capacity import Change
 from schedulers.contract import Waiting
-from schedulers.formatting import amount_text
 from schedulers.kubernetes import nodes, states
 from schedulers.states import Wait
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from schedulers.contract import Rejected
 
@@ -53,3 +55,8 @@ def labels(prefix: str, name: str) -> dict[str, str]:
 
 def _hash(text: str, length: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:length]
+
+
+def queue_of(job: Mapping[str, Any]) -> str:
+    """The LocalQueue it stands in; empty for none."""
+    return str(job["metadata"].get("labels", {}).get(QUEUE) or "")

@@ -58,7 +58,7 @@ class Queues:
 
     def waiting(self, job: Mapping[str, Any]) -> Waiting | None:
         """Why it has not let the Job go. None for one that is in no queue of it, or was let go."""
-        queue = queue_of(job)
+        queue = names.queue_of(job)
         if not queue or not job["spec"].get("suspend") or not self.version():
             return None
         space = job["metadata"]["namespace"]
@@ -71,7 +71,7 @@ class Queues:
 
     def give_up(self, job: Mapping[str, Any]) -> None:
         """It shall never let this Job go, whatever becomes free."""
-        if queue_of(job) and self.version():
+        if names.queue_of(job) and self.version():
             self._workloads.pop(job["metadata"]["namespace"], None)
             if (workload := self._of(job)) is not None:
                 path = f"{self._path(job['metadata']['namespace'])}/{segment(workload['metadata']['name'])}"
@@ -116,8 +116,3 @@ class Queues:
 
     def _path(self, space: str) -> str:
         return f"{GROUP}/{self.version()}/namespaces/{segment(space)}/workloads"
-
-
-def queue_of(job: Mapping[str, Any]) -> str:
-    """The LocalQueue it stands in; empty for none."""
-    return str(job["metadata"].get("labels", {}).get(names.QUEUE) or "")

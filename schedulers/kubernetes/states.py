@@ -10,7 +10,7 @@ from typing import Any
 
 from schedulers.contract import Observation, Waiting
 from schedulers.exit_reasons import Ending, classify
-from schedulers.kubernetes import names, pending_reasons, queues
+from schedulers.kubernetes import names, pending_reasons
 from schedulers.kubernetes.entrypoint import TIMED_OUT
 from schedulers.states import Reason, State
 
@@ -171,9 +171,9 @@ def _end(
         return reason, evidence, failed
     is_asked = names.CANCELED in job["metadata"].get("annotations", {})
     if (
-        failed is not None and queues.queue_of(job) and len(pods) > len_of(job) and not is_asked
+        failed is not None and names.queue_of(job) and len(pods) > len_of(job) and not is_asked
     ):  # let go again before we looked
-        return Reason.PREEMPTED, _TAKEN.format(queues.queue_of(job)), failed
+        return Reason.PREEMPTED, _TAKEN.format(names.queue_of(job)), failed
     if is_over and _still_ending(job, pods, now):
         return None
     if is_over and "Failed" not in done:
@@ -250,11 +250,11 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         return reason, " ".join(f"{said}: {message or _disruption_message(pod)}".split())[:500]
     if (
         job["spec"].get("suspend")
-        and queues.queue_of(job)
+        and names.queue_of(job)
         and not is_asked
         and ended.get("exitCode")
     ):
-        return Reason.PREEMPTED, _TAKEN.format(queues.queue_of(job))
+        return Reason.PREEMPTED, _TAKEN.format(names.queue_of(job))
     if is_asked and ended.get("reason") == _UNSEEN:
         return Reason.CANCELED, "Canceled before it started." if not ended.get("startedAt") else ""
     if ended.get("reason") == _UNSEEN and said != "DeadlineExceeded":

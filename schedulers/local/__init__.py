@@ -1,1 +1,1 @@
-"""The parts of the local backend. What a supervisor imports is paid by each job: see local_supervisor."""
+"""The parts of the local backend. What a supervisor imports is paid by each job: see supervisor."""

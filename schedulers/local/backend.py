@@ -1,6 +1,6 @@
 """This machine: real processes, each under a small supervisor that outlives the portal; in a container when an image is named.
 
-A job is a folder `<root>/<key>/` (see local_parts/local_supervisor.py for its files). Everything is found again from the folders, so the
+A job is a folder `<root>/<key>/` (see supervisor.py for its files). Everything is found again from the folders, so the
 portal, this object and the supervisors may all be killed at any moment.
 """
 

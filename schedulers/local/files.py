@@ -1,4 +1,4 @@
-"""Reading and writing the files of a job's folder, by little of the standard library (see local_supervisor)."""
+"""Reading and writing the files of a job's folder, by little of the standard library (see supervisor)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes of a job, from /proc (see local_supervisor)."""
+"""The processes of a job, from /proc (see supervisor)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The small program that stands by one local job: it starts it, or adopts it, watches its limits, and writes down how it ended.
 
-Started by `python -I -S -c BOOT …/local_supervisor.py DIR`; standard library only, and of that little: one starts for each job, and what
+Started by `python -I -S -c BOOT …/supervisor.py DIR`; standard library only, and of that little: one starts for each job, and what
 it imports is most of what it costs (`re`, which `json` wants, is twice the interpreter). It may be killed at any moment: the job writes its
 log and its exit code by itself, and the next supervisor goes on from the files in DIR.
 
@@ -22,8 +22,8 @@ import os
 import select
 import time
 
-from schedulers.local.files import boot_id, dump, is_full, parse, read, write
-from schedulers.local.processes import (
+from .files import boot_id, dump, is_full, parse, read, write
+from .processes import (
     kill,
     leftovers,
     memory_of,
@@ -45,8 +45,8 @@ if os.fork():
     os._exit(0)
 os.setsid()
 sys.path.append(os.path.dirname(os.path.dirname(sys.argv[1])))
-from local_parts import local_supervisor
-os._exit(local_supervisor.main(sys.argv[2]))
+from local import supervisor
+os._exit(supervisor.main(sys.argv[2]))
 """
 
 # The trap keeps the shell alive to write the code down; its children get the signals' defaults back.

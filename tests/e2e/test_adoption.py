@@ -22,7 +22,7 @@ def kill_all_but_the_job(portal: Portal) -> int:
     killed = 0
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []
-        if any("local_supervisor.py" in word for word in words) and any(
+        if any("supervisor.py" in word for word in words) and any(
             str(portal.home) in word for word in words
         ):
             process.kill()

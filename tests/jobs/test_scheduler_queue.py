@@ -12,6 +12,7 @@ from jobs.dispatch.claims import dispatch_all
 from jobs.dispatch.watch import native_queue, observations
 from jobs.models import Attempt, Job, PendingSpell
 from jobs.scheduling import pending_explanation
+from jobs.scheduling.pending_summary import pending_summary
 from portal.core import clock
 from portal.core.models import Event
 from schedulers.contract import Capability, Launch, Observation, Poll, Unavailable, Waiting
@@ -94,7 +95,7 @@ def test_the_schedulers_reason_is_shown_with_its_words_and_kept_in_the_history(
         "Account atlas holds 8 of 8 GPUs; this asks 2.",
         "12 jobs come first.",
     ]
-    assert pending_explanation.brief(handed_over) is not None
+    assert pending_summary(handed_over) is not None
 
 
 def test_advice_comes_with_the_reason(story, cluster, handed_over):

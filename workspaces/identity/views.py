@@ -20,7 +20,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.csrf import csrf_exempt
 from requests import RequestException
 
 from portal.core.errors import NotPermitted, PortalError, RateLimited
@@ -33,7 +32,6 @@ from workspaces.identity.http_client import reaching, wait
 from workspaces.identity.provider_rows import KINDS, provider_named
 from workspaces.identity.provider_services import config_of
 from workspaces.identity.reauthentication import asked, is_proved
-from workspaces.identity.saml import views as saml
 from workspaces.identity.session_restrictions import only_org_in
 from workspaces.models import Provider
 
@@ -41,7 +39,7 @@ log = logging.getLogger(__name__)
 View = Callable[..., HttpResponse]
 
 
-def _with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
+def with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
     """The row, of one of these kinds, the client that may ask it, and one page for whatever goes wrong with it."""
 
     @never_cache
@@ -71,7 +69,7 @@ def _with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
     return inside
 
 
-@_with_provider
+@with_provider
 def begin(request: HttpRequest, row: Provider) -> HttpResponse:
     """GET: a page with one button, as a link from elsewhere must not start anything. POST: on to the provider; by a page, since a
     form may lead to our own addresses only."""
@@ -113,9 +111,7 @@ def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
 
 
-callback = _with_provider(_callback, [Provider.Kind.OIDC])
-saml_acs = csrf_exempt(_with_provider(saml.acs, [Provider.Kind.SAML]))
-saml_finish = _with_provider(saml.finish, [Provider.Kind.SAML])
+callback = with_provider(_callback, [Provider.Kind.OIDC])
 
 
 def onward(request: HttpRequest, row: Provider, url: str) -> HttpResponse:

@@ -12,6 +12,7 @@ from django.db.models import Count, F, Q, QuerySet
 
 from portal.core import clock
 from portal.core.errors import NotFound
+from portal.core.formatting import scale_of
 from workspaces.access.actors import Actor
 from workspaces.access.custom_roles import own_roles_for, read_own_roles
 from workspaces.access.permissions import OrgRole, Permission
@@ -29,7 +30,7 @@ from workspaces.models import (
     User,
 )
 from workspaces.quotas.gpu_hours import begins_anew, used_now, with_hours, without_limit
-from workspaces.quotas.limits import GPU_HOURS, scale_of, unit_of
+from workspaces.quotas.limits import GPU_HOURS, unit_of
 from workspaces.tenancy.scope import platform_scope
 
 SOON = timedelta(days=7)

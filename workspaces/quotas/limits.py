@@ -21,10 +21,6 @@ RESOURCE_UNITS = {
     GPU_HOURS: "GPU-hours",
     STORAGE: "bytes",
 }
-SCALES = {
-    "cpu": 1000,
-    GPU_HOURS: 3_600_000,
-}  # how many of what is stored make one of what people read
 ORG, TEAM, USER = "org", "team", "user"
 
 
@@ -67,11 +63,6 @@ Amounts = Mapping[Meter, int]
 def unit_of(resource: str) -> str:
     """The unit people read: cpu is stored in thousandths and shown in cores."""
     return RESOURCE_UNITS[resource.partition(".")[0]]
-
-
-def scale_of(resource: str) -> int:
-    """What is stored for one of that unit."""
-    return SCALES.get(resource, 1)
 
 
 def judged(resources: Mapping[str, int]) -> Mapping[str, int]:

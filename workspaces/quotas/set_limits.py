@@ -12,11 +12,12 @@ from django.db.models import Q, Sum
 
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.events import Fact, record
+from portal.core.formatting import scale_of
 from portal.core.wakeups import hint
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Membership, Organization, Quota, Team, User
-from workspaces.quotas.limits import GPU_HOURS, ORG, RESOURCE_UNITS, USER, Meter, scale_of
+from workspaces.quotas.limits import GPU_HOURS, ORG, RESOURCE_UNITS, USER, Meter
 from workspaces.quotas.reservations import lock, standing_of, write
 
 MOST = 2000  # changes at once

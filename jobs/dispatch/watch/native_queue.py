@@ -18,6 +18,7 @@ from jobs.dispatch.submission import submitted
 from jobs.models import Attempt
 from jobs.scheduling import pending_history
 from jobs.scheduling.admission import Verdict
+from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE
 from portal.core import clock
 from portal.core.events import Fact, record
 from schedulers import capabilities_of
@@ -153,9 +154,7 @@ class Reasons:
         told = {
             by_key[seen.key].id: seen.waiting
             for seen in poll.observations
-            if seen.waiting
-            and seen.key in by_key
-            and by_key[seen.key].state in pending_history.THERE
+            if seen.waiting and seen.key in by_key and by_key[seen.key].state in IN_CLUSTER_QUEUE
         }
         before, self._told = self._told, told
         news = {
@@ -184,7 +183,7 @@ def _there(ids: Sequence[UUID]) -> list[Attempt]:
     rows = (
         Attempt.objects.select_for_update(of=("self",))
         .select_related("job")
-        .filter(id__in=ids, state__in=pending_history.THERE)
+        .filter(id__in=ids, state__in=IN_CLUSTER_QUEUE)
     )
     return list(rows.order_by("id"))
 

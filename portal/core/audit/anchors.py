@@ -10,8 +10,8 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 
 from portal.core import clock, vault
+from portal.core.audit.canonical import Head
 from portal.core.audit.models import AuditAnchor, AuditLink
-from portal.core.audit.sealing import Head
 
 PURPOSE = "audit anchors"
 EVERY = 1000  # links between two anchors of a chain at most, and

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -17,6 +18,16 @@ import orjson
 from django.db import connection
 
 from portal.core.models import Event
+
+
+@dataclass
+class Head:
+    """The end of a chain; `since` counts the links of this process that no anchor covers yet."""
+
+    seq: int
+    hash: bytes
+    since: int = 0
+
 
 COLUMNS = (
     "position",

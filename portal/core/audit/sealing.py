@@ -19,7 +19,9 @@ from django.db import connection, transaction
 from django.db.models import Max
 
 from portal.core import clock
+from portal.core.audit.anchors import last_cut
 from portal.core.audit.canonical import (
+    Head,
     Row,
     begin,
     canonical,
@@ -46,15 +48,6 @@ class Mark:
     position: int
     horizon: int
     made: float
-
-
-@dataclass
-class Head:
-    """The end of a chain; `since` counts the links of this process that no anchor covers yet."""
-
-    seq: int
-    hash: bytes
-    since: int = 0
 
 
 @dataclass
@@ -150,7 +143,5 @@ def heads_of(chains: Iterable[UUID]) -> dict[UUID, Head]:
 
 
 def _beginning(chain: UUID) -> Head:
-    from portal.core.audit.anchors import last_cut
-
     cut = last_cut(chain)
     return Head(cut.seq, bytes(cut.hash)) if cut else Head(0, begin(chain))

@@ -97,7 +97,7 @@ def _supervisors(folder: Path) -> list[int]:
             if (
                 len(words) > 2
                 and words[-2] == str(folder).encode()
-                and words[-3].endswith(b"local_supervisor.py")
+                and words[-3].endswith(b"supervisor.py")
             ):
                 found.append(int(entry.name))
     return found

@@ -26,11 +26,11 @@ LAUNCH = {
 
 def test_it_imports_none_of_the_modules_that_cost_more_than_the_interpreter():
     folder = Path(supervisor.__file__).parent.parent
-    what = f"import sys; sys.path.append({str(folder)!r}); from local_parts import local_supervisor; print(*sys.modules)"
+    what = f"import sys; sys.path.append({str(folder)!r}); from local import supervisor; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-I", "-S", "-c", what], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert "local_parts.local_supervisor" in loaded
+    assert "local.supervisor" in loaded
     assert not {"re", "json", "enum", "typing", "signal", "subprocess", "functools"} & set(loaded)
 
 

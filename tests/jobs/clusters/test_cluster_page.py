@@ -9,8 +9,8 @@ import pytest
 from clusters.capacity import natural, stock_of
 from clusters.health import history_of, standing
 from clusters.models import Cluster, Gpu, Node, Pool
+from clusters.node_capacity import Machine
 from jobs.models import Attempt, Job
-from jobs.scheduling.placement import Machine
 from portal.core import clock
 from portal.core.events import Fact, record
 from schedulers.states import State

@@ -13,8 +13,9 @@ import httpx
 import pytest
 import uvicorn
 
-from portal.asgi import ASGIApp, threaded_http
+from portal.asgi import threaded_http
 from portal.process import limits
+from portal.process.asgi_types import ASGIApp
 from portal.process.front import Relay
 from portal.process.limits import Connection, Limits, Pace
 from portal.process.prepare import listen

@@ -162,7 +162,7 @@ def test_a_slug_that_could_not_be_an_address_is_refused(story, atlas, slug):
 
 @each(
     "slug",
-    sorted(services.orgs.RESERVED & {"api", "accounts", "static", "ws", "metrics", "healthz"}),
+    sorted(organization_services.RESERVED & {"api", "accounts", "static", "ws", "metrics", "healthz"}),
 )
 def test_an_organization_cannot_take_an_address_of_the_portal(story, slug):
     with pytest.raises(InvalidInput, match="slug"):
@@ -175,8 +175,8 @@ def test_every_first_part_of_an_address_of_the_portal_is_reserved(story):
     from django.urls import get_resolver
 
     firsts = {str(p.pattern).partition("/")[0] for p in get_resolver().url_patterns} - {""}
-    assert firsts <= services.orgs.RESERVED
-    assert {"static", "ws"} <= services.orgs.RESERVED
+    assert firsts <= organization_services.RESERVED
+    assert {"static", "ws"} <= organization_services.RESERVED
 
 
 def test_only_an_operator_makes_organizations(story):

@@ -176,7 +176,7 @@ def test_two_roles_are_not_called_alike(story, atlas):
 
 
 def test_an_organization_has_no_endless_number_of_roles(story, atlas, monkeypatch):
-    monkeypatch.setattr(services.roles, "MOST", 1)
+    monkeypatch.setattr(access_services, "MOST", 1)
     make(story)
     with pytest.raises(Conflict, match="the most"):
         make(story, slug="other")

@@ -3,6 +3,7 @@ for a moment, and read by the next request, which has it."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from allauth.socialaccount.helpers import complete_social_login
@@ -10,6 +11,7 @@ from allauth.socialaccount.internal import statekit
 from allauth.socialaccount.sessions import LoginSession
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.views.decorators.csrf import csrf_exempt
 
 from portal.core import rate_windows
 from portal.core.errors import InvalidInput, NotFound, RateLimited
@@ -17,13 +19,18 @@ from portal.core.events import caller
 from workspaces.identity.error_messages import NOT_BEGUN
 from workspaces.identity.provider_services import config_of
 from workspaces.identity.saml.provider_type import SAML
+from workspaces.identity.views import refused, with_provider
 from workspaces.models import Provider
 from workspaces.tenancy.scope import platform_scope
 
 _COOKIE = "saml-acs-session"
 _A_MINUTE = 120  # answers from one address, behind which a whole house may be: each is kept for a moment, whoever sent it
 
+_saml = partial(with_provider, kinds=[Provider.Kind.SAML])
 
+
+@csrf_exempt
+@_saml
 def acs(request: HttpRequest, row: Provider) -> HttpResponse:
     """POST, from the other site."""
     from workspaces.identity.saml.protocol import LARGEST
@@ -43,10 +50,10 @@ def acs(request: HttpRequest, row: Provider) -> HttpResponse:
     return answer
 
 
+@_saml
 def finish(request: HttpRequest, row: Provider) -> HttpResponse:
     """GET, in the browser that began."""
     from workspaces.identity.saml.protocol import SamlProvider, accepted, saml_app
-    from workspaces.identity.views import refused
 
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     given = kept.store.get("response", "")

@@ -5,9 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from workspaces.quotas.limits import scale_of
-
+# How many of what is stored make one of what people read.
+SCALES = {"cpu": 1000, "gpu-hours": 3_600_000}
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+
+
+def scale_of(resource: str) -> int:
+    """Return what is stored for one of the unit that people read."""
+    return SCALES.get(resource, 1)
 
 
 def amount_text(resource: object, amount: Any) -> str:

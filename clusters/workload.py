@@ -1,0 +1,51 @@
+"""What runs and waits on clusters. Jobs are a layer above, so the app `jobs` registers its answers at start-up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+from uuid import UUID
+
+from clusters.models import Cluster, Pool
+from workspaces.access.actors import Actor
+from workspaces.models import Organization
+
+# As the filter of the job list has them.
+RUNNING = "starting,running,stopping"
+PENDING = "queued,dispatching,submitted"
+Load = list[dict[str, Any]]
+
+
+class Workload(Protocol):
+    """Rows of `Load` are {org, org_name, team, runs, waits, gpus}, most GPUs first."""
+
+    def reserved_by_node(
+        self, clusters: Iterable[UUID]
+    ) -> dict[tuple[UUID, str], tuple[int, int, int]]:
+        """Return (millicores, bytes of memory, GPUs) that Muster reserved, by (cluster, node name)."""
+
+    def load_of(self, actor: Actor, cluster: Cluster, pool: Pool | None = None) -> Load:
+        """Return the load by team of every organization. Operators only; raises NotPermitted."""
+
+    def load_in(self, actor: Actor, org: Organization, pool: Pool) -> Load:
+        """Return the load by team of one organization, from the jobs that the actor may see."""
+
+    def counts_in(self, actor: Actor) -> dict[tuple[UUID, UUID | None], dict[str, int]]:
+        """Return `runs` and `waits` of the jobs that the actor may see, by (cluster, pool)."""
+
+    def active_jobs_on(self, actor: Actor, cluster: Cluster) -> int:
+        """Return how many jobs have not ended there. Operators only; raises NotPermitted."""
+
+    def active_attempts_on(self, cluster: Cluster) -> int:
+        """Return how many attempts have not ended there."""
+
+
+_registered: list[Workload] = []
+
+
+def register(workload: Workload) -> None:
+    _registered[:] = [workload]
+
+
+def workload() -> Workload:
+    return _registered[0]

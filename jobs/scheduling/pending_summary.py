@@ -1,0 +1,127 @@
+"""Why a job is pending, in one sentence, from its row alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from clusters.models import Cluster
+from jobs.models import Job
+from jobs.scheduling import quota_limits
+from portal.core import clock
+from portal.core.formatting import amount_text, span_text
+from schedulers.states import State, Wait
+
+# With the cluster's own scheduler, or on a node that has not started it.
+IN_CLUSTER_QUEUE = frozenset({State.SUBMITTED, State.STARTING})
+_BEFORE_CLUSTER_DOWN = frozenset({Wait.HELD, Wait.DEPENDENCY, Wait.NO_CLUSTER, Wait.IMPOSSIBLE})
+
+
+def pending_summary(job: Job) -> dict[str, Any] | None:
+    """For rows of a list: the reason without asking anything anew. None for a job that does not wait."""
+    if not is_pending(job):
+        return None
+    wait, facts, since = Wait(job.wait or Wait.EVALUATING), {}, job.state_at
+    if job.cluster.trouble and job.state < State.SUBMITTED and wait not in _BEFORE_CLUSTER_DOWN:
+        wait, facts, since = (
+            Wait.CLUSTER_DOWN,
+            silence_of(job.cluster),
+            job.cluster.trouble_since or since,
+        )
+    return {
+        "code": str(wait),
+        "text": wait_text(wait, facts),
+        "since": since,
+        "numbers": {},
+        "holders": [],
+        "change": None,
+    }
+
+
+def is_pending(job: Job) -> bool:
+    """In our queue, on its way to a cluster that does not answer, or in the queue of its cluster's scheduler."""
+    is_stuck = job.state == State.DISPATCHING and bool(job.cluster.trouble)
+    return (
+        job.state == State.QUEUED or is_stuck or (job.state in IN_CLUSTER_QUEUE and bool(job.wait))
+    )
+
+
+def silence_of(cluster: Cluster) -> dict[str, str]:
+    return {
+        "said": cluster.trouble,
+        "for": span_text(clock.now() - (cluster.trouble_since or clock.now())),
+        "cluster": cluster.name,
+    }
+
+
+def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
+    """One sentence. With empty facts, the reason alone."""
+    if not facts:
+        return _BARE[wait]
+    if "text" in facts:  # the words of the cluster's own scheduler
+        return str(facts["text"])
+    match wait:
+        case Wait.DEPENDENCY:
+            return "Waits for " + ", ".join(f"#{n}" for n in facts["jobs"]) + " to end."
+        case Wait.IMPOSSIBLE:
+            return (
+                f"No node can ever hold it: it asks {amount_text(facts['resource'], facts['ask'])}, the largest node has "
+                f"{amount_text(facts['resource'], facts['largest'])}."
+            )
+        case Wait.CLUSTER_DOWN:
+            return _down_text(facts)
+        case Wait.BACKOFF:
+            return f"Try {facts['try']} begins in {facts['seconds']} s, after the last one failed."
+        case Wait.ARRAY_LIMIT:
+            return (
+                f"{facts['running']} of at most {facts['limit']} tasks of this array run at once."
+            )
+        case Wait.QUOTA_ORG | Wait.QUOTA_TEAM | Wait.QUOTA_USER:
+            return quota_limits.limit_text(facts)
+        case Wait.SCATTERED if "apart" in facts:
+            words = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
+            return f"Enough {' and '.join(words[n] for n in facts['apart'])} are free, but not together on one node."
+        case Wait.SCATTERED:
+            return (
+                f"{amount_text(facts['resource'], facts['free'])} are free, but not on one node: the most on one is "
+                f"{amount_text(facts['resource'], facts.get('most_on_one_node', 0))}, this asks "
+                f"{amount_text(facts['resource'], facts['ask'])}."
+            )
+        case Wait.CAPACITY:
+            return (
+                f"{amount_text(facts['resource'], facts['free'])} of {amount_text(facts['resource'], facts['total'])} free; "
+                f"this asks {amount_text(facts['resource'], facts['ask'])}."
+            )
+    return _BARE[wait]
+
+
+def _down_text(facts: Mapping[str, Any]) -> str:
+    text = "The cluster does not answer."
+    if "tries" in facts:
+        text = f"Cluster {facts['cluster']} could not take it yet."
+    elif "cluster" in facts:
+        text = f"Cluster {facts['cluster']} has not answered for {facts['for']}."
+    return f"{text} {facts['said']}"
+
+
+_BARE = {
+    Wait.HELD: "Held: it starts when somebody releases it.",
+    Wait.DEPENDENCY: "Waits for another job to end.",
+    Wait.NO_CLUSTER: "No cluster is connected.",
+    Wait.IMPOSSIBLE: "No node of the cluster can ever hold it.",
+    Wait.CLUSTER_DOWN: "The cluster does not answer.",
+    Wait.BACKOFF: "Waits a little before the next try.",
+    Wait.ARRAY_LIMIT: "As many tasks of this array run as may at once.",
+    Wait.QUOTA_USER: "Your own limit is reached.",
+    Wait.QUOTA_TEAM: "The team's limit is reached.",
+    Wait.QUOTA_ORG: "The organization's limit is reached.",
+    Wait.CLUSTER_HELD: "The cluster's own scheduler holds it.",
+    Wait.CLUSTER_LIMIT: "A limit of the cluster itself is reached.",
+    Wait.NODES_DOWN: "The nodes that could run it are down or drained.",
+    Wait.RESERVED: "The nodes that could run it are reserved.",
+    Wait.IMAGE: "Its image or its container cannot be had yet.",
+    Wait.CAPACITY: "The cluster is full.",
+    Wait.SCATTERED: "Enough is free, but not on one node.",
+    Wait.BEHIND: "Others come first in the cluster's queue.",
+    Wait.EVALUATING: "About to start.",
+}
