@@ -18,7 +18,7 @@ from portal.core.models import Event
 from schedulers import backends
 from schedulers.contract import Capability
 from schedulers.states import State
-from tests.jobs.clusters.conftest import Drainable
+from tests.clusters.conftest import Drainable
 from tests.test_permission_matrix import API, PAGES
 from tests.test_role_matrix import TABLE, WRITING_PAGES, Stage
 from tests.test_role_matrix import built as built  # noqa: PLC0414  fixtures

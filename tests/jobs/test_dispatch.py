@@ -27,7 +27,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 
 class ScriptedBackend:
-    """A double of a scheduler that answers as told; the real one is tested by the contract suite (tests/jobs/backends)."""
+    """A double of a scheduler that answers as told; the real one is tested by the contract suite (tests/schedulers)."""
 
     name, title, capabilities = "local", "this machine", frozenset({Capability.PLACES})
 

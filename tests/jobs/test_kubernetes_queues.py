@@ -12,9 +12,9 @@ from jobs.scheduling import pending_explanation
 from schedulers.contract import Rejected
 from schedulers.kubernetes import queues
 from schedulers.states import Reason, State, Wait
-from tests.jobs.backends.kubernetes_stage import launch
 from tests.jobs.kubernetes_site import Site
 from tests.jobs.stage import only_attempt
+from tests.schedulers.kubernetes_stage import launch
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from jobs.models import Job
 from portal.core.errors import InvalidInput
 from schedulers.contract import Handle, Identity, Rejected
 from schedulers.spec import parse_mapping
-from tests.jobs.clusters.conftest import drainable  # noqa: F401  a fixture for every test here
+from tests.clusters.conftest import drainable  # noqa: F401  a fixture for every test here
 from tests.jobs.stage import GIB, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 

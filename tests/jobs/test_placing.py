@@ -8,7 +8,7 @@ from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
 from jobs.scheduling.placement import BUSY, FREE, TROUBLED, UNKNOWN, choose
 from portal.core.errors import InvalidInput, NotPermitted
 from schedulers.spec import parse_mapping
-from tests.jobs.clusters.conftest import drainable, gangs  # noqa: F401  fixtures for every test here
+from tests.clusters.conftest import drainable, gangs  # noqa: F401  fixtures for every test here
 from tests.jobs.stage import GIB, cluster_with
 from workspaces.tenancy.scope import org_scope
 

@@ -1,5 +1,5 @@
 """An OpenID issuer that is a double, since no real one lies on purpose: each part of its answers can be replaced. What is friendly
-is tested against real providers (tests/workspaces/sso/test_real_providers.py)."""
+is tested against real providers (tests/workspaces/identity/test_real_providers.py)."""
 
 from __future__ import annotations
 

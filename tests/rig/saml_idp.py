@@ -1,5 +1,5 @@
 """A SAML identity provider that is a double, since no real one lies on purpose: it signs whatever text it is given. What is friendly
-is tested against pysaml2 (tests/workspaces/sso/test_real_providers.py)."""
+is tested against pysaml2 (tests/workspaces/identity/test_real_providers.py)."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from django.core.cache import cache
 from clusters.models import Cluster, Gpu, Node
 from schedulers import backends
 from schedulers.contract import Capability
-from tests.jobs.clusters.conftest import Drainable
+from tests.clusters.conftest import Drainable
 from tests.jobs.stage import GIB
 from tests.rig.registry import Registry, start_registry
 

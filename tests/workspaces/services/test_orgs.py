@@ -162,7 +162,9 @@ def test_a_slug_that_could_not_be_an_address_is_refused(story, atlas, slug):
 
 @each(
     "slug",
-    sorted(organization_services.RESERVED & {"api", "accounts", "static", "ws", "metrics", "healthz"}),
+    sorted(
+        organization_services.RESERVED & {"api", "accounts", "static", "ws", "metrics", "healthz"}
+    ),
 )
 def test_an_organization_cannot_take_an_address_of_the_portal(story, slug):
     with pytest.raises(InvalidInput, match="slug"):

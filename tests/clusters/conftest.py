@@ -1,0 +1,116 @@
+"""A backend with options and secrets, whose world the tests hold in their hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+
+from schedulers import backends
+from schedulers.contract import (
+    Capability,
+    Launch,
+    Output,
+    Probe,
+    Rejected,
+    Secret,
+    Stay,
+    Unavailable,
+    option,
+)
+from tests.jobs.conftest import hints_go_nowhere  # noqa: F401  a fixture
+
+
+@dataclass(frozen=True)
+class Config:
+    url: str = option("Address", note="https://…")
+    token: Secret = option("Token", default=Secret(""))  # noqa: RUF009  a str is immutable
+    transport: str = option("How", default="rest", choices=("rest", "cli"))
+    port: int = option("Port", default=6820)
+    verify: bool = option("Check the certificate", default=True)
+    proxy: str = option("Proxy", default="", is_rare=True)
+    key: Secret = option("Key", default=Secret(""), is_long=True)  # noqa: RUF009  a str is immutable
+    quiet: str = ""
+
+
+class Drainable:
+    """Knows the options it was made with; drains nodes that are not called "stuck"."""
+
+    name: ClassVar[str] = "drainable"
+    title: ClassVar[str] = "a scheduler"
+    capabilities = frozenset({Capability.DRAIN})
+    Config = Config
+    told: ClassVar[list[tuple[str, ...]]] = []
+    is_away: ClassVar[bool] = False
+
+    def __init__(self, options: Any):
+        self.options = options
+
+    @classmethod
+    def configured(cls, options: Any) -> Drainable:
+        return cls(options)
+
+    def probe(self) -> Probe:
+        if self.options["url"] == "broken":
+            raise RuntimeError(f"cannot use {self.options['token']}")
+        return Probe(
+            True,
+            f"reached {self.options['url']} with {len(self.options.get('token', ''))} letters of token",
+            "22.05",
+        )
+
+    def render(self, launch: Launch) -> str:
+        return f"{launch.partition} {launch.script}"
+
+    def output_of(self, key: str) -> Output:
+        return Output(f"/jobs/{key}/out", Stay.WEEK)
+
+    def drain(self, node: str, why: str) -> None:
+        if self.is_away:
+            raise Unavailable("no answer in 3 s")
+        if node == "stuck":
+            raise Rejected("no such node")
+        self.told.append(("drain", node, why))
+
+    def resume(self, node: str) -> None:
+        self.told.append(("resume", node))
+
+
+@pytest.fixture(autouse=True)
+def drainable(monkeypatch) -> type[Drainable]:
+    monkeypatch.setitem(backends(), "drainable", Drainable)
+    monkeypatch.setattr(Drainable, "told", [])
+    return Drainable
+
+
+@dataclass(frozen=True)
+class NeedyConfig:
+    key: Secret = option("Key")  # noqa: RUF009  a str is immutable
+
+
+class Needy(Drainable):
+    """Cannot be without its secret."""
+
+    name: ClassVar[str] = "needy"
+    Config = NeedyConfig
+
+
+class Apart(Drainable):
+    """Gives each of a job's nodes one of its own."""
+
+    name: ClassVar[str] = "apart"
+    capabilities = frozenset({Capability.GANG})
+
+
+class Packing(Drainable):
+    """Puts several of a job's nodes on one of its own."""
+
+    name: ClassVar[str] = "packing"
+    capabilities = frozenset({Capability.GANG, Capability.PACKS})
+
+
+@pytest.fixture(autouse=True)
+def gangs(monkeypatch) -> None:
+    for kind in (Needy, Apart, Packing):
+        monkeypatch.setitem(backends(), kind.name, kind)

@@ -1,0 +1,331 @@
+"""What every backend promises (schedulers/contract.py), each of them in turn.
+
+Keys are new each time: two suites on one machine never meet."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from schedulers import backends
+from schedulers.contract import Backend, Capability, Rejected
+from schedulers.states import Reason, State
+from tests.schedulers.conftest import MAKERS, backend_of
+
+ONCE = "echo started >> {path}; sleep 0.3; echo done"
+
+
+def _submit_elsewhere(kind, options, launch, go, handles) -> None:
+    go.wait(20)
+    handles.put(kind.configured(options).submit(launch))
+
+
+def test_every_backend_can_be_made_for_a_test():
+    assert set(backends()) == {backend_of(maker) for maker in MAKERS}
+
+
+def test_it_is_a_backend_with_a_title_and_known_capabilities(stage):
+    assert isinstance(stage.backend, Backend) and stage.kind.title
+    assert stage.kind.capabilities <= set(Capability)
+
+
+def test_probe_and_inventory_say_what_is_there(stage):
+    probe, nodes = stage.backend.probe(), stage.backend.inventory()
+    assert probe.is_ok and probe.message
+    assert nodes and all(node.cpus > 0 and node.memory > 1 << 20 for node in nodes)
+    assert all(node.gpus or node.note for node in nodes)
+
+
+def test_a_job_runs_to_its_end_and_its_output_is_kept(stage):
+    before, second = datetime.now(UTC), timedelta(seconds=1)
+    seen, log = stage.run("echo hello; echo sorry >&2; echo $WORD", env={"WORD": "ä b"})
+    assert (seen.state, seen.reason, seen.exit_code) == (State.SUCCEEDED, Reason.COMPLETED, 0)
+    assert log == "hello\nsorry\nä b\n".encode()
+    assert before - second < seen.started_at <= seen.finished_at < datetime.now(UTC) + second
+
+
+SECRET = "s3cr3t of $HOME `id` 'and' \"more\"\\n\nsecond line ä"
+
+
+def told_file(stage, key: str) -> Path:
+    """Where the job said that its secret lies."""
+    stage.logged(key, b"at ")
+    return Path(stage.log(key).decode().partition("at ")[2].split("\n")[0])
+
+
+def test_a_secret_as_a_file_is_there_whole_and_for_the_jobs_user_alone(stage):
+    seen, log = stage.run(
+        'cat "$KEY_FILE"; echo; cat "$KEY_FILE" > /dev/null; stat -L -c "%a %u" "$KEY_FILE"; id -u; env | grep -c s3cr3t; true',
+        files={"KEY": SECRET, "OTHER": "another"},
+    )
+    assert log.decode().startswith(f"{SECRET}\n") and seen.reason == Reason.COMPLETED, log
+    mode, owner, user, count = log.decode().removeprefix(SECRET).split()
+    assert (mode, owner, count) == ("400", user, "0") or (
+        "kubernetes" in stage.backend.name and (mode, count) == ("440", "0")
+    )
+
+
+@pytest.mark.parametrize(
+    "script", ["sleep 0.5", "trap '' TERM; sleep 60 & while true; do sleep 0.1; done"]
+)
+def test_the_file_of_a_secret_goes_with_the_job_however_it_ends(stage, script):
+    key = stage.submit(f'echo "at $KEY_FILE"; {script}', files={"KEY": SECRET}).key
+    path = told_file(stage, key)
+    if "trap" in script:
+        stage.backend.cancel(key, 0.5)
+    seen = stage.ended(key)
+    assert (
+        "trap" in script or "left behind" not in seen.evidence
+    )  # one that is killed may be starting another `sleep`
+    stage.wait_for(lambda: not path.exists(), 10)
+    assert not [
+        one
+        for one in Path("/dev/shm").rglob("*")
+        if key in one.name or one.name.startswith(".muster.")
+    ]
+    assert not [
+        one for one in stage.path.rglob("*") if one.is_file() and b"s3cr3t" in one.read_bytes()
+    ], "nor in what tells of the job"
+
+
+def test_the_file_of_a_secret_is_there_until_the_job_has_ended_politely(stage):
+    key = stage.submit(
+        'trap \'cat "$KEY_FILE"; exit 0\' TERM; echo "at $KEY_FILE"; while true; do sleep 0.05; done',
+        files={"KEY": SECRET},
+    ).key
+    told_file(stage, key)
+    stage.backend.cancel(key, 20)
+    stage.ended(key, 10)
+    assert SECRET in stage.log(key).decode()
+
+
+def test_the_environment_of_the_portal_stays_with_the_portal(stage, monkeypatch):
+    monkeypatch.setenv("MUSTER_SECRET_KEY", "sesame")
+    assert b"sesame" not in stage.run("env")[1]
+
+
+def test_submitting_a_key_twice_starts_it_once(stage):
+    launch = stage.launch(ONCE.format(path=stage.path / "starts"))
+    first, second = stage.backend.submit(launch), stage.backend.submit(launch)
+    assert first == second and first.native_id
+    stage.ended(launch.key)
+    assert stage.backend.submit(launch).key == launch.key
+    stage.ended(launch.key)
+    assert (stage.path / "starts").read_text() == "started\n"
+
+
+def test_threads_that_submit_one_key_at_once_start_it_once(stage):
+    launch = stage.launch(ONCE.format(path=stage.path / "starts"))
+    with ThreadPoolExecutor(6) as pool:
+        handles = set(pool.map(lambda _: stage.again().submit(launch), range(6)))
+    stage.ended(launch.key)
+    assert len(handles) == 1
+    assert (stage.path / "starts").read_text() == "started\n"
+
+
+def test_processes_that_submit_one_key_at_once_start_it_once(stage):
+    launch, context = (
+        stage.launch(ONCE.format(path=stage.path / "starts")),
+        multiprocessing.get_context("fork"),
+    )
+    go, handles = context.Event(), context.Queue()
+    arguments = (stage.kind, stage.options, launch, go, handles)
+    processes = [context.Process(target=_submit_elsewhere, args=arguments) for _ in range(5)]
+    for process in processes:
+        process.start()
+    go.set()
+    got = {handles.get(timeout=20) for _ in processes}
+    for process in processes:
+        process.join(20)
+    stage.ended(launch.key)
+    assert len(got) == 1
+    assert (stage.path / "starts").read_text() == "started\n"
+
+
+def test_an_attempt_is_found_while_it_runs_and_after_its_end(stage):
+    handle = stage.submit("sleep 0.5")
+    assert stage.backend.find(handle.key) == handle
+    stage.ended(handle.key)
+    assert stage.backend.find(handle.key) == handle
+
+
+def test_a_key_that_never_came_is_missing_everywhere(stage):
+    assert stage.backend.find("t-never") is None
+    poll = stage.backend.poll(["t-never"])
+    assert (list(poll.observations), list(poll.missing)) == ([], ["t-never"])
+    assert stage.backend.read_log("t-never", 0).data == b""
+    stage.backend.cancel("t-never")
+    stage.backend.forget("t-never")
+
+
+def test_one_poll_tells_all_that_were_asked_for(stage):
+    running, done = stage.submit("sleep 30").key, stage.submit("exit 4").key
+    stage.ended(done)
+    stage.wait_for(lambda: stage.look(running).state == State.RUNNING)
+    poll = stage.backend.poll([running, done, "t-never"])
+    assert {o.key: (o.state, o.reason) for o in poll.observations} == {
+        running: (State.RUNNING, None),
+        done: (State.FAILED, Reason.USER_ERROR),
+    }
+    assert list(poll.missing) == ["t-never"]
+
+
+def test_a_key_that_could_be_a_path_is_refused(subtests, stage):
+    for key in ["../escape", "a/b", "", "x" * 101, "a\0b"]:
+        with subtests.test(key=key):
+            with pytest.raises(Rejected):
+                stage.backend.find(key)
+
+
+def test_an_exit_code_is_told_as_it_was(subtests, stage):
+    for code in [1, 2, 17, 125, 255]:
+        with subtests.test(code=code):
+            seen, _ = stage.run(f"echo last words; exit {code}")
+            assert (seen.state, seen.reason, seen.exit_code) == (
+                State.FAILED,
+                Reason.USER_ERROR,
+                code,
+            )
+            assert "last words" in seen.evidence
+
+
+def test_the_evidence_quotes_what_the_program_said(stage):
+    seen, _ = stage.run("python3 -c 'raise ValueError(\"shape mismatch\")'")
+    assert "ValueError: shape mismatch" in seen.evidence
+
+
+def test_a_command_that_is_not_there_is_named(stage):
+    seen, _ = stage.run("set -e\nno-such-program --now")
+    assert (seen.reason, seen.exit_code) == (Reason.COMMAND_NOT_FOUND, 127)
+    assert "no-such-program: command not found" in seen.evidence
+
+
+def test_a_file_that_is_not_executable_is_told(stage):
+    (stage.path / "plain").write_text("text")
+    seen, _ = stage.run(str(stage.path / "plain"))
+    assert (seen.reason, seen.exit_code) == (Reason.NOT_EXECUTABLE, 126)
+
+
+def test_a_job_that_a_signal_ends_tells_which(stage):
+    seen, _ = stage.run("kill -SEGV $$")
+    assert (seen.state, seen.reason, seen.signal) == (State.FAILED, Reason.KILLED_BY_SIGNAL, 11)
+    assert "SIGSEGV" in seen.evidence
+
+
+def test_cancel_asks_politely_first(stage):
+    key = stage.submit(
+        "trap 'echo bye; exit 0' TERM; echo ready; while true; do sleep 0.05; done"
+    ).key
+    stage.logged(key, b"ready")
+    stage.backend.cancel(key, 20)
+    stage.ended(key, 10)
+    assert stage.log(key).endswith(b"bye\n")
+
+
+def test_a_job_that_ends_by_the_polite_signal_is_canceled(stage):
+    key = stage.submit("echo ready; sleep 60").key
+    stage.logged(key, b"ready")
+    stage.backend.cancel(key, 20)
+    seen = stage.ended(key, 10)
+    assert (seen.state, seen.reason) == (State.CANCELED, Reason.CANCELED)
+
+
+def test_a_job_that_ignores_the_polite_signal_is_killed_after_the_grace(stage):
+    key = stage.submit("trap '' TERM; echo ready; while true; do sleep 0.05; done").key
+    stage.logged(key, b"ready")
+    stage.backend.cancel(key, 1)
+    assert stage.look(key).state == State.STOPPING
+    seen = stage.ended(key, 10)
+    assert (seen.state, seen.reason) == (State.CANCELED, Reason.CANCELED)
+    assert seen.finished_at - seen.started_at >= timedelta(seconds=0.9)
+    assert stage.wait_for(lambda: not _processes_of(key))
+
+
+def test_canceling_reaches_the_children_too(stage):
+    key = stage.submit("sleep 61 & sleep 62 & (sleep 63; true) & echo ready; wait").key
+    stage.logged(key, b"ready")
+    stage.backend.cancel(key, 5)
+    stage.ended(key, 10)
+    assert stage.wait_for(lambda: not _processes_of(key))
+
+
+def test_canceling_twice_and_after_the_end_changes_nothing(stage):
+    key = stage.submit("exit 3").key
+    first = stage.ended(key)
+    stage.backend.cancel(key, 0)
+    stage.backend.cancel(key, 0)
+    assert stage.look(key) == first and first.reason == Reason.USER_ERROR
+
+
+def test_the_time_limit_ends_a_job_and_says_so(stage):
+    seen, _ = stage.run("sleep 60", time_limit=1.0)
+    assert (seen.state, seen.reason) == (State.FAILED, Reason.TIME_LIMIT)
+    assert "limit of 1 s" in seen.evidence
+    assert timedelta(seconds=0.9) < seen.finished_at - seen.started_at < timedelta(seconds=10)
+
+
+def test_a_job_over_its_memory_is_stopped_as_out_of_memory(stage):
+    script = "exec python3 -c \"import time; x = b'x' * (200 << 20); time.sleep(60)\""
+    seen, _ = stage.run(script, memory=64 << 20)
+    assert (seen.state, seen.reason) == (State.FAILED, Reason.OUT_OF_MEMORY)
+    assert "of 64 MiB" in seen.evidence and seen.peak_memory >= 64 << 20
+
+
+def test_a_log_is_read_by_offsets(stage):
+    key = stage.submit("printf 0123456789").key
+    stage.ended(key)
+    read = partial(stage.backend.read_log, key)
+    assert [read(0).data, read(4).data, read(4, 3).data] == [b"0123456789", b"456789", b"456"]
+    assert [read(10).data, read(99).data] == [b"", b""]
+    assert read(4, 3).start == 4 and abs(read(0).at / 1000 - datetime.now(UTC).timestamp()) < 60
+
+
+def test_output_of_any_bytes_comes_back_as_it_was(stage):
+    path = stage.path / "noise"
+    path.write_bytes(noise := bytes(range(256)) * 5000 + b"\r\xff\xfe\0no newline")
+    seen, log = stage.run(f"cat {path}")
+    assert seen.reason == Reason.COMPLETED and log == noise
+
+
+def test_a_new_backend_object_adopts_what_runs(stage):
+    key = stage.submit("echo one; sleep 0.7; echo two; exit 5").key
+    stage.logged(key, b"one")
+    other = stage.again()
+    assert other.find(key) == stage.backend.find(key)
+    assert stage.look(key, other).state == State.RUNNING
+    seen = stage.ended(key, backend=other)
+    assert seen.exit_code == 5 and stage.log(key) == b"one\ntwo\n"
+
+
+def test_forgetting_frees_what_has_ended_and_nothing_else(stage):
+    running, done = stage.submit("sleep 30").key, stage.submit("true").key
+    stage.ended(done)
+    stage.backend.forget(done)
+    stage.backend.forget(running)
+    assert stage.backend.find(done) is None
+    assert stage.backend.find(running) is not None
+
+
+def test_render_shows_the_script_and_stars_the_secrets(stage):
+    text = stage.backend.render(
+        stage.launch("echo hi", env={"PLAIN": "seen", "API_TOKEN": "sesame"})
+    )
+    assert "echo hi" in text and "PLAIN=seen" in text and "sesame" not in text
+
+
+def _processes_of(key: str) -> list[str]:
+    return [pid for pid in os.listdir("/proc") if pid.isdigit() and _is_of(pid, key)]
+
+
+def _is_of(pid: str, key: str) -> bool:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return key.encode() in file.read()
+    except OSError:
+        return False

@@ -1,0 +1,52 @@
+"""The Kubernetes backend while its API server never answers to the end. Against our double, which can be told to."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from schedulers import http_connection
+from schedulers.contract import Unavailable
+from schedulers.kubernetes import observed
+from schedulers.states import State
+from tests.rig.kubernetes_double import Drip
+from tests.schedulers.kubernetes_stage import launch, state_of
+
+
+@pytest.mark.parametrize("part", ["POST /apis/batch", "POST /secrets"])
+def test_a_hand_over_is_not_held_and_the_job_starts_once(
+    double, backend, monkeypatch, tmp_path, wait_for, part
+):
+    wanted = launch(f"echo started >> {tmp_path}/starts")
+    backend.submit(launch())  # the namespace is there from now on
+    monkeypatch.setattr(http_connection, "WHOLE", 0.5)
+    double.fail(part, Drip(0.1))
+    start = time.monotonic()
+    with pytest.raises(Unavailable, match="in time"):
+        backend.submit(wanted)
+    assert time.monotonic() - start < 5
+    backend.submit(wanted)
+    wait_for(lambda: state_of(backend, wanted.key) == State.SUCCEEDED)
+    assert (tmp_path / "starts").read_text() == "started\n"
+
+
+def test_it_is_unavailable_and_heals(double, backend, monkeypatch, wait_for):
+    key = backend.submit(launch()).key
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+    monkeypatch.setattr(observed, "SILENT", 0.0)
+    monkeypatch.setattr(http_connection, "WHOLE", 0.5)
+    double.fail("/readyz", Drip(0.1))
+    with pytest.raises(Unavailable, match="in time"):
+        backend.poll([key])
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+
+
+def test_a_watch_that_is_broken_off_is_told_in_words(double, backend, wait_for, caplog):
+    caplog.set_level("INFO")
+    key = backend.submit(launch()).key
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+    double.cut()
+    wait_for(lambda: "broke:" in caplog.text)
+    assert f"The connection to {double.url} was broken off." in caplog.text
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)

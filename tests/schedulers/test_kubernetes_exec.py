@@ -1,0 +1,106 @@
+"""A command beside a running pod. Against our double, which speaks the websocket of `kubectl exec`, or a real cluster (tests/rig/kube.py)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schedulers.contract import Rejected, Unavailable
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import State
+from tests.rig.kube import folder_of, options_of
+from tests.schedulers.kubernetes_stage import launch, state_of
+
+
+@pytest.fixture(scope="module")
+def anywhere() -> KubernetesBackend:
+    """On the double, or on a real cluster."""
+    return KubernetesBackend.configured(options_of())
+
+
+@pytest.fixture
+def running(anywhere, wait_for) -> Iterator[str]:
+    key = started(anywhere, wait_for)
+    yield key
+    anywhere.cancel(key, 0)
+
+
+def started(backend: KubernetesBackend, wait_for) -> str:
+    key: str = backend.submit(launch("echo here > note; sleep 60", env={"WORD": "it's"})).key
+    wait_for(lambda: state_of(backend, key) == State.RUNNING, 20)
+    return key
+
+
+def test_a_command_runs_beside_the_job_in_its_directory_with_its_variables(
+    anywhere, running, wait_for
+):
+    wait_for(lambda: anywhere.exec(running, ["sh", "-c", "ls"])[1])
+    assert anywhere.exec(running, ["sh", "-c", "cat note; echo $WORD; exit 3"]) == (
+        3,
+        b"here\nit's\n",
+    )
+    assert anywhere.exec(running, ["printf", "%s|", "a b", "$HOME", "*", "ä"]) == (
+        0,
+        "a b|$HOME|*|ä|".encode(),
+    )
+
+
+def test_both_outputs_come_back(anywhere, running):
+    code, output = anywhere.exec(running, ["sh", "-c", "echo one; echo two >&2"])
+    assert code == 0 and set(output.splitlines()) == {b"one", b"two"}
+
+
+def test_much_output_comes_back_whole_and_too_much_is_refused(anywhere, running):
+    code, output = anywhere.exec(running, ["head", "-c", "3000000", "/dev/zero"])
+    assert (code, len(output)) == (0, 3_000_000)
+    with pytest.raises(Rejected, match="more than 16 MiB"):
+        anywhere.exec(running, ["head", "-c", "20000000", "/dev/zero"])
+
+
+def test_a_command_that_does_not_end_is_stopped_with_all_it_started(
+    anywhere, running, wait_for, tmp_path
+):
+    beat = folder_of(tmp_path) / "beat"
+    began = time.monotonic()
+    with pytest.raises(Rejected, match="did not end within"):
+        anywhere.exec(
+            running,
+            ["sh", "-c", f"(while true; do echo x >> {beat}; sleep 0.1; done) & sleep 61"],
+            timeout=0.5,
+        )
+    assert time.monotonic() - began < 20  # the command takes 61
+    wait_for(lambda: _is_still(beat), 10)
+
+
+def _is_still(path: Path) -> bool:
+    before = path.stat().st_size
+    time.sleep(0.5)
+    return path.stat().st_size == before
+
+
+def test_a_command_that_is_not_there_is_told(anywhere, running):
+    code, output = anywhere.exec(running, ["no-such-program"])
+    assert code == 127 and b"no-such-program: command not found" in output
+
+
+def test_a_command_beside_what_does_not_run_is_refused(anywhere, running):
+    with pytest.raises(Rejected, match="not running"):
+        anywhere.exec("t-none", ["true"])
+
+
+def test_a_right_that_is_missing_is_named(double, backend, wait_for):
+    running = started(backend, wait_for)
+    double.denied.add("get pods/exec")
+    with pytest.raises(Unavailable, match="pods/exec"):
+        backend.exec(running, ["true"])
+
+
+def test_a_server_that_is_gone_is_unavailable(double, backend, wait_for):
+    running = started(backend, wait_for)
+    double._server.shutdown()
+    double._server.server_close()
+    with pytest.raises(Unavailable):
+        backend.exec(running, ["true"])

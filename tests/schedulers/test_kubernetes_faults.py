@@ -1,0 +1,413 @@
+"""The Kubernetes backend while its API server breaks off, forgets, refuses and hangs. Against our double, which can be told to."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from schedulers.contract import Rejected, Unavailable
+from schedulers.kubernetes import observed
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import Reason, State, Wait
+from tests.rig.kubernetes_double import Double
+from tests.rig.kubernetes_node import NODE
+from tests.rig.kubernetes_store import Answer
+from tests.rig.seeds import courses
+from tests.schedulers.kubernetes_stage import launch, state_of
+
+BUSY = Answer(429, "TooManyRequests", "too many requests", after=1)
+BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
+
+
+def lists_of(double: Double) -> int:
+    return sum(
+        "GET /apis/batch/v1/jobs?" in line and "watch=1" not in line and "+in+" not in line
+        for line in double.asked
+    )
+
+
+def test_a_watch_that_breaks_off_goes_on_where_it_was(double, backend, wait_for):
+    key = backend.submit(launch("sleep 1.5; exit 4")).key
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+    lists = lists_of(double)
+    for _ in range(3):
+        double.cut()
+    wait_for(lambda: state_of(backend, key) == State.FAILED, 15)
+    assert lists_of(double) == lists
+
+
+@courses(range(3), few=1)
+def test_breaks_at_any_moment_lose_no_end(double, backend, wait_for, seed):
+    dice, keys = random.Random(seed), []
+    for _ in range(8):
+        keys.append(backend.submit(launch(f"sleep {dice.random()}; exit {dice.randrange(2)}")).key)
+        dice.choice(
+            [double.cut, double.store.forget_changes, lambda: double.fail("watch=1", BROKEN)]
+        )()
+        state_of(backend, keys[-1])
+    wait_for(lambda: all((state_of(backend, key) or State.QUEUED).is_final for key in keys), 30)
+
+
+def test_a_version_forgotten_in_the_stream_is_listed_anew(double, backend, wait_for):
+    key = backend.submit(launch()).key
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+    lists = lists_of(double)
+    double.store.forget_changes()
+    wait_for(lambda: lists_of(double) > lists)
+    assert state_of(backend, key) == State.RUNNING
+
+
+def test_a_version_forgotten_before_connecting_is_listed_anew(double, backend, wait_for):
+    key = backend.submit(launch()).key
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+    lists = lists_of(double)
+    double.fail("/batch/v1/jobs watch=1", Answer(410, "Expired", "too old resource version"))
+    double.cut()
+    wait_for(lambda: lists_of(double) > lists)
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+
+
+def test_bookmarks_move_the_version_on(double, backend, wait_for):
+    state_of(backend, "t-none")
+    double.store.version += 500
+    wait_for(lambda: backend._view._jobs._version == str(double.store.version))
+    double.cut()
+    wait_for(
+        lambda: any(
+            f"resourceVersion={double.store.version}&" in line
+            for line in double.asked
+            if "watch=1" in line
+        )
+    )
+
+
+def test_what_is_not_synced_is_unavailable_and_never_missing(
+    double, backend, monkeypatch, wait_for
+):
+    monkeypatch.setattr(observed, "SYNC", 0.3)
+    double.fail("GET /api/v1/pods", BROKEN, 3)
+    with pytest.raises(Unavailable, match="leader changed"):
+        backend.poll(["t-any"])
+    assert wait_for(lambda: state_of(backend, "t-any") is None and not double.answers)
+
+
+def test_a_server_that_hangs_is_unavailable_within_seconds_and_heals(
+    double, backend, monkeypatch, wait_for
+):
+    monkeypatch.setattr("schedulers.kubernetes.client.READ", 0.5)
+    key = backend.submit(launch()).key
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+    monkeypatch.setattr(observed, "SILENT", 0.0)
+    double.fail("/readyz", 30.0)
+    start = time.monotonic()
+    with pytest.raises(Unavailable, match="in time"):
+        backend.poll([key])
+    assert time.monotonic() - start < 15  # it hangs for 30
+    wait_for(lambda: state_of(backend, key) == State.RUNNING)
+
+
+def test_retry_after_is_kept(double, backend):
+    double.fail("POST", BUSY)
+    with pytest.raises(Unavailable, match="429"):
+        backend.submit(launch())
+    asked = len(double.asked)
+    with pytest.raises(Unavailable, match="rest"):
+        backend.submit(launch())
+    assert len(double.asked) == asked
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        BROKEN,
+        Answer(503, "ServiceUnavailable", "apiserver not ready"),
+        Answer(504, "Timeout", "timed out"),
+    ],
+    ids=str,
+)
+def test_a_failing_server_is_unavailable_and_the_job_starts_once_afterwards(
+    double, backend, answer, tmp_path, wait_for
+):
+    wanted = launch(f"echo started >> {tmp_path}/starts")
+    double.fail("/jobs", answer)
+    with pytest.raises(Unavailable):
+        backend.submit(wanted)
+    backend.submit(wanted)
+    wait_for(lambda: state_of(backend, wanted.key) == State.SUCCEEDED)
+    assert (tmp_path / "starts").read_text() == "started\n"
+
+
+def test_a_job_without_its_secrets_gets_them_when_it_is_submitted_again(double, backend, wait_for):
+    wanted = launch("echo $WORD", env={"WORD": "kept"})
+    double.fail("/secrets", BROKEN)
+    with pytest.raises(Unavailable):
+        backend.submit(wanted)
+    backend.submit(wanted)
+    wait_for(lambda: state_of(backend, wanted.key) == State.SUCCEEDED)
+    assert backend.read_log(wanted.key, 0).data == b"kept\n"
+
+
+def test_what_admission_refuses_is_refused_with_the_part_of_the_spec(double, backend):
+    causes = (
+        ("spec.template.spec.containers[0].resources.limits[nvidia.com/gpu]", "Invalid value"),
+    )
+    double.fail("POST /apis/batch", Answer(422, "Invalid", "Job is invalid", causes))
+    with pytest.raises(Rejected, match="invalid") as told:
+        backend.submit(launch())
+    assert told.value.field == "resources.gpus"
+
+
+def test_a_name_that_is_anothers_is_not_adopted(double, backend):
+    wanted = launch()
+    backend.submit(launch())  # the namespace is there from now on
+    double.store.create(
+        "jobs",
+        "muster-jobs",
+        {"metadata": {"name": wanted.key, "labels": {}}, "spec": {"suspend": True}, "kind": "Job"},
+    )
+    with pytest.raises(Rejected, match="none of Muster's"):
+        backend.submit(wanted)
+
+
+def test_a_namespace_that_is_anothers_is_not_used(double, backend):
+    double.store.create(
+        "namespaces",
+        "",
+        {"kind": "Namespace", "metadata": {"name": "muster-atlas-vision", "labels": {}}},
+    )
+    with pytest.raises(Rejected, match="not this portal's"):
+        backend.submit(launch(org="atlas", team="vision"))
+
+
+def test_a_name_used_again_is_another_job(double, backend, wait_for):
+    wanted = launch("exit 3")
+    first = backend.submit(wanted)
+    wait_for(lambda: state_of(backend, wanted.key) == State.FAILED)
+    backend.forget(wanted.key)
+    wait_for(lambda: not double.store.all("secrets", "muster-jobs"))
+    second = backend.submit(launch("sleep 30", key=wanted.key))
+    assert (
+        first.native_id.rpartition("/")[0] == second.native_id.rpartition("/")[0]
+        and first != second
+    )
+    wait_for(lambda: state_of(backend, wanted.key) == State.RUNNING)
+    assert backend.find(wanted.key) == second
+
+
+def test_a_reply_lost_after_success_starts_it_once(
+    double, backend, tmp_path, wait_for, monkeypatch
+):
+    wanted = launch(f"echo started >> {tmp_path}/starts")
+    made = backend._creator._wire.post
+
+    def lose(path: str, body: Any, **query: Any) -> Any:
+        answer = made(path, body, **query)
+        if path.endswith("/jobs"):
+            monkeypatch.undo()
+            raise Unavailable("the reply was lost")
+        return answer
+
+    monkeypatch.setattr(backend._creator._wire, "post", lose)
+    with pytest.raises(Unavailable, match="lost"):
+        backend.submit(wanted)
+    handle = backend.submit(wanted)
+    wait_for(lambda: state_of(backend, wanted.key) == State.SUCCEEDED)
+    assert backend.find(wanted.key) == handle and (tmp_path / "starts").read_text() == "started\n"
+
+
+def test_news_that_come_before_our_own_answer_are_not_put_back(
+    double, backend, wait_for, monkeypatch
+):
+    key = backend.submit(launch(gpus=9)).key
+    wait_for(lambda: next((o for o in backend.poll([key]).observations if o.waiting), None))
+    patch = backend._wire.patch
+
+    def late(path: str, body: Any, **query: Any) -> Any:
+        answer = patch(path, body, **query)
+        wait_for(lambda: backend._view._jobs.of(key)[0]["status"].get("conditions"))
+        return answer
+
+    monkeypatch.setattr(backend._wire, "patch", late)
+    backend.cancel(key)
+    assert (
+        wait_for(
+            lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None)
+        ).reason
+        == Reason.CANCELED
+    )
+
+
+def test_one_pod_that_cannot_be_read_hides_no_other(double, backend, wait_for, caplog):
+    odd, other = backend.submit(launch()).key, backend.submit(launch("sleep 1; exit 3")).key
+    wait_for(lambda: state_of(backend, odd) == State.RUNNING)
+    name = next(
+        pod["metadata"]["name"]
+        for pod in double.store.all("pods", "muster-jobs", f"muster/key={odd}")
+    )
+    double.store.update(
+        "pods", "muster-jobs", name, lambda thing: thing["status"].update(containerStatuses=7)
+    )
+    wait_for(lambda: state_of(backend, other) == State.FAILED)
+    poll = backend.poll([odd, other])
+    assert (
+        [seen.key for seen in poll.observations] == [other]
+        and not poll.missing
+        and odd in caplog.text
+    )
+
+
+TEXTS = [
+    "$(HOME) $(MUSTER_JOB_KEY)",
+    "a\nb: {c}\n---",
+    "'\"`$x`\\",
+    "\x1b[31m\x07\t",
+    "ä \u202e 漢字 \U0001f600",
+    "#SBATCH -w x",
+    "%s %n {0}",
+]
+
+
+def test_text_arrives_in_the_process_as_it_was(double, backend, wait_for):
+    env = {f"VALUE_{number}": text for number, text in enumerate(TEXTS)}
+    shown = " ".join(f'"${name}"' for name in env)
+    key = backend.submit(launch(f"printf '%s\\0' {shown}", env=env)).key
+    wait_for(lambda: state_of(backend, key) == State.SUCCEEDED)
+    assert backend.read_log(key, 0).data.decode().split("\0") == [*TEXTS, ""]
+
+
+def test_too_many_gpus_wait_in_words_and_are_canceled_before_they_start(double, backend, wait_for):
+    key = backend.submit(launch(gpus=9)).key
+    seen = wait_for(lambda: next((o for o in backend.poll([key]).observations if o.waiting), None))
+    assert seen.state == State.SUBMITTED and seen.waiting.wait == Wait.IMPOSSIBLE
+    assert (
+        seen.waiting.text
+        == "No node of the cluster is large enough: the largest has 8 GPUs, it asks 9 GPUs."
+    )
+    backend.cancel(key)
+    ended = wait_for(
+        lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None)
+    )
+    assert (ended.reason, ended.evidence) == (Reason.CANCELED, "Canceled before it started.")
+
+
+def test_a_gang_has_a_rank_each_and_a_log_each(double, backend, wait_for):
+    key = backend.submit(
+        launch(
+            'echo "rank $NODE_RANK of $NNODES at $MASTER_ADDR"', num_nodes=3, env={"NNODES": "3"}
+        )
+    ).key
+    wait_for(lambda: state_of(backend, key) == State.SUCCEEDED)
+    assert [backend.read_rank(key, rank, 0).data for rank in range(3)] == [
+        f"rank {r} of 3 at {key}-0.{key}\n".encode() for r in range(3)
+    ]
+    assert backend.read_log(key, 0).data == backend.read_rank(key, 0, 0).data
+
+
+def test_slow_last_lines_of_failed_pods_delay_no_other_state(
+    double, backend, wait_for, monkeypatch
+):
+    monkeypatch.setattr(observed, "TAILS_FOR", 0.1)
+    failed = [backend.submit(launch("echo no route; exit 3")).key for _ in range(6)]
+    good = backend.submit(launch("true")).key
+    wait_for(
+        lambda: (
+            {pod["status"]["phase"] for pod in double.store.all("pods", "")}
+            == {"Failed", "Succeeded"}
+        )
+    )
+    wait_for(lambda: state_of(backend, good) == State.SUCCEEDED)
+    double.fail("/log tailLines", 1.5, 6)
+    began = time.monotonic()
+    assert good in {one.key for one in backend.poll([*failed, good]).observations}
+    assert time.monotonic() - began < 5
+    wait_for(lambda: all(state_of(backend, key) == State.FAILED for key in failed))
+    assert all("no route" in one.evidence for one in backend.poll(failed).observations)
+
+
+def test_a_gang_ends_by_its_first_failure_and_names_the_rank(double, backend, wait_for):
+    key = backend.submit(
+        launch('[ "$NODE_RANK" = 1 ] && { echo "no route"; exit 9; }; sleep 0.5', num_nodes=2)
+    ).key
+    seen = wait_for(
+        lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None)
+    )
+    assert (
+        (seen.reason, seen.exit_code) == (Reason.USER_ERROR, 9)
+        and seen.evidence.startswith("Rank 1: ")
+        and "no route" in seen.evidence
+    )
+
+
+def test_draining_cordons_a_node_with_its_reason_and_resuming_takes_it_back(double, backend):
+    backend.drain(NODE, "Dot: a fan is loud")
+    node = backend.inventory()[0]
+    assert node.is_drained and "a fan is loud" in node.note and node.is_ready
+    backend.resume(NODE)
+    assert not backend.inventory()[0].is_drained
+    with pytest.raises(Rejected, match="No node"):
+        backend.drain("no-such-node", "why not")
+
+
+def test_the_probe_names_the_rights_that_are_missing(double, backend):
+    assert backend.probe().is_ok
+    double.denied |= {"create jobs", "list nodes"}
+    probe = backend.probe()
+    assert (
+        not probe.is_ok and "create jobs.batch" in probe.message and "list nodes" in probe.message
+    )
+
+
+WRONG = [
+    ({"server": "https://no-such-host.invalid:6443"}, "unknown to DNS"),
+    ({"server": "http://127.0.0.1:1"}, "connection was refused"),
+    ({"server": "ftp://x"}, "must be an address"),
+    ({"kubeconfig": "}{"}, "not YAML"),
+    ({"kubeconfig": "{}"}, "no context"),
+]
+
+
+def test_the_probe_says_in_words_what_is_wrong(subtests):
+    for options, words in WRONG:
+        with subtests.test(options=options, words=words):
+            probe = KubernetesBackend.configured(options).probe()
+            assert not probe.is_ok and words in probe.message
+
+
+def test_a_wrong_token_is_told(double):
+    assert (
+        "401"
+        in KubernetesBackend.configured({"server": double.url, "token": "wrong"}).probe().message
+    )
+
+
+def test_the_threads_of_a_backend_end_with_it(double, wait_for):
+    backend = KubernetesBackend.configured(
+        {"server": double.url, "token": double.token, "image": "x"}
+    )
+    backend.poll(["t-none"])
+    watching = {thread for thread in threading.enumerate() if thread.name.startswith("watch /")}
+    assert watching
+    mirrors = (backend._view._jobs, backend._view._pods)
+    del backend
+    double.cut()
+    assert wait_for(lambda: all(mirror._stopped.is_set() for mirror in mirrors))
+
+
+def test_the_log_of_what_runs_is_not_asked_for_at_each_look_and_its_last_lines_come_with_the_end(
+    double, backend
+):
+    key = backend.submit(launch("echo one; sleep 2; echo two; exit 4")).key
+    output, state = b"", None
+    while (
+        state != State.FAILED
+    ):  # as the watcher does: twenty looks a second, and one more at the end
+        state = state_of(backend, key)
+        output += backend.read_log(key, len(output)).data
+        time.sleep(0.05)
+    asked = sum("/log?" in line for line in double.asked)
+    assert output == b"one\ntwo\n" and 3 <= asked <= 12
+    assert backend.read_log(key, 0).data == output

@@ -1,0 +1,84 @@
+"""What jobs write, on a volume that stays. Against our double, or a real cluster (tests/rig/kube.py)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from schedulers.contract import Output, Rejected, Stay
+from schedulers.kubernetes import pod
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import State
+from tests.rig.kube import claim_of, folder_of, options_of
+from tests.schedulers.kubernetes_stage import launch, state_of
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    return folder_of(tmp_path)
+
+
+@pytest.fixture
+def keeping(place: Path) -> KubernetesBackend:
+    return KubernetesBackend.configured({**options_of(), "shared": [], "outputs": claim_of(place)})
+
+
+def over(backend: KubernetesBackend, key: str, wait_for) -> State:
+    return wait_for(
+        lambda: (state := state_of(backend, key)) is not None and state.is_final and state, 40
+    )
+
+
+def test_what_a_job_wrote_is_there_when_the_job_and_its_pod_are_forgotten(keeping, place, wait_for):
+    keys = [
+        keeping.submit(launch(f'echo {word} > "$MUSTER_OUTPUT_DIR/weights"')).key
+        for word in ("one", "two")
+    ]
+    assert {over(keeping, key, wait_for) for key in keys} == {State.SUCCEEDED}
+    for key in keys:
+        keeping.forget(key)
+    wait_for(lambda: all(keeping.find(key) is None for key in keys), 20)
+    told = [keeping.output_of(key) for key in keys]
+    assert [Path(output.path, "weights").read_text() for output in told] == ["one\n", "two\n"]
+    assert {output.stays for output in told} == {Stay.ON}
+
+
+def test_a_volume_that_lets_nobody_write_is_named_before_the_job_runs(keeping, place, wait_for):
+    key = launch().key
+    Path(keeping.output_of(key).path).write_text("a file where the folder would be")
+    keeping.submit(launch("echo ran", key=key))
+    assert over(keeping, key, wait_for) == State.FAILED
+    said = keeping.read_log(key, 0).data.decode()
+    assert (
+        said.startswith(f"muster: {keeping.output_of(key).path}, ")
+        and "ran" not in said.splitlines()
+    )
+
+
+def test_without_a_volume_it_goes_with_the_pod_and_the_shared_ones_are_named():
+    backend = KubernetesBackend.configured(
+        {"server": "http://127.0.0.1:1", "shared": ["data:/data", "more:/more"]}
+    )
+    assert backend.output_of("t-1") == Output("/muster/out", Stay.RUN, ("/data", "/more"))
+    made = pod.build(launch(image="local/bash:1"), backend.site).job["spec"]["template"]["spec"]
+    assert [one["name"] for one in made["volumes"]] == ["given", "room", "shared-0", "shared-1"]
+
+
+NO_PLACES = [
+    "claim",
+    "claim:/",
+    "claim:/muster/out",
+    "claim:/etc/x",
+    "claim:/a/../b",
+    ":/out",
+    "claim:/data",
+]
+
+
+def test_a_place_for_outputs_that_is_none_is_refused(subtests):
+    for word in NO_PLACES:
+        with subtests.test(word=word):
+            with pytest.raises(Rejected) as told:
+                KubernetesBackend.configured({"shared": ["data:/data"], "outputs": word})
+            assert told.value.field == "outputs"

@@ -1,0 +1,220 @@
+"""A cancel at every moment of a pod's life, 1,000 random orders of what a cluster does by and by. Against our double with its node switched off:
+the steps of controller, scheduler and kubelet are the test's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from schedulers.contract import Observation
+from schedulers.kubernetes.backend import KubernetesBackend
+from schedulers.states import Reason, State
+from tests.rig.kubernetes_double import Double
+from tests.rig.kubernetes_store import now
+from tests.rig.seeds import courses
+from tests.schedulers.kubernetes_stage import launch
+
+SCHEDULES = 250
+
+
+@pytest.fixture
+def quiet() -> Iterator[Double]:
+    """A double whose cluster does nothing by itself."""
+    double = Double()
+    double.store.listeners.clear()
+    yield double
+    double.close()
+
+
+class Life:
+    """One Job and its only pod: each step is one of those that a cluster may take next."""
+
+    def __init__(self, double: Double, backend: KubernetesBackend, dice: Random):
+        self.store, self.backend, self.dice = double.store, backend, dice
+        self.key = backend.submit(launch()).key
+        self.told: list[Observation] = []
+
+    def job(self) -> dict[str, Any]:
+        return self.store.get("jobs", "muster-jobs", self.key)
+
+    def pod(self) -> dict[str, Any] | None:
+        return next(iter(self.store.all("pods", "muster-jobs", f"muster/key={self.key}")), None)
+
+    def go_on(self) -> None:
+        """To the end of what the cluster does; and the stop is sent again, as the portal does."""
+        for _ in range(20):
+            self.step()
+        self.backend.cancel(self.key)
+        self.look()
+
+    def step(self) -> bool:
+        """The next thing that must happen there; False when all is done."""
+        job, pod = self.job(), self.pod()
+        if job.get("status", {}).get("conditions"):
+            return False
+        if job["spec"].get("suspend"):
+            return self._suspended(job, pod)
+        if pod is None:
+            return self._make(job)
+        status = pod["status"]
+        if not pod["spec"].get("nodeName"):
+            return self._change(
+                pod, {"conditions": [{"type": "PodScheduled", "status": "True"}]}, node="n1"
+            )
+        if status["phase"] == "Pending":
+            return self._change(
+                pod,
+                {
+                    "phase": "Running",
+                    "containerStatuses": [
+                        {"name": "main", "state": {"running": {"startedAt": now()}}}
+                    ],
+                },
+            )
+        if status["phase"] == "Running":
+            return self._end(pod)
+        kind, code = ("Complete", 0) if status["phase"] == "Succeeded" else ("Failed", 1)
+        return self._conclude(
+            {
+                "type": kind,
+                "status": "True",
+                "reason": "PodFailurePolicy" if code else "",
+                "message": "failed with exit code",
+            }
+        )
+
+    def cancel(self) -> None:
+        self.backend.cancel(self.key)
+
+    def look(self) -> None:
+        self.told += self.backend.poll([self.key]).observations
+
+    def final(self) -> Observation | None:
+        return next((seen for seen in self.told if seen.state.is_final), None)
+
+    def _suspended(self, job: dict[str, Any], pod: dict[str, Any] | None) -> bool:
+        """A controller that is told to wait takes its pods away."""
+        if pod is not None and pod["status"]["phase"] == "Running":
+            ended = {"exitCode": 143, "startedAt": now(), "finishedAt": now()}
+            return self._change(
+                pod,
+                {
+                    "phase": "Failed",
+                    "containerStatuses": [{"name": "main", "state": {"terminated": ended}}],
+                },
+            )
+        if pod is not None and pod["status"]["phase"] == "Succeeded":
+            return self._conclude({"type": "Complete", "status": "True"})
+        if pod is not None:
+            self.store.remove("pods", "muster-jobs", pod["metadata"]["name"])
+            return True
+        return self._conclude({"type": "Suspended", "status": "True"})
+
+    def _make(self, job: dict[str, Any]) -> bool:
+        meta, template = job["metadata"], job["spec"]["template"]
+        owner = {"apiVersion": "batch/v1", "kind": "Job", "name": meta["name"], "uid": meta["uid"]}
+        self.store.create(
+            "pods",
+            "muster-jobs",
+            {
+                "metadata": {
+                    **template["metadata"],
+                    "name": f"{self.key}-x",
+                    "ownerReferences": [owner],
+                },
+                "spec": template["spec"],
+                "status": {"phase": "Pending"},
+            },
+        )
+        return True
+
+    def _end(self, pod: dict[str, Any]) -> bool:
+        """By its deadline, if somebody set one; else by itself, now or later."""
+        is_over, word = (
+            pod["spec"].get("activeDeadlineSeconds") == 1,
+            {"startedAt": now(), "finishedAt": now()},
+        )
+        if not is_over and self.dice.random() < 0.4:
+            return True
+        code = 143 if is_over and self.dice.random() < 0.7 else 0
+        over = {"reason": "DeadlineExceeded"} if is_over else {}
+        return self._change(
+            pod,
+            {
+                "phase": "Failed" if over else "Succeeded",
+                **over,
+                "containerStatuses": [
+                    {"name": "main", "state": {"terminated": {"exitCode": code, **word}}}
+                ],
+            },
+        )
+
+    def _change(self, pod: dict[str, Any], status: dict[str, Any], node: str = "") -> bool:
+        def change(thing: dict[str, Any]) -> None:
+            thing["status"] |= status
+            thing["spec"] |= {"nodeName": node} if node else {}
+
+        self.store.update("pods", "muster-jobs", pod["metadata"]["name"], change)
+        return True
+
+    def _conclude(self, condition: dict[str, Any]) -> bool:
+        at = {"lastTransitionTime": now()}
+        self.store.update(
+            "jobs",
+            "muster-jobs",
+            self.key,
+            lambda thing: thing.update(status={"conditions": [condition | at]}),
+        )
+        return True
+
+
+def _is_consistent(life: Life, which: tuple[int, int]) -> None:
+    """One end, told the same ever after; what was canceled runs no more, and what ran to its end was not cut short."""
+    end, pod = life.final(), life.pod()
+    assert end and end.reason in {Reason.CANCELED, Reason.COMPLETED}, (which, life.told)
+    life.look()
+    after = life.told[life.told.index(end) :]
+    assert set(after) == {end}, (which, after)
+    assert pod is None or pod["status"]["phase"] in {"Succeeded", "Failed"}, (which, pod)
+    codes = [
+        one["state"]["terminated"]["exitCode"]
+        for one in (pod or {"status": {}})["status"].get("containerStatuses", ())
+    ]
+    was_cut_short = (
+        bool(pod) and pod["status"].get("reason") == "DeadlineExceeded"
+    )  # so a cancel ends its pod
+    assert (end.state == State.SUCCEEDED) == (codes == [0] and not was_cut_short), (which, end, pod)
+
+
+@courses([1, 2, 3, 4], few=1)
+def test_a_cancel_at_any_moment_of_a_thousand_orders_ends_it_once_and_for_good(
+    quiet, wait_for, monkeypatch, seed
+):
+    backend = KubernetesBackend.configured(
+        {"server": quiet.url, "token": quiet.token, "image": "local/bash:1"}
+    )
+    dice, lives, answer = Random(seed), [], quiet.answer
+
+    def answer_late(method: str, parts: list[str], *rest: Any) -> Any:
+        """The cluster goes on between our own requests, too."""
+        if lives and dice.random() < 0.3:
+            lives[-1].step()
+        return answer(method, parts, *rest)
+
+    monkeypatch.setattr(quiet, "answer", answer_late)
+    for number in range(SCHEDULES):
+        lives.append(life := Life(quiet, backend, dice))
+        for _ in range(dice.randrange(9)):
+            life.step()
+            if dice.random() < 0.2:
+                life.look()
+        life.cancel()
+        wait_for(lambda life=life: life.go_on() or life.final(), every=0.002)
+        lives.clear()
+        _is_consistent(life, (seed, number))
+        job = life.job()
+        backend.forget(life.key)
+        quiet.node.collect(job)

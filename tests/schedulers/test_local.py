@@ -1,0 +1,262 @@
+"""This machine as a cluster: supervisors that are killed, jobs that run away, images by podman, and exec."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from schedulers.contract import Rejected
+from schedulers.local.backend import LocalBackend
+from schedulers.states import Reason, State
+from tests.rig.processes import program
+from tests.schedulers.conftest import Stage, a_sleep, cleaned_up, running
+
+CONTAINERS_CONF = "[containers]\ndefault_ulimits = []\npids_limit = 0\n"
+IMAGE = "localhost/muster-test:1"
+APPLETS = ("sh", "cat", "env", "sleep", "id", "ls", "echo", "pwd")
+
+
+@pytest.fixture
+def local(shared_folder, wait_for) -> Iterator[Stage]:
+    yield from cleaned_up(
+        Stage(LocalBackend, {"root": str(shared_folder / "jobs")}, shared_folder, wait_for)
+    )
+
+
+@pytest.fixture(scope="module")
+def podman() -> Iterator[tuple[str, ...]]:
+    """podman with a storage of its own, and one tiny image in it, made without any registry."""
+    folder = Path(
+        tempfile.mkdtemp(prefix="mpod-")
+    )  # podman takes a run folder of at most 50 characters
+    (folder / "containers.conf").write_text(CONTAINERS_CONF)
+    store = (
+        "--root",
+        str(folder / "root"),
+        "--runroot",
+        str(folder / "run"),
+        "--storage-driver",
+        "vfs",
+    )
+    _build(folder, store)
+    yield (
+        "env",
+        f"CONTAINERS_CONF={folder / 'containers.conf'}",
+        program("podman"),
+        *store,
+        "--runtime",
+        "runc",
+        "--cgroup-manager",
+        "cgroupfs",
+        "--events-backend",
+        "file",
+    )
+    subprocess.run(
+        [program("podman"), *store, "system", "reset", "--force"], capture_output=True, check=False
+    )
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def boxed(tmp_path: Path, wait_for, podman: tuple[str, ...]) -> Iterator[Stage]:
+    """The local backend with podman and no network."""
+    options = {"root": str(tmp_path / "jobs"), "podman": podman, "run_options": ["--network=none"]}
+    yield from cleaned_up(Stage(LocalBackend, options, tmp_path, wait_for))
+
+
+def _build(folder: Path, store: tuple[str, ...]) -> None:
+    (folder / "bin").mkdir()
+    shutil.copy(program("busybox"), folder / "bin" / "busybox")
+    for name in APPLETS:
+        (folder / "bin" / name).symlink_to("busybox")
+    (folder / "Containerfile").write_text("FROM scratch\nCOPY bin /bin\nENV PATH=/bin\n")
+    subprocess.run(
+        [program("buildah"), *store, "bud", "-q", "-t", IMAGE, str(folder)],
+        check=True,
+        capture_output=True,
+        env={**os.environ, "BUILDAH_ISOLATION": "chroot"},
+    )
+
+
+def _supervisors(folder: Path) -> list[int]:
+    """Those that stand by this job's folder, by their command line."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if (
+                len(words) > 2
+                and words[-2] == str(folder).encode()
+                and words[-3].endswith(b"supervisor.py")
+            ):
+                found.append(int(entry.name))
+    return found
+
+
+def _kill_supervisor(stage: Stage, key: str) -> None:
+    folder = stage.path / "jobs" / key
+    for pid in stage.wait_for(lambda: _supervisors(folder)):
+        os.kill(pid, signal.SIGKILL)
+    stage.wait_for(lambda: not _supervisors(folder))
+
+
+def test_a_killed_supervisor_costs_neither_log_nor_exit_code(local):
+    key = local.submit("for n in $(seq 1 40); do echo line $n; sleep 0.05; done; exit 6").key
+    local.logged(key, b"line 3\n")
+    _kill_supervisor(local, key)
+    assert local.look(key).state == State.RUNNING
+    local.wait_for(lambda: _supervisors(local.path / "jobs" / key))
+    seen = local.ended(key)
+    assert (seen.reason, seen.exit_code) == (Reason.USER_ERROR, 6)
+    assert local.log(key) == b"".join(b"line %d\n" % n for n in range(1, 41))
+
+
+def test_an_end_that_no_supervisor_saw_is_told_by_the_next(local):
+    key = local.submit("echo on; sleep 0.4; exit 9").key
+    local.logged(key, b"on")
+    _kill_supervisor(local, key)
+    local.wait_for((local.path / "jobs" / key / "exit").exists)
+    assert local.ended(key).exit_code == 9
+
+
+def test_a_cancel_reaches_a_job_whose_supervisor_was_killed(local):
+    key = local.submit("echo on; sleep 60").key
+    local.logged(key, b"on")
+    _kill_supervisor(local, key)
+    local.backend.cancel(key, 5)
+    assert local.ended(key, 10).reason == Reason.CANCELED
+
+
+def test_a_job_that_is_killed_from_outside_with_its_supervisor_is_told_so(local):
+    handle = local.submit("exec sleep 60")
+    _kill_supervisor(local, handle.key)
+    os.killpg(int(handle.native_id), signal.SIGKILL)
+    seen = local.ended(handle.key)
+    assert (seen.reason, seen.signal) == (Reason.KILLED_BY_SIGNAL, 9)
+    assert "SIGKILL from outside" in seen.evidence
+
+
+def test_a_process_that_a_job_leaves_behind_is_ended_and_told(local):
+    started, words = local.path / "started", a_sleep()
+    away = f"env -i setsid -f sh -c 'echo > {started}; exec {words}' >/dev/null 2>&1"
+    key = local.submit(f"{away}; while [ ! -s {started} ]; do sleep 0.02; done; exit 0").key
+    seen = local.ended(key)
+    assert seen.reason == Reason.COMPLETED
+    assert "1 processes that it left behind were ended" in seen.evidence
+    local.wait_for(lambda: not running(words), 5)
+
+
+def test_exec_runs_beside_the_job_in_its_directory_and_environment(local):
+    key = local.submit("echo here > note; echo on; sleep 30", env={"WORD": "sesame"}).key
+    local.logged(key, b"on")
+    assert local.backend.exec(key, ["sh", "-c", "cat note; echo $WORD; exit 3"]) == (
+        3,
+        b"here\nsesame\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"), [(["no-such-program"], "no such file"), (["sleep", "9"], "within 0.5 s")]
+)
+def test_an_exec_that_cannot_be_done_is_refused_in_words(local, argv, words):
+    key = local.submit("sleep 30").key
+    with pytest.raises(Rejected, match=words):
+        local.backend.exec(key, argv, timeout=0.5)
+
+
+def test_two_jobs_see_their_own_files_only(local):
+    keys = [local.submit("echo mine > file; ls; echo $MUSTER_OUTPUT_DIR").key for _ in range(2)]
+    logs = [local.log(key) for key in keys if local.ended(key)]
+    assert all(log.startswith(b"file\n") for log in logs) and len(set(logs)) == 2
+
+
+def test_without_podman_an_image_is_refused_with_what_to_do(tmp_path):
+    backend = LocalBackend.configured({"root": str(tmp_path), "podman": ()})
+    stage = Stage(LocalBackend, {"root": str(tmp_path), "podman": ()}, tmp_path, None)
+    with pytest.raises(Rejected, match="install podman") as refused:
+        backend.submit(stage.launch("true", image=IMAGE))
+    assert refused.value.field == "image"
+
+
+def test_an_image_is_run_with_its_own_files_and_the_jobs_variables(boxed):
+    script = "ls /bin | cat; echo $WORD; pwd; echo kept > $MUSTER_OUTPUT_DIR/result"
+    key = boxed.submit(script, image=IMAGE, env={"WORD": "two words"}).key
+    seen = boxed.ended(key, 40)
+    assert seen.reason == Reason.COMPLETED, boxed.log(key)
+    assert boxed.log(key).decode().split("\n") == [
+        *sorted(["busybox", *APPLETS]),
+        "two words",
+        "/muster/work",
+        "",
+    ]
+    assert (boxed.path / "jobs" / key / "out" / "result").read_text() == "kept\n"
+
+
+@pytest.mark.integration
+def test_exec_in_an_image_runs_inside_it(boxed):
+    key = boxed.submit("echo on; sleep 60", image=IMAGE).key
+    boxed.logged(key, b"on", 30)
+    code, output = boxed.backend.exec(key, ["ls", "/"])
+    assert code == 0 and b"muster" in output and b"usr" not in output
+    words = a_sleep()
+    with pytest.raises(Rejected, match="did not end within"):
+        boxed.backend.exec(key, ["sh", "-c", f"{words} & {words}"], timeout=3)
+    boxed.wait_for(lambda: not running(words), 5)
+    assert boxed.look(key).state == State.RUNNING
+
+
+@pytest.mark.integration
+def test_canceling_a_container_ends_it_and_forgetting_removes_it(boxed):
+    key = boxed.submit(
+        "trap 'echo bye; exit 0' TERM; echo on; while true; do sleep 0.1; done", image=IMAGE
+    ).key
+    boxed.logged(key, b"on", 30)
+    boxed.backend.cancel(key, 20)
+    boxed.ended(key, 20)
+    assert boxed.log(key) == b"on\nbye\n"
+    boxed.backend.forget(key)
+    listed = subprocess.run(
+        [*boxed.options["podman"], "ps", "--all", "--format", "{{.Names}}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert key not in listed.stdout
+
+
+@pytest.mark.integration
+def test_a_container_that_ignores_the_polite_signal_is_killed(boxed):
+    key = boxed.submit("trap '' TERM; echo on; while true; do sleep 0.1; done", image=IMAGE).key
+    boxed.logged(key, b"on", 30)
+    boxed.backend.cancel(key, 1)
+    assert boxed.ended(key, 30).reason == Reason.CANCELED
+
+
+@pytest.mark.integration
+def test_an_image_without_code_for_the_gpu_ends_with_that_reason_and_its_digest(boxed, podman):
+    seen, _ = boxed.run(
+        "echo 'CUDA error: no kernel image is available for execution on the device' >&2; exit 1",
+        image=IMAGE,
+    )
+    inspect = [*podman, "image", "inspect", "--format", "{{.Digest}}", IMAGE]
+    digest = subprocess.run(inspect, capture_output=True, text=True, check=True).stdout.strip()
+    assert (seen.reason, seen.image_digest) == (
+        Reason.NO_KERNEL_IMAGE,
+        digest,
+    ) and digest.startswith("sha256:")
+
+
+@pytest.mark.integration
+def test_an_image_that_is_not_there_is_told(boxed):
+    seen, _ = boxed.run("true", image="localhost/muster-none:1")
+    assert seen.reason == Reason.IMAGE_UNAVAILABLE and "muster-none" in seen.evidence

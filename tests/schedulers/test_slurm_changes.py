@@ -1,0 +1,43 @@
+"""A real slurmrestd is asked for its jobs only where one of them changed, and tells every change."""
+
+from __future__ import annotations
+
+import pytest
+
+from schedulers.slurm.rest import Rest
+from tests.schedulers.conftest import REST
+
+
+@pytest.fixture
+def answers(monkeypatch) -> list[bool]:
+    """Of each listing: whether it told that nothing changed."""
+    told: list[bool] = []
+    changed = Rest._changed
+
+    def noted(door: Rest):
+        found = changed(door)
+        told.append(found is None)
+        return found
+
+    monkeypatch.setattr(Rest, "_changed", noted)
+    return told
+
+
+@REST
+def test_a_queue_in_which_nothing_changed_is_not_listed_and_a_change_is_seen_at_once(
+    stage, slurm, answers, wait_for
+):
+    slurm.run(
+        "scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=test"
+    )
+    try:
+        door, keys = stage.backend._door, [stage.submit("true").key for _ in range(3)]
+        wait_for(lambda: (len(door._all()), answers[-1])[1], 30)
+        rows = door._all()
+        assert {row.key for row in rows} >= set(keys) and (door._all() is rows or not answers[-1])
+        slurm.run("scancel", str(next(row.id for row in rows if row.key == keys[0])))
+        assert {row.key: row.state for row in door._all()}[keys[0]] == "CANCELLED" and not answers[
+            -1
+        ]
+    finally:
+        slurm.run("scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=resume")

@@ -1,0 +1,201 @@
+"""What a job says to Slurm in Slurm's own words, on a real one by both ways: what counts, what the operator keeps, what Slurm refuses."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from schedulers.contract import Rejected
+from schedulers.slurm.sbatch_options import checked, choose, combined
+from schedulers.states import Reason, State
+from tests.schedulers.conftest import COMMANDS, SLURM
+
+FIXED = {"account": "atlas", "qos": "", "reservation": ""}
+
+
+def shown(slurm, stage, key: str) -> dict[str, str]:
+    """The job as slurmctld has it."""
+    number = stage.backend.find(key).native_id
+    words = slurm.run("scontrol", "show", "job", "-o", number).split()
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+@SLURM
+@pytest.mark.parametrize("gpu_type", ["h100", ""])
+def test_a_plain_srun_starts_the_tasks_that_were_asked_for(stage, gpu_type):
+    """8 tasks of 2 cores on 2 nodes, and a GPU of its own for each: what sbatch would do."""
+    each = "echo $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME sees [$CUDA_VISIBLE_DEVICES]"
+    seen, log = stage.run(
+        f"srun sh -c '{each}' | sort",
+        num_nodes=2,
+        cpus=8,
+        gpus=4,
+        gpu_type=gpu_type,
+        is_on_first_node_only=True,
+        native={"tasks": 8, "tasks_per_node": 4, "gpus_per_task": 1},
+    )
+    assert seen.reason == Reason.COMPLETED, log
+    assert log.decode().splitlines() == [
+        f"{rank} of 8 on n{1 + rank // 4} sees [{rank % 4}]" for rank in range(8)
+    ]
+
+
+@SLURM
+def test_account_and_qos_of_a_job_are_passed_on(stage, slurm):
+    key = stage.submit("sleep 60", native={"account": "borealis", "qos": "high"}).key
+    assert (shown(slurm, stage, key)["Account"], shown(slurm, stage, key)["QOS"]) == (
+        "borealis",
+        "high",
+    )
+
+
+@SLURM
+@pytest.mark.parametrize(
+    ("native", "field", "words"),
+    [
+        ({"account": "cygnus"}, "account", "account"),
+        ({"qos": "gold"}, "qos", "qos"),
+        ({"reservation": "nobodys"}, "reservation", "eservation"),
+        ({"constraint": "warp"}, "node_labels", "feature"),
+        ({"licenses": "unicorn:1"}, "slurm.licenses", "icense"),
+    ],
+)
+def test_what_slurm_does_not_give_comes_back_in_its_words(stage, native, field, words):
+    with pytest.raises(Rejected, match=words) as caught:
+        stage.submit("true", native=native)
+    assert caught.value.field == field
+
+
+@SLURM
+def test_what_the_operator_has_set_is_not_changed_by_a_job(stage, slurm):
+    stage.options["account"] = "atlas"
+    stage.backend = stage.again()
+    launch = stage.launch("sleep 60", native={"account": "borealis", "exclusive": True})
+    key = stage.backend.submit(launch).key
+    assert shown(slurm, stage, key)["Account"] == "atlas"
+    assert stage.backend.left_out(launch) == (
+        "`slurm.account` is left out: the operator of this cluster has set it.",
+        "`slurm.exclusive` is left out: jobs of this cluster may not choose it.",
+    )
+
+
+@SLURM
+def test_the_operator_may_let_jobs_choose(stage, slurm):
+    stage.options.update(account="atlas", may_choose=["account", "exclusive"])
+    stage.backend = stage.again()
+    key = stage.submit("sleep 60", native={"account": "borealis", "exclusive": True}).key
+    stage.wait_for(lambda: stage.look(key).state == State.RUNNING)
+    job = shown(slurm, stage, key)
+    assert (job["Account"], job["NumCPUs"]) == ("borealis", "8")
+
+
+@SLURM
+def test_a_job_runs_in_the_reservation_that_it_names(stage, slurm):
+    slurm.run(
+        "scontrol",
+        "create",
+        "reservation",
+        "reservationname=course",
+        "starttime=now",
+        "duration=10",
+        "nodes=n3",
+        f"users={slurm.user}",
+    )
+    try:
+        _, log = stage.run("echo $SLURMD_NODENAME", native={"reservation": "course"})
+        assert log == b"n3\n"
+    finally:
+        stage.wait_for(lambda: not slurm.run("squeue", "-h", "-R", "course", "-t", "R,CG").strip())
+        slurm.run("scontrol", "delete", "reservationname=course")
+
+
+@SLURM
+def test_a_script_is_warned_before_its_end_as_it_asked(stage):
+    text = 'trap "echo warned; exit 0" USR1\necho ready\nwhile :; do sleep 0.1; done'
+    began = time.monotonic()
+    seen, log = stage.run(text, time_limit=600.0, native={"signal": "B:USR1@598"})
+    assert (seen.reason, log) == (Reason.COMPLETED, b"ready\nwarned\n")
+    assert time.monotonic() - began < 30
+
+
+@COMMANDS
+def test_without_b_the_steps_are_warned_and_the_script_is_not(stage):
+    step = 'trap "echo step; exit 0" USR1; while :; do sleep 0.1; done'
+    seen, log = stage.run(
+        f"trap 'echo script' USR1\nsrun sh -c '{step}'\necho after",
+        time_limit=600.0,
+        is_on_first_node_only=True,
+        native={"signal": "USR1@597"},
+    )
+    assert (
+        seen.reason == Reason.COMPLETED
+        and {b"step", b"after"} <= set(log.splitlines())
+        and b"script" not in log
+    )
+
+
+@COMMANDS
+def test_without_a_limit_of_its_own_the_partitions_end_counts(stage):
+    """`debug` gives 5 minutes where nobody asks for a time."""
+    text = 'trap "echo warned; exit 0" USR1\nwhile :; do sleep 0.1; done'
+    seen, log = stage.run(text, partition="debug", native={"signal": "B:USR1@298"})
+    assert (seen.reason, log) == (Reason.COMPLETED, b"warned\n")
+
+
+CHOICES = [
+    ({"qos": "long", "tasks": 4}, [], {"qos": "long", "tasks": 4}, 0),
+    ({"account": "borealis"}, [], {}, 1),
+    ({"account": "atlas"}, [], {}, 0),
+    ({"account": "borealis", "qos": "long"}, ["account"], {"account": "borealis"}, 1),
+    ({"account": "borealis", "constraint": "a", "signal": "USR1"}, ["none"], {"signal": "USR1"}, 2),
+    ({"exclusive": True}, [], {}, 1),
+    ({"exclusive": True}, ["exclusive"], {"exclusive": True}, 0),
+]
+
+
+def test_a_job_chooses_only_what_is_left_to_it(subtests):
+    for native, may_choose, values, left_out in CHOICES:
+        with subtests.test(native=native, may_choose=may_choose):
+            found = choose(native, FIXED, checked(may_choose))
+            assert (found.values, len(found.left_out)) == (values, left_out)
+
+
+def test_an_option_that_jobs_cannot_choose_is_refused_by_name():
+    with pytest.raises(Rejected, match="'uid'") as caught:
+        checked(["account", "uid"])
+    assert caught.value.field == "may_choose"
+
+
+def test_features_of_the_pool_stay_whatever_a_job_adds():
+    assert combined("nvlink", "a100") == "nvlink&a100" and combined("", "a100|h100") == "a100|h100"
+    with pytest.raises(Rejected):
+        combined("nvlink", "a100|h100")
+
+
+@SLURM
+def test_a_task_of_an_array_knows_its_number_and_an_attempt_that_it_is_not_the_first(stage):
+    """To Slurm each is a job of its own, which Slurm knows nothing of that kind about; what it does know stays its word."""
+    ours = {
+        "SLURM_ARRAY_TASK_ID": "7",
+        "SLURM_ARRAY_JOB_ID": "12",
+        "SLURM_ARRAY_TASK_COUNT": "9",
+        "SLURM_ARRAY_TASK_MIN": "1",
+        "SLURM_ARRAY_TASK_MAX": "17",
+        "SLURM_RESTART_COUNT": "2",
+        "SLURM_JOB_NAME": "my name",
+        "SLURM_JOB_ID": "12",
+        "SLURM_NNODES": "5",
+    }
+    key = stage.submit(
+        "env | grep ^SLURM_; srun sh -c 'echo step $SLURM_ARRAY_TASK_ID'", env=ours
+    ).key
+    assert stage.ended(key).reason == Reason.COMPLETED
+    lines = stage.log(key).decode().splitlines()
+    seen = dict(line.split("=", 1) for line in lines if "=" in line)
+    assert {name: seen.get(name) for name in ours} == {
+        **ours,
+        "SLURM_JOB_ID": stage.backend.find(key).native_id,
+        "SLURM_NNODES": "1",
+    }
+    assert lines[-1] == "step 7"

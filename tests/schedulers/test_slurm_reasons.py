@@ -1,0 +1,212 @@
+"""A real Slurm's own first failing check, and what is told of it: the same reason, with the right numbers, holders and change."""
+
+from __future__ import annotations
+
+import random
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from schedulers.slurm.explanations import picture_of, scene_of
+from schedulers.states import State, Wait
+from tests.schedulers.conftest import COMMANDS, SLURM, Stage
+
+
+@contextmanager
+def limited(slurm, what: str, name: str, before: str, after: str):
+    """A limit of an account or a QOS for as long as the test lasts."""
+    slurm.run("sacctmgr", "-i", "modify", what, name, "set", *before.split())
+    try:
+        yield
+    finally:
+        slurm.run("sacctmgr", "-i", "modify", what, name, "set", *after.split())
+
+
+def running(stage: Stage, backend, number: int = 1, **more) -> list[str]:
+    keys = [backend.submit(stage.launch("sleep 60", **more)).key for _ in range(number)]
+    stage.wait_for(lambda: all(stage.look(key, backend).state == State.RUNNING for key in keys), 20)
+    return keys
+
+
+def told(stage: Stage, backend, key: str, said: str, fact: str):
+    """What is told of a job once Slurm gives this reason and the picture has its numbers."""
+
+    def seen():
+        waiting = stage.look(key, backend).waiting
+        return waiting if waiting and waiting.said == said and fact in waiting.facts else None
+
+    return stage.wait_for(seen, 60)  # a busy machine takes pictures rarely
+
+
+@SLURM
+def test_gpus_of_an_account(stage, slurm):
+    with limited(slurm, "account", "borealis", "GrpTRES=gres/gpu=3", "GrpTRES=gres/gpu=-1"):
+        stage.options["account"] = "borealis"
+        backend = stage.again()
+        [holder] = running(stage, backend, gpus=2)
+        key = backend.submit(stage.launch("sleep 60", gpus=2)).key
+        seen = told(stage, backend, key, "AssocGrpGRES", "used")
+        assert (seen.wait, seen.text) == (
+            Wait.CLUSTER_LIMIT,
+            "Account borealis holds 2 of 3 GPUs; this asks 2 GPUs.",
+        )
+        assert [one["key"] for one in seen.facts["held"]] == [holder] and "others" not in seen.facts
+        change = seen.facts["change"]
+        assert change == {"resource": "gpu", "from": 2, "to": 1}
+        running(stage, backend, gpus=change["to"])  # and what is proposed does start
+        assert stage.look(key, backend).state == State.SUBMITTED
+
+
+@SLURM
+def test_jobs_of_one_user_in_an_account(stage, slurm):
+    with limited(slurm, "account", "borealis", "MaxJobs=1", "MaxJobs=-1"):
+        stage.options["account"] = "borealis"
+        backend = stage.again()
+        [holder] = running(stage, backend)
+        key = backend.submit(stage.launch("sleep 60")).key
+        seen = told(stage, backend, key, "AssocMaxJobsLimit", "used")
+        assert seen.text == "Account borealis lets one user run 1 job at once, and 1 runs."
+        assert [one["key"] for one in seen.facts["held"]] == [holder] and "change" not in seen.facts
+
+
+@COMMANDS
+@pytest.mark.parametrize(
+    ("rule", "said", "text"),
+    [
+        ("GrpJobs=1", "QOSGrpJobsLimit", "QOS high lets 1 job run at once, and 1 runs."),
+        ("GrpTRES=cpu=3", "QOSGrpCpuLimit", "QOS high holds 2 of 3 cores; this asks 2 cores."),
+        (
+            "MaxTRESPerUser=gres/gpu=1",
+            "QOSMaxGRESPerUser",
+            "QOS high lets one user hold 1 GPU, of which 1 is held; this asks 1 GPU.",
+        ),
+    ],
+)
+def test_limits_of_a_qos(stage, slurm, rule, said, text):
+    name = rule.rpartition("=")[0]
+    with limited(slurm, "qos", "high", rule, f"{name}=-1"):
+        stage.options["qos"] = "high"
+        backend = stage.again()
+        [holder] = running(stage, backend, cpus=2, gpus=1)
+        key = backend.submit(stage.launch("sleep 60", cpus=2, gpus=1)).key
+        seen = told(stage, backend, key, said, "used")
+        assert (seen.wait, seen.text, [one["key"] for one in seen.facts["held"]]) == (
+            Wait.CLUSTER_LIMIT,
+            text,
+            [holder],
+        )
+
+
+@SLURM
+def test_free_but_scattered_and_full_and_what_comes_behind(stage):
+    backend = stage.again()
+    running(stage, backend, 4, gpus=3)  # on each of four nodes three of four
+    big = backend.submit(stage.launch("sleep 60", gpus=4)).key
+    seen = told(stage, backend, big, "Resources", "free")
+    assert (seen.wait, seen.facts["free"], seen.facts["total"], seen.facts["most_on_one_node"]) == (
+        Wait.SCATTERED,
+        4,
+        16,
+        1,
+    )
+    assert "scattered" in seen.text and seen.facts["change"] == {
+        "resource": "gpu",
+        "from": 4,
+        "to": 1,
+    }
+    behind = backend.submit(stage.launch("sleep 60", gpus=2)).key
+    later = told(stage, backend, behind, "Priority", "before")
+    assert (later.wait, later.facts["before"], later.facts["fitting"]) == (Wait.BEHIND, 1, 0)
+    running(stage, backend, 3, gpus=1, time_limit=60)  # over before anything that waits could start
+    full = stage.wait_for(
+        lambda: (w := stage.look(big, backend).waiting) and w.wait == Wait.CAPACITY and w, 60
+    )
+    assert full.facts["free"] == 1 and "Partition batch is full: 1 of 16 GPUs free" in full.text
+
+
+def first_check(seen) -> str:
+    """What our own model finds first, in Slurm's words."""
+    if seen.wait is None:
+        return ""
+    if seen.cap is None:
+        return "Resources"
+    return {
+        ("jobs", ""): "QOSGrpJobsLimit",
+        ("jobs", "user"): "AssocMaxJobsLimit",
+        ("gpu", ""): "AssocGrpGRES",
+        ("gpu", "user"): "QOSMaxGRESPerUser",
+        ("cpu", ""): "QOSGrpCpuLimit",
+    }[seen.cap.kind, seen.cap.each]
+
+
+def settled(stage: Stage, backend, key: str) -> str:
+    """What Slurm has decided: "" once it runs, else its reason."""
+
+    def seen():
+        look = stage.look(key, backend)
+        if look.state == State.RUNNING:
+            return "runs"
+        return (
+            look.waiting.said
+            if look.waiting and look.waiting.said not in ("None", "Priority", "Dependency")
+            else None
+        )
+
+    return stage.wait_for(seen, 20).replace("runs", "")
+
+
+@COMMANDS
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_random_crowds_and_limits_are_judged_as_the_real_slurm_judges_them(stage, slurm, seed):
+    dice = random.Random(seed)
+    with ExitStack() as stack:
+        for what, name, rule, most in (
+            ("account", "borealis", "GrpTRES=gres/gpu", 14),
+            ("account", "borealis", "MaxJobs", 7),
+            ("qos", "high", "GrpTRES=cpu", 14),
+            ("qos", "high", "MaxTRESPerUser=gres/gpu", 14),
+        ):
+            if dice.random() < 0.5:
+                stack.enter_context(
+                    limited(
+                        slurm, what, name, f"{rule}={dice.randint(most // 2, most)}", f"{rule}=-1"
+                    )
+                )
+        stage.options.update(account="borealis", qos="high")
+        backend = stage.again()
+        asks = [
+            {"gpus": dice.randint(1, 3), "cpus": dice.randint(1, 3)}
+            for _ in range(dice.randint(3, 6))
+        ]
+        asks += [
+            {
+                "gpus": dice.randint(2, 4),
+                "cpus": dice.randint(1, 4),
+                "num_nodes": dice.randint(1, 2),
+            }
+            for _ in range(3)
+        ]
+        for ask in asks:
+            key = backend.submit(stage.launch("sleep 120", **ask)).key
+            said, door = settled(stage, backend, key), backend._door
+            if not said:
+                continue  # one more that holds something
+            picture = picture_of(door.queue(), door.nodes(), door.limits())
+            job = next(one for one in picture.queue if one.row.key == key)
+            scene, _ = scene_of(job, picture)
+            assert first_check(scene.judge(job.need)) == said, (ask, scene)
+            backend.cancel(key, 0)  # so that nothing stands before what is tried next
+            stage.ended(key)
+            change = scene.smallest_change(job.need)
+            name = {"gpu": "gpus", "cpu": "cpus", "nodes": "num_nodes"}
+            if change is None or change.kind == "memory":
+                continue
+            unit = 1000 if change.kind == "cpu" else 1
+            for amount, starts in ((change.after // unit + 1, False), (change.after // unit, True)):
+                if amount < ask.get(name[change.kind], 1):
+                    tried = backend.submit(
+                        stage.launch("sleep 120", **{**ask, name[change.kind]: amount})
+                    ).key
+                    assert (settled(stage, backend, tried) == "") == starts, (ask, change, amount)
+                    backend.cancel(tried, 0)
+                    stage.ended(tried)

@@ -1,0 +1,158 @@
+"""Teams that run as users of their own, on a real Slurm by both ways: the user, the account and the QOS come from the grant of a pool."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from schedulers import backends
+from schedulers.contract import Identity, Rejected
+from schedulers.slurm.commands import Commands
+from schedulers.slurm.rest import signed
+from schedulers.slurm.transport import Here
+from schedulers.states import Reason, State
+from tests.rig.slurm_cluster import SECOND_USER
+from tests.schedulers.conftest import MAKERS, SLURM, Stage
+from tests.schedulers.test_slurm_options import shown
+
+NEWS = Identity(user=SECOND_USER, account="borealis", qos="high")
+
+
+@pytest.fixture
+def both(stage):
+    """The stage, with a second user that teams may run as."""
+    stage.options["users"] = [SECOND_USER]
+    stage.backend = stage.again()
+    return stage
+
+
+@SLURM
+def test_a_team_runs_as_its_own_user_and_counts_for_its_own_account(both, slurm):
+    other = both.submit("sleep 60").key
+    key = both.submit("id -un; sleep 60", identity=NEWS).key
+    both.logged(key, f"{SECOND_USER}\n".encode())
+    job = shown(slurm, both, key)
+    assert (job["UserId"].partition("(")[0], job["Account"], job["QOS"]) == (
+        SECOND_USER,
+        "borealis",
+        "high",
+    )
+    assert shown(slurm, both, other)["UserId"].startswith(slurm.user)
+    assert {o.key for o in both.backend.poll([key, other]).observations} == {key, other}
+
+
+@SLURM
+def test_a_job_of_another_user_is_canceled_found_and_not_begun_twice(both):
+    launch = both.launch(
+        "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done",
+        identity=NEWS,
+        grace=5.0,
+    )
+    first = both.backend.submit(launch)
+    both.logged(launch.key, b"up")
+    assert both.again().submit(launch) == first
+    both.backend.cancel(launch.key, 5)
+    seen = both.ended(launch.key)
+    assert seen.reason == Reason.CANCELED and both.log(launch.key).endswith(b"bye\n")
+    again = both.submit("sleep 60", identity=NEWS).key
+    both.wait_for(lambda: both.look(again).state == State.RUNNING)
+    both.backend.cancel(again, 0)
+    assert both.ended(again).reason == Reason.CANCELED
+
+
+@SLURM
+def test_the_files_of_one_team_are_closed_to_the_other(both):
+    key = both.submit("echo secret; sleep 60", identity=NEWS).key
+    both.logged(key, b"secret")
+    _, log = both.run(f"cat {both.path}/spool/{key}/output.log {both.path}/spool/{key}/variables")
+    assert b"secret" not in log and log.count(b"Permission denied") == 2
+
+
+@SLURM
+def test_an_account_that_the_teams_user_is_not_in_comes_back_in_slurms_words(both):
+    with pytest.raises(Rejected, match="Invalid account") as caught:
+        both.submit("true", identity=Identity(SECOND_USER, "atlas"))
+    assert caught.value.field == "account"
+
+
+@SLURM
+def test_what_came_with_the_grant_is_never_chosen_by_a_job(both, slurm):
+    both.options["may_choose"] = ["account"]
+    both.backend = both.again()
+    key = both.submit(
+        "sleep 60", identity=Identity(account="borealis"), native={"account": "atlas"}
+    ).key
+    assert shown(slurm, both, key)["Account"] == "borealis"
+
+
+@SLURM
+@pytest.mark.parametrize("user", ["root", "daemon"])
+def test_a_user_that_the_operator_did_not_list_is_refused(both, user):
+    with pytest.raises(Rejected) as caught:
+        both.backend.check_identity(Identity(user=user))
+    assert caught.value.field == "user"
+    with pytest.raises(Rejected):
+        both.submit("true", identity=Identity(user=user))
+
+
+@SLURM
+def test_testing_the_connection_tries_every_user(both):
+    assert both.backend.probe().is_ok
+    both.options["users"] = ["no-such-user"]
+    probe = both.again().probe()
+    assert not probe.is_ok and "no-such-user" in probe.message
+
+
+@pytest.mark.integration
+def test_one_users_token_cannot_speak_for_others(place, request, slurm):
+    token = signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time()), 600)
+    given = {
+        **MAKERS["slurm-rest"](place, request),
+        "rest_key": "",
+        "rest_token": token,
+        "users": [SECOND_USER],
+    }
+    probe = backends()["slurm"].configured(given).probe()
+    assert not probe.is_ok and "speaks for one user" in probe.message
+
+
+@pytest.mark.integration
+def test_a_token_of_roots_submits_to_slurm_as_anybody_that_is_listed(stage_by_root):
+    seen, log = stage_by_root.run("id -un", identity=NEWS)
+    assert (seen.reason, log) == (Reason.COMPLETED, f"{SECOND_USER}\n".encode())
+
+
+@pytest.fixture
+def stage_by_root(request, place, wait_for, slurm):
+    given = {
+        **MAKERS["slurm-rest"](place, request),
+        "rest_key": "",
+        "rest_token": slurm.token("root"),
+        "rest_user": "root",
+        "users": [SECOND_USER],
+    }
+    return Stage(backends()["slurm"], given, place, wait_for)
+
+
+def test_who_is_not_root_asks_sudo_and_names_the_slurm():
+    door = Commands(Here({"PATH": "/bin", "SLURM_CONF": "/etc/slurm.conf"}), "portal", ("ada",))
+    assert door._as("ada", ["scancel", "7"]) == [
+        "sudo",
+        "-n",
+        "-u",
+        "ada",
+        "--",
+        "env",
+        "PATH=/bin",
+        "SLURM_CONF=/etc/slurm.conf",
+        "scancel",
+        "7",
+    ]
+    assert (
+        door._as("portal", ["scancel", "7"]) == door._as("", ["scancel", "7"]) == ["scancel", "7"]
+    )
+    assert Commands(Here({}), "portal", ("ada",), is_root=True)._as("ada", ["scancel", "7"]) == [
+        "scancel",
+        "7",
+    ]

@@ -1,0 +1,93 @@
+"""A directory that takes connections and says nothing."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import pytest
+
+from tests.workspaces.identity.ldap.test_api import ROOT, send
+from workspaces.identity import directory_threads
+from workspaces.identity.ldap import client as ldap_client
+from workspaces.models import DirectoryRun
+from workspaces.tenancy.scope import no_scope
+
+
+@pytest.fixture
+def silent():
+    """Its address; it counts whom it let in."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    yield f"ldaps://127.0.0.1:{listening.getsockname()[1]}"
+    listening.close()
+
+
+def test_hanging_directory_holds_no_request_and_is_given_up(story, silent, monkeypatch):
+    api = story.api(story.dot, story.atlas)
+    options = {"url": silent, "people_base": "ou=people,dc=corp,dc=example", "is_private": True}
+    assert (
+        send(
+            api, "POST", ROOT, {"kind": "ldap", "slug": "corp", "name": "Corp", "options": options}
+        )[0]
+        == 201
+    )
+    asked = []
+    monkeypatch.setattr(
+        socket,
+        "create_connection",
+        lambda *given, **named: (
+            asked.append(threading.current_thread()) or _really(*given, **named)
+        ),
+    )
+    begun = [
+        send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True}),
+        send(api, "POST", f"{ROOT}/corp/test"),
+    ]
+    assert [code for code, _ in begun] == [202, 202] and asked == []  # no request has asked it
+    assert (
+        send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 409
+    )  # one at a time, dry or not
+    monkeypatch.setattr(ldap_client, "ANSWER", 0.2)
+    with no_scope():
+        directory_threads.work()
+    run, test = (
+        send(api, "GET", path)[1]
+        for path in (
+            f"{ROOT}/corp/runs/{begun[0][1]['id']}",
+            f"/api/v1/orgs/atlas/provider-tests/{begun[1][1]['id']}",
+        )
+    )
+    assert (
+        len(asked) == 2
+        and run["outcome"] == "failed"
+        and "says nothing" in run["message"] + test["message"]
+        and not test["is_ok"]
+    )
+    assert (
+        send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 202
+        and DirectoryRun.objects.count() == 2
+    )
+
+
+def test_directory_threads_keep_places_for_other_organizations():
+    """Five organizations with two hanging directories each: all five are at work, and another one's begins at once."""
+    orgs = [*"AABBCCDDEE", "F"]
+
+    def began(waiting: list[str]) -> str:
+        """Each that may begin hangs until the ones behind it were asked."""
+        if not waiting:
+            return ""
+        behind = []
+
+        def run(may_begin):
+            is_let = may_begin(waiting[0])
+            behind.append((waiting[0] if is_let else "-") + (began(waiting[1:]) if is_let else ""))
+            return False
+
+        directory_threads._one(run)
+        return behind[0] if behind[0] != "-" else "-" + began(waiting[1:])
+
+    assert began(orgs) == "AABBC-D-E-F"
+
+
+_really = socket.create_connection

@@ -1,0 +1,430 @@
+"""People and groups by SCIM: what the other side writes is what it reads, and what follows for people is what a directory's would be."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from portal.core.errors import NotPermitted
+from tests.each import each
+from tests.workspaces.identity.conftest import rule
+from tests.workspaces.identity.scim.conftest import Scim
+from workspaces.identity.scim import store
+from workspaces.identity.scim.tokens import end_scim_token, make_scim_token
+from workspaces.models import (
+    Identity,
+    Membership,
+    Provider,
+    ScimRecord,
+    ScimToken,
+    TeamMembership,
+    User,
+)
+from workspaces.tenancy.scope import org_scope, platform_scope
+
+
+def _standing(email="eve@atlas.example"):
+    with platform_scope("test"):
+        return (
+            [
+                (m.role, m.suspended_at is None)
+                for m in Membership.objects.filter(user__email=email)
+            ],
+            [
+                t.team.slug
+                for t in TeamMembership.objects.filter(user__email=email).select_related("team")
+            ],
+        )
+
+
+def test_a_user_is_nobody_here_until_a_group_gives_something(scim):
+    eve = scim.user()
+    assert not User.objects.filter(email="eve@atlas.example").exists()
+    scim.group("people", eve)
+    assert _standing() == ([("member", True)], []) and Identity.objects.get().subject == "x-eve"
+    assert Identity.objects.get().email == "eve@atlas.example"
+    assert not User.objects.get(email="eve@atlas.example").has_usable_password()
+
+
+def test_a_group_that_one_joins_or_leaves_gives_and_takes(scim):
+    eve = scim.user()
+    scim.group("people", eve)
+    vision = scim.group("vision")
+    patch = {"Operations": [{"op": "add", "path": "members", "value": [{"value": eve["id"]}]}]}
+    assert scim("PATCH", f"/Groups/{vision['id']}", patch).status_code == 200
+    assert _standing()[1] == ["vision"]
+    assert [g["display"] for g in scim("GET", f"/Users/{eve['id']}").json()["groups"]] == [
+        "people",
+        "vision",
+    ]
+    scim(
+        "PATCH",
+        f"/Groups/{vision['id']}",
+        {"Operations": [{"op": "remove", "path": f'members[value eq "{eve["id"]}"]'}]},
+    )
+    assert _standing()[1] == []
+
+
+@each("how", ["Azure", "Okta", "put", "delete"])
+def test_who_is_switched_off_there_is_suspended_here_and_comes_back(story, scim, how):
+    eve = scim.user()
+    scim.group("people", eve)
+    body = {
+        "Azure": {"Operations": [{"op": "Replace", "path": "active", "value": "False"}]},
+        "Okta": {"Operations": [{"op": "replace", "value": {"active": False}}]},
+    }.get(how)
+    if how == "delete":
+        assert (
+            scim("DELETE", f"/Users/{eve['id']}").status_code == 204
+            and scim("GET", f"/Users/{eve['id']}").status_code == 404
+        )
+    elif how == "put":
+        scim("PUT", f"/Users/{eve['id']}", eve | {"active": False})
+    else:
+        assert scim("PATCH", f"/Users/{eve['id']}", body).status_code == 200
+    assert _standing() == ([("member", False)], []) and Identity.objects.get().gone_since
+    if how == "delete":
+        again = scim.user()
+        scim(
+            "PATCH",
+            f"/Groups/{scim('GET', '/Groups').json()['Resources'][0]['id']}",
+            {"Operations": [{"op": "add", "path": "members", "value": [{"value": again["id"]}]}]},
+        )
+    else:
+        scim(
+            "PATCH",
+            f"/Users/{eve['id']}",
+            {"Operations": [{"op": "Replace", "path": "active", "value": "True"}]},
+        )
+    assert _standing() == ([("member", True)], []) and Identity.objects.get().gone_since is None
+    assert User.objects.filter(email="eve@atlas.example").count() == 1
+
+
+def test_an_address_that_has_an_account_links_nothing(story, scim):
+    ada = scim.user("ada", emails=[{"value": story.ada.email}])
+    scim.group("people", ada)
+    assert not Identity.objects.exists() and _standing(story.ada.email)[0] == [("owner", True)]
+
+
+def test_one_providers_users_and_token_are_not_anothers(story, scim):
+    other = Provider.objects.create(
+        kind="scim", org=story.borealis, slug="borealis-scim", name="Borealis"
+    )
+    rule(other, "people", story.borealis)
+    eve = scim.user()
+    with org_scope(story.borealis.id):
+        token = make_scim_token(actor=story.actor(story.cyd), provider=other)
+    theirs = Scim("borealis-scim", token)
+    assert (
+        theirs("GET", f"/Users/{eve['id']}").status_code == 404
+        and theirs("GET", "/Users").json()["totalResults"] == 0
+    )
+    assert Scim("atlas-scim", token)("GET", "/Users").status_code == 401
+    theirs.group("people", eve)
+    assert not User.objects.filter(email="eve@atlas.example").exists()
+
+
+@each("token", ["", "x", "mst_" + "0" * 38])
+def test_without_its_token_nothing_is_there(scim, token):
+    answer = Scim("atlas-scim", token)("GET", "/ServiceProviderConfig")
+    assert answer.status_code == 401 and answer.json()["status"] == "401"
+    assert Client().get("/scim/v2/atlas-scim/Users").status_code == 401
+
+
+def test_an_access_token_of_a_person_is_no_scim_token(story, scim):
+    assert Scim("atlas-scim", story.token(story.ada))("GET", "/Users").status_code == 401
+
+
+def test_a_new_token_ends_the_former_and_only_owners_make_one(story, provider, scim):
+    with org_scope(story.atlas.id):
+        with pytest.raises(NotPermitted):
+            make_scim_token(actor=story.actor(story.ben), provider=provider)
+        fresh = make_scim_token(actor=story.actor(story.ada), provider=provider)
+        assert (
+            scim("GET", "/Users").status_code == 401
+            and Scim("atlas-scim", fresh)("GET", "/Users").status_code == 200
+        )
+        assert fresh not in str(ScimToken.objects.values().get())
+        end_scim_token(actor=story.actor(story.ada), provider=provider)
+    assert Scim("atlas-scim", fresh)("GET", "/Users").status_code == 401
+
+
+def test_one_that_is_switched_off_tells_nothing(provider, scim):
+    provider.is_enabled = False
+    provider.save()
+    assert scim("GET", "/Users").status_code == 401
+
+
+def test_a_name_is_given_once_in_any_case(scim):
+    scim.user()
+    answer = scim("POST", "/Users", {"userName": "EVE@atlas.example"})
+    assert answer.status_code == 409 and answer.json()["scimType"] == "uniqueness"
+
+
+def test_versions_are_checked_and_told(scim):
+    eve = scim.user()
+    path, tag = f"/Users/{eve['id']}", eve["meta"]["version"]
+    assert scim("GET", path, **{"If-None-Match": tag}).status_code == 304
+    assert (
+        scim(
+            "PATCH",
+            path,
+            {"Operations": [{"op": "replace", "path": "displayName", "value": "E"}]},
+            **{"If-Match": tag},
+        ).status_code
+        == 200
+    )
+    stale = scim(
+        "PATCH",
+        path,
+        {"Operations": [{"op": "replace", "path": "displayName", "value": "F"}]},
+        **{"If-Match": tag},
+    )
+    assert stale.status_code == 412 and scim("GET", path).headers["ETag"] == 'W/"2"'
+    assert (
+        scim(
+            "PATCH", path, {"Operations": [{"op": "replace", "path": "displayName", "value": "E"}]}
+        ).headers["ETag"]
+        == 'W/"2"'
+    )
+
+
+def _first(monkeypatch, act):
+    """Whoever comes first in the queue of this provider's writes does this; it is undone with what it stopped."""
+    waits, acts = store.alone, [act]
+
+    def alone(provider):
+        while acts:
+            acts.pop()()
+        waits(provider)
+
+    monkeypatch.setattr(store, "alone", alone)
+
+
+@pytest.mark.both_databases
+def test_of_two_changes_at_once_none_is_lost(scim, monkeypatch):
+    path = f"/Users/{scim.user()['id']}"
+    rename = {"Operations": [{"op": "replace", "path": "name.familyName", "value": "Second"}]}
+    _first(
+        monkeypatch,
+        lambda: scim(
+            "PATCH", path, {"Operations": [{"op": "replace", "path": "active", "value": False}]}
+        ),
+    )
+    assert scim("PATCH", path, rename).status_code == 200
+    found = scim("GET", path).json()
+    assert (found["active"], found["name"]["familyName"], found["meta"]["version"]) == (
+        False,
+        "Second",
+        'W/"3"',
+    )
+
+
+@each("verb", ["PATCH", "PUT", "DELETE"])
+def test_a_version_counts_when_the_write_happens(scim, monkeypatch, verb):
+    eve = scim.user()
+    path, change = (
+        f"/Users/{eve['id']}",
+        {"Operations": [{"op": "replace", "path": "displayName", "value": "E"}]},
+    )
+    _first(monkeypatch, lambda: scim("PATCH", path, change))
+    mine = (
+        {"Operations": [{"op": "replace", "path": "displayName", "value": "F"}]}
+        if verb == "PATCH"
+        else eve | {"displayName": "F"}
+    )
+    assert scim(verb, path, mine, **{"If-Match": eve["meta"]["version"]}).status_code == 412
+
+
+def test_who_is_deleted_at_this_moment_is_not_brought_back(scim, monkeypatch):
+    eve = scim.user()
+    scim.group("people", eve)
+    _first(monkeypatch, lambda: scim("DELETE", f"/Users/{eve['id']}"))
+    assert scim("PUT", f"/Users/{eve['id']}", eve | {"displayName": "E"}).status_code == 404
+
+
+@each(
+    ("text", "found"),
+    [
+        ('userName eq "EVE@atlas.example"', ["eve"]),
+        ('externalId eq "x-fay"', ["fay"]),
+        ('emails[type eq "work" and value co "fay"]', ["fay"]),
+        ('emails.value sw "eve"', ["eve"]),
+        ('not (userName sw "eve")', ["fay"]),
+        ('active eq true and (displayName eq "Eve" or displayName eq "Fay")', ["eve", "fay"]),
+        ("emails pr", ["eve", "fay"]),
+        ("title pr", []),
+        ('urn:ietf:params:scim:schemas:core:2.0:User:userName eq "eve@atlas.example"', ["eve"]),
+        ('meta.created gt "2000-01-01T00:00:00Z"', ["eve", "fay"]),
+        ('userName ne "eve@atlas.example"', ["fay"]),
+        ('active eq "True"', []),
+    ],
+)
+def test_filters_find_what_they_say(scim, text, found):
+    scim.user()
+    scim.user("fay")
+    answer = scim("GET", f"/Users?filter={text}").json()
+    assert [r["userName"].partition("@")[0] for r in answer["Resources"]] == found and answer[
+        "totalResults"
+    ] == len(found)
+
+
+@each(
+    "text",
+    [
+        "userName",
+        "userName xx 1",
+        "userName eq",
+        "(userName pr",
+        "a[b pr",
+        "userName eq {}",
+        "(" * 50 + "a pr" + ")" * 50,
+        'userName eq "x" and',
+        "userName eq x'--",
+        "a" * 3000,
+        '"',
+    ],
+)
+def test_a_filter_that_is_none_is_refused_in_the_protocols_form(scim, text):
+    answer = scim("GET", f"/Users?filter={text}")
+    assert answer.status_code == 400 and answer.json()["scimType"] == "invalidFilter"
+
+
+def test_pages_and_chosen_attributes(scim):
+    for name in ("eve", "fay", "gus"):
+        scim.user(name)
+    page = scim("GET", "/Users?startIndex=2&count=1&attributes=userName").json()
+    assert (page["totalResults"], page["startIndex"], page["itemsPerPage"]) == (3, 2, 1)
+    assert set(page["Resources"][0]) == {"id", "schemas", "userName"} and page["Resources"][0][
+        "userName"
+    ].startswith("fay")
+    parts = scim("GET", "/Users?attributes=emails.value&excludedAttributes=emails.type").json()[
+        "Resources"
+    ][0]
+    assert parts["emails"] == [{"value": "eve@atlas.example"}]
+    down = scim(
+        "GET", "/Users?sortBy=displayName&sortOrder=descending&excludedAttributes=emails"
+    ).json()["Resources"]
+    assert [u["displayName"] for u in down] == ["Gus", "Fay", "Eve"] and "emails" not in down[0]
+
+
+def test_a_list_may_be_asked_for_by_a_body(scim):
+    scim.user()
+    scim.user("fay")
+    found = scim(
+        "POST",
+        "/Users/.search",
+        {
+            "filter": 'displayName eq "Fay"',
+            "attributes": ["userName"],
+            "startIndex": 1,
+            "count": 10,
+        },
+    ).json()
+    assert [set(r) for r in found["Resources"]] == [{"id", "schemas", "userName"}] and found[
+        "totalResults"
+    ] == 1
+    assert scim("POST", "/Groups/.search", {}).json()["totalResults"] == 0
+
+
+@each(
+    ("verb", "path", "body", "status"),
+    [
+        ("POST", "/.search", {}, 501),
+        ("POST", "/Users/.search", [], 400),
+        ("POST", "/Users/.search", {"filter": "("}, 400),
+        ("GET", "/Users/.search", None, 405),
+        ("POST", "/Users/.search", {"count": "many"}, 400),
+        ("POST", "/Users", {}, 400),
+        ("POST", "/Users", [], 400),
+        ("POST", "/Users", {"userName": 7}, 400),
+        ("POST", "/Users", {"userName": "a\x00b"}, 400),
+        ("POST", "/Users", {"userName": "x" * 300}, 400),
+        ("POST", "/Users", {"userName": "x", "active": "perhaps"}, 400),
+        ("GET", "/Users/7", None, 404),
+        ("GET", "/Users?count=many", None, 400),
+        ("GET", "/Me", None, 501),
+        ("POST", "/Bulk", {}, 501),
+        ("GET", "/Nothing", None, 404),
+        ("DELETE", "/Schemas", None, 405),
+        ("PATCH", "/Users", {}, 405),
+    ],
+)
+def test_what_is_wrong_is_told_in_the_protocols_form(scim, verb, path, body, status):
+    answer = scim(verb, path, body)
+    assert answer.status_code == status and answer.json()["schemas"] == [
+        "urn:ietf:params:scim:api:messages:2.0:Error"
+    ]
+
+
+def test_an_address_outside_the_providers_domains_gets_no_account(scim, provider):
+    Provider.objects.filter(id=provider.id).update(domains=["atlas.example"])
+    scim.group(
+        "people", scim.user(), scim.user("boss", emails=[{"value": "boss@borealis.example"}])
+    )
+    assert (
+        User.objects.filter(email="eve@atlas.example").exists()
+        and not User.objects.filter(email="boss@borealis.example").exists()
+    )
+
+
+def test_a_group_shows_no_names_of_anothers_users_and_all_of_its_own(story, scim):
+    other = Provider.objects.create(
+        kind="scim", org=story.borealis, slug="borealis-scim", name="Borealis"
+    )
+    theirs = ScimRecord.objects.create(
+        provider=other, kind="User", name="secret", data={"userName": "secret"}, subject="s"
+    )
+    ScimRecord.objects.bulk_create(
+        [
+            ScimRecord(
+                provider=Provider.objects.get(slug="atlas-scim"),
+                kind="User",
+                name=f"u{n}",
+                subject=f"u{n}",
+                data={"userName": f"u{n}"},
+            )
+            for n in range(1001)
+        ]
+    )
+    mine = [
+        {"id": str(pk)}
+        for pk in ScimRecord.objects.exclude(provider=other).values_list("id", flat=True)
+    ]
+    made = scim.group("crowd", {"id": str(theirs.id)}, *mine)
+    shown = {m["value"]: m.get("display") for m in made["members"]}
+    assert shown.pop(str(theirs.id)) is None and len(shown) == 1001 and all(shown.values())
+
+
+@each(
+    "text",
+    [
+        r'userName eq "\q"',
+        r'userName eq "\ud800"',
+        r'userName eq "\u0000"',
+        r'displayName co "\u0000"',
+    ],
+)
+def test_a_filter_with_a_text_that_is_none_is_refused(scim, text):
+    scim.user()
+    answer = scim("POST", "/Users/.search", {"filter": text})
+    assert answer.status_code == 400 and answer.json()["scimType"] == "invalidFilter"
+
+
+@each(
+    ("asked", "total"),
+    [
+        ({"filter": f'id eq "{"-" * 36}"'}, 0),
+        ({"filter": "meta gt null"}, 0),
+        ({"filter": "active gt true"}, 0),
+        ({"startIndex": "99999999999999999999"}, 1),
+        ({"startIndex": "99999999999999999999", "sortBy": "userName"}, 1),
+    ],
+)
+def test_what_cannot_fit_finds_nothing_and_breaks_nothing(scim, asked, total):
+    scim.user()
+    answer = scim("POST", "/Users/.search", asked)
+    assert answer.status_code == 200 and (
+        answer.json()["totalResults"],
+        answer.json()["Resources"],
+    ) == (total, [])
