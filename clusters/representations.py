@@ -10,11 +10,11 @@ from django.db.models import Count, Q, Sum
 from clusters.backend_options import options_of
 from clusters.backends import secrets_set
 from clusters.capacity import STATES, by_pool, natural
-from clusters.health import standing, trouble_of
 from clusters.models import Cluster, Gpu, Node, Pool
 from clusters.node_capacity import Machine, machines_in
 from clusters.services.drain import may_drain
 from clusters.services.pools import identities_of, pools_seen_by, teams_of
+from clusters.status import standing, trouble_of
 from clusters.workload import workload
 from schedulers import backends, capabilities_of, title_of
 from schedulers.contract import Capability

@@ -26,7 +26,7 @@ def backends() -> dict[str, Any]:
         module = import_module(f"{__name__}.{package.name}.backend")
         for _, kind in inspect.getmembers(module, inspect.isclass):
             if kind.__module__ == module.__name__ and hasattr(kind, "capabilities"):
-                found[kind.name] = kind
+                found[kind.name] = kind  # type: ignore[attr-defined]  # every backend has a name
     return found
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.rig.environment import ROOT
 from tests.test_house import shown, sources
 
-OURS = ("portal", "workspaces", "clusters", "jobs", "monitoring")
+OURS = ("portal", "workspaces", "schedulers", "clusters", "jobs", "monitoring")
 SQL_BY_HAND = {
     "portal/series/store.py",
     "portal/process/prepare.py",

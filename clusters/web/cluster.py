@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from clusters import capacity, health, representations
+from clusters import capacity, representations, status
 from clusters.models import Cluster
 from clusters.node_capacity import machines_of
 from clusters.services import connections, drain
@@ -114,7 +114,7 @@ def _tab(
             counted = capacity.by_pool(pools, {row.id: machines})
             return {"pools": [(pool, counted[pool.id]) for pool in pools]}
         case "history":
-            return {"history": health.history_of(row)}
+            return {"history": status.history_of(row)}
     used = workload().load_of(request.actor, row)
     return {
         "load": used,

@@ -9,11 +9,11 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from clusters import capacity, representations
-from clusters.health import standing
 from clusters.models import Cluster, Pool
 from clusters.node_capacity import machines_in, machines_of
 from clusters.services import connections
 from clusters.services import pools as service
+from clusters.status import standing
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.web.denials import note_denial

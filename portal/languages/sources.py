@@ -13,7 +13,7 @@ from django.utils.translation import trim_whitespace
 from portal.languages.catalogue import Message
 from portal.languages.python import texts_of
 
-PACKAGES = ("portal", "workspaces", "clusters", "jobs", "monitoring")
+PACKAGES = ("portal", "workspaces", "schedulers", "clusters", "jobs", "monitoring")
 _TRANSLATE = re.compile(
     r"""(?:translate|trans)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')(.*)""", re.DOTALL
 )

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from clusters.capacity import natural, stock_of
-from clusters.health import history_of, standing
 from clusters.models import Cluster, Gpu, Node, Pool
 from clusters.node_capacity import Machine
+from clusters.status import history_of, standing
 from jobs.models import Attempt, Job
 from portal.core import clock
 from portal.core.events import Fact, record

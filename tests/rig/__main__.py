@@ -174,6 +174,7 @@ def _checks() -> list[tuple[str, list[str]]]:
                 "mypy",
                 "portal",
                 "workspaces",
+                "schedulers",
                 "clusters",
                 "jobs",
                 "monitoring",
