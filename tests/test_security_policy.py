@@ -134,9 +134,14 @@ def test_every_key_has_its_row_with_how_it_is_made_and_ends():
         for purpose in {*purposes, anchors.PURPOSE, mfa.PURPOSE}
         if f"`{purpose}`" not in told
     } == set()
-    named = {constant for constant, _ in FIGURES if constant.startswith("workspaces.issuer.keys:")}
+    named = {
+        constant
+        for constant, _ in FIGURES
+        if constant.startswith("workspaces.identity.oidc_provider.keys:")
+    }
     assert named == {
-        f"workspaces.issuer.keys:{name}" for name in ("BITS", "SIGNS", "AHEAD", "AFTER")
+        f"workspaces.identity.oidc_provider.keys:{name}"
+        for name in ("BITS", "SIGNS", "AHEAD", "AFTER")
     }
     rows = [
         line.split("|")[1:-1]

@@ -1,4 +1,4 @@
-"""What a job's state says of its source and its age (jobs.present, in English), in the reader's language: "running, Slurm says so, 4 s ago"."""
+"""What a job's state says of its source and its age (jobs.representations, in English), in the reader's language: "running, Slurm says so, 4 s ago"."""
 
 from __future__ import annotations
 

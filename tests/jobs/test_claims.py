@@ -268,7 +268,7 @@ def test_what_a_killed_worker_had_claimed_is_taken_at_once_and_what_a_living_one
     story, double, monkeypatch, is_killed
 ):
     cluster, job = cluster_with(), submit(story)
-    lease = "from portal.core.holders import new_lease; print(new_lease())"
+    lease = "from portal.core.lease_holder import new_lease; print(new_lease())"
     theirs = UUID(
         subprocess.run(
             [sys.executable, "-c", lease], cwd=ROOT, capture_output=True, text=True, check=True

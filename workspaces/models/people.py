@@ -23,7 +23,7 @@ class UserQuerySet(BaseUserManager["User"]):
 
 class User(AbstractBaseUser):
     """A person, known by e-mail, on the whole installation; what they may do comes from memberships.
-    Written by `workspaces.services`."""
+    Written by its services."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     email = models.EmailField(unique=True)
@@ -82,7 +82,7 @@ class Organization(models.Model):
 
 class Membership(TenantModel):
     """A person's role in an organization: a built-in one (`OrgRole`) or one of the organization's own making.
-    Written by `workspaces.services`."""
+    Written by its services."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     role = models.CharField(max_length=40, default="member")
@@ -143,7 +143,7 @@ class Role(TenantModel):
 
 class TeamMembership(TenantModel):
     """A person's role in a team, built-in (`TeamRole`) or of the organization's own making; they are in its organization too.
-    Written by `workspaces.services`."""
+    Written by its services."""
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")

@@ -56,7 +56,7 @@ DO $$ BEGIN
     BEGIN EXECUTE format('GRANT %I TO muster_rows', current_user); EXCEPTION WHEN unique_violation OR internal_error THEN NULL; END;
   END IF;
 END $$
-"""  # the role is portal.core.postgres.wall.ROLE; two servers that prepare at once may both come here
+"""  # the role is portal.core.postgres.row_security.ROLE; two servers that prepare at once may both come here
 
 
 def build() -> None:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import base64
-import importlib
 import math
-from types import SimpleNamespace
 
 import jwt
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from django.apps import apps
-from django.db import connection
 from django.test import Client
 
-from portal.core import clock, vault
+from portal.core import vault
 from portal.settings import env
 from workspaces.credentials.token_format import PREFIX, new_secret
-from workspaces.identity.oidc_provider.keys import PURPOSE
-from workspaces.models import SigningKey
 
 
 def published() -> list[int]:
@@ -30,21 +22,6 @@ def published() -> list[int]:
 
 def test_id_tokens_are_signed_by_keys_worth_128_bits(db):
     assert published() == [3072]
-
-
-def test_a_shorter_key_of_before_is_followed_by_a_longer_one_at_once_and_stays_while_it_is_known(
-    db,
-):
-    former = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    pem = former.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    SigningKey.objects.create(
-        sealed=vault.encrypt(pem, PURPOSE), issued_at=clock.now(), signs_from=clock.now()
-    )
-    importlib.import_module("workspaces.migrations.0022_longer_signing_keys").due(
-        apps, SimpleNamespace(connection=connection)
-    )
-    assert published() == [2048, 3072]
-    assert SigningKey.objects.exclude(ends_at=None).get().ends_at > clock.now()
 
 
 def test_secrets_that_the_portal_makes_have_128_bits_of_chance(settings, tmp_path, monkeypatch):
