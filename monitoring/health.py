@@ -29,7 +29,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """503 when the database is away. Without Redis things are slower, so it is degraded and not fatal; `parts` says which it is."""
+    """Report readiness: 503 without the database, "degraded" without Redis."""
     parts = {
         "database": _check(_database),
         **({"redis": _check(_redis)} if settings.MUSTER_REDIS_URL else {}),

@@ -28,8 +28,10 @@ _UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
 def node_rows(
     actor: Actor, after: str = "", most: int = PAGE
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """`most` nodes by cluster and name behind `after` ("cluster/node"), with the jobs on them that the actor may see; and where
-    the next ones begin."""
+    """Return up to `most` nodes after `after` ("cluster/node"), and the next cursor.
+
+    Nodes are ordered by cluster and name, and list the jobs that the actor may see.
+    """
     rows = Node.objects.select_related("cluster").defer(*_UNREAD).order_by("cluster__name", "name")
     if after:
         cluster, _, name = after.partition("/")

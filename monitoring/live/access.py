@@ -1,4 +1,4 @@
-"""Notices within seconds that somebody's access may have changed, with a few small queries for all sockets of a process."""
+"""Detect changes of access within seconds, with a few small queries per process."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class AccessWatch:
             await asyncio.sleep(EVERY)
 
     async def _recheck(self, sockets: Iterable[LiveConsumer]) -> None:
-        """Ask again for these, and for those for whom that failed before. One that breaks does not keep the others waiting."""
+        """Recheck these sockets and those that failed before, independently of each other."""
         wanted = {*sockets, *self._failed}
         if not wanted:
             return

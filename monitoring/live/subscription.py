@@ -117,7 +117,7 @@ class Subscription:
             await self._timed(part, times)
 
     async def _timed(self, part: LogRead, times: Sequence[tuple[int, int]]) -> None:
-        """Cut where the arrival time changes by more than a second, so that each line can tell when it came."""
+        """Split where the arrival time changes by a second or more, so that each line has a time."""
         cuts, last = [(part.start, times[0][1] if times else 0)], times[0][1] if times else 0
         for offset, ms in times[1:]:
             if ms - last >= 1000 and part.start < offset < part.start + len(part.data):

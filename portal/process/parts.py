@@ -43,7 +43,7 @@ _TASKS = (
         "monitoring.background",
         "portal.core.audit.background",
         "jobs.background",
-        "jobs.watch",
+        "jobs.dispatch.watch",
         "pynvml",
     ),
     *(

@@ -59,8 +59,7 @@ def test_a_part_that_is_none_is_refused_with_the_names_of_those_that_are(
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path))
     assert main(["--only", "wbe"]) == 2
     assert (
-        "The parts are: web, live, worker, beat, watcher, agent, prepare."
-        in capsys.readouterr().err
+        "Components: web, live, worker, beat, watcher, agent, prepare." in capsys.readouterr().err
     )
 
 
@@ -68,4 +67,4 @@ def test_a_home_that_cannot_be_made_is_refused(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path / "file" / "home"))
     assert main([]) == 2
-    assert "cannot be made" in capsys.readouterr().err
+    assert "Cannot create MUSTER_HOME" in capsys.readouterr().err
