@@ -1,4 +1,4 @@
-"""An explanation as sentences, and as data for programs."""
+"""Render explanations as text and as data."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from workspaces.access.steps import Case, Effect, Explanation, Step
 
 
 def what(explanation: Explanation) -> str:
-    """The permission in words: "submit jobs"."""
+    """Return the permission in words: "submit jobs"."""
     return _(WORDS.get(explanation.case.permission, str(explanation.case.permission)))
 
 
 def sentence(step: Step, case: Case) -> str:
-    """One step, for people."""
+    """Return one step as a sentence."""
     names = {
         "permission": case.permission,
         "email": case.email,
@@ -47,12 +47,15 @@ def sentence(step: Step, case: Case) -> str:
 
 
 def sentences(explanation: Explanation) -> list[str]:
-    """The chain."""
+    """Return the chain as sentences."""
     return [sentence(step, explanation.case) for step in explanation.steps]
 
 
 def why_not(explanation: Explanation) -> str:
-    """Why it is refused, and what to ask for, in a few sentences: what blocks, or else what all is held and does not grant it."""
+    """Return in a few sentences why access is denied and what to ask for.
+
+    Names what blocks it, or else all roles that do not grant it.
+    """
     blocks = [step for step in explanation.steps if step.effect == Effect.BLOCKS]
     found = [sentence(step, explanation.case) for step in blocks or explanation.steps]
     asks = [
@@ -67,12 +70,12 @@ def why_not(explanation: Explanation) -> str:
 
 
 def proposal_words(proposal: Proposal, case: Case) -> str:
-    """What would allow it: "the role Member in team vision"."""
+    """Return what would allow it: "the role Member in team vision"."""
     return _(" and ").join(_change(change, case) for change in proposal)
 
 
 def as_data(explanation: Explanation) -> dict[str, Any]:
-    """As the API gives it and the pages show it."""
+    """Return an explanation as shown by the API and the pages."""
     case = explanation.case
     return {
         "allowed": explanation.allowed,

@@ -1,4 +1,8 @@
-"""An operator acts as a person, to see what they see: for a reason, for an hour at most, and told in the trail of that person's organizations."""
+"""Operators impersonating users, to reproduce what they see.
+
+Requires a reason, lasts at most an hour, and is recorded in the audit log of the user's
+organizations.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ LONGEST = 60  # minutes
 
 @transaction.atomic
 def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> Impersonation:
-    """Raises InvalidInput, Conflict, NotFound, NotPermitted."""
+    """Start an impersonation. Raises InvalidInput, Conflict, NotFound, NotPermitted."""
     authorize(actor, Permission.PLATFORM_IMPERSONATE)
     if actor.token is not None or actor.acted_by is not None or actor.user_id is None:
         raise Conflict(_("One acts as somebody in a browser, as oneself."))
@@ -52,7 +56,7 @@ def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> 
 
 @transaction.atomic
 def stop_acting(*, actor: Actor) -> None:
-    """Raises NotFound for who acts as nobody."""
+    """Stop the current impersonation. Raises NotFound if there is none."""
     if actor.acted_by is None:
         raise NotFound(_("You act as nobody but yourself."))
     row = Impersonation.objects.select_related("person").get(id=actor.acted_by.id)
@@ -67,7 +71,10 @@ def stop_acting(*, actor: Actor) -> None:
 
 @transaction.atomic
 def end_overdue() -> int:
-    """What ended by the clock is told, once; how many there were. By the operator's next request, else by the clock."""
+    """Record impersonations that have expired, once each, and return their number.
+
+    Runs on the operator's next request, or periodically.
+    """
     rows = list(
         Impersonation.objects.select_related("person", "operator")
         .filter(ended_at=None, ends_at__lte=clock.now())
@@ -86,7 +93,7 @@ def end_overdue() -> int:
 
 
 def _tell(kind: str, operator: str, row: Impersonation, **data: Any) -> None:
-    """In the trail of the installation, and in that of each organization of the person's."""
+    """Record an event for the installation and for each organization of the user."""
     with platform_scope("whose trail tells that somebody acted as a person"):
         orgs = list(
             Membership.objects.filter(user_id=row.person_id)

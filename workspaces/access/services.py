@@ -1,4 +1,7 @@
-"""Roles of an organization's own making. Nobody makes, changes or deletes one that holds more than they do."""
+"""Manage custom roles.
+
+Nobody creates, changes or deletes a role that grants more than they have.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from workspaces.organizations.names import alone_in, check_slug, clean_name
 
 MOST = 50
 CHOICES = sorted(str(p) for p in Permission if p not in NEVER_OWN)
-# Names under which people know built-in roles, or that would be taken for something that no role gives.
+# Other names of built-in roles, and names that suggest rights no role grants.
 TAKEN = frozenset(
     {
         "administrator",
@@ -50,7 +53,10 @@ def make_role(
     permissions: Sequence[str],
     name: str = "",
 ) -> Role:
-    """A new role for memberships of the organization (`org`) or of teams (`team`). Raises InvalidInput, Conflict, NotPermitted."""
+    """Create a custom role for memberships of the organization (`org`) or of teams (`team`).
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.ROLES_WRITE)
     check_slug(slug)
     if is_built_in(slug) or slug in TAKEN:
@@ -82,7 +88,10 @@ def change_role(
     name: str | None = None,
     permissions: Sequence[str] | None = None,
 ) -> Role:
-    """Another name, or other permissions, for everybody who holds it. Raises InvalidInput, NotFound, NotPermitted."""
+    """Change name or permissions of a role, for everybody who has it.
+
+    Raises InvalidInput, NotFound, NotPermitted.
+    """
     authorize(actor, Permission.ROLES_WRITE)
     alone_in(org.id)
     row = _role(slug)
@@ -100,7 +109,7 @@ def change_role(
 
 @transaction.atomic
 def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
-    """A role that nobody holds. Raises Conflict that says who does, NotFound, NotPermitted."""
+    """Delete an unused role. Raises Conflict naming its holders, NotFound, NotPermitted."""
     authorize(actor, Permission.ROLES_WRITE)
     alone_in(org.id)
     row = _role(slug)
@@ -116,7 +125,7 @@ def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
 
 
 def holders(row: Role) -> list[str]:
-    """Who holds it: e-mail addresses, with the team in which."""
+    """Return the e-mail addresses of members with the role, with the team for team roles."""
     if row.kind == "org":
         return list(
             Membership.objects.filter(role=row.slug)

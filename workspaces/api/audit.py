@@ -1,4 +1,7 @@
-"""REST: the audit trail of an organization, and of the installation for operators. Filters, pages, files, and its chain."""
+"""REST: audit log of an organization, and of the installation for operators.
+
+Filters, pages, exports, verification.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ class ForwardSerializer(serializers.Serializer[Any]):
 
 
 class _Trail(PortalView):
-    """`chain`: whose trail."""
+    """Base of audit views. `chain`: whose audit log."""
 
     of_installation = False
 
@@ -84,7 +87,10 @@ class _Events(_Trail):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request) -> Response:
-        """Events, newest first, with what was before and after. Keyset pages; nothing is counted."""
+        """List events, newest first, with values before and after.
+
+        Keyset pagination without a total.
+        """
         asked = self.asked(request, "cursor", "limit")
         with services.reach_of(self.chain):
             page = page_of(
@@ -104,12 +110,15 @@ class _Export(_Trail):
         responses={200: OpenApiTypes.BINARY},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Every event that passes the filters, oldest first, as JSON lines or CSV. That it was taken is an event itself."""
+        """Export all matching events, oldest first, as JSON lines or CSV.
+
+        The export is itself an event.
+        """
         asked = self.asked(request, "format")
         return exported(self.actor, self.chain, asked, asked.pop("format") or "jsonl")
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """`format` is ours here, not the framework's."""
+        """Ignore DRF's meaning of `format`: here it is a parameter of the export."""
         renderer = self.get_renderers()[0]
         return renderer, renderer.media_type
 
@@ -117,7 +126,7 @@ class _Export(_Trail):
 class _Chain(_Trail):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """How far it is sealed, the last anchor, and what the last verification found."""
+        """Get how far the chain is sealed, its last anchor, and the last verification result."""
         with services.reach_of(self.chain):
             return Response(chain_state(self.chain))
 
@@ -125,7 +134,10 @@ class _Chain(_Trail):
 class _Verify(_Trail):
     @extend_schema(request=None, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
-        """Have the whole chain verified. It begins within seconds; `…/audit/chain` tells when it has ended."""
+        """Verify the whole chain.
+
+        Starts within seconds; `…/audit/chain` shows when it has ended.
+        """
         return Response(
             services.ask_for_verification(actor=self.actor, chain=self.chain),
             status=status.HTTP_202_ACCEPTED,
@@ -135,12 +147,12 @@ class _Verify(_Trail):
 class _Settings(_Trail):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """How long events are kept, and where they are sent on to."""
+        """Get the retention and the forwarding targets."""
         return Response(services.settings_of(self.chain))
 
     @extend_schema(request=RetentionSerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request) -> Response:
-        """Keep events for so many days; null: for ever."""
+        """Set the retention in days; null keeps events forever."""
         services.set_retention(
             actor=self.actor, chain=self.chain, days=read(RetentionSerializer, request)["keep_days"]
         )
@@ -150,7 +162,7 @@ class _Settings(_Trail):
 class _Forwards(_Trail):
     @extend_schema(request=ForwardSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
-        """Send events on. The secret that signs a webhook is in this answer only."""
+        """Forward events to a target. The secret that signs webhooks is returned only here."""
         made = services.add_forward(
             actor=self.actor, chain=self.chain, **read(ForwardSerializer, request)
         )
@@ -163,14 +175,14 @@ class _Forwards(_Trail):
 class _Forward(_Trail):
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, forward: UUID) -> Response:
-        """Try again at once, also what was given up."""
+        """Retry a forwarding target at once, even one that was given up."""
         return Response(
             state_of(services.retry_forward(actor=self.actor, chain=self.chain, forward_id=forward))
         )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, forward: UUID) -> Response:
-        """Send nothing there any longer."""
+        """Delete a forwarding target."""
         services.remove_forward(actor=self.actor, chain=self.chain, forward_id=forward)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -244,7 +256,10 @@ class PlatformVerifyView(_Verify):
 def exported(
     actor: Actor, chain: UUID, asked: Mapping[str, str], kind: str
 ) -> StreamingHttpResponse:
-    """A file in pieces; a thousand events are in memory at a time. Raises InvalidInput before it begins."""
+    """Stream an export, with at most a thousand events in memory.
+
+    Raises InvalidInput before the stream starts.
+    """
     if kind not in export.FORMATS:
         raise InvalidInput.at("format", f"must be one of {', '.join(export.FORMATS)}")
     rows = events_of(chain, asked)

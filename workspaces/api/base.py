@@ -1,5 +1,4 @@
-"""What every REST view inside an organization shares: the actor, the permission asked before the method runs, the rate limit,
-and answers that are remembered for a repeated request."""
+"""Base of the REST views: actor, permission check, rate limit and idempotency keys."""
 
 from __future__ import annotations
 
@@ -36,9 +35,12 @@ _REFUSED = frozenset({401, 403, 404})
 
 
 class PortalView(APIView):
-    """For signed-in actors. `permissions` maps each method to what it needs in the organization; None means that the service
-    or the selector behind it asks (because it depends on the team or the row). A method without an entry is refused at start-up
-    by the permission matrix test."""
+    """Base of views for signed-in actors.
+
+    `permissions` maps each method to the permission it needs in the organization. None leaves the
+    check to the service or selector, for checks that depend on a team or row. The permission matrix
+    test fails for methods without an entry.
+    """
 
     permissions: ClassVar[Mapping[str, Permission | None]] = {}
 
@@ -68,15 +70,18 @@ class PortalView(APIView):
 
 
 class OrgView(PortalView):
-    """Inside the organization that the URL names."""
+    """Base of views inside the organization in the URL."""
 
     @property
     def org(self) -> Organization:
         return self.request._request.org  # type: ignore[no-any-return,attr-defined]
 
     def team(self, slug: object) -> Team:
-        """A team of this organization by slug. If none is named: the only one that the actor is in, or the one called `default`.
-        Raises InvalidInput, NotFound."""
+        """Return a team of this organization by slug.
+
+        Without a slug: the actor's only team, or the one named `default`. Raises InvalidInput,
+        NotFound.
+        """
         if isinstance(slug, str) and (known := self._teams.get(slug)):
             return self._here(known)
         rows = Team.objects.all()
@@ -98,12 +103,12 @@ class OrgView(PortalView):
 
     @property
     def _teams(self) -> Mapping[str, Team]:
-        """Those of the actor that the door has read already."""
+        """Return the actor's teams, as read by the middleware."""
         entry = getattr(self.request._request, "entry", None)
         return entry.teams if entry else {}
 
     def _here(self, team: Team) -> Team:
-        team.org = self.org  # known already: not to be asked for again
+        team.org = self.org  # avoids another query
         return team
 
 
@@ -117,9 +122,12 @@ class RateLimitedFor(RateLimited):
 
 
 def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
-    """Remember the answer under the client's Idempotency-Key, in the transaction of the change itself: a repeated request gets
-    the same answer, one that comes while the first is under way waits for it, and what failed may be tried again. Who may not
-    send the request, by this token or any longer, is refused like the first time."""
+    """Replay the stored response for a repeated Idempotency-Key.
+
+    The response is stored in the transaction of the change. A request that arrives while the first
+    is running waits for it; failed requests may be retried. Requests that are no longer permitted
+    are refused.
+    """
 
     @wraps(method)
     def once(view: PortalView, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -150,7 +158,10 @@ def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
 
 
 def _check_allowed(send: Callable[[], Response]) -> None:
-    """Do it once more and roll that back: raises what the permissions behind it raise now. Any other fault is the first request's doing."""
+    """Repeat the request and roll it back, to raise what its permission checks raise now.
+
+    Other errors are ignored: they belong to the first request.
+    """
     try:
         with transaction.atomic():
             send()
@@ -179,7 +190,7 @@ def _fingerprint(view: PortalView, request: Request, given: str) -> tuple[str, s
 
 
 def _count(actor: Actor) -> dict[str, int]:
-    """One fixed window a minute for each token or person."""
+    """Count the request in a fixed one-minute window per token or user."""
     limit = settings.MUSTER_API_RATE
     used, reset = rate_windows.take(str(actor.token.id if actor.token else actor.user_id), limit)
     return {"limit": limit, "remaining": limit - used, "reset": reset}

@@ -61,12 +61,12 @@ class InvitationsView(OrgView):
 
     @extend_schema(responses=InvitationSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Those that were neither accepted nor revoked."""
+        """List pending invitations."""
         return items(selectors.open_invitations())
 
     @extend_schema(request=NewInvitationSerializer, responses={201: InvitationSerializer})
     def post(self, request: Request) -> Response:
-        """Invite a person; the link is in this answer only."""
+        """Invite a user. The link is returned only here."""
         body = read(NewInvitationSerializer, request)
         send = body.pop("send")
         return _answer(self, invitations.invite(actor=self.actor, org=self.org, **body), send=send)
@@ -77,7 +77,7 @@ class InvitationView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, invitation: UUID) -> Response:
-        """Revoke it: its link stops working."""
+        """Revoke an invitation. Its link stops working."""
         invitations.revoke_invitation(actor=self.actor, invitation_id=invitation)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -87,7 +87,7 @@ class InvitationRenewalView(OrgView):
 
     @extend_schema(request=SendSerializer, responses={201: InvitationSerializer})
     def post(self, request: Request, invitation: UUID) -> Response:
-        """Another link for the same, from today; the former one stops working."""
+        """Renew an invitation. The old link stops working."""
         send = read(SendSerializer, request)["send"]
         return _answer(
             self,

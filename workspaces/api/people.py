@@ -1,4 +1,4 @@
-"""REST: many people at once, from a file."""
+"""REST: import of members from a file."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class PeopleImportView(OrgView):
 
     @extend_schema(request=PeopleFileSerializer, responses=ImportSerializer)
     def post(self, request: Request) -> Response:
-        """Invite, or add, the people of a file, and bring those who are members into the teams it names."""
+        """Invite or add the people in a file, and add existing members to the teams it names."""
         body = read(PeopleFileSerializer, request)
         report = people_import.import_people(
             actor=self.actor,

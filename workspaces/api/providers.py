@@ -1,4 +1,4 @@
-"""REST: directories and sign-in services. A rule lives in the services."""
+"""REST: identity providers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
 
 
 def told(row: Provider) -> dict[str, Any]:
-    """As the API shows it: no secret, but which are set."""
+    """Return a provider as shown by the API: names of the secrets that are set, but no values."""
     return {
         "slug": row.short_name,
         "address_name": row.slug,
@@ -93,7 +93,7 @@ def told(row: Provider) -> dict[str, Any]:
 
 
 def run_told(run: DirectoryRun) -> dict[str, Any]:
-    """One run with its diff in words."""
+    """Return a run with its changes in words."""
     return {
         "id": run.id,
         "outcome": run.outcome,
@@ -113,7 +113,10 @@ class ProvidersView(OrgView):
 
     @extend_schema(operation_id="providers_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """Those of the organization, for operators also those of the installation, and the kinds with their options."""
+        """List providers, and all kinds with their options.
+
+        Operators also get the providers of the installation.
+        """
         known = [
             {
                 "name": k.name,
@@ -135,7 +138,7 @@ class ProvidersView(OrgView):
     @extend_schema(request=NewProviderSerializer, responses={201: OpenApiTypes.OBJECT})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Connect one. Nobody comes in by it before it has rules."""
+        """Connect a provider. Nobody can sign in with it until it has rules."""
         body = read(NewProviderSerializer, request)
         is_wide = body.pop("is_wide")
         made = service.create_provider(actor=self.actor, org=None if is_wide else self.org, **body)
@@ -147,7 +150,10 @@ class ProviderTryView(OrgView):
 
     @extend_schema(request=TryProviderSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
-        """Begin to try options that are not stored yet; `Location` is where the answer will be."""
+        """Test options that are not stored.
+
+        Returns at once; `Location` is the address of the result.
+        """
         return _begun(
             self.org,
             service.start_test(
@@ -161,7 +167,7 @@ class ProviderTestAnswerView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, test: UUID) -> Response:
-        """What a test found; `ended_at` is null until it is over."""
+        """Get the result of a test; `ended_at` is null while it runs."""
         return Response(service.answer_of_test(service.find_test(self.actor, test)))
 
 
@@ -170,13 +176,13 @@ class ProviderView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
-        """One with its options and rules; secrets are never told."""
+        """Get a provider with its options and rules, without secrets."""
         row = service.find_provider(self.actor, slug)
         return Response(told(row) | {"rules": service.rules_told(row)})
 
     @extend_schema(request=ChangeProviderSerializer, responses=OpenApiTypes.OBJECT)
     def patch(self, request: Request, slug: str) -> Response:
-        """Other options, another name, other domains, or switching it off and on."""
+        """Change options, name or domains of a provider, or enable or disable it."""
         row = service.find_provider(self.actor, slug)
         return Response(
             told(
@@ -188,7 +194,7 @@ class ProviderView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        """Remove it; the roles that it gave stay, as if given by hand."""
+        """Delete a provider. Roles it gave stay, as if given by hand."""
         service.remove_provider(actor=self.actor, provider=service.find_provider(self.actor, slug))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -198,7 +204,10 @@ class ProviderTestView(OrgView):
 
     @extend_schema(request=ProviderOptionsSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to test it as it is stored, with other options on top if some are given; `Location` is where the answer will be."""
+        """Test a provider, with other options if some are given.
+
+        Returns at once; `Location` is the address of the result.
+        """
         row, body = (
             service.find_provider(self.actor, slug),
             read(ProviderOptionsSerializer, request),
@@ -216,12 +225,12 @@ class ProviderRulesView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
-        """What its groups give, in order."""
+        """List the rules that map groups to roles, in order."""
         return items(service.rules_told(service.find_provider(self.actor, slug)))
 
     @extend_schema(request=GroupRulesSerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request, slug: str) -> Response:
-        """All rules at once. They count at the next sign-in and run."""
+        """Replace all rules. They take effect at the next sign-in or sync."""
         row = service.find_provider(self.actor, slug)
         service.set_rules(
             actor=self.actor, provider=row, rules=read(GroupRulesSerializer, request)["rules"]
@@ -237,7 +246,7 @@ class ProviderGroupsView(OrgView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Groups of the provider by a part of their name, at most twenty."""
+        """Search the provider's groups by name; at most twenty are returned."""
         row = service.find_provider(self.actor, slug)
         names = service.groups_named(
             actor=self.actor, provider=row, typed=request.query_params.get("q", "")
@@ -250,13 +259,15 @@ class ProviderRunsView(OrgView):
 
     @extend_schema(operation_id="orgs_providers_runs_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
-        """The latest runs with what they changed."""
+        """List the latest syncs with their changes."""
         return items([run_told(run) for run in last_runs(service.find_provider(self.actor, slug))])
 
     @extend_schema(request=NewRunSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to ask the directory for everybody, and make people and roles follow, or only say what would change; `Location` is where
-        the run is. One at a time: 409 while another one is queued or running."""
+        """Start a sync of all users and roles, or a dry run.
+
+        `Location` is the address of the run. Returns 409 while another run is queued or running.
+        """
         row, body = service.find_provider(self.actor, slug), read(NewRunSerializer, request)
         stopped = DirectoryRun.objects.filter(
             provider=row, id=body.get("accept") or UUID(int=0), outcome=DirectoryRun.Outcome.STOPPED
@@ -273,7 +284,7 @@ class ProviderRunView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, run: UUID) -> Response:
-        """One run; `ended_at` is null until it is over, and `people_read` says how far it is."""
+        """Get a run; `ended_at` is null until it ends, and `people_read` is its progress."""
         return Response(run_told(find_run(service.find_provider(self.actor, slug), run)))
 
 

@@ -111,19 +111,19 @@ class QuotasView(OrgView):
 
     @extend_schema(responses=QuotaSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """What is held, and the limits."""
+        """List usage and limits."""
         return items(selectors.quotas_for(self.actor))
 
     @extend_schema(request=SetQuotaSerializer, responses=QuotaSerializer)
     def put(self, request: Request) -> Response:
-        """Set or lift a limit, and what is guaranteed."""
+        """Set or remove a limit and its guarantee."""
         body = read(SetQuotaSerializer, request)
         row = set_limits.set_quota(actor=self.actor, org=self.org, **body)
         return Response(selectors.quota_row(_counted([row])[0], body["subject"] or self.org.slug))
 
     @extend_schema(request=SetQuotasSerializer, responses=QuotaSerializer(many=True))
     def patch(self, request: Request) -> Response:
-        """Set many limits and guarantees: all of them or none."""
+        """Set many limits and guarantees, atomically."""
         changes = [
             set_limits.Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]
         ]
@@ -145,13 +145,16 @@ class QuotaRequestsView(OrgView):
 
     @extend_schema(responses=QuotaRequestSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """One's own requests for higher limits, and for those who set limits everybody's: what is open first."""
+        """List one's own requests for higher limits, or all for those who set limits.
+
+        Open requests come first.
+        """
         return items([request_row(row) for row in requests_for(self.actor)])
 
     @extend_schema(request=AskQuotaSerializer, responses={201: QuotaRequestSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Ask for a higher limit."""
+        """Request a higher limit."""
         row = requests.ask_for_more(
             actor=self.actor, org=self.org, **read(AskQuotaSerializer, request)
         )
@@ -167,7 +170,7 @@ class QuotaRequestView(OrgView):
         responses=QuotaRequestSerializer,
     )
     def post(self, request: Request, ask: UUID) -> Response:
-        """Approve (which sets the limit), decline, or withdraw what one asked oneself."""
+        """Approve a request, which sets the limit, decline it, or withdraw one's own."""
         row = requests.decide_request(
             actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request)
         )

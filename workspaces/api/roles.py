@@ -1,4 +1,4 @@
-"""REST: roles, built-in and of the organization's own making, and why somebody may or may not."""
+"""REST: built-in and custom roles, and explanations of access."""
 
 from __future__ import annotations
 
@@ -111,13 +111,13 @@ class RolesView(OrgView):
 
     @extend_schema(responses=RoleSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """All roles that there are here."""
+        """List all roles."""
         return items(selectors.roles_here(self.org))
 
     @extend_schema(request=NewRoleSerializer, responses={201: RoleSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Make a role of the organization's own."""
+        """Create a custom role."""
         row = access_services.make_role(
             actor=self.actor, org=self.org, **read(NewRoleSerializer, request)
         )
@@ -129,12 +129,12 @@ class RoleView(OrgView):
 
     @extend_schema(responses=RoleSerializer)
     def get(self, request: Request, role: str) -> Response:
-        """One role."""
+        """Get a role."""
         return Response(selectors.role_here(self.org, role))
 
     @extend_schema(request=RoleChangeSerializer, responses=RoleSerializer)
     def patch(self, request: Request, role: str) -> Response:
-        """Another name or other permissions, for everybody who holds it."""
+        """Change name or permissions of a custom role, for everybody who has it."""
         access_services.change_role(
             actor=self.actor, org=self.org, slug=role, **read(RoleChangeSerializer, request)
         )
@@ -142,7 +142,7 @@ class RoleView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, role: str) -> Response:
-        """Delete a role that nobody holds."""
+        """Delete an unused custom role."""
         access_services.delete_role(actor=self.actor, org=self.org, slug=role)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -164,7 +164,7 @@ class AccessView(OrgView):
         ],
     )
     def get(self, request: Request) -> Response:
-        """Why that person may, or may not: the chain of grants, and what would allow it."""
+        """Explain why a user may or may not do something, and what would allow it."""
         asked = {
             name: request.query_params.get(name, "")[:254]
             for name in ("user", "permission", "team", "about")
@@ -193,7 +193,10 @@ class ChangesView(OrgView):
 
     @extend_schema(request=ChangesSerializer, responses=DifferenceSerializer(many=True))
     def post(self, request: Request) -> Response:
-        """What would change if these people stood like this: who would gain or lose which permissions where. Nothing is stored."""
+        """Preview who would gain or lose which permissions if these people had other roles.
+
+        Nothing is stored.
+        """
         given = read(ChangesSerializer, request)["changes"]
         wanted = {
             one["email"].strip().lower(): Standing(one["role"] or "", one["teams"]) for one in given

@@ -1,4 +1,4 @@
-"""What the REST views of organizations take and give."""
+"""Serializers of the organization API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""REST: what a team's jobs may be."""
+"""REST: job rules of a team."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class TeamRulesView(OrgView):
 
     @extend_schema(responses=TeamRulesSerializer)
     def get(self, request: Request, team: str) -> Response:
-        """What jobs of the team may be, and what they are where they do not say."""
+        """Get the rules and defaults for the team's jobs."""
         found = self.team(team)
         return Response(asdict(TeamRules.of(found.job_rules)))
 
     @extend_schema(request=TeamRulesSerializer, responses=TeamRulesSerializer)
     def put(self, request: Request, team: str) -> Response:
-        """Set the rules that are named; the rest stays. Jobs that were accepted before are not asked again."""
+        """Set the given rules, keeping the others. Jobs accepted before are unaffected."""
         return Response(
             asdict(
                 team_rule_services.set_team_rules(

@@ -1,5 +1,8 @@
-"""Coming and going as facts: who signed in, who failed to, who left, whose password changed. Told in each organization that the
-person belongs to, so that its auditors see it; in none where there is no such person."""
+"""Record sign-ins, failed sign-ins, sign-outs and password changes.
+
+Recorded in each organization of the user, so that its auditors see them; in none if there is no
+such user.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from workspaces.models import Provider, User
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-MOST_FAILURES = 600  # a minute, of the whole installation
+MOST_FAILURES = 600  # per minute, in the whole installation
 USUAL, OURS = (
     "allauth.account.auth_backends.AuthenticationBackend",
     "workspaces.identity.auth_backend.PasswordBackend",
@@ -37,7 +40,7 @@ _PASSWORD = {
 
 
 def listen() -> None:
-    """From now on, in this process."""
+    """Connect the signal handlers in this process."""
     signals.user_logged_in.connect(_signed_in, dispatch_uid="trail")
     signals.user_logged_out.connect(_signed_out, dispatch_uid="trail")
     signals.user_login_failed.connect(_failed, dispatch_uid="trail")
@@ -46,7 +49,10 @@ def listen() -> None:
 
 
 def tell_of(user: User, kind: str, **data: Any) -> None:
-    """A fact about a person's own account. Never raises: an account works also where its record fails."""
+    """Record an event about a user's own account.
+
+    Never raises: accounts must keep working if recording fails.
+    """
     _tell(kind, user.id, user.email, data)
 
 
@@ -56,7 +62,7 @@ def _signed_in(*, user: Any, request: Any = None, **_: Any) -> None:
 
 @platform_scope("by which provider somebody signed in")
 def _way(user: Any, request: Any) -> str:
-    """ "password", or what vouched for them, by allauth's own record of this sign-in: "LDAP (corp)"."""
+    """Return "password" or the provider by allauth's record of this sign-in: "LDAP (corp)"."""
     named = named_by(request, user) if hasattr(request, "session") else ""
     kind = (
         Provider.objects.filter(slug=named).values_list("kind", flat=True).first()
@@ -75,7 +81,7 @@ def _signed_out(*, user: Any, **_: Any) -> None:
 
 
 def _failed(*, credentials: dict[str, Any], **_: Any) -> None:
-    """The e-mail that was tried, and nothing else of what was typed."""
+    """Record only the e-mail that was tried, nothing else that was typed."""
     tried = str(
         credentials.get("email") or credentials.get("username") or credentials.get("login") or ""
     )

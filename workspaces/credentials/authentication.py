@@ -1,4 +1,4 @@
-"""Coming in with a token: who it stands for, the organization that the address names, and what they are there. One statement."""
+"""Authenticate a token, and read its organization and roles, in one query."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ WHERE token.digest IN ({digests}) AND token.revoked_at IS NULL AND (token.expire
 
 @dataclass(frozen=True)
 class Entry:
-    """Whom a token stands for. `org` None: the address names none that there is. `teams`: those that they are in, by slug."""
+    """The owner of a token.
+
+    `org` is None if the URL names no existing organization. `teams`: the owner's teams by slug.
+    """
 
     actor: Actor
     org: Organization | None
@@ -57,14 +60,17 @@ class Entry:
     teams: Mapping[str, Team]
 
     def enter(self) -> Actor:
-        """The actor inside that organization. Raises NotFound for strangers."""
+        """Return the actor inside that organization. Raises NotFound for non-members."""
         assert self.org is not None
         return self.actor.within(self.org, self.role, self.roles)
 
 
 def by_token(raw: str, slug: str, address: str = "") -> Entry | None:
-    """None when the token is malformed, unknown, expired or revoked, or its owner is inactive. Raises NotPermitted where it may not
-    be used from that address."""
+    """Return the entry of a token, or None if it is invalid or its owner is inactive.
+
+    Invalid tokens are malformed, unknown, expired or revoked. Raises NotPermitted if the token may
+    not be used from that address.
+    """
     if not is_well_formed(raw):
         return None
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]

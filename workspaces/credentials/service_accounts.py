@@ -1,7 +1,8 @@
-"""Service accounts: members of an organization that are no people, and the tokens they act by.
+"""Service accounts: members of an organization that are not people, and their tokens.
 
-Nobody gets more than they have by them: a role is given as to people (`giving`), and whoever makes a token must be allowed, everywhere,
-what it will allow. Service accounts themselves manage none.
+They cannot be used to escalate privileges: roles are given as to users (`role_grants`), and the
+creator of a token must have all permissions it allows, in the same places. Service accounts cannot
+manage service accounts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from workspaces.organizations.names import SLUG, alone_in
 def create_service_account(
     *, actor: Actor, org: Organization, name: str, note: str = "", role: str = OrgRole.MEMBER
 ) -> ServiceAccount:
-    """A new one, in no team yet. Raises InvalidInput, Conflict, NotPermitted."""
+    """Create a service account without teams. Raises InvalidInput, Conflict, NotPermitted."""
     _authorize(actor)
     if not SLUG.match(name):
         raise InvalidInput.at(
@@ -55,7 +56,7 @@ def create_service_account(
 def change_service_account(
     *, actor: Actor, account: ServiceAccount, role: str | None = None, note: str | None = None
 ) -> ServiceAccount:
-    """Another role in the organization, or another note. Raises InvalidInput, NotPermitted."""
+    """Change role or note of a service account. Raises InvalidInput, NotPermitted."""
     _authorize(actor)
     alone_in(account.org_id)
     before = _membership(account)
@@ -80,7 +81,10 @@ def change_service_account(
 
 @transaction.atomic
 def remove_service_account(*, actor: Actor, account: ServiceAccount) -> None:
-    """Its tokens stop working at once and it leaves all teams. Its jobs stay, under its name, which is not given away again."""
+    """Remove a service account from all teams and revoke its tokens.
+
+    Its jobs stay under its name, which is never reused.
+    """
     _authorize(actor)
     alone_in(account.org_id)
     membership = _membership(account)
@@ -100,7 +104,7 @@ def remove_service_account(*, actor: Actor, account: ServiceAccount) -> None:
 
 @transaction.atomic
 def create_service_token(*, actor: Actor, account: ServiceAccount, wish: Wish) -> NewToken:
-    """A token of the account's. Raises InvalidInput, NotPermitted."""
+    """Create a token for a service account. Raises InvalidInput, NotPermitted."""
     _authorize(actor)
     _check_covers(actor, account, wish.scopes)
     team: Team | None = wish.team

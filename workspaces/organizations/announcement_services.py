@@ -1,4 +1,4 @@
-"""Announcements: an owner speaks to an organization, an operator to everybody."""
+"""Publish and withdraw announcements: owners to an organization, operators to everybody."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workspaces.tenancy.scope import platform_scope
 LONGEST = 300
 _WIDE = "an announcement to everybody belongs to no organization"
 FARTHEST = timedelta(days=36_500)
-MOST = 20  # that have not ended, of one place: a wall of them is read by nobody
+MOST = 20  # current and scheduled ones, per organization; nobody reads more
 
 
 @transaction.atomic
@@ -34,7 +34,10 @@ def announce(
     begins_at: datetime | None = None,
     ends_at: datetime | None = None,
 ) -> Announcement:
-    """To that organization, or to everybody. Raises InvalidInput, Conflict, NotPermitted."""
+    """Publish an announcement in an organization, or to everybody.
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     _check_may(actor, org)
     begins = begins_at or clock.now()
     _check_near("from", begins_at)
@@ -65,7 +68,7 @@ def announce(
 
 @transaction.atomic
 def withdraw_announcement(*, actor: Actor, org: Organization, pk: UUID) -> None:
-    """From this moment nobody sees it. Raises NotFound, NotPermitted."""
+    """Withdraw an announcement at once. Raises NotFound, NotPermitted."""
     with platform_scope(_WIDE):
         row = (
             Announcement.objects.select_for_update().filter(Q(org=org) | Q(org=None), id=pk).first()
@@ -83,7 +86,7 @@ def _check_may(actor: Actor, org: Organization | None) -> None:
 
 
 def _check_near(name: str, moment: datetime | None) -> None:
-    """At the ends of time there are moments that a database stores and nobody can read again."""
+    """Reject dates that PostgreSQL can store but Python cannot read."""
     if moment is not None and abs(moment - clock.now()) > FARTHEST:
         raise InvalidInput.at(name, _("must lie within a hundred years from now"))
 

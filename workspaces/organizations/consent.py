@@ -1,4 +1,4 @@
-"""Whose account it is. One that is somebody's comes into an organization by its own word only."""
+"""Decide whether an account is in use. Accounts in use only join an organization by consent."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ _SOME = 500
 
 
 def is_unclaimed(user: User) -> bool:
-    """Was made for somebody, and nobody ever came: no password, no sign-in, no provider that knows them, no organization."""
+    """Return whether an account was created for somebody who never used it.
+
+    It has no password, sign-in, identity or organization.
+    """
     return not somebodys([user.email])
 
 
 def somebodys(emails: Sequence[str]) -> set[str]:
-    """Of these addresses, those of accounts that are somebody's already."""
+    """Return those of these addresses whose accounts are in use."""
     has_come = (
         ~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
         | Q(last_login__isnull=False)

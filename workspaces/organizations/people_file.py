@@ -1,4 +1,7 @@
-"""A file of people as spreadsheets write it: text with commas, semicolons or tabs, with or without a mark at its beginning."""
+"""Parse import files as spreadsheets export them.
+
+Fields are separated by commas, semicolons or tabs; a byte order mark is optional.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from workspaces.access.permissions import TeamRole
 from workspaces.organizations.names import clean_name
 from workspaces.organizations.services import checked_email
 
-LARGEST, MOST = 1 << 20, 500  # bytes, and people: more come in through a directory
+LARGEST, MOST = 1 << 20, 500  # bytes, and people: larger imports use a directory
 COLUMNS = {
     "email": ("email", "e-mail", "e-mail address", "email address", "mail", "e-mail-adresse"),
     "name": ("name", "full name", "display name", "displayname"),
@@ -25,7 +28,7 @@ _BETWEEN_TEAMS = str.maketrans(",;|", "   ")
 
 @dataclass
 class Person:
-    """Whom the file names, and what it wants for them. `role` empty: whatever they have, member for who is new."""
+    """A person in the file. `role` "" keeps the current role, or means member for new ones."""
 
     line: int
     email: str
@@ -41,7 +44,10 @@ class Fault:
 
 
 def decoded(data: bytes) -> str:
-    """UTF-8 with or without its mark, UTF-16 with one ("Unicode text"), else what Excel calls ANSI. Raises TooLarge, InvalidInput."""
+    """Decode UTF-8, UTF-16 with a byte order mark, or Windows-1252.
+
+    Raises TooLarge, InvalidInput.
+    """
     if len(data) > LARGEST:
         raise TooLarge(_("The file is larger than 1 MiB."))
     for encoding in (
@@ -55,8 +61,10 @@ def decoded(data: bytes) -> str:
 
 
 def read_people(text: str) -> tuple[list[Person], list[Fault]]:
-    """The people of the file, one each however many lines name them, and what is wrong with which line. Raises InvalidInput, TooLarge
-    for what is no such file at all."""
+    """Return the people in the file, merging their lines, and the faulty lines.
+
+    Raises InvalidInput, TooLarge if the file as a whole is invalid.
+    """
     lines = _lines(text)
     names = _header(lines[0][1])
     people: dict[str, Person] = {}
@@ -84,17 +92,18 @@ def read_people(text: str) -> tuple[list[Person], list[Fault]]:
 
 
 def _lines(text: str) -> list[tuple[int, list[str]]]:
-    """Those that are not empty, the header first, each with its number in the file."""
+    """Return the non-empty lines, header first, with their line numbers."""
     text = text.removeprefix("\ufeff")
     if len(text.encode()) > LARGEST:
         raise TooLarge(_("The file is larger than 1 MiB."))
     first, _newline, rest = text.partition("\n")
     said = first.strip().strip('"').lower()
+    # Tells Excel the separator
     is_told = said[:4] == "sep=" and said[4:] in (
         ",",
         ";",
         "|",
-    )  # a line by which Excel is told what stands between cells
+    )
     between = said[4] if is_told else max(",;\t", key=first.count)
     try:
         reader = csv.reader(
@@ -150,7 +159,7 @@ def _person(line: int, cells: dict[str, str], extra: int) -> Person:
 
 
 def _add(people: dict[str, Person], person: Person) -> None:
-    """A person may stand in several lines, once for each team; what the lines say must fit together."""
+    """Merge a line into the people: one line per team, which must not contradict each other."""
     known = people.setdefault(person.email, person)
     if known is person:
         return

@@ -1,5 +1,8 @@
-"""Many people at once, from a file. What would be done is worked out by reading alone, and done by the services of one person: each has
-their own fact. With a fault anywhere nothing is done at all."""
+"""Import many users from a file.
+
+The plan is computed without writing, then executed by the services for single users, so that each
+change has its own event. A single fault cancels the import.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +40,18 @@ INVITED, ADDED, JOINED, UNCHANGED = "invited", "added", "joined", "unchanged"
 
 @dataclass(frozen=True)
 class Step:
-    """What becomes of one person. `teams`: those they come into, role by slug."""
+    """What happens to one person. `teams`: teams they join, role by slug."""
 
     person: Person
     kind: str
     teams: dict[str, str]
     note: str = ""
-    invitation: UUID | None = None  # the open one, where there is one
+    invitation: UUID | None = None  # the pending one, if any
 
 
 @dataclass
 class Report:
-    """`made` and `added`: whom links are to be handed to, once it was done."""
+    """The result of an import. `made` and `added`: who needs a link, once it was executed."""
 
     steps: list[Step]
     faults: list[Fault]
@@ -67,8 +70,11 @@ class Report:
 def import_people(
     *, actor: Actor, org: Organization, text: str, is_dry: bool, adds: bool = False
 ) -> Report:
-    """Invite whom the file names, or with `adds` make members at once of those who have no account; who is one joins the teams. Raises
-    InvalidInput and TooLarge for what is no such file, NotPermitted."""
+    """Invite the people in a file, or with `adds` directly add those without an account.
+
+    Existing members join the teams. Raises InvalidInput and TooLarge for invalid files,
+    NotPermitted.
+    """
     authorize(actor, Permission.MEMBERS_WRITE)
     people, faults = read_people(text)
     with transaction.atomic():
@@ -111,7 +117,7 @@ def _do(actor: Actor, org: Organization, report: Report) -> None:
 
 
 def _invite(actor: Actor, org: Organization, step: Step, report: Report) -> None:
-    """Once more, whose invitation has expired."""
+    """Invite again if the invitation has expired."""
     assert step.invitation is not None
     report.made.append(renew_invitation(actor=actor, invitation_id=step.invitation))
     _widen(actor, step)
@@ -140,7 +146,7 @@ def _join(actor: Actor, org: Organization, step: Step, report: Report) -> None:
 
 
 def _nothing(actor: Actor, org: Organization, step: Step, report: Report) -> None:
-    """As it is."""
+    """Leave the person unchanged."""
 
 
 def _widen(actor: Actor, step: Step) -> None:
@@ -177,7 +183,7 @@ def _planned(
 
 
 class _Here:
-    """The organization as it is, read once for all of the file."""
+    """The state of the organization, read once for the whole file."""
 
     def __init__(self, actor: Actor, org: Organization, adds: bool, emails: list[str]):
         self.actor, self.org, self.adds = actor, org, adds
@@ -200,7 +206,7 @@ class _Here:
         self.check_team = cache(self._check_team)
 
     def step_for(self, person: Person) -> Step:
-        """Raises PortalError for what may not be."""
+        """Plan the step for one person. Raises PortalError if it is not allowed."""
         if member := self.members.get(person.email):
             return self._of_member(person, member)
         row, is_added = (

@@ -1,5 +1,7 @@
-"""What operators see of the whole installation: its organizations and its people. Jobs are another part's; it says here how they are
-counted."""
+"""Organizations and users of the whole installation, for operators.
+
+Jobs are in another app, which registers how to count them.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,12 @@ _living: list[Counted] = []
 
 
 def count_jobs_by(counted: Counted) -> None:
-    """`counted` gives how many jobs of each organization have not ended."""
+    """Register a function that returns the number of active jobs by organization."""
     _living[:] = [counted]
 
 
 def organizations() -> list[dict[str, Any]]:
-    """All of them by name: who owns it, how many people, teams and living jobs it has."""
+    """Return all organizations by name, with owners and numbers of users, teams and active jobs."""
     with platform_scope(_WHY):
         people = dict(
             Membership.objects.filter(user__is_service=False)
@@ -59,8 +61,10 @@ def organizations() -> list[dict[str, Any]]:
 
 
 def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[str, Any]], str]:
-    """A page of the people whose address or name holds what is asked, by address, and where the next one begins ("" for none). `kind`:
-    operators, suspended."""
+    """Return a page of users whose address or name contains `asked`, and the next page's start.
+
+    Ordered by address; the start is "" after the last page. `kind`: operators, suspended.
+    """
     rows = User.objects.filter(is_service=False, email__gt=after).order_by("email")
     if asked:
         rows = rows.filter(Q(email__icontains=asked) | Q(name__icontains=asked))
@@ -79,7 +83,7 @@ def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[
 
 
 def one_person(pk: UUID) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Return a user. Raises NotFound."""
     user = User.objects.filter(id=pk, is_service=False).first()
     if user is None:
         raise NotFound(_("There is no such person."))

@@ -1,4 +1,7 @@
-"""What operators do to the whole installation: organizations begin, people are suspended and come back."""
+"""Administer the installation: create organizations, suspend and reinstate users.
+
+Operators only.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,10 @@ from workspaces.tenancy.scope import platform_scope
 def found_org(
     *, actor: Actor, slug: str, name: str, email: str, owner_name: str = ""
 ) -> tuple[Organization, User]:
-    """A new organization, and its first owner by e-mail, whose account is made if there is none. Raises InvalidInput, Conflict,
-    NotPermitted."""
+    """Create an organization with its first owner, whose account is created if needed.
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.PLATFORM_ADMIN)
     owner = person_of(email, owner_name)
     if not owner.is_active:
@@ -38,8 +43,10 @@ def found_org(
 
 @transaction.atomic
 def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
-    """Out everywhere, from this moment: signed out, and their tokens stop. Memberships and jobs stay. Raises InvalidInput, Conflict, NotFound,
-    NotPermitted."""
+    """Suspend a user: sign them out and disable their tokens. Memberships and jobs stay.
+
+    Raises InvalidInput, Conflict, NotFound, NotPermitted.
+    """
     authorize(actor, Permission.PLATFORM_ADMIN)
     why, user = _reason(why), _locked(user_id)
     if user.id == actor.user_id:
@@ -62,7 +69,7 @@ def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
 
 @transaction.atomic
 def reinstate_person(*, actor: Actor, user_id: UUID) -> User:
-    """They may sign in again, and their tokens work again. Raises Conflict, NotFound, NotPermitted."""
+    """End a suspension; tokens work again. Raises Conflict, NotFound, NotPermitted."""
     authorize(actor, Permission.PLATFORM_ADMIN)
     user = _locked(user_id)
     if user.is_active:
@@ -75,7 +82,10 @@ def reinstate_person(*, actor: Actor, user_id: UUID) -> User:
 
 @transaction.atomic
 def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
-    """All their sessions end, now; how many there were. Tokens stay. Raises NotFound, NotPermitted."""
+    """End all sessions of a user and return their number. Tokens stay.
+
+    Raises NotFound, NotPermitted.
+    """
     authorize(actor, Permission.PLATFORM_ADMIN)
     user = _locked(user_id)
     count = end_others(user.id, None, actor=actor.email, why="signed out by an operator")
@@ -92,8 +102,11 @@ def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
 
 @transaction.atomic
 def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
-    """For who lost them, and proved by other means who they are: `why` says how. They are signed out everywhere and sign in by password
-    alone until they set a factor up again. Raises InvalidInput, Conflict, NotFound, NotPermitted."""
+    """Remove the second factors of a user who lost them and proved their identity otherwise.
+
+    `why` says how. The user is signed out everywhere, and signs in by password alone until they set
+    up a factor again. Raises InvalidInput, Conflict, NotFound, NotPermitted.
+    """
     authorize(actor, Permission.PLATFORM_ADMIN)
     why, user = _reason(why), _locked(user_id)
     if user.id == actor.user_id:
@@ -117,7 +130,7 @@ def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
 
 
 def _reason(why: str) -> str:
-    """Raises InvalidInput."""
+    """Return the cleaned reason. Raises InvalidInput."""
     why = " ".join(why.split())
     if not why or len(why) > 200 or not why.isprintable():
         raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
@@ -132,7 +145,7 @@ def _locked(user_id: UUID) -> User:
 
 
 def _tell(kind: str, actor: Actor, user: User, **data: Any) -> None:
-    """In the trail of the installation, and in that of each organization of theirs: its auditors see who came and went."""
+    """Record an event for the installation and for each organization of the user."""
     with platform_scope("whose trail tells of a person"):
         orgs = list(
             Membership.objects.filter(user_id=user.id)

@@ -1,4 +1,4 @@
-"""What was kept free for people is kept free no longer once they leave the organization."""
+"""End guarantees of users who leave the organization."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workspaces.quotas.reservations import lock, meter_of, standing_of, write
 
 
 def end_guarantees(org_id: UUID, users: Collection[UUID], *, by: str) -> None:
-    """In the caller's transaction. Their limits stay: what they run goes on."""
+    """Remove guarantees in the caller's transaction. Limits stay: running jobs continue."""
     of_theirs = Quota.objects.filter(
         org_id=org_id, scope=USER, subject_id__in=users, guaranteed__gt=0
     )

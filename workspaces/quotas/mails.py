@@ -1,4 +1,4 @@
-"""Who asked for a higher limit is told by e-mail what was decided; the page says so too."""
+"""Mail the decision on a request for a higher limit. The page shows it too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _TOLD = {QuotaRequest.State.APPROVED: "approved", QuotaRequest.State.DECLINED: "
 
 
 def tell_asker(row: QuotaRequest, org: Organization) -> bool:
-    """After the commit. False where nothing was sent: withdrawn by themselves, no mail server, or it failed."""
+    """Mail the decision and return whether that worked. Call after the commit.
+
+    Nothing is sent for withdrawn requests or without a mail server.
+    """
     word = _TOLD.get(QuotaRequest.State(row.state))
     if (
         word is None
@@ -39,7 +42,7 @@ def tell_asker(row: QuotaRequest, org: Organization) -> bool:
             None,
             [row.asker.email],
         )
-    except OSError as error:  # SMTP's own errors are OSErrors, too
+    except OSError as error:  # includes SMTP errors
         log.warning("a decision could not be sent: %s", error)
         return False
     return True

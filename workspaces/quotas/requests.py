@@ -1,4 +1,7 @@
-"""Asking for a higher limit, and deciding: whoever may set limits may approve, and approving sets the limit in the same transaction."""
+"""Request higher limits and decide on requests.
+
+Whoever may set limits may approve; approving sets the limit in the same transaction.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,10 @@ def ask_for_more(
     why: str = "",
     job: int | None = None,
 ) -> QuotaRequest:
-    """A higher limit of one's own, of a team that one submits to, or of the organization. Raises InvalidInput, NotFound, NotPermitted,
-    Conflict (asked already, or enough already)."""
+    """Request a higher limit for oneself, one of one's teams, or the organization.
+
+    Raises InvalidInput, NotFound, NotPermitted, and Conflict if already requested or sufficient.
+    """
     assert actor.user_id is not None
     meter = next(iter(meters_of(org, [Wanted(scope, subject, resource)])))
     _check_whose(actor, scope, meter.subject_id)
@@ -71,8 +76,12 @@ def ask_for_more(
 def decide_request(
     *, actor: Actor, org: Organization, request_id: UUID, do: str, word: str = ""
 ) -> QuotaRequest:
-    """`approve` sets the limit (a limit that is enough by now stays), `decline` does not; both with a word for the asker. `withdraw` is
-    the asker's own. Raises InvalidInput, NotFound, NotPermitted, Conflict (decided already)."""
+    """Approve, decline or withdraw a request.
+
+    `approve` sets the limit unless it is sufficient by now; both decisions take a message. Only the
+    requester may `withdraw`. Raises InvalidInput, NotFound, NotPermitted, and Conflict if already
+    decided.
+    """
     row = QuotaRequest.objects.select_for_update().filter(id=request_id).first()
     if row is None:
         raise NotFound(_("There is no such request."))
@@ -117,7 +126,7 @@ def _raise_limit(actor: Actor, org: Organization, row: QuotaRequest) -> None:
 
 
 def _check_whose(actor: Actor, scope: str, subject_id: UUID) -> None:
-    """Raises NotPermitted, NotFound."""
+    """Check that one may request for this subject. Raises NotPermitted, NotFound."""
     if scope == "team":
         authorize(actor, Permission.JOBS_SUBMIT, Team.objects.get(id=subject_id))
     elif scope == "user" and subject_id != actor.user_id:

@@ -1,4 +1,4 @@
-"""Limits and guarantees, set many at once: all of them or none, as one fact with what was before and after."""
+"""Set many limits and guarantees atomically, with one event of the values before and after."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from workspaces.models import Membership, Organization, Quota, Team, User
 from workspaces.quotas.limits import GPU_HOURS, ORG, RESOURCE_UNITS, USER, Meter
 from workspaces.quotas.reservations import lock, standing_of, write
 
-MOST = 2000  # changes at once
-RESOURCES = 50  # that they are about: their meters stay locked meanwhile
-COUNTED = 2**63  # what a meter cannot hold
+MOST = 2000  # changes per request
+RESOURCES = 50  # resources per request: their meters are locked meanwhile
+COUNTED = 2**63  # exceeds the column
 
 
 class _Keep:
-    """As it is."""
+    """Marks a value that is not changed."""
 
 
 KEEP: Final = _Keep()
@@ -34,7 +34,10 @@ KEEP: Final = _Keep()
 
 @dataclass(frozen=True)
 class Wanted:
-    """One change, in the units people read. `limit` None: no limit; `guaranteed` None: nothing; KEEP leaves it as it is."""
+    """One change, in display units.
+
+    `limit` None: no limit; `guaranteed` None: no guarantee; KEEP leaves a value unchanged.
+    """
 
     scope: str
     subject: str
@@ -53,7 +56,7 @@ def set_quota(
     limit: float | _Keep | None = KEEP,
     guaranteed: float | _Keep | None = KEEP,
 ) -> Quota:
-    """Set or lift one limit, and its guarantee. Raises InvalidInput, NotFound, NotPermitted."""
+    """Set or remove a limit and its guarantee. Raises InvalidInput, NotFound, NotPermitted."""
     return set_quotas(
         actor=actor, org=org, changes=[Wanted(scope, subject, resource, limit, guaranteed)]
     )[0]
@@ -61,7 +64,10 @@ def set_quota(
 
 @transaction.atomic
 def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> list[Quota]:
-    """All of these or none. What runs is never stopped by it. Raises InvalidInput (naming the change), NotFound, NotPermitted."""
+    """Set all of these or none. Running jobs are never stopped.
+
+    Raises InvalidInput naming the faulty change, NotFound, NotPermitted.
+    """
     authorize(actor, Permission.QUOTAS_WRITE)
     found = meters_of(org, changes)
     rows = lock({*found, *(Meter(org.id, ORG, org.id, meter.resource) for meter in found)})
@@ -77,7 +83,7 @@ def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) ->
 
 
 def meters_of(org: Organization, changes: Sequence[Wanted]) -> dict[Meter, Wanted]:
-    """Which meters these are about. Raises InvalidInput, NotFound."""
+    """Return the meters of these changes. Raises InvalidInput, NotFound."""
     if not 0 < len(changes) <= MOST:
         raise InvalidInput.at("changes", f"must be 1 to {MOST}")
     subjects = _subjects(org, {(change.scope, change.subject) for change in changes})
@@ -113,7 +119,7 @@ def _apply(row: Quota, change: Wanted) -> None:
 
 
 def _by_resource(rows: Mapping[Meter, Quota]) -> dict[str, list[tuple[Meter, Quota]]]:
-    """Those of teams and people."""
+    """Group the meters of teams and users by resource."""
     found: dict[str, list[tuple[Meter, Quota]]] = {meter.resource: [] for meter in rows}
     for meter, row in rows.items():
         if meter.scope != ORG:
@@ -122,7 +128,7 @@ def _by_resource(rows: Mapping[Meter, Quota]) -> dict[str, list[tuple[Meter, Quo
 
 
 def _check(rows: Mapping[Meter, Quota]) -> None:
-    """No more is guaranteed than the organization may hold."""
+    """Check that guarantees do not exceed the organization's limits."""
     inside = _by_resource(rows)
     for meter, row in rows.items():
         if meter.scope != ORG or row.limit is None:
@@ -145,7 +151,7 @@ def _check(rows: Mapping[Meter, Quota]) -> None:
 def _keep_promises(
     org: Organization, rows: Mapping[Meter, Quota], before: Mapping[Meter, Any]
 ) -> None:
-    """What the organization's meters keep free follows the guarantees."""
+    """Update what the organization's meters keep free for guarantees."""
     changed, inside = [], _by_resource(rows)
     for meter, row in rows.items():
         if meter.scope == ORG:
@@ -161,7 +167,7 @@ def _keep_promises(
 
 
 def _tell(actor: Actor, org: Organization, changed: Sequence[tuple[Wanted, Any, Quota]]) -> None:
-    """In the units of storage, as they always were: cpu in thousandths."""
+    """Record an event in units of storage: cpu in thousandths."""
     names = [_name(change) for change, _, _ in changed]
     record(
         Fact(
@@ -191,12 +197,12 @@ def _name(change: Wanted) -> str:
 
 
 def shown(resource: str, amount: int) -> float:
-    """In the unit people read."""
+    """Return an amount in the display unit."""
     return amount / scale if (scale := scale_of(resource)) > 1 else amount
 
 
 def check_resource(resource: str) -> None:
-    """Raises InvalidInput for what nothing counts."""
+    """Check that the resource is countable. Raises InvalidInput."""
     kind, dot, model = resource.partition(".")
     if (
         kind not in RESOURCE_UNITS
@@ -211,7 +217,7 @@ def check_resource(resource: str) -> None:
 
 
 def amount_of(resource: str, amount: float | None, field: str) -> int | None:
-    """In the unit of storage. Raises InvalidInput."""
+    """Return an amount in the unit of storage. Raises InvalidInput."""
     if amount is None:
         return None
     scale = scale_of(resource)
@@ -225,15 +231,19 @@ def amount_of(resource: str, amount: float | None, field: str) -> int | None:
 
 
 def _subjects(org: Organization, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], UUID]:
-    """Whose, by scope and name; a statement for the teams and one for the people. Raises InvalidInput, NotFound."""
+    """Return subjects by scope and name: one query for teams, one for users.
+
+    Raises InvalidInput, NotFound.
+    """
     teams = dict(
         Team.objects.filter(
             slug__in=[name for scope, name in wanted if scope == "team"]
         ).values_list("slug", "id")
     )
+    # Includes former members
     known = Q(id__in=Membership.objects.values("user_id")) | Q(
         id__in=Quota.objects.filter(scope=USER).values("subject_id")
-    )  # also who left
+    )
     emails = [name.lower() for scope, name in wanted if scope == "user"]
     people = (
         dict(User.objects.filter(known, email__in=emails).values_list("email", "id"))

@@ -1,4 +1,4 @@
-"""The second wall: PostgreSQL itself shows rows of tenants only to who entered their organization (docs/design/security.md)."""
+"""Enforce tenant isolation in PostgreSQL with row-level security (docs/design/security.md)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from workspaces.tenancy.models import TenantModel
 from workspaces.tenancy.scope import is_in_request, scope_or_none
 
 log = logging.getLogger(__name__)
-_PREFIX = "muster_org_"  # a policy of other words gets another number, so that it replaces this one
+# When a policy's SQL changes, its number changes too, so that the old one is replaced
+_PREFIX = "muster_org_"
 _HERE = f"nullif(current_setting('{SETTING}', true), '')::uuid"
 _OWN = f"{_HERE} = '{EVERYWHERE}'::uuid OR org_id = {_HERE}"
 
-# A TenantModel refuses to be read without a scope. Other tables with an organization are also the business of background loops and
-# commands, which enter none; a request without an organization sees none of their rows.
+# A TenantModel cannot be read without a scope. Background loops and commands read the other tables
+# with an `org_id` without one; a request outside an organization sees none of their rows.
 _TENANT = {"muster_org_1": f"USING ({_OWN})"}
 _MIXED = {"muster_org_2": f"USING ({_OWN} OR {_HERE} = '{NO_REQUEST}'::uuid)"}
-_SHARED = {
-    "muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"
-}  # rows of no organization are everybody's to read
-_APPENDED = {
-    "muster_org_append_1": "FOR INSERT WITH CHECK (true)"
-}  # a sign-in is told in each organization of a person
+# Everybody may read rows that belong to no organization
+_SHARED = {"muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"}
+# A sign-in is recorded in every organization of the user
+_APPENDED = {"muster_org_append_1": "FOR INSERT WITH CHECK (true)"}
 _FURTHER = {
     "workspaces_provider": _SHARED,
     "workspaces_announcement": _SHARED,
@@ -46,6 +45,7 @@ _STRONG = """
 SELECT FROM pg_roles r WHERE r.rolname = %s AND (r.rolsuper OR r.rolbypassrls OR EXISTS (
   SELECT FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND pg_has_role(%s, c.relowner, 'MEMBER')))
 """
+# The role is portal.core.postgres.wall.ROLE. Two servers may run this concurrently.
 _MAKE_ROLE = """
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'muster_rows') THEN
@@ -56,11 +56,11 @@ DO $$ BEGIN
     BEGIN EXECUTE format('GRANT %I TO muster_rows', current_user); EXCEPTION WHEN unique_violation OR internal_error THEN NULL; END;
   END IF;
 END $$
-"""  # the role is portal.core.postgres.wall.ROLE; two servers that prepare at once may both come here
+"""
 
 
 def build() -> None:
-    """From now on each statement says where it works."""
+    """Make every statement of this process carry its tenant."""
     wall.place = place
     wall.tables = frozenset(tables())
 
@@ -73,7 +73,7 @@ def place() -> str:
 
 
 def policies() -> dict[str, dict[str, str]]:
-    """The policies of each table with an organization: their names and their SQL."""
+    """Return name and SQL of the policies of each table with an `org_id`."""
     found = {}
     for model in apps.get_models(include_auto_created=True):
         if any(field.column == "org_id" for field in model._meta.local_concrete_fields):
@@ -85,7 +85,7 @@ def policies() -> dict[str, dict[str, str]]:
 
 
 def tables() -> list[str]:
-    """Every table with an organization."""
+    """Return every table with an `org_id`."""
     return sorted(policies())
 
 
@@ -96,7 +96,10 @@ def before_migrating(using: str, **_: Any) -> None:
 
 
 def after_migrating(using: str, **_: Any) -> None:
-    """Each tenant table that lacks the policy gets it, and who connects as superuser a role that is none. Safe to repeat."""
+    """Add missing policies, and create an unprivileged role if the connection is a superuser.
+
+    Idempotent.
+    """
     connection = connections[using]
     if connection.vendor != "postgresql":
         return
@@ -108,7 +111,7 @@ def after_migrating(using: str, **_: Any) -> None:
 
 
 def bare_tables(connection: Any) -> list[str]:
-    """Tables that lack row-level security or one of their policies."""
+    """Return the tables that lack row-level security or one of their policies."""
     wanted = policies()
     with connection.cursor() as cursor:
         cursor.execute(_STANDING, [sorted(wanted)])
@@ -135,10 +138,12 @@ def protect(connection: Any) -> None:
 
 
 def admit_role(connection: Any, role: str, password: str) -> str:
-    """Let a role that owns no table work with all of them; it is made if need be. Returns why row-level security could not hold
-    it, "" where it does."""
+    """Grant a non-owner role access to all tables, creating it if needed.
+
+    Returns why row-level security could not apply to it, or "".
+    """
     name = connection.ops.quote_name(role)
-    connection.open_wall()  # by the role itself, where it is a superuser
+    connection.open_wall()  # as the role itself, if it is a superuser
     with connection.cursor() as cursor:
         cursor.execute(_ROLES, [role, role])
         may_create, is_known, is_same = cursor.fetchone()

@@ -1,4 +1,7 @@
-"""Pages of the audit trail: an organization's, and the installation's for operators. What is asked for stands in the URL."""
+"""Pages: audit log of an organization, and of the installation for operators.
+
+Filters are in the URL.
+"""
 
 from __future__ import annotations
 
@@ -47,25 +50,25 @@ KINDS = (
 
 @page(P.AUDIT_READ, READ_WRITE)
 def trail(request: Any) -> HttpResponse:
-    """The organization's."""
+    """Show the organization's audit log."""
     return _page(request, request.org.id, f"/{request.org.slug}/audit")
 
 
 @page(P.AUDIT_PLATFORM, READ_WRITE)
 def installation(request: Any) -> HttpResponse:
-    """What belongs to no organization, and how every chain does."""
+    """Show the installation's events, and the state of every chain."""
     return _page(request, NO_ORG, f"/{request.org.slug}/audit/installation", chains=_chains)
 
 
 @page(P.AUDIT_READ)
 def export(request: Any) -> HttpResponse:
-    """The organization's as a file, by the filters of the page."""
+    """Export the organization's events with the filters of the page."""
     return _file(request, request.org.id)
 
 
 @page(P.AUDIT_PLATFORM)
 def export_installation(request: Any) -> HttpResponse:
-    """The installation's as a file."""
+    """Export the installation's events."""
     return _file(request, NO_ORG)
 
 
@@ -110,7 +113,10 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
 
 
 def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
-    """None: the page is to be shown in this answer, with a secret that is told only here."""
+    """Handle a submitted form; None renders the page in this response.
+
+    A new secret is shown only in that response.
+    """
     who: dict[str, Any] = {"actor": request.actor, "chain": chain}
     match request.POST.get("do", "verify"):
         case "keep":
@@ -202,7 +208,7 @@ def _quick(kept: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def _chains() -> list[dict[str, Any]]:
-    """The last look through each, those with faults first."""
+    """Return the last verification of each chain, faulty ones first."""
     names = dict(Organization.objects.values_list("id", "slug"))
     rows = AuditCheck.objects.exclude(at=None).order_by("-fault_count", "-at")[:200]
     return [

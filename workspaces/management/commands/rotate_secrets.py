@@ -1,4 +1,4 @@
-"""manage.py rotate_secrets: everything that is stored encrypted, under the newest key."""
+"""manage.py rotate_secrets: re-encrypt all stored secrets with the newest key."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Command(BaseCommand):
 
 
 def _work(batch: int, *, is_dry: bool) -> Iterator[tuple[str, Iterator[str]]]:
-    """What is gone through, and what becomes of each of its rows."""
+    """Yield each table's name with the outcomes of its rows."""
     for model, field, purpose in sealed_fields():
         yield (
             f"{model._meta.label}.{field}",
@@ -56,14 +56,14 @@ def _work(batch: int, *, is_dry: bool) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def sealed_fields() -> Iterator[tuple[type[models.Model], str, str]]:
-    """(model, field, purpose) of all that `portal.core.vault` encrypts: models say so by `SEALED`."""
+    """Yield (model, field, purpose) of all encrypted fields, as models declare in `SEALED`."""
     for model in apps.get_models():
         for field, purpose in getattr(model, "SEALED", {}).items():
             yield model, field, purpose
 
 
 def _rows(model: type[models.Model], field: str, batch: int) -> Iterator[tuple[Any, bytes]]:
-    """By primary key, a batch at a time, so that nothing is locked or held for long."""
+    """Yield rows by primary key in batches, so that nothing is locked or kept for long."""
     rows, last = model._default_manager.order_by("pk").values_list("pk", field), None
     while found := list((rows if last is None else rows.filter(pk__gt=last))[:batch]):
         yield from ((pk, bytes(stored)) for pk, stored in found if stored)
@@ -73,7 +73,10 @@ def _rows(model: type[models.Model], field: str, batch: int) -> Iterator[tuple[A
 def _rotated(
     model: type[models.Model], field: str, purpose: str, pk: Any, stored: bytes, *, is_dry: bool
 ) -> str:
-    """What became of one row. One that was written meanwhile is under the newest key by that."""
+    """Re-encrypt one row and return the outcome.
+
+    A row written meanwhile already has the newest key.
+    """
     if vault.is_newest(stored, purpose):
         return "newest"
     try:

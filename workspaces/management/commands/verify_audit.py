@@ -1,4 +1,4 @@
-"""manage.py verify_audit: is the audit trail what was written?"""
+"""manage.py verify_audit: verify the integrity of the audit log."""
 
 from __future__ import annotations
 
