@@ -44,7 +44,7 @@ def sync_directories() -> None:
 
     Runs periodically, and whenever a sync is requested.
     """
-    with platform_scope("directories of every organization"):
+    with platform_scope("sync the directories of every organization"):
         end_abandoned()
         for provider in due_providers():
             with suppress(Conflict):  # already running

@@ -127,7 +127,7 @@ def test_an_end_by_the_clock_is_told_once(story, by):
     told = facts("impersonation.ended")
     assert sorted(str(fact.org_id) for fact in told) == sorted([str(None), str(story.atlas.id)])
     assert {(fact.actor, fact.data["why"]) for fact in told} == {
-        ("dot@platform.example", "its time was over")
+        ("dot@platform.example", "expired")
     }
     assert Impersonation.objects.get().ended_at == Impersonation.objects.get().ends_at
 
@@ -270,7 +270,8 @@ def test_who_cannot_bring_people_in_because_they_act_as_somebody_is_told_so(stor
             content_type="application/json",
         )
         assert (
-            answer.status_code == 403 and "You act as ada@atlas.example" in answer.content.decode()
+            answer.status_code == 403
+            and "You are impersonating ada@atlas.example" in answer.content.decode()
         ), path
 
 

@@ -79,13 +79,13 @@ def test_it_gets_no_hold_on_a_token_that_was_made_by_more(story, corp):
     story.token(story.ben)
     with org_scope(story.atlas.id):
         own = AccessToken.objects.get()
-        with pytest.raises(NotPermitted, match="another way of signing in"):
+        with pytest.raises(NotPermitted, match="signing in another way"):
             rotate_token(actor=let_in(story, corp), token_id=own.id)
 
 
 def test_a_session_that_no_longer_knows_its_provider_makes_none(story):
     actor = actor_in_session(story.ben, {ONLY_ORG: str(story.atlas.id)}).enter(story.atlas)
-    with pytest.raises(NotPermitted, match="Sign in once more"):
+    with pytest.raises(NotPermitted, match="Sign in again"):
         made(story, actor)
 
 

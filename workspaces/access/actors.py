@@ -124,7 +124,7 @@ class Actor:
             raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
         if way := self.closed.get(str(org.id)):
             raise NotPermitted(
-                f"{org.name} asks its people to sign in with {way}. Sign out, and sign in with that."
+                f"{org.name} requires sign-in with {way}. Sign out, and sign in with that."
             )
         if org.requires_second_factor and not self._is_vouched_for():
             raise NotPermitted(
@@ -195,7 +195,7 @@ class Actor:
         """Raise NotPermitted if an operator is impersonating this user."""
         if self.acted_by is not None:
             raise NotPermitted(
-                f"You act as {self.email}: that is theirs alone to do. Stop acting as them first.",
+                f"You are impersonating {self.email}; only they can do that. Stop impersonating first.",
                 code="impersonating",
             )
 
@@ -320,7 +320,7 @@ def _as_person(operator: Actor, pk: str) -> Actor:
     )
     if row is None:
         raise NotPermitted(
-            "Your time as somebody else is over. Load the page again: you are yourself.",
+            "The impersonation has ended. Reload the page to continue as yourself.",
             code="impersonation_over",
         )
     person = actor_of(row.person)

@@ -45,7 +45,7 @@ def about_named(actor: Actor, org: Organization, text: str) -> About:
     if kind not in FINDERS:
         raise InvalidInput.at(
             "about",
-            f"must be one of {', '.join(sorted(FINDERS)) or 'nothing'}, with a name, as job:17",
+            f"must be one of {', '.join(sorted(FINDERS)) or 'nothing'}, with a name, such as job:17",
         )
     return FINDERS[kind](actor, org, name)
 
@@ -86,7 +86,7 @@ def permission_named(text: str) -> Permission:
     """Return a permission by name. Raises InvalidInput, listing the valid ones."""
     if text not in set(Permission):
         raise InvalidInput.at(
-            "permission", f"{text[:40]!r} is none; choose from {', '.join(Permission)}"
+            "permission", f"{text[:40]!r} is not a permission; choose from {', '.join(Permission)}"
         )
     return Permission(text)
 

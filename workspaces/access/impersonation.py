@@ -29,17 +29,19 @@ def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> 
     """Start an impersonation. Raises InvalidInput, Conflict, NotFound, NotPermitted."""
     authorize(actor, Permission.PLATFORM_IMPERSONATE)
     if actor.token is not None or actor.acted_by is not None or actor.user_id is None:
-        raise Conflict(_("One acts as somebody in a browser, as oneself."))
+        raise Conflict(_("Impersonation requires a browser session."))
     why = " ".join(why.split())
     if not why or len(why) > 200 or not why.isprintable():
-        raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
+        raise InvalidInput.at(
+            "why", _("must give a reason of 1 to 200 characters, which the audit log records")
+        )
     if not 0 < minutes <= LONGEST:
         raise InvalidInput.at("minutes", _("must be between 1 and %(n)s") % {"n": LONGEST})
     person = User.objects.filter(id=user_id, is_service=False).first()
     if person is None:
-        raise NotFound(_("There is no such person."))
+        raise NotFound(_("There is no such user."))
     if person.is_operator or not person.is_active:
-        raise Conflict(_("Nobody acts as an operator, or as somebody who is suspended."))
+        raise Conflict(_("Operators and suspended users cannot be impersonated."))
     now = clock.now()
     row = Impersonation.objects.create(
         operator_id=actor.user_id,
@@ -58,7 +60,7 @@ def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> 
 def stop_acting(*, actor: Actor) -> None:
     """Stop the current impersonation. Raises NotFound if there is none."""
     if actor.acted_by is None:
-        raise NotFound(_("You act as nobody but yourself."))
+        raise NotFound(_("You are not impersonating anybody."))
     row = Impersonation.objects.select_related("person").get(id=actor.acted_by.id)
     if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=clock.now()):
         _tell(
@@ -86,7 +88,7 @@ def end_overdue() -> int:
                 "impersonation.ended",
                 row.operator.email,
                 row,
-                why="its time was over",
+                why="expired",
                 before={"until": row.ends_at.isoformat()},
             )
     return len(rows)
@@ -94,7 +96,7 @@ def end_overdue() -> int:
 
 def _tell(kind: str, operator: str, row: Impersonation, **data: Any) -> None:
     """Record an event for the installation and for each organization of the user."""
-    with platform_scope("whose trail tells that somebody acted as a person"):
+    with platform_scope("record impersonations in the audit logs of the user's organizations"):
         orgs = list(
             Membership.objects.filter(user_id=row.person_id)
             .order_by("org_id")

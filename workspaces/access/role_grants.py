@@ -95,7 +95,7 @@ def _check_held(actor: Actor, role: RoleFacts, team: Team | None = None) -> None
         actor.check_acts_for_oneself()
         where = f"in team {team.slug}" if team else "in this organization"
         raise NotPermitted(
-            f"You cannot give or take the role {role.title}: it holds {', '.join(lacking)}, which you do not hold {where}"
-            " yourself.",
+            f"You cannot grant or revoke the role {role.title}: it includes "
+            f"{', '.join(lacking)}, which you do not have {where} yourself.",
             data={"permissions": [str(p) for p in lacking]},
         )

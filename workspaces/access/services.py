@@ -70,7 +70,7 @@ def make_role(
         raise Conflict(f"There is already a role {slug!r} in {org.slug}.")
     if Role.objects.count() >= MOST:
         raise Conflict(
-            f"{org.slug} has {MOST} roles of its own, which is the most. Delete one that nobody holds."
+            f"{org.slug} has {MOST} custom roles, which is the maximum. Delete an unused one first."
         )
     row = Role.objects.create(
         org=org, slug=slug, kind=kind, name=clean_name(name or slug), permissions=wanted
@@ -117,7 +117,7 @@ def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
     if held := holders(row):
         names = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
         raise Conflict(
-            f"The role {slug} is held by {names}. Give them another role first.",
+            f"The role {slug} is assigned to {names}. Give them another role first.",
             data={"holders": held[:100]},
         )
     row.delete()
@@ -139,7 +139,7 @@ def holders(row: Role) -> list[str]:
 def _role(slug: str) -> Role:
     row = Role.objects.filter(slug=slug).first()
     if row is None:
-        raise NotFound(f"There is no role {slug[:40]!r} of this organization's own making.")
+        raise NotFound(f"There is no custom role {slug[:40]!r}.")
     return row  # type: ignore[no-any-return]
 
 
@@ -148,7 +148,7 @@ def _checked(permissions: Sequence[str]) -> list[str]:
     if reserved := [p for p in wrong if p in NEVER_OWN]:
         raise InvalidInput.at(
             "permissions",
-            f"{', '.join(reserved)}: no role of an organization's own making can hold this",
+            f"{', '.join(reserved)}: not available to custom roles",
         )
     if wrong or not permissions:
         raise InvalidInput.at(
@@ -162,8 +162,8 @@ def _check_held(actor: Actor, permissions: Iterable[str]) -> None:
     lacking = sorted(set(permissions) - actor.granted())
     if lacking:
         raise NotPermitted(
-            f"You do not hold {', '.join(lacking)} in this organization yourself, so you cannot make, change or delete a"
-            " role that does.",
+            f"You do not have {', '.join(lacking)} in this organization, so you cannot create, "
+            "change or delete a role that includes it.",
             data={"permissions": [str(p) for p in lacking]},
         )
 

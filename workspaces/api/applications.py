@@ -19,16 +19,12 @@ class ApplicationSerializer(serializers.Serializer[Any]):
     client_id = serializers.CharField()
     name = serializers.CharField()
     addresses = serializers.ListField(
-        child=serializers.CharField(), help_text="Where answers may go, to the letter."
+        child=serializers.CharField(), help_text="Exact redirect URIs."
     )
-    needs_pkce = serializers.BooleanField(
-        help_text="Codes only for who proves at their use to have asked for them (S256)."
-    )
+    needs_pkce = serializers.BooleanField(help_text="Require PKCE (S256).")
     created_at = serializers.DateTimeField()
-    people = serializers.IntegerField(help_text="Who have agreed to it.")
-    client_secret = serializers.CharField(
-        required=False, help_text="In the answer that makes it, and in no other."
-    )
+    people = serializers.IntegerField(help_text="Number of users who have consented.")
+    client_secret = serializers.CharField(required=False, help_text="Returned only on creation.")
 
 
 class NewApplicationSerializer(serializers.Serializer[Any]):

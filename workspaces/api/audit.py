@@ -29,20 +29,20 @@ from workspaces.api.views import read
 from workspaces.audit import services
 
 WORDS = {
-    "actor": "An e-mail: who acted, or for whom.",
-    "kind": "`member.added`, or `member` for all about members; several with commas.",
+    "actor": "E-mail of the actor, or of the user they impersonated.",
+    "kind": "`member.added`, or `member` for all events about members; comma-separated.",
     "subject": "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
-    "address": "One, or all that begin so: `10.2.`.",
-    "since": "`2026-01-31`, `2026-01-31T12:00` (UTC), or so long ago: `24h`, `7d`.",
-    "until": "The same; before that.",
-    "request": "A request id.",
+    "address": "An address, or a prefix such as `10.2.`.",
+    "since": "`2026-01-31`, `2026-01-31T12:00` (UTC), or a relative time: `24h`, `7d`.",
+    "until": "Upper bound in the same formats, exclusive.",
+    "request": "Request ID.",
 }
 _FILTERS = [OpenApiParameter(name, str, description=WORDS[name]) for name in FILTERS]
 
 
 class RetentionSerializer(serializers.Serializer[Any]):
     keep_days = serializers.IntegerField(
-        allow_null=True, help_text="30 to 36500; null keeps everything."
+        allow_null=True, help_text="30 to 36500; null keeps events forever."
     )
 
 
@@ -52,7 +52,7 @@ class ForwardSerializer(serializers.Serializer[Any]):
         help_text="https://…, syslog+tls://host:port, syslog+tcp://… or syslog+udp://….",
     )
     from_start = serializers.BooleanField(
-        default=False, help_text="From the beginning of the chain, not from now on."
+        default=False, help_text="From the beginning of the chain instead of from now on."
     )
 
 
@@ -72,7 +72,7 @@ class _Trail(PortalView):
         for name in request.query_params:
             if name not in {*FILTERS, *others}:
                 raise InvalidInput.at(
-                    name, f"is no filter here; there is {', '.join((*FILTERS, *others))}"
+                    name, f"is not a filter here; choose from {', '.join((*FILTERS, *others))}"
                 )
         return {name: request.query_params.get(name, "") for name in (*FILTERS, *others)}
 
@@ -81,8 +81,8 @@ class _Events(_Trail):
     @extend_schema(
         parameters=[
             *_FILTERS,
-            OpenApiParameter("cursor", str, description="From `next` or `previous`."),
-            OpenApiParameter("limit", int, description="1 to 200; 50 if left out."),
+            OpenApiParameter("cursor", str, description="Cursor from `next` or `previous`."),
+            OpenApiParameter("limit", int, description="1 to 200; default 50."),
         ],
         responses=OpenApiTypes.OBJECT,
     )
@@ -104,7 +104,7 @@ class _Export(_Trail):
         parameters=[
             *_FILTERS,
             OpenApiParameter(
-                "format", str, enum=list(export.FORMATS), description="jsonl if left out."
+                "format", str, enum=list(export.FORMATS), description="Default jsonl."
             ),
         ],
         responses={200: OpenApiTypes.BINARY},

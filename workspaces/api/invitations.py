@@ -27,14 +27,12 @@ class InvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     teams = serializers.DictField(child=serializers.CharField(), help_text="Role by team.")
     made_by = serializers.CharField()
     created_at = serializers.DateTimeField()
-    sent_at = serializers.DateTimeField(allow_null=True, help_text="By e-mail, the last time.")
+    sent_at = serializers.DateTimeField(allow_null=True, help_text="Last time it was mailed.")
     expires_at = serializers.DateTimeField()
     is_expired = serializers.BooleanField()
-    url = serializers.CharField(
-        required=False, help_text="The link; only in the answer that made it."
-    )
+    url = serializers.CharField(required=False, help_text="The link; returned only on creation.")
     is_sent = serializers.BooleanField(
-        required=False, help_text="Whether the e-mail that was asked for went out."
+        required=False, help_text="Whether the requested e-mail was sent."
     )
 
 
@@ -49,11 +47,11 @@ class NewInvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
         help_text="Role by team: {vision: member}.",
     )
     days = serializers.IntegerField(required=False, default=7, min_value=1, max_value=30)
-    send = serializers.BooleanField(required=False, default=False, help_text="By e-mail, too.")
+    send = serializers.BooleanField(required=False, default=False, help_text="Also send an e-mail.")
 
 
 class SendSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    send = serializers.BooleanField(required=False, default=False, help_text="By e-mail, too.")
+    send = serializers.BooleanField(required=False, default=False, help_text="Also send an e-mail.")
 
 
 class InvitationsView(OrgView):

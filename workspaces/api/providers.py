@@ -25,7 +25,7 @@ class TryProviderSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField(max_length=8)
     options = serializers.DictField(
         default=dict,
-        help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.",
+        help_text="By name; see `kinds`. Secrets that are omitted or empty are kept; null removes them.",
     )
 
 
@@ -33,7 +33,7 @@ class NewProviderSerializer(TryProviderSerializer):
     slug = serializers.CharField(max_length=40)
     name = serializers.CharField(max_length=100, default="", allow_blank=True)
     domains = serializers.ListField(
-        child=serializers.CharField(max_length=190), default=list, help_text="For operators to say."
+        child=serializers.CharField(max_length=190), default=list, help_text="Operators only."
     )
     is_wide = serializers.BooleanField(
         default=False, help_text="For the whole installation; operators only."
@@ -53,10 +53,13 @@ class ProviderOptionsSerializer(serializers.Serializer[Any]):
 
 class GroupRuleSerializer(serializers.Serializer[Any]):
     group = serializers.CharField(
-        max_length=400, help_text="As the provider writes it; * is everybody."
+        max_length=400, help_text="As the provider writes it; * matches everybody."
     )
     org = serializers.CharField(
-        max_length=40, default="", allow_blank=True, help_text="Left out: the provider's own."
+        max_length=40,
+        default="",
+        allow_blank=True,
+        help_text="Default: the provider's own organization.",
     )
     team = serializers.CharField(max_length=40, default="", allow_blank=True)
     role = serializers.CharField(max_length=40)
@@ -67,9 +70,9 @@ class GroupRulesSerializer(serializers.Serializer[Any]):
 
 
 class NewRunSerializer(serializers.Serializer[Any]):
-    is_dry = serializers.BooleanField(default=False, help_text="Only say what would change.")
+    is_dry = serializers.BooleanField(default=False, help_text="Only report changes.")
     accept = serializers.UUIDField(
-        required=False, help_text="A run that was stopped: what it would have taken may be taken."
+        required=False, help_text="A stopped run whose removals are accepted."
     )
 
 
@@ -242,7 +245,7 @@ class ProviderGroupsView(OrgView):
     permissions = {"GET": P.PROVIDERS_WRITE}
 
     @extend_schema(
-        parameters=[OpenApiParameter("q", str, description="A part of the name")],
+        parameters=[OpenApiParameter("q", str, description="Part of the name")],
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, slug: str) -> Response:

@@ -28,18 +28,18 @@ class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     resource = serializers.CharField()
     limit = serializers.FloatField(allow_null=True)
     guaranteed = serializers.FloatField(
-        help_text="kept free in the organization's limit while it is not used"
+        help_text="kept free within the organization's limit while unused"
     )
     used = serializers.FloatField()
     promised = serializers.FloatField(
-        help_text="of the organization's meters: what is kept free now for guarantees that are not used"
+        help_text="on meters of the organization: what is kept free now for unused guarantees"
     )
     left = serializers.FloatField(
-        allow_null=True, help_text="what this meter still has room for; null: no limit"
+        allow_null=True, help_text="what is still available; null: no limit"
     )
     unit = serializers.CharField()
     begins_anew = serializers.DateTimeField(
-        allow_null=True, help_text="of what is counted by month: when it counts from nothing again"
+        allow_null=True, help_text="for monthly meters: when usage is reset"
     )
 
 
@@ -48,17 +48,17 @@ class SetQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     subject = serializers.CharField(max_length=254, required=False, default="", allow_blank=True)
     resource = serializers.CharField(max_length=40)
     limit = serializers.FloatField(
-        allow_null=True, required=False, help_text="null: none; left out: as it is"
+        allow_null=True, required=False, help_text="null: no limit; omitted: unchanged"
     )
     guaranteed = serializers.FloatField(
         allow_null=True,
         required=False,
-        help_text="of a team or a person; null: nothing; left out: as it is",
+        help_text="for teams and users; null: none; omitted: unchanged",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "limit" not in attrs and "guaranteed" not in attrs:
-            raise serializers.ValidationError({"limit": "name limit or guaranteed, or both"})
+            raise serializers.ValidationError({"limit": "set limit, guaranteed, or both"})
         return attrs
 
 
@@ -70,9 +70,7 @@ class AskQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     scope = serializers.ChoiceField(["org", "team", "user"])
     subject = serializers.CharField(max_length=254, required=False, default="", allow_blank=True)
     resource = serializers.CharField(max_length=40)
-    amount = serializers.FloatField(
-        help_text="the limit that would be enough, in the unit people read"
-    )
+    amount = serializers.FloatField(help_text="the limit that would be enough, in display units")
     why = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
     job = serializers.IntegerField(
         required=False,

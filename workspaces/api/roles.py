@@ -25,13 +25,13 @@ _PERMISSIONS = f"Of {', '.join(CHOICES)}."
 class RoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField()
     kind = serializers.CharField(help_text="org, or team.")
-    name = serializers.CharField(help_text="What people read.")
+    name = serializers.CharField(help_text="Display name.")
     is_built_in = serializers.BooleanField()
     permissions = serializers.ListField(child=serializers.CharField())
     unknown = serializers.ListField(
-        child=serializers.CharField(), help_text="Stored, and granting nothing here."
+        child=serializers.CharField(), help_text="Stored permissions that have no effect."
     )
-    holders = serializers.IntegerField(help_text="How many memberships have it.")
+    holders = serializers.IntegerField(help_text="Number of memberships with the role.")
 
 
 class NewRoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -56,10 +56,10 @@ class RoleChangeSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class StepSerializer(serializers.Serializer):  # type: ignore[type-arg]
     kind = serializers.CharField()
     effect = serializers.CharField(
-        help_text="grants, silent or blocks. Allowed is: something grants, and nothing blocks."
+        help_text="grants, silent or blocks. Access is allowed if a step grants it and none blocks it."
     )
     is_decisive = serializers.BooleanField(
-        help_text="Without it the decision would be the other one."
+        help_text="Without this step the decision would be reversed."
     )
     text = serializers.CharField()
     facts = serializers.DictField()
@@ -81,13 +81,13 @@ class AccessSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class StandingSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField(max_length=254)
     role = serializers.CharField(
-        max_length=40, allow_null=True, help_text="In the organization; null: no member of it."
+        max_length=40, allow_null=True, help_text="Role in the organization; null: not a member."
     )
     teams = serializers.DictField(
         child=serializers.CharField(max_length=40),
         required=False,
         default=dict,
-        help_text="Team → role.",
+        help_text="Role by team.",
     )
 
 
@@ -101,7 +101,7 @@ class DifferenceSerializer(serializers.Serializer):  # type: ignore[type-arg]
     after = serializers.DictField()
     gained = serializers.ListField(
         child=serializers.DictField(),
-        help_text="Where (team null: everywhere) and which permissions.",
+        help_text="Permissions by team; null: the whole organization.",
     )
     lost = serializers.ListField(child=serializers.DictField())
 
@@ -158,9 +158,11 @@ class AccessView(OrgView):
             OpenApiParameter(
                 "user",
                 str,
-                description="An e-mail address; left out: oneself, with the token that asks.",
+                description="An e-mail address; default: oneself, with the token of this request.",
             ),
-            OpenApiParameter("about", str, description="A thing instead of a team, as job:17."),
+            OpenApiParameter(
+                "about", str, description="An object instead of a team, such as job:17."
+            ),
         ],
     )
     def get(self, request: Request) -> Response:
@@ -170,7 +172,7 @@ class AccessView(OrgView):
             for name in ("user", "permission", "team", "about")
         }
         if "\x00" in "".join(asked.values()):
-            raise InvalidInput("No name holds a NUL character.")
+            raise InvalidInput("Must not contain NUL characters.")
         permission = permission_named(asked["permission"])
         about = about_named(self.actor, self.org, asked["about"]) if asked["about"] else None
         team = self.team(asked["team"]) if asked["team"] else None

@@ -17,7 +17,7 @@ from workspaces.identity.scim import tokens
 
 
 class ScimTokenSerializer(serializers.Serializer[Any]):
-    token = serializers.CharField(help_text="In this answer only.")
+    token = serializers.CharField(help_text="Returned only once.")
     url = serializers.CharField()
 
 

@@ -22,11 +22,11 @@ from workspaces.models import Team
 
 
 class SecretSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    where = serializers.CharField(help_text="The team's slug; `org`: the organization's.")
+    where = serializers.CharField(help_text="A team's slug, or `org` for the organization.")
     team = serializers.CharField(allow_null=True)
     name = serializers.CharField()
-    reference = serializers.CharField(help_text="As a spec names it.")
-    version = serializers.IntegerField(help_text="The newest.")
+    reference = serializers.CharField(help_text="Name used in job specs.")
+    version = serializers.IntegerField(help_text="The newest version.")
     versions = serializers.ListField(child=serializers.DictField())
     created_at = serializers.DateTimeField()
     changed_at = serializers.DateTimeField()

@@ -65,7 +65,8 @@ def _owner(actor: Actor) -> Actor:
         )
     ):
         raise NotPermitted(
-            "Sessions are a person's: this needs a token of yours with all scopes and no team, made in a session of your own."
+            "This needs one of your own tokens with all scopes and no team, created in your own "
+            "session."
         )
     return actor
 

@@ -18,30 +18,32 @@ from workspaces.organizations.team_rules import TeamRules
 
 class TeamRulesSerializer(serializers.Serializer):  # type: ignore[type-arg]
     max_runtime = serializers.IntegerField(
-        required=False, allow_null=True, help_text="seconds that a job may ask for; null: any"
+        required=False, allow_null=True, help_text="maximum time limit in seconds; null: any"
     )
     default_runtime = serializers.IntegerField(
-        required=False, allow_null=True, help_text="of a job that names none; null: max_runtime"
+        required=False,
+        allow_null=True,
+        help_text="default time limit in seconds; null: max_runtime",
     )
     max_gpus = serializers.IntegerField(
         required=False,
         allow_null=True,
-        help_text="of one task, on all of its nodes together; null: any",
+        help_text="per task, summed over its nodes; null: any",
     )
     images = serializers.ListField(
         child=serializers.CharField(max_length=255),
         required=False,
         max_length=50,
-        help_text="globs, of which an image must match one; `none` also allows jobs without an image; empty: any",
+        help_text="allowed image globs; `none` also allows jobs without an image; empty: any",
     )
     pools = serializers.ListField(
         child=serializers.CharField(max_length=255),
         required=False,
         max_length=50,
-        help_text="names of pools, or of clusters without pools; empty: any",
+        help_text="allowed pools, or clusters without pools; empty: any",
     )
     default_pool = serializers.CharField(
-        required=False, allow_blank=True, max_length=255, help_text="of a job that names none"
+        required=False, allow_blank=True, max_length=255, help_text="default pool"
     )
 
 

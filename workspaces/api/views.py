@@ -214,7 +214,7 @@ class MembersView(OrgView):
         for name in request.query_params:
             if name not in asked.fields:
                 raise InvalidInput.at(
-                    name, f"is no filter here; there is {', '.join(asked.fields)}"
+                    name, f"is not a filter here; choose from {', '.join(asked.fields)}"
                 )
         asked.is_valid(raise_exception=True)
         q, cursor, limit = (asked.validated_data[name] for name in asked.fields)

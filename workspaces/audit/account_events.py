@@ -13,9 +13,7 @@ def orgs_of(user_id: UUID | None) -> Iterable[UUID | None]:
     """Return the user's organizations, or None (the installation) for users without any."""
     if user_id is None:
         return [None]
-    with platform_scope(
-        "what becomes of a person's account is told in each of their organizations"
-    ):
+    with platform_scope("record account events in each organization of the user"):
         return list(
             Membership.objects.filter(user_id=user_id)
             .order_by("org_id")

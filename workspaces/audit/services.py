@@ -38,7 +38,7 @@ def chain_for(actor: Actor, *, of_installation: bool = False) -> UUID:
 
 def reach_of(chain: UUID) -> AbstractContextManager[object]:
     """Return the scope for reading a chain: platform scope for events of no organization."""
-    return platform_scope("the installation's own trail") if chain == NO_ORG else nullcontext()
+    return platform_scope("read the installation's audit log") if chain == NO_ORG else nullcontext()
 
 
 @transaction.atomic
@@ -70,7 +70,8 @@ def set_retention(*, actor: Actor, chain: UUID, days: int | None) -> AuditPolicy
     may_change(actor, chain)
     if days is not None and not SHORTEST <= days <= LONGEST:
         raise InvalidInput.at(
-            "keep_days", f"must be between {SHORTEST} and {LONGEST:,}, or null to keep everything"
+            "keep_days",
+            f"must be between {SHORTEST} and {LONGEST:,}, or null to keep events forever",
         )
     row, _ = AuditPolicy.objects.select_for_update().get_or_create(chain=chain)
     before, row.keep_days, row.trouble = row.keep_days, days, ""
@@ -108,9 +109,9 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
         raise InvalidInput.at("target", "must be at most 500 visible ASCII characters")
     rows = AuditForward.objects.filter(chain=chain)
     if rows.filter(target=target).exists():
-        raise Conflict("Events are sent there already.")
+        raise Conflict("Events are already forwarded there.")
     if rows.count() >= MOST_FORWARDS:
-        raise Conflict(f"There are {MOST_FORWARDS} already; remove one first.")
+        raise Conflict(f"There are {MOST_FORWARDS} targets already; remove one first.")
     secret = "" if at.scheme.startswith("syslog") else f"whsec_{secrets.token_urlsafe(32)}"
     head = (
         0
@@ -203,7 +204,7 @@ def shown(target: str) -> str:
 def _forward(chain: UUID, forward_id: UUID) -> AuditForward:
     row = AuditForward.objects.select_for_update().filter(chain=chain, id=forward_id).first()
     if row is None:
-        raise NotFound("Events are not sent there.")
+        raise NotFound("Events are not forwarded there.")
     return row
 
 

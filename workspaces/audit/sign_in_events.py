@@ -60,7 +60,7 @@ def _signed_in(*, user: Any, request: Any = None, **_: Any) -> None:
     tell_of(user, "sign_in.succeeded", by=_way(user, request))
 
 
-@platform_scope("by which provider somebody signed in")
+@platform_scope("find the provider of a sign-in")
 def _way(user: Any, request: Any) -> str:
     """Return "password" or the provider by allauth's record of this sign-in: "LDAP (corp)"."""
     named = named_by(request, user) if hasattr(request, "session") else ""
@@ -102,4 +102,4 @@ def _tell(kind: str, user_id: UUID | None, email: str, data: dict[str, Any]) -> 
                 Fact(kind, org_id, "user", user_id, email, data) for org_id in orgs_of(user_id)
             )
     except Exception:
-        log.exception("%s of %s could not be recorded", kind, email)
+        log.exception("could not record %s of %s", kind, email)

@@ -75,7 +75,7 @@ def by_token(raw: str, slug: str, address: str = "") -> Entry | None:
         return None
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]
     now = connection.ops.adapt_datetimefield_value(clock.now())
-    with platform_scope("a token names its organization itself"):
+    with platform_scope("find the organization of a token"):
         rows = _reading(len(digests)).rows([slug, *digests, now])
     return _entry(rows, address) if rows else None
 
@@ -87,7 +87,7 @@ def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
     )
     token = AccessToken.from_db(connection.alias, _TOKEN, first[: ends[0]])
     user = User.from_db(connection.alias, _USER, first[ends[0] : ends[1]])
-    with platform_scope("a token names its organization itself"):
+    with platform_scope("find the organization of a token"):
         check_network(token, user.email, address)
         touch(token, user.email, address)
     has_org = first[ends[1]] is not None

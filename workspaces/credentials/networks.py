@@ -27,7 +27,7 @@ def networks_in(texts: Iterable[str]) -> list[str]:
                 f"{text[:60]!r} is no network; write 10.20.0.0/16, 2001:db8::/32 or one address",
             ) from None
     if len(found) > MOST:
-        raise InvalidInput.at("networks", f"are {len(found)}; at most {MOST}")
+        raise InvalidInput.at("networks", f"has {len(found)} entries; at most {MOST} are allowed")
     return list(found)
 
 

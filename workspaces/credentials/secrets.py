@@ -90,7 +90,7 @@ def delete_version(*, actor: Actor, team: Team | None, name: str, number: int) -
     secret = find_secret(team, name)
     if number == secret.newest:
         raise InvalidInput.at(
-            "version", "is the newest: set a new value first, or delete the secret"
+            "version", "is the newest version: set a new value first, or delete the secret"
         )
     if not SecretVersion.objects.filter(secret=secret, number=number).delete()[0]:
         raise NotFound(f"{name} has no version {number}.")
@@ -238,7 +238,10 @@ def _look(use: Use, text: str, known: _Known) -> _Version | str:
     where, name, number = _parts(text)
     owner = use.owner(where)
     if owner is None:
-        return f"{where}/{name} is not of this job's team; it may use {OWN}/NAME, its own team's, and {SHARED}/NAME, the organization's"
+        return (
+            f"{where}/{name} belongs to another team; use {OWN}/NAME for the job's own team, or "
+            f"{SHARED}/NAME for the organization"
+        )
     versions = known.get((owner, name))
     if not versions:
         return f"there is no secret {where}/{name}; set it on the Secrets page, or by: muster secret set {where}/{name}"
@@ -269,7 +272,7 @@ def _opened(look: Mapping[str, _Version | str], sealed: Mapping[UUID, bytes]) ->
             values[name] = vault.decrypt(sealed[found.id], PURPOSE).decode()
         except (vault.Unreadable, KeyError) as error:
             return Opened(
-                lacks=f"{name}: {error if isinstance(error, vault.Unreadable) else 'it was deleted at this moment'}"
+                lacks=f"{name}: {error if isinstance(error, vault.Unreadable) else 'it was deleted just now'}"
             )
     return Opened(values)
 
@@ -283,7 +286,7 @@ def _check_value(value: str) -> None:
     if not 0 < size <= LARGEST:
         raise InvalidInput.at("value", f"must be 1 to {LARGEST:,} bytes long")
     if "\0" in value:
-        raise InvalidInput.at("value", "must not hold a NUL character, which no variable can")
+        raise InvalidInput.at("value", "must not contain NUL characters")
 
 
 def _found_or_made(org: Organization, team: Team | None, name: str) -> Secret:

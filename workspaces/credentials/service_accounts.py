@@ -45,7 +45,8 @@ def create_service_account(
             )
     except IntegrityError as error:
         raise Conflict(
-            f"There is, or was, a service account {name!r} in {org.slug}; choose another name."
+            f"The name {name!r} is, or was, used by a service account in {org.slug}; choose "
+            "another one."
         ) from error
     Membership.objects.create(org=org, user=user, role=role)
     _record("service_account.created", actor, row, after={"role": role, "note": note})
@@ -110,7 +111,7 @@ def create_service_token(*, actor: Actor, account: ServiceAccount, wish: Wish) -
     team: Team | None = wish.team
     if team and not TeamMembership.objects.filter(team=team, user_id=account.user_id).exists():
         raise InvalidInput.at(
-            "team", f"{account.name} is not in {team.slug}: bring it in on the team's page first"
+            "team", f"{account.name} is not in {team.slug}: add it on the team's page first"
         )
     return issue_token(actor, account.org, account.user_id, wish)
 
@@ -118,7 +119,7 @@ def create_service_token(*, actor: Actor, account: ServiceAccount, wish: Wish) -
 def _authorize(actor: Actor) -> None:
     authorize(actor, Permission.MEMBERS_WRITE)
     if actor.is_service:
-        raise NotPermitted("A service account manages no service accounts.")
+        raise NotPermitted("Service accounts cannot manage service accounts.")
 
 
 def _check_covers(
@@ -126,7 +127,8 @@ def _check_covers(
 ) -> None:
     if not covers(actor, account.user_id, scopes):
         raise NotPermitted(
-            f"The service account {account.name} may do more than you may here: who manages it must be allowed all that it is."
+            f"The service account {account.name} has permissions that you lack; managing it "
+            "requires all of them."
         )
 
 
@@ -139,7 +141,7 @@ def _membership(account: ServiceAccount) -> Membership:
 
 def _role(actor: Actor, org: Organization, role: str) -> str:
     if role == OrgRole.OWNER:
-        raise InvalidInput.at("role", "must be another: owners are people")
+        raise InvalidInput.at("role", "must be another role: service accounts cannot be owners")
     return check_org_role(actor, org, role)
 
 

@@ -83,7 +83,7 @@ def authenticate_token(raw: str, address: str = "") -> Actor | None:
     if not is_well_formed(raw):
         return None
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]
-    with platform_scope("a token names its organization itself"):
+    with platform_scope("find the organization of a token"):
         token = live_tokens().filter(digest__in=digests).select_related("user").first()
         if token is None:
             return None
@@ -132,7 +132,8 @@ def check_network(token: AccessToken, owner: str, address: str) -> None:
             )
         )
     raise NotPermitted(
-        f"This access token may not be used from {address or 'an unknown address'}: it is bound to certain networks.",
+        f"This access token may not be used from {address or 'an unknown address'}: it is "
+        "limited to certain networks.",
         code="token_network",
     )
 

@@ -78,7 +78,8 @@ def create_token(
     authorize(actor, Permission.TOKENS_WRITE, team)
     if actor.is_service:
         raise NotPermitted(
-            "A service account makes no tokens: those who manage it do. It may rotate its own."
+            "Service accounts cannot create tokens, only rotate their own. Their managers "
+            "create tokens for them."
         )
     assert actor.user_id is not None
     return issue_token(actor, org, actor.user_id, Wish(name, scopes, team, days, networks))
@@ -101,7 +102,8 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
     _check_narrower(actor, team.id if team else None, networks)
     if actor.only_org and not actor.vouched_by:
         raise NotPermitted(
-            "Sign in once more before you make a token: it is not known any longer which provider let you in."
+            "Sign in again before you create a token: the session does not say which provider "
+            "signed you in."
         )
     if actor.vouched_by and actor.user_id:
         _check_still_vouched(actor.vouched_by, actor.user_id)
@@ -177,7 +179,7 @@ def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_O
         raise InvalidInput.at("overlap_hours", f"must be between 0 and {MAX_OVERLAP}")
     old = live_tokens().filter(id=token_id, attempt_id=None).select_related("user", "team").first()
     if old is None or not _may_rotate(actor, old):
-        raise NotFound("There is no such token that works, or it is not yours.")
+        raise NotFound("There is no such active token, or it is not yours.")
     authorize(actor, Permission.TOKENS_WRITE, old.team_id if actor.token else None)
     if actor.token is None or actor.token.id != old.id:
         _check_vouched(actor, old)
@@ -281,7 +283,7 @@ def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None, *, by: str = "m
             "token",
             pk,
             by,
-            {"name": name, "why": "its owner was taken out", "before": {"scopes": scopes}},
+            {"name": name, "why": "membership removed", "before": {"scopes": scopes}},
         )
         for pk, org_id, name, scopes in ended
     )
@@ -294,7 +296,7 @@ def revoke_vouched(
 
     `users` None: those of all users.
     """
-    with platform_scope("a provider's word ends wherever it counted"):
+    with platform_scope("revoke tokens everywhere a provider's sign-in was used"):
         rows = AccessToken.objects.filter(vouched_by=provider_id, revoked_at=None)
         rows = rows if users is None else rows.filter(user_id__in=users)
         ended = list(rows.values_list("id", "org_id", "name", "scopes"))
@@ -318,7 +320,7 @@ def _check_still_vouched(provider_id: UUID, user_id: UUID) -> None:
     Sessions may outlive that, but new tokens must not. Takes the locks of whoever unlinks the
     account.
     """
-    with platform_scope("a provider's word counts wherever it is given"):
+    with platform_scope("a provider's sign-in is valid in every organization"):
         provider = (
             Provider.objects.select_for_update(of=("self",))
             .filter(id=provider_id, is_enabled=True)
@@ -331,7 +333,8 @@ def _check_still_vouched(provider_id: UUID, user_id: UUID) -> None:
         )
     if provider is None or not is_known:
         raise NotPermitted(
-            "What let you in vouches for you no longer, so no token can be made in this session. Sign in once more."
+            "Your provider no longer vouches for you, so this session cannot create tokens. "
+            "Sign in again."
         )
 
 
@@ -402,10 +405,10 @@ def revoke_attempt_tokens(attempt_ids: Iterable[UUID]) -> None:
 def _check_narrower(actor: Actor, team_id: UUID | None, networks: Sequence[str]) -> None:
     """Check that a token creates no token with a wider reach."""
     if actor.token and actor.token.team_id and team_id != actor.token.team_id:
-        raise NotPermitted("A token bound to a team can only make tokens bound to that team.")
+        raise NotPermitted("A token limited to a team can only create tokens for that team.")
     if actor.token and not are_within(networks, actor.token.networks):
         raise NotPermitted(
-            "A token bound to networks can only make tokens bound to the same or narrower ones."
+            "A token limited to networks can only create tokens for the same or narrower ones."
         )
 
 
@@ -413,7 +416,8 @@ def _check_vouched(actor: Actor, old: AccessToken) -> None:
     """Deny users limited to one provider's organization the tokens of less limited sessions."""
     if actor.only_org and old.user_id == actor.user_id and old.vouched_by_id != actor.vouched_by:
         raise NotPermitted(
-            "This token was made after another way of signing in. Sign in that way to rotate it, or make a new one."
+            "This token was created after signing in another way. Sign in that way to rotate "
+            "it, or create a new one."
         )
 
 
@@ -430,5 +434,5 @@ def _checked(actor: Actor, scopes: Sequence[str]) -> list[str]:
         and ALL_SCOPES not in actor.token.scopes
         and not set(scopes) <= actor.token.scopes
     ):
-        raise NotPermitted("A token can only make tokens with scopes that it has itself.")
+        raise NotPermitted("A token can only create tokens with scopes that it has itself.")
     return sorted(set(scopes))

@@ -19,7 +19,7 @@ from workspaces.models import Announcement, Organization
 from workspaces.tenancy.scope import platform_scope
 
 LONGEST = 300
-_WIDE = "an announcement to everybody belongs to no organization"
+_WIDE = "announcements to everybody belong to no organization"
 FARTHEST = timedelta(days=36_500)
 MOST = 20  # current and scheduled ones, per organization; nobody reads more
 
@@ -48,11 +48,9 @@ def announce(
             _("must be one of %(levels)s") % {"levels": ", ".join(Announcement.Level.values)},
         )
     if ends_at is not None and ends_at <= max(begins, clock.now()):
-        raise InvalidInput.at("until", _("must lie in the future, and after the beginning"))
+        raise InvalidInput.at("until", _("must be in the future, and after the start"))
     if _open(org).count() >= MOST:
-        raise Conflict(
-            _("There are %(n)s announcements here already: remove one first.") % {"n": MOST}
-        )
+        raise Conflict(_("There are %(n)s announcements already: remove one first.") % {"n": MOST})
     with nullcontext() if org else platform_scope(_WIDE):
         row = Announcement.objects.create(
             org=org,
@@ -88,7 +86,7 @@ def _check_may(actor: Actor, org: Organization | None) -> None:
 def _check_near(name: str, moment: datetime | None) -> None:
     """Reject dates that PostgreSQL can store but Python cannot read."""
     if moment is not None and abs(moment - clock.now()) > FARTHEST:
-        raise InvalidInput.at(name, _("must lie within a hundred years from now"))
+        raise InvalidInput.at(name, _("must be within a hundred years from now"))
 
 
 def _clean(text: str) -> str:

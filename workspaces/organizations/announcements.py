@@ -33,7 +33,7 @@ def announced_to(org_id: UUID | None, dismissed: Collection[str]) -> list[Announ
             )
         )
     except DatabaseError as error:
-        log.warning("announcements were not read: %s", error)
+        log.warning("could not read announcements: %s", error)
         return []
     return sorted(
         (row for row in rows if row.id.hex not in dismissed),

@@ -32,7 +32,7 @@ def somebodys(emails: Sequence[str]) -> set[str]:
         | Exists(Identity.objects.filter(user=OuterRef("pk")))
     )
     found: set[str] = set()
-    with platform_scope("whether an account is somebody's already"):
+    with platform_scope("check whether an account is in use"):
         known = has_come | Q(Exists(Membership.objects.filter(user=OuterRef("pk"))))
         for start in range(0, len(emails), _SOME):
             found.update(

@@ -70,7 +70,7 @@ def send_invitation(
             connection=connection,
         )
     except OSError as error:  # includes SMTP errors
-        log.warning("an invitation could not be sent: %s", error)
+        log.warning("could not send an invitation: %s", error)
         return False
     Invitation.objects.filter(id=made.row.id).update(sent_at=clock.now())
     return True
@@ -106,9 +106,7 @@ def handed_out(report: Report, inviter: str, *, send: bool) -> list[dict[str, An
 
 def _is_known(user: User) -> bool:
     """Return whether another organization, a provider or the installation knows the account."""
-    with platform_scope(
-        "whoever invites learns nothing of other organizations but that there is no link"
-    ):
+    with platform_scope("check whether other organizations know the account"):
         others = Membership.objects.filter(user=user).count() > 1
     return (
         others

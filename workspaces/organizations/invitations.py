@@ -88,7 +88,7 @@ def invite(
             )
     except IntegrityError as error:
         raise Conflict(
-            f"{email} is invited already: send that invitation again, or revoke it first."
+            f"{email} is already invited: resend that invitation, or revoke it first."
         ) from error
     record(
         Fact(
@@ -148,7 +148,7 @@ def invite_many(
         with transaction.atomic():
             Invitation.objects.bulk_create([one.row for one in made], batch_size=500)
     except IntegrityError as error:
-        raise Conflict("Somebody of these was invited at this moment. Look again.") from error
+        raise Conflict("Somebody was invited concurrently. Review the import again.") from error
     record_all(
         Fact(
             "invitation.made",
@@ -255,7 +255,7 @@ def open_invitation(invitation_id: UUID) -> Invitation:
     """Return a pending invitation, even if expired. Raises NotFound."""
     row = Invitation.objects.filter(id=invitation_id, accepted_at=None, revoked_at=None).first()
     if row is None:
-        raise NotFound("There is no such invitation, or it was accepted or revoked.")
+        raise NotFound("There is no such invitation, or it was already accepted or revoked.")
     return row  # type: ignore[no-any-return]
 
 
@@ -270,7 +270,7 @@ def invitation_of(text: str) -> Invitation:
             digest_of(text),
             *(digest_of(text, key) for key in settings.SECRET_KEY_FALLBACKS),
         ]
-        with platform_scope("an invitation names its organization itself"):
+        with platform_scope("find the organization of an invitation"):
             row = (
                 Invitation.objects.filter(
                     digest__in=digests,
@@ -283,7 +283,8 @@ def invitation_of(text: str) -> Invitation:
             )
     if row is None or row.made_by is None or not row.made_by.is_active:
         raise NotFound(
-            "This invitation no longer works: it was used, revoked or has expired. Ask for a new one."
+            "This invitation is no longer valid: it was used, revoked or has expired. Ask for a "
+            "new one."
         )
     return row  # type: ignore[no-any-return]
 
@@ -302,13 +303,14 @@ def accept(*, text: str, user: User) -> Organization:
     row = invitation_of(text)
     if user.email.lower() != row.email:
         raise NotPermitted(
-            f"This invitation is for {row.email}, and you are signed in as {user.email}: sign out first, or ask for one of your own."
+            f"This invitation is for {row.email}, and you are signed in as {user.email}: sign "
+            "out first, or ask for your own."
         )
     with org_scope(row.org_id), transaction.atomic():
         if not Invitation.objects.filter(
             id=row.id, digest=row.digest, accepted_at=None, revoked_at=None
         ).update(accepted_at=clock.now()):
-            raise NotFound("This invitation was used or revoked at this moment.")
+            raise NotFound("This invitation was just used or revoked.")
         _bring_in(row)
         record(
             Fact(
@@ -331,7 +333,7 @@ def claim(*, text: str, name: str, password: str) -> User:
     """
     row = invitation_of(text)
     if not needs_account(row):
-        raise Conflict("There is an account under this address already: sign in with it first.")
+        raise Conflict("An account with this address already exists: sign in first.")
     user = User.objects.filter(email=row.email).first() or User(email=row.email)
     user.name = clean_name(name or row.name or row.email.partition("@")[0])
     try:
@@ -364,7 +366,7 @@ def _bring_in(row: Invitation) -> None:
                 add_team_member(actor=inviter, team=team, email=row.email, role=place["role"])
     except (NotFound, NotPermitted) as error:
         raise NotPermitted(
-            "Who invited you may no longer bring people in. Ask for a new invitation."
+            "The person who invited you may no longer add members. Ask for a new invitation."
         ) from error
 
 

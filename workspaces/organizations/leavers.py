@@ -50,7 +50,7 @@ def _jobs_of(provider: Provider, users: list[UUID]) -> Mapping[UUID, list[dict[s
     scope = (
         org_scope(provider.org_id)
         if provider.org_id
-        else platform_scope("who left the whole installation runs jobs anywhere in it")
+        else platform_scope("users who left the installation may run jobs in any organization")
     )
     with scope:
         return _running[0](users) if _running else {}

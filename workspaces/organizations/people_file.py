@@ -57,7 +57,7 @@ def decoded(data: bytes) -> str:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise InvalidInput.at("file", _("is no text: save it as CSV"))
+    raise InvalidInput.at("file", _("is not a text file: save it as CSV"))
 
 
 def read_people(text: str) -> tuple[list[Person], list[Fault]]:
@@ -84,7 +84,8 @@ def read_people(text: str) -> tuple[list[Person], list[Fault]]:
     if len(people) > MOST:
         raise TooLarge(
             _(
-                "The file names %(n)s people, and %(most)s is the most at once: cut it, or connect a directory."
+                "The file lists %(n)s people; at most %(most)s are allowed: split it, or connect a "
+                "directory."
             )
             % {"n": len(people), "most": MOST}
         )
@@ -115,7 +116,7 @@ def _lines(text: str) -> list[tuple[int, list[str]]]:
             if any(cell.strip() for cell in cells)
         ]
     except csv.Error as error:
-        raise InvalidInput.at("file", _("is no CSV: %(why)s") % {"why": error}) from None
+        raise InvalidInput.at("file", _("is not valid CSV: %(why)s") % {"why": error}) from None
     if not found:
         raise InvalidInput.at("file", _("is empty"))
     return found
@@ -133,13 +134,13 @@ def _header(cells: list[str]) -> list[str]:
         raise InvalidInput.at(
             "file",
             _(
-                "needs a first line that names its columns: email, and if you like name, role, team, team_role"
+                "needs a header line with the column email, and optionally name, role, team, team_role"
             ),
         )
     if unknown or len(set(names) - {""}) != len([name for name in names if name]):
         raise InvalidInput.at(
             "file",
-            _("has columns that are not known, or twice there: %(names)s. Known are %(known)s.")
+            _("has unknown or duplicate columns: %(names)s. Known are %(known)s.")
             % {"names": ", ".join(unknown) or "–", "known": ", ".join(COLUMNS)},
         )
     return names
@@ -147,7 +148,7 @@ def _header(cells: list[str]) -> list[str]:
 
 def _person(line: int, cells: dict[str, str], extra: int) -> Person:
     if extra > 0:
-        raise InvalidInput(_("has more cells than the first line has columns"))
+        raise InvalidInput(_("has more cells than the header line"))
     role = cells.get("role", "").lower()
     usual = cells.get("team_role", "").lower() or TeamRole.MEMBER
     teams = {}

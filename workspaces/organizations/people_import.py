@@ -218,7 +218,7 @@ class _Here:
             self.check_team(slug, role, NOBODY)
         if is_added:
             return Step(person, ADDED, person.teams, invitation=row.id if row else None)
-        note = _("has an account, and is asked first") if self.adds else ""
+        note = _("has an account and must accept an invitation") if self.adds else ""
         return self._of_invited(person, row) if row else Step(person, INVITED, person.teams, note)
 
     def _of_member(self, person: Person, member: Membership) -> Step:
@@ -240,7 +240,7 @@ class _Here:
         }
         is_expired = row.expires_at <= clock.now()
         kind = INVITED if is_expired else JOINED if wanted else UNCHANGED
-        note = _("the former link has expired") if is_expired else _("is invited already")
+        note = _("the previous link has expired") if is_expired else _("is already invited")
         return Step(
             person,
             kind,
@@ -263,7 +263,7 @@ class _Here:
 def _role_stays(person: Person, role: str) -> str:
     if person.role in ("", role):
         return ""
-    return _("has the role %(has)s, which the file (%(said)s) does not change") % {
+    return _("has the role %(has)s; the file (%(said)s) does not change it") % {
         "has": role,
         "said": person.role,
     }

@@ -20,7 +20,7 @@ from workspaces.tenancy.scope import platform_scope
 
 PAGE = 50
 Counted = Callable[[], Mapping[UUID, int]]
-_WHY = "operators see the organizations and people of the whole installation"
+_WHY = "operators see organizations and users of the whole installation"
 _living: list[Counted] = []
 
 
@@ -86,7 +86,7 @@ def one_person(pk: UUID) -> dict[str, Any]:
     """Return a user. Raises NotFound."""
     user = User.objects.filter(id=pk, is_service=False).first()
     if user is None:
-        raise NotFound(_("There is no such person."))
+        raise NotFound(_("There is no such user."))
     return _row(user, _places([user.id])[user.id], Identity.objects.filter(user=user).exists())
 
 

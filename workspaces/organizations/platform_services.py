@@ -36,7 +36,7 @@ def found_org(
     owner = person_of(email, owner_name)
     if not owner.is_active:
         raise Conflict(
-            _("%(email)s is suspended, and cannot own anything.") % {"email": owner.email}
+            _("%(email)s is suspended and cannot own an organization.") % {"email": owner.email}
         )
     return create_org(actor=actor, slug=slug, name=name, owner=owner), owner
 
@@ -52,7 +52,7 @@ def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
     if user.id == actor.user_id:
         raise Conflict(_("You cannot suspend yourself."))
     if user.suspended_at is not None:
-        raise Conflict(_("%(email)s is suspended already.") % {"email": user.email})
+        raise Conflict(_("%(email)s is already suspended.") % {"email": user.email})
     user.is_active, user.suspended_at, user.suspended_why = False, clock.now(), why
     user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
     end_others(user.id, None, actor=actor.email, why="suspended")
@@ -117,7 +117,7 @@ def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
         raise Conflict(_("%(email)s has no second factor.") % {"email": user.email})
     rows.delete()
     note_factors(user.id)
-    end_others(user.id, None, actor=actor.email, why="their second factor was taken off")
+    end_others(user.id, None, actor=actor.email, why="second factor removed")
     _tell(
         "person.factors_taken_off",
         actor,
@@ -133,20 +133,22 @@ def _reason(why: str) -> str:
     """Return the cleaned reason. Raises InvalidInput."""
     why = " ".join(why.split())
     if not why or len(why) > 200 or not why.isprintable():
-        raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
+        raise InvalidInput.at(
+            "why", _("must give a reason of 1 to 200 characters, which the audit log records")
+        )
     return why
 
 
 def _locked(user_id: UUID) -> User:
     user = User.objects.select_for_update().filter(id=user_id, is_service=False).first()
     if user is None:
-        raise NotFound(_("There is no such person."))
+        raise NotFound(_("There is no such user."))
     return user
 
 
 def _tell(kind: str, actor: Actor, user: User, **data: Any) -> None:
     """Record an event for the installation and for each organization of the user."""
-    with platform_scope("whose trail tells of a person"):
+    with platform_scope("record account events in each organization of the user"):
         orgs = list(
             Membership.objects.filter(user_id=user.id)
             .order_by("org_id")

@@ -39,7 +39,7 @@ PAGE = 50
 
 def orgs_of(actor: Actor) -> list[dict[str, Any]]:
     """Return the actor's organizations with role and teams; for operators, all of them."""
-    with platform_scope("sign-in: which organizations are mine"):
+    with platform_scope("list the organizations of the actor"):
         roles = dict(
             Membership.objects.filter(user_id=actor.user_id, suspended_at=None).values_list(
                 "org_id", "role"
@@ -157,7 +157,7 @@ def without_second_factor(emails: Sequence[str]) -> set[str]:
 
 def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
     """Return the organizations in which the actor is suspended, with the directory and the owners."""
-    with platform_scope("sign-in: in which organizations a membership is suspended"):
+    with platform_scope("list the organizations that suspended the user"):
         rows = (
             Membership.objects.filter(user_id=actor.user_id, suspended_at__isnull=False)
             .select_related("org", "provider")

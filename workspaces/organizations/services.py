@@ -69,7 +69,7 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
     Raises InvalidInput, Conflict, NotPermitted.
     """
     if not actor.is_operator:
-        raise NotPermitted("Only a platform operator makes organizations.")
+        raise NotPermitted("Only a platform operator can create organizations.")
     check_slug(slug)
     if slug in RESERVED:
         raise InvalidInput.at(
@@ -103,7 +103,7 @@ def require_second_factor(*, actor: Actor, org: Organization, is_required: bool)
     authorize(actor, Permission.ORG_ADMIN)
     if is_required and not actor.has_second_factor:
         raise Conflict(
-            "You have no second factor yourself: add one first, or this would lock you out."
+            "You do not have a second factor: add one first, or this would lock you out."
         )
     if org.requires_second_factor != is_required:
         org.requires_second_factor = is_required
@@ -234,7 +234,7 @@ def add_member(
         raise Conflict(f"{user.email} is already a member of {org.slug}.")
     if not (has_agreed or actor.is_operator or is_unclaimed(user)):
         raise Conflict(
-            f"{user.email} has an account already, and comes in by invitation only.",
+            f"{user.email} already has an account and can only join by invitation.",
             code="has_account",
         )
     membership = Membership.objects.create(org=org, user=user, role=role)
@@ -371,7 +371,7 @@ def checked_email(email: str) -> str:
         raise InvalidInput.at("email", f"{email[:80]!r} is not an e-mail address")
     if email.endswith(SERVICE_DOMAIN):
         raise InvalidInput.at(
-            "email", "is kept for service accounts, which are made on their own page"
+            "email", "is reserved for service accounts, which are created on their own page"
         )
     return email
 
@@ -410,7 +410,7 @@ def _spare_betters(actor: Actor, membership: Membership, *, keeps: bool) -> None
         return
     owners = Membership.objects.filter(role=OrgRole.OWNER).count()
     if not keeps and owners < 2:
-        raise Conflict("An organization needs an owner: make somebody else owner first.")
+        raise Conflict("An organization needs an owner: appoint another owner first.")
 
 
 def _record(

@@ -70,7 +70,10 @@ def _check(rules: TeamRules) -> None:
         if value is not None and not (0 if name == "max_gpus" else 1) <= value <= most:
             raise InvalidInput.at(
                 name,
-                f"must be at most {most:,}, and not below {0 if name == 'max_gpus' else 1}; null for no rule",
+                (
+                    f"must be at most {most:,}, and at least {0 if name == 'max_gpus' else 1}; null for "
+                    "no limit"
+                ),
             )
     for name in ("images", "pools"):
         values = getattr(rules, name)
@@ -81,6 +84,6 @@ def _check(rules: TeamRules) -> None:
                 name, f"must be at most {MOST} names of at most {LONGEST} printable characters"
             )
     if rules.max_runtime and (rules.default_runtime or 0) > rules.max_runtime:
-        raise InvalidInput.at("default_runtime", "is above max_runtime, so no job could have it")
+        raise InvalidInput.at("default_runtime", "is above max_runtime, so no job could use it")
     if rules.default_pool and not rules.allows_pool(rules.default_pool):
-        raise InvalidInput.at("default_pool", "is none of the pools allowed")
+        raise InvalidInput.at("default_pool", "is not among the allowed pools")

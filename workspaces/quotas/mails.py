@@ -43,6 +43,6 @@ def tell_asker(row: QuotaRequest, org: Organization) -> bool:
             [row.asker.email],
         )
     except OSError as error:  # includes SMTP errors
-        log.warning("a decision could not be sent: %s", error)
+        log.warning("could not send a decision: %s", error)
         return False
     return True

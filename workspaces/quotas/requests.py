@@ -44,12 +44,11 @@ def ask_for_more(
     wanted = amount_of(resource, amount, "amount") or 0
     now = Quota.objects.filter(scope=scope, subject_id=meter.subject_id, resource=resource).first()
     if now is None or now.limit is None:
-        raise Conflict(_("There is no such limit, so nothing has to be raised."))
+        raise Conflict(_("There is no such limit, so there is nothing to raise."))
     if wanted <= now.limit:
         raise InvalidInput.at(
             "amount",
-            _("must be above the limit as it is, %(limit)g")
-            % {"limit": shown(resource, now.limit)},
+            _("must be above the current limit, %(limit)g") % {"limit": shown(resource, now.limit)},
         )
     try:
         with transaction.atomic():
@@ -66,7 +65,7 @@ def ask_for_more(
             )
     except IntegrityError as error:
         raise Conflict(
-            _("You have asked for this already, and nobody has decided yet. Withdraw that first.")
+            _("You have already requested this, and it is still open. Withdraw that request first.")
         ) from error
     _tell("quota.requested", actor, row, {"limit": now.limit}, {"limit": wanted})
     return row
@@ -91,7 +90,7 @@ def decide_request(
     is_own = do == "withdraw" and row.asker_id == actor.user_id
     authorize(actor, Permission.QUOTAS_READ if is_own else Permission.QUOTAS_WRITE)
     if row.state != State.OPEN:
-        raise Conflict(_("This was decided already."))
+        raise Conflict(_("This request is already decided."))
     row.state, row.decided_at, row.decided_by, row.word = (
         states[do],
         clock.now(),

@@ -85,16 +85,16 @@ def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) ->
 def meters_of(org: Organization, changes: Sequence[Wanted]) -> dict[Meter, Wanted]:
     """Return the meters of these changes. Raises InvalidInput, NotFound."""
     if not 0 < len(changes) <= MOST:
-        raise InvalidInput.at("changes", f"must be 1 to {MOST}")
+        raise InvalidInput.at("changes", f"must have 1 to {MOST} entries")
     subjects = _subjects(org, {(change.scope, change.subject) for change in changes})
     if len({change.resource for change in changes}) > RESOURCES:
-        raise InvalidInput.at("changes", f"must be about {RESOURCES} resources at most")
+        raise InvalidInput.at("changes", f"must be about at most {RESOURCES} resources")
     found: dict[Meter, Wanted] = {}
     for change in changes:
         check_resource(change.resource)
         meter = Meter(org.id, change.scope, subjects[change.scope, change.subject], change.resource)
         if meter in found:
-            raise InvalidInput.at("changes", f"name {_name(change)} twice")
+            raise InvalidInput.at("changes", f"contains {_name(change)} twice")
         found[meter] = change
     return found
 
@@ -107,7 +107,7 @@ def _apply(row: Quota, change: Wanted) -> None:
         if row.guaranteed and row.resource == GPU_HOURS:
             raise InvalidInput.at(
                 "guaranteed",
-                "is of what is held at once: GPU-hours are used up, and nothing can be kept free of them",
+                "is not possible here: GPU-hours are used up and cannot be kept free",
             )
         if row.guaranteed and row.scope == ORG:
             raise InvalidInput.at(
@@ -143,8 +143,10 @@ def _check(rows: Mapping[Meter, Quota]) -> None:
         if (total := others + sum(r.guaranteed for r in ours)) > row.limit:
             raise InvalidInput.at(
                 "guaranteed",
-                f"{shown(meter.resource, total):g} {meter.resource} would be guaranteed in total, "
-                f"and the organization's limit is {shown(meter.resource, row.limit):g}",
+                (
+                    f"{shown(meter.resource, total):g} {meter.resource} would be guaranteed in total; "
+                    f"the organization's limit is {shown(meter.resource, row.limit):g}"
+                ),
             )
 
 
@@ -160,7 +162,7 @@ def _keep_promises(
             )
             if row.promised >= COUNTED:
                 raise InvalidInput.at(
-                    "guaranteed", f"{meter.resource} would be more than can be counted in total"
+                    "guaranteed", f"{meter.resource} would exceed the countable maximum"
                 )
             changed.append((row, standing_of(row)))
     write(changed)
@@ -225,7 +227,7 @@ def amount_of(resource: str, amount: float | None, field: str) -> int | None:
         raise InvalidInput.at(field, "must be a number not below 0, or null for none")
     if round(amount, 3 if scale > 1 else 0) != amount:
         raise InvalidInput.at(
-            field, "must have three decimals at most" if scale > 1 else "must be a whole number"
+            field, "must have at most three decimals" if scale > 1 else "must be a whole number"
         )
     return round(amount * scale) if scale > 1 else int(amount)
 

@@ -119,7 +119,7 @@ def actor_from(request: HttpRequest) -> Actor | None:
         )
         if entry is None:
             raise NotAuthenticated(
-                "This access token is unknown, expired or revoked. Make a new one on the Tokens page."
+                "This access token is invalid, expired or revoked. Create a new one on the Tokens page."
             )
         request.entry = entry  # type: ignore[attr-defined]
         return entry.actor

@@ -24,7 +24,7 @@ class TenantQuerySet(models.QuerySet[M]):
 
     def update(self, **fields: Any) -> int:
         if "org" in fields or "org_id" in fields:
-            raise NoScope("a row never moves to another organization")
+            raise NoScope("a row cannot be moved to another organization")
         return super().update(**fields)
 
 
@@ -71,5 +71,7 @@ class TenantModel(models.Model):
         """
         scope = current()
         if scope.org_id is not None and self.org_id != scope.org_id:
-            raise NoScope(f"{type(self).__name__} of another organization than the one entered")
+            raise NoScope(
+                f"{type(self).__name__} belongs to another organization than the current one"
+            )
         return self

@@ -133,7 +133,8 @@ def protect(connection: Any) -> None:
             cursor.execute(_MAKE_ROLE)
         elif bypasses:
             log.warning(
-                "the database's user has BYPASSRLS: row-level security does not hold for it (ALTER ROLE … NOBYPASSRLS)"
+                "the database role has BYPASSRLS: row-level security does not apply to it (ALTER "
+                "ROLE … NOBYPASSRLS)"
             )
 
 
@@ -148,14 +149,17 @@ def admit_role(connection: Any, role: str, password: str) -> str:
         cursor.execute(_ROLES, [role, role])
         may_create, is_known, is_same = cursor.fetchone()
         if is_same:
-            return "is the one of MUSTER_MIGRATE_DATABASE_URL; they must be two"
+            return "is the role of MUSTER_MIGRATE_DATABASE_URL; they must differ"
         if not is_known and not may_create:
             return "does not exist, and the role of MUSTER_MIGRATE_DATABASE_URL may not create it (CREATE ROLE … LOGIN)"
         if not is_known:
             cursor.execute(f"CREATE ROLE {name} LOGIN PASSWORD %s", [password])
         cursor.execute(_STRONG, [role, role])
         if cursor.fetchone() is not None:
-            return "is a superuser, has BYPASSRLS, or owns tables: row-level security would not hold it. Reassign them (REASSIGN OWNED BY)"
+            return (
+                "is a superuser, has BYPASSRLS, or owns tables: row-level security would not apply "
+                "to it. Reassign them (REASSIGN OWNED BY)"
+            )
         cursor.execute("SELECT quote_ident(current_schema())")
         schema = cursor.fetchone()[0]
         cursor.execute(

@@ -182,7 +182,7 @@ def _id(request: Any) -> UUID:
     try:
         return UUID(request.POST.get("forward", ""))
     except ValueError:
-        raise NotFound("Events are not sent there.") from None
+        raise NotFound("Events are not forwarded there.") from None
 
 
 def _row(fact: dict[str, Any]) -> dict[str, Any]:

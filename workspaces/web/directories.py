@@ -234,7 +234,7 @@ def _stopped(request: Any, row: Provider) -> DirectoryRun:
 
 def _row(row: Provider) -> dict[str, Any]:
     """Return a provider as shown in lists."""
-    with platform_scope("rules of an installation's directory name several organizations"):
+    with platform_scope("rules of the installation's directories name several organizations"):
         rules = GroupRule.objects.filter(provider=row).count()
     return {
         "slug": row.short_name,
@@ -271,7 +271,7 @@ def _row(row: Provider) -> dict[str, Any]:
 
 def _places(row: Provider) -> list[str]:
     """Return where its rules may give roles: organizations, and teams as org/team."""
-    with platform_scope("rules of an installation's directory name teams of every organization"):
+    with platform_scope("rules of the installation's directories name teams of every organization"):
         orgs = (
             Organization.objects.filter(id=row.org_id) if row.org_id else Organization.objects.all()
         )

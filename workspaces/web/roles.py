@@ -72,7 +72,7 @@ def role(request: Any, role: str) -> HttpResponse:
     """Show a custom role and its members; change it with a preview, or delete it."""
     row = Role.objects.filter(slug=role).first()
     if row is None:
-        raise NotFound(f"There is no role {role[:40]!r} of this organization's own making.")
+        raise NotFound(f"There is no custom role {role[:40]!r}.")
     wanted, back = request.POST.getlist("permissions"), f"/{request.org.slug}/roles"
     do = request.POST.get("do", "")
     if do == "delete":

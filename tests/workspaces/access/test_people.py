@@ -80,10 +80,10 @@ def test_a_role_that_a_directory_gave_says_by_which_group_and_a_suspended_one_th
     Membership.objects.filter(user=story.ben).update(provider=ad, via="cn=staff")
     TeamMembership.objects.filter(user=story.ben).update(provider=ad, via="cn=vision")
     told = sentences(asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision))
-    assert told[0].endswith("It comes by the group cn=staff of Atlas AD.")
+    assert told[0].endswith("It is given by the group cn=staff of Atlas AD.")
     assert (
         told[1]
-        == "The role Member in team vision grants jobs:submit. It comes by the group cn=vision of Atlas AD."
+        == "The role Member in team vision grants jobs:submit. It is given by the group cn=vision of Atlas AD."
     )
     Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
     found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
@@ -184,7 +184,7 @@ def test_the_api_answers_about_oneself_with_the_token_that_asks(story):
     assert [s["kind"] for s in found["steps"] if s["is_decisive"]] == ["token-scope"]
     assert found["would_allow"] == [
         {
-            "text": "a token with the scope jobs:submit that reaches there",
+            "text": "a token with the scope jobs:submit that is valid there",
             "changes": [{"kind": "token", "role": None}],
         }
     ]

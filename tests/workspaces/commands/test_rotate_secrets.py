@@ -57,8 +57,8 @@ def values() -> set[str]:
 def test_afterwards_the_former_key_is_not_needed(kept, settings):
     said = run(batch=2)
     assert (
-        "workspaces.SecretVersion.sealed: 5 encrypted anew" in said
-        and "clusters.Cluster.secrets: 1 encrypted anew" in said
+        "workspaces.SecretVersion.sealed: 5 re-encrypted" in said
+        and "clusters.Cluster.secrets: 1 re-encrypted" in said
     )
     settings.SECRET_KEY_FALLBACKS = []
     assert values() == {f"value {n}" for n in range(5)}
@@ -69,7 +69,7 @@ def test_a_second_run_changes_nothing(kept):
     run()
     with platform_scope("test"):
         before = list(SecretVersion.objects.values_list("id", "sealed"))
-    assert "5 under the newest key already" in run()
+    assert "5 already up to date" in run()
     with platform_scope("test"):
         assert list(SecretVersion.objects.values_list("id", "sealed")) == before
 
@@ -92,7 +92,7 @@ def test_broken_off_in_the_middle_it_goes_on_where_it_was(kept, settings, monkey
 
 
 def test_a_dry_run_counts_and_writes_nothing(kept, settings):
-    assert "5 to encrypt anew" in run(dry_run=True)
+    assert "5 to re-encrypt" in run(dry_run=True)
     settings.SECRET_KEY_FALLBACKS = []
     with pytest.raises(vault.Unreadable):
         values()
@@ -116,8 +116,8 @@ def test_second_factors_outlive_the_former_key(kept, settings):
     )
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW, [OLD]
     assert (
-        "second factors: 2 encrypted anew" in run()
-        and "second factors: 0 encrypted anew, 2 under" in run()
+        "second factors: 2 re-encrypted" in run()
+        and "second factors: 0 re-encrypted, 2 already" in run()
     )
     settings.SECRET_KEY_FALLBACKS = []
     app.instance.refresh_from_db()

@@ -21,7 +21,7 @@ def brought(story, email, by=None, org=None):
 
 
 def test_nobody_makes_a_member_of_somebody_who_did_not_say_yes(story):
-    with org_scope(story.atlas.id), pytest.raises(Conflict, match="by invitation only"):
+    with org_scope(story.atlas.id), pytest.raises(Conflict, match="only join by invitation"):
         add_member(actor=story.actor(story.ada), org=story.atlas, email=story.cyd.email)
     assert roles(story, story.cyd.email) == ("", {})
 
@@ -71,7 +71,7 @@ def test_an_account_that_was_only_made_is_nobodys_yet(story):
 
 def test_a_second_time_and_a_member_are_told_so(story):
     brought(story, story.cyd.email)
-    for email, why in ((story.cyd.email, "invited already"), (story.ben.email, "already a member")):
+    for email, why in ((story.cyd.email, "already invited"), (story.ben.email, "already a member")):
         with pytest.raises(Conflict, match=why):
             brought(story, email)
     with pytest.raises(NotPermitted):
@@ -118,7 +118,7 @@ def test_a_file_adds_who_is_new_and_asks_who_has_an_account(story):
     assert told == [(step.person.email, step.kind, step.note) for step in done.steps]
     assert told == [
         ("ina@else.example", "added", ""),
-        ("cyd@borealis.example", "invited", "has an account, and is asked first"),
+        ("cyd@borealis.example", "invited", "has an account and must accept an invitation"),
     ]
     assert (
         roles(story, "ina@else.example")[0] == "viewer" and roles(story, story.cyd.email)[0] == ""

@@ -31,7 +31,7 @@ def put(story, *changes):
 def test_guarantees_that_together_cannot_be_counted_are_refused(story):
     most = 2**53 - 1
     put(story, ("team", "vision", "cpu", None, most))
-    with pytest.raises(InvalidInput, match="more than can be counted"):
+    with pytest.raises(InvalidInput, match="exceed the countable maximum"):
         put(story, ("team", "speech", "cpu", None, most))
     with org_scope(story.atlas.id):
         assert Quota.objects.get(scope="org", resource="cpu").promised == most * 1000

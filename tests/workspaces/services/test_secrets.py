@@ -72,8 +72,8 @@ def test_a_reference_means_the_newest_version_unless_it_names_one(atlas, referen
     [
         ("team/gone", "no secret team/gone"),
         ("vision/wandb@9", "no version 9; the newest is 1"),
-        ("speech/wandb", "not of this job's team"),
-        ("nowhere/wandb", "not of this job's team"),
+        ("speech/wandb", "belongs to another team"),
+        ("nowhere/wandb", "belongs to another team"),
         ("org/wandb", "no secret org/wandb"),
     ],
 )

@@ -17,28 +17,29 @@ from workspaces.tenancy.scope import platform_scope
 
 class Command(BaseCommand):
     help = (
-        "Encrypt what is stored anew under MUSTER_SECRET_KEY, reading it by MUSTER_SECRET_KEY_FALLBACKS. May be stopped and run again at "
-        "any time, beside a running portal: what is under the newest key already is passed over. Once it says that nothing is left, "
-        "the former key may go."
+        "Re-encrypt stored secrets with MUSTER_SECRET_KEY, reading them with "
+        "MUSTER_SECRET_KEY_FALLBACKS. Safe to interrupt, to repeat and to run beside a "
+        "running portal. Remove the old key once nothing is left to re-encrypt."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--batch", type=int, default=200, help="rows read at a time")
+        parser.add_argument("--batch", type=int, default=200, help="rows per batch")
         parser.add_argument("--dry-run", action="store_true", help="count only")
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_dry, unreadable = options["dry_run"], 0
         for name, results in _work(max(options["batch"], 1), is_dry=is_dry):
-            with platform_scope("every organization's secrets get the newest key"):
+            with platform_scope("re-encrypt the secrets of every organization"):
                 done = Counter(results)
             unreadable += done["unreadable"]
             self.stdout.write(
-                f"{name}: {done['anew']} {'to encrypt anew' if is_dry else 'encrypted anew'}, "
-                f"{done['newest']} under the newest key already, {done['unreadable']} unreadable"
+                f"{name}: {done['anew']} {'to re-encrypt' if is_dry else 're-encrypted'}, "
+                f"{done['newest']} already up to date, {done['unreadable']} unreadable"
             )
         if unreadable:
             raise CommandError(
-                f"{unreadable} could not be read: bring their key back as MUSTER_SECRET_KEY_FALLBACKS, or enter them again."
+                f"{unreadable} could not be read: restore their key in MUSTER_SECRET_KEY_FALLBACKS, "
+                "or enter them again."
             )
 
 

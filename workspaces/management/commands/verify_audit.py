@@ -16,14 +16,15 @@ PLATFORM = "platform"
 
 class Command(BaseCommand):
     help = (
-        "Go through the audit chain of each organization and say in words what is wrong and where: changed, missing, reordered, "
-        "inserted, cut off at the end, not sealed. Exit status: 0 whole, 2 faults, 1 the question was wrong."
+        "Verify the audit chain of each organization and report faults: changed, missing, "
+        "reordered, inserted, truncated or unsealed events. Exit status: 0 valid, 1 usage "
+        "error, 2 faults."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--org",
-            help=f"its slug; `{PLATFORM}` for what belongs to no organization; all of them if left out",
+            help=f"slug of an organization; `{PLATFORM}` for events of no organization; default: all",
         )
 
     def handle(self, *args: Any, org: str | None = None, **options: Any) -> None:
