@@ -1,4 +1,4 @@
-"""Who may do what: roles, and tokens that only ever narrow."""
+"""Permissions of roles, and tokens that only restrict them."""
 
 from __future__ import annotations
 

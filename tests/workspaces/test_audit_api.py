@@ -1,4 +1,4 @@
-"""The trail over REST and on its page: found by filters, in pages, as files, and verified."""
+"""Audit log in the API and its page: filters, pagination, exports, verification."""
 
 from __future__ import annotations
 

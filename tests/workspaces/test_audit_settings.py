@@ -1,4 +1,4 @@
-"""Owners say how long events are kept and where they go; both are facts, and no secret is told twice."""
+"""Audit retention and forwarding: changes are recorded, and secrets are shown once."""
 
 from __future__ import annotations
 

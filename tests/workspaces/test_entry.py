@@ -1,4 +1,4 @@
-"""Coming in with a token: what is found by one statement is what is found step by step."""
+"""Token authentication in one query gives the same result as step by step."""
 
 from __future__ import annotations
 

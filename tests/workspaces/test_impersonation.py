@@ -1,4 +1,4 @@
-"""An operator acts as a person: sees what they see, leaves their own name behind, keeps nothing, and goes no further from there."""
+"""Impersonation: same view as the user, own name in events, and strict limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people typed stands in the head of a mail as one line, whatever it was: it makes no header of its own."""
+"""User input cannot inject mail headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From where a token may be used."""
+"""Networks a token may be used from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workspaces.credentials.networks import are_within, is_within, networks_in
         ("10.1.2.3", ["10.1.0.0/16"], True),
         ("10.2.0.1", ["10.1.0.0/16"], False),
         ("10.2.0.1", ["192.0.2.1", "10.2.0.0/16"], True),
-        ("::ffff:10.1.2.3", ["10.1.0.0/16"], True),  # as a dual socket reports it
+        ("::ffff:10.1.2.3", ["10.1.0.0/16"], True),  # as a dual-stack socket reports it
         ("2001:db8::5", ["2001:db8::/32"], True),
         ("2001:db9::5", ["2001:db8::/32", "0.0.0.0/0"], False),
         ("fe80::1%eth0", ["fe80::/10"], True),

@@ -1,4 +1,4 @@
-"""Passwords: any characters, as typed; not of words that everybody knows; changed with the former, never by force, hidden on the screen."""
+"""Passwords: allowed characters, common words, changes, hashing and rate limits."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_guessing_from_many_addresses_is_limited_but_not_where_its_owner_signed_
             "/accounts/login/", {"login": story.ben.email, "password": password}
         )
 
-    assert answer(PASSWORD, "203.0.113.9").status_code == 302  # his own
+    assert answer(PASSWORD, "203.0.113.9").status_code == 302  # the owner's own address
     guesses = [answer(f"wrong {n}", f"198.51.100.{n // 3}").status_code for n in range(33)]
     assert guesses == [200] * 30 + [429] * 3
     refused = answer(PASSWORD, "198.51.100.77")
@@ -176,9 +176,8 @@ def test_guessing_from_many_addresses_is_limited_but_not_where_its_owner_signed_
     assert answer(PASSWORD, "203.0.113.9").status_code == 302
     browser = Client(REMOTE_ADDR="198.51.100.77")
     story.ben.refresh_from_db()
-    at = browser.get(reset_link(story.ben), follow=True).request[
-        "PATH_INFO"
-    ]  # who reads his mail is no stranger
+    # Access to the mailbox proves it is the owner
+    at = browser.get(reset_link(story.ben), follow=True).request["PATH_INFO"]
     browser.post(at, {"password1": "seven geese on a pond", "password2": "seven geese on a pond"})
     assert answer("seven geese on a pond", "198.51.100.77").status_code == 302
 
@@ -195,9 +194,8 @@ def test_guessing_limit_outlives_the_cache_and_locks_only_the_guesser(story):
         )
 
     for guess in range(12):
-        assert (
-            answer(f"nobody{guess}@atlas.example", "wrong").status_code == 200
-        )  # a whole house is behind that address
+        # Many users share that address
+        assert answer(f"nobody{guess}@atlas.example", "wrong").status_code == 200
     for guess in range(5):
         answer(story.ben.email, f"wrong {guess}")
     for port, email in enumerate(
@@ -223,9 +221,8 @@ def test_guessing_limit_outlives_the_cache_and_locks_only_the_guesser(story):
         codes[30].status_code,
         codes[30]["Retry-After"],
     ) == (429, "60")
-    cache.clear()  # as a flood of entries does, or a Redis that is away
+    cache.clear()  # simulates eviction, or an outage of Redis
     assert "Wait five minutes" in answer(story.ben.email, PASSWORD).content.decode()
-    assert (
-        answer(story.ben.email, PASSWORD, "203.0.113.9").status_code == 302
-    )  # a stranger's guesses do not lock him out
-    assert answer(story.ada.email, PASSWORD).status_code == 302  # nor those beside him
+    # Guesses by others do not lock the owner out
+    assert answer(story.ben.email, PASSWORD, "203.0.113.9").status_code == 302
+    assert answer(story.ada.email, PASSWORD).status_code == 302  # nor users at the same address

@@ -1,4 +1,4 @@
-"""What a provider's groups change: the pure half, held against a second, naive reading of the same rules."""
+"""Sync plans, compared with a second, naive implementation of the rules."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def with_owners(world: World) -> World:
 
 
 def applied(world: World, made) -> World:
-    """The rows after the plan."""
+    """Return the rows after the plan."""
     known = {k.id: k for k in world.known} | {after.id: after for _, after in made.identities}
     for n in made.newcomers:
         known[n.id] = Known(
@@ -145,7 +145,7 @@ def applied(world: World, made) -> World:
 
 
 def given_by(rule_list, groups, org_id):
-    """By the definition: for each place the first rule that fits."""
+    """Return roles by definition: the first matching rule for each organization or team."""
     fitting = [
         r for r in rule_list if org_id in (None, r.org_id) and (r.group == "*" or r.group in groups)
     ]

@@ -1,4 +1,4 @@
-"""Second factors: set up, asked for at sign-in, used once; and organizations that require them, at every door."""
+"""Second factors: setup, sign-in, single use, and organizations that require them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def no_counts_of_other_tests(db):
 
 @contextmanager
 def at(seconds: float):
-    """The clock of whoever checks a code, that much later."""
+    """Advance the clock of the code check by some seconds."""
     real = time.time
     with mock.patch.object(totp.time, "time", side_effect=lambda: real() + seconds):
         yield
@@ -155,7 +155,8 @@ def test_the_persons_row_says_whether_they_have_one_however_it_goes(story):
     RecoveryCodes.activate(story.ada)
     assert User.objects.get(id=story.ada.id).has_second_factor
     Authenticator.objects.filter(type="totp").delete()
-    assert not User.objects.get(id=story.ada.id).has_second_factor  # recovery codes alone are none
+    # Recovery codes alone do not count
+    assert not User.objects.get(id=story.ada.id).has_second_factor
 
 
 @pytest.fixture
@@ -256,7 +257,7 @@ def test_taking_the_last_factor_off_shuts_the_door_at_the_next_request(strict):
 def test_who_came_by_one_organizations_provider_does_not_touch_what_lets_in_to_the_account(
     story, person, path, is_shut
 ):
-    """Its administrators choose whom the provider names: else they could add a factor of theirs to anybody's account."""
+    """Check that administrators of a provider cannot add their own factor to an account."""
     with org_scope(story.atlas.id):
         sam = add_member(
             actor=story.actor(story.ada), org=story.atlas, email="sam@atlas.example"

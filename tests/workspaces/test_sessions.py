@@ -1,4 +1,4 @@
-"""Where one is signed in: what is listed, who may end it, and what its end means."""
+"""Sessions: the list, permission to end them, and the effects."""
 
 from __future__ import annotations
 

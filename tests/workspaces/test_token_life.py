@@ -1,4 +1,4 @@
-"""When a token begins and ceases to let somebody in; the tokens that jobs carry."""
+"""Lifetime of tokens, and the tokens of jobs."""
 
 from __future__ import annotations
 

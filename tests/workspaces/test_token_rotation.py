@@ -1,4 +1,4 @@
-"""A token's successor, the time for which both work, and the networks that a token is bound to."""
+"""Token rotation: successor, overlap, and networks."""
 
 from __future__ import annotations
 

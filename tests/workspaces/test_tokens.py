@@ -1,4 +1,4 @@
-"""The form of tokens, what narrows them, and how they end."""
+"""Tokens: format, restrictions and revocation."""
 
 from __future__ import annotations
 

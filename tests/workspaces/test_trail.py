@@ -1,4 +1,4 @@
-"""Coming, going and being refused are facts."""
+"""Sign-ins, sign-outs and denials are recorded as events."""
 
 from __future__ import annotations
 

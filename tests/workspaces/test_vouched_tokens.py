@@ -1,4 +1,4 @@
-"""A token is worth no more than the session that made it: one that an organization's own provider vouched for."""
+"""Tokens created in a session of an organization's own provider allow no more than it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 @pytest.fixture
 def corp(story) -> Provider:
-    """Atlas' own, which knows Ben."""
+    """The provider of Atlas, which knows Ben."""
     row = Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp")
     Identity.objects.create(provider=row, subject="ben", user=story.ben, email=story.ben.email)
     return row
 
 
 def let_in(story, corp, person=None):
-    """Whom Corp let in, in Atlas."""
+    """Sign a user in through Corp and enter Atlas."""
     return actor_in_session(
         person or story.ben, {ONLY_ORG: str(story.atlas.id), VOUCHED_BY: str(corp.id)}
     ).enter(story.atlas)
@@ -97,7 +97,7 @@ def test_the_command_line_gets_no_more_than_the_session_that_agreed(story, corp)
 
 
 def _unlink(story, corp):
-    """An installation's provider may not be unlinked, and neither may one that gave a place; this one may."""
+    """Unlink the identity. The test makes that possible, as providers normally refuse it."""
     sign_in.unlink(user=story.ben, identity_id=Identity.objects.get(user=story.ben).id)
 
 
@@ -134,7 +134,7 @@ def test_it_ends_with_the_bond_and_one_made_by_a_password_does_not(story, corp, 
     secret, own = made(story, session), story.token(story.ben)
     assert status(secret) == 200
     ending(story, corp)
-    if ending is not _suspend:  # whose session is still open makes no other
+    if ending is not _suspend:  # an open session creates no other token
         with pytest.raises(NotPermitted, match="no longer"):
             made(story, session)
     assert status(secret) in (401, 404)

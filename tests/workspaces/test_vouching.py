@@ -1,4 +1,4 @@
-"""What a session is worth that an organization's own provider vouched for, and a membership that a directory suspended."""
+"""Sessions of an organization's own provider, and memberships suspended by a directory."""
 
 from __future__ import annotations
 

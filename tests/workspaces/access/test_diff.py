@@ -1,4 +1,4 @@
-"""What a change would change: told before it is made, and true after it."""
+"""Previews of access changes match what happens when the change is made."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PLACES = (EVERYWHERE, "vision", "speech")
 
 
 def granted(standing, own, place):
-    """By the words of the policy, without the code that is tested."""
+    """Compute grants from the policy tables, without the code under test."""
     found = reach(standing, own)
     return found.get(place, found[EVERYWHERE])
 

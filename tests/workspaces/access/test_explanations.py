@@ -1,4 +1,4 @@
-"""An explanation, replayed by somebody who knows nothing but its steps, is the decision; what it says would help does help."""
+"""The steps of an explanation alone yield the decision, and its proposals work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BLOCKING = {
 
 
 def replayed(steps: list[dict[str, Any]], permission: str, own: dict[str, Any]) -> bool:
-    """From kinds and facts alone, not from the effects that the explanation claims."""
+    """Decide from kinds and facts alone, ignoring the effects in the explanation."""
     is_granted = False
     for step in steps:
         if step["kind"] in BLOCKING or (

@@ -1,4 +1,4 @@
-"""Questions about people, from the rows: who may ask, and what is not told."""
+"""Explanations about members: who may ask, and what they do not reveal."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_about_anothers_job_the_answer_is_what_the_act_itself_decides(story, atl
 
 
 def decided(actor, job, act):
-    """By the doors of the act."""
+    """Return the decision of the action itself."""
     try:
         if act == P.JOBS_EXEC:
             authorize(actor, act, job.team_id)

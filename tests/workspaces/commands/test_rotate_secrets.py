@@ -1,4 +1,4 @@
-"""Everything that is encrypted gets the newest key, in steps that may be broken off, and what cannot be read is said."""
+"""rotate_secrets re-encrypts everything, can be interrupted, and reports unreadable secrets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OLD, NEW = "the old key, long enough to be one", "the new key, long enough to be
 
 @pytest.fixture
 def kept(story, settings):
-    """Five secrets and a cluster's, under the old key; the new one is set, the old one listed."""
+    """Create five secrets and a cluster's under the old key, then set a new key with a fallback."""
     settings.SECRET_KEY = OLD
     with org_scope(story.atlas.id):
         for n in range(5):
@@ -126,7 +126,7 @@ def test_second_factors_outlive_the_former_key(kept, settings):
 
 
 def test_every_field_of_bytes_says_whether_it_is_encrypted():
-    """A new one that the vault encrypts must be named in SEALED, or a rotation would lose it."""
+    """Check that every encrypted field is declared in SEALED: rotation would lose it otherwise."""
     fields = {
         f"{m._meta.label}.{f.name}"
         for m in apps.get_models()
@@ -137,9 +137,10 @@ def test_every_field_of_bytes_says_whether_it_is_encrypted():
     assert (
         named <= fields and {"workspaces.SecretVersion.sealed", "clusters.Cluster.secrets"} <= named
     )
+    # digests; metric series are not secret
     plain = {
         "core.AuditLink.hash",
         "core.AuditAnchor.hash",
         "core.AuditAnchor.mac",
-    }  # digests; curves are no secrets either
+    }
     assert {name for name in fields - named - plain if not name.startswith("series.")} == set()

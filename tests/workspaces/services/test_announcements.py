@@ -1,4 +1,4 @@
-"""Announcements: who may speak to whom, who reads it, when, and that it is text and nothing else."""
+"""Announcements: authors, readers, times, and plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applications that sign people in through the portal, as operators write them down."""
+"""Registration of applications that use Muster for sign-in."""
 
 from __future__ import annotations
 

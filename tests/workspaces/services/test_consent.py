@@ -1,4 +1,4 @@
-"""An account that is somebody's comes into an organization by its own word; only operators bring it in without."""
+"""Users with an account join an organization by consent only, unless an operator adds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a provider says becomes rows: at a sign-in, and for everybody at once."""
+"""Provisioning from a provider, at sign-in and by a sync."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody hands out more than they hold, by whatever way."""
+"""Nobody grants more permissions than they have, in any way."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 @pytest.fixture
 def atlas(story):
-    """Inside Atlas, where Uma is user admin, Amy admin, Bea reads bills and Eve is a member of no team."""
+    """Enter Atlas: Uma is user admin, Amy admin, Bea billing viewer, and Eve has no team."""
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
         for name, role in (

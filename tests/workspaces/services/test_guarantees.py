@@ -1,4 +1,4 @@
-"""Guarantees: what is kept free for a team or a person, whatever is held and given back in whatever order."""
+"""Guarantees are kept free in any order of holds and releases."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ORG, TEAMS, USERS = (
 
 @st.composite
 def standings(draw):
-    """An organization with guarantees that fit into its limit."""
+    """Draw an organization with guarantees that fit into its limit."""
     whole = draw(st.integers(0, 20))
     subjects = [("team", team) for team in TEAMS] + [("user", user) for user in USERS]
     left, found = whole, {}

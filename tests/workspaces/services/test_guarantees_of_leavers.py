@@ -1,4 +1,4 @@
-"""Guarantees of people who leave: nothing is kept free for them any longer, and what was left behind can be lifted."""
+"""Guarantees of former members end, and their remaining limits can be removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invitations: one person, once, for some days, by what the inviter may at the moment of acceptance; and nobody else's account by them."""
+"""Invitations: single use, expiry, the inviter's current permissions, and no account takeover."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def test_a_weak_password_makes_no_account(story, password):
 
 
 def test_the_link_sets_no_password_of_an_account_that_is_somebodys(atlas):
-    """Who signs in elsewhere (a directory, another provider) has none; an inviter who keeps the link must not get at their account."""
+    """Check accounts without a password that sign in elsewhere: an inviter could take them over."""
     User.objects.create_user("sso@else.example", last_login=clock.now())
     with no_scope(), pytest.raises(Conflict):
         claim(text=text_of(invited(atlas, "sso@else.example")), name="x", password=NEW["password"])

@@ -1,4 +1,4 @@
-"""Organizations, teams and the people in them: what is refused, what follows, what is recorded."""
+"""Organizations, teams and members: validation, effects and events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspaces.tenancy.scope import org_scope
 
 @pytest.fixture
 def atlas(story):
-    """Inside Atlas."""
+    """Enter Atlas."""
     with org_scope(story.atlas.id):
         yield story.atlas
 

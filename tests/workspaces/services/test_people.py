@@ -1,4 +1,4 @@
-"""People from a file: what spreadsheets write is understood, what would happen is told, all of it is done or nothing, and twice is once."""
+"""Import of people: spreadsheet formats, preview, atomicity and idempotency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators do to the whole installation: organizations begin, and who is suspended has nothing left that opens."""
+"""Administration of the installation: new organizations and suspended users."""
 
 from __future__ import annotations
 

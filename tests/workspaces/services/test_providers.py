@@ -1,4 +1,4 @@
-"""Directories as rows: who may set one up, what is checked, and what of it may be seen."""
+"""Identity providers: permissions, validation, and secrets that are never shown."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_provider_name_is_taken_once_in_an_organization_only(story, made):
     assert (made.slug, other.short_name) == (
         "corp",
         "corp",
-    ) and other.slug != "corp"  # addresses of the first stay
+    ) and other.slug != "corp"  # URLs of the first one never change
 
 
 def test_domain_of_another_organization_is_refused(story, made):
@@ -304,7 +304,7 @@ def test_accepting_a_run_that_there_is_not_is_no_crash_and_accepts_nothing(story
 
 
 def test_secret_for_a_new_address_is_asked_for_again(story, made):
-    """Else whoever may change an address could have the secret sent to themselves: by a change, and by the test button."""
+    """Check that a new address needs the secret again: else it could be sent to an attacker."""
     api, elsewhere = (
         story.api(story.ada, story.atlas),
         {"url": "ldaps://directory.example.com ldaps://mine.example"},

@@ -1,4 +1,4 @@
-"""Holding and settling: nothing is held twice, nothing is given back twice, no limit is passed."""
+"""Holding and settling: nothing counts twice, and no limit is exceeded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _used():
 
 
 def _try(amounts) -> Meter | None:
-    """Hold it all, or leave no trace: as `jobs.dispatch.claims` does."""
+    """Hold all or nothing, as `jobs.dispatch.claims` does."""
     with platform_scope("test"), transaction.atomic():
         savepoint = transaction.savepoint()
         refused = hold(amounts)
@@ -191,7 +191,7 @@ def test_holds_and_settles_at_once_end_where_they_began(db_threads):
 
 @pytest.fixture
 def db_threads():
-    """Call something for each value, 20 at a time, each thread with a connection of its own."""
+    """Call a function for each value in 20 threads with their own connections."""
 
     def run(call, values):
         def once(value):

@@ -1,4 +1,4 @@
-"""Limits and guarantees at their bounds: what cannot be counted is refused, and nothing is cut in silence."""
+"""Extreme limits and guarantees are rejected, never truncated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking for a higher limit, and what comes of it."""
+"""Requests for higher limits, and decisions on them."""
 
 from __future__ import annotations
 

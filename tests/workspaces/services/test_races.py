@@ -1,4 +1,4 @@
-"""Two people at once: one wins, the other hears why; nobody meets an error of the database, and an owner always remains."""
+"""Concurrent changes: one wins, the other gets a clear error, and an owner remains."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def atlas() -> Iterator[Story]:
 
 
 def at_once(story: Story, *acts: Callable[[], object]) -> list[BaseException | None]:
-    """Call these in threads that start together; what each raised."""
+    """Run functions in threads that start together and return what each raised."""
     gate, raised = threading.Barrier(len(acts)), [None] * len(acts)
 
     def run(at: int) -> None:

@@ -1,4 +1,4 @@
-"""A directory goes: whom it shut out stays so, unless who removes it brings them back."""
+"""Suspensions by a directory outlive its removal unless restoring was chosen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workspaces.tenancy.scope import no_scope, platform_scope
 
 @pytest.fixture(params=["atlas", None], ids=["an organization's own", "of the installation"])
 def corp(story, request) -> Provider:
-    """It named nine people, and names p0 no longer."""
+    """A directory that listed nine users and no longer lists p0."""
     org = story.atlas if request.param else None
     row = Provider.objects.create(
         kind="ldap", slug="corp", name="Corp", org=org, domains=["corp.example"]
@@ -71,7 +71,7 @@ def test_whom_an_operator_suspended_is_not_brought_back(story, corp):
 
 @pytest.fixture
 def two(story) -> list[Provider]:
-    """Two directories of the installation that both knew nine people."""
+    """Two directories of the installation that both listed nine users."""
     made = []
     for slug in ("first", "second"):
         row = Provider.objects.create(kind="ldap", slug=slug, name=slug, domains=["corp.example"])

@@ -1,4 +1,4 @@
-"""Roles of an organization's own making: what they may hold, who may make them, and that what they grant counts."""
+"""Custom roles: contents, management, and effective permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets: who sets them, what a reference means, what is refused in words, and that a value comes out nowhere."""
+"""Secrets: permissions, references, error messages, and values that never leak."""
 
 from __future__ import annotations
 

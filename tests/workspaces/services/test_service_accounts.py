@@ -1,4 +1,4 @@
-"""Members that are no people: what they may, who manages them, and that they never come in by another door than a token's."""
+"""Service accounts: permissions, management, and no access except by token."""
 
 from __future__ import annotations
 
@@ -90,9 +90,8 @@ def test_it_is_listed_apart_from_people(atlas):
 def test_it_never_signs_in(atlas):
     row = account(atlas)
     assert not row.user.has_usable_password()
-    User.objects.filter(id=row.user_id).update(
-        password=atlas.ada.password
-    )  # and if somebody gave it one
+    # Even if it has a password
+    User.objects.filter(id=row.user_id).update(password=atlas.ada.password)
     browser = Client()
     browser.force_login(
         User.objects.get(id=row.user_id),

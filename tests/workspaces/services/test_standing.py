@@ -1,4 +1,4 @@
-"""A sign-in that changes nothing is found to be one in few statements, and nothing else is."""
+"""Sign-ins without changes are detected in few queries, and only those."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAT = Person("uuid-1", "pat@corp.example", "Pat", "pat", frozenset({STAFF, LEADS
 
 @pytest.fixture(params=["atlas", None], ids=["an organization's own", "of the installation"])
 def provider(story, request) -> Provider:
-    """Pat is in both groups, and has been here."""
+    """A provider that knows Pat, who is in both groups and has signed in before."""
     made = Provider.objects.create(
         kind="ldap",
         slug="corp",
@@ -40,7 +40,7 @@ def provider(story, request) -> Provider:
 
 
 def agree(provider: Provider, person: Person = PAT) -> bool:
-    """Whether nothing would change; by both, in all words."""
+    """Return whether nothing would change, after comparing the quick check with the full plan."""
     with platform_scope("test"):
         found = unchanged(provider, person)
         assert (found is not None) == (

@@ -1,5 +1,7 @@
-"""PostgreSQL's row-level security: what a view that forgets the scope would show, the database
-does not. SQLite has no such thing: tests that also run there say by `HAS_WALL` what differs."""
+"""Row-level security hides rows from views that bypass the tenant scope.
+
+SQLite has none; tests that also run there use `HAS_WALL` for the differences.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def look_and_roll_back() -> None:
 
 
 def broken_view(request):
-    """What must never be written: rows read past the scope, by SQL and by a query that knows no tenant."""
+    """A faulty view that reads rows without the scope, by SQL and by a plain queryset."""
     return JsonResponse({"sql": by_sql(), "orm": by_forgetful_orm()})
 
 
@@ -83,7 +85,7 @@ def test_rows_that_come_one_after_the_other_are_those_of_the_scope_in_which_one_
 
 
 def steadily(meanwhile) -> list[str]:
-    """By a named cursor that fetches one row at a time."""
+    """Read with a named cursor that fetches one row at a time."""
     found = []
     for slug in (
         models.QuerySet(Team).order_by("slug").values_list("slug", flat=True).iterator(chunk_size=1)

@@ -1,4 +1,4 @@
-"""Every tenant model, found by itself, refuses to be reached without an organization and shows only the one entered."""
+"""Every tenant model denies access without a scope and shows one organization only."""
 
 from __future__ import annotations
 

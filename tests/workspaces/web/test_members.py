@@ -1,4 +1,4 @@
-"""The members page and its API: who is suspended, pages and search."""
+"""The members page and its API: suspensions, pagination and search."""
 
 from __future__ import annotations
 

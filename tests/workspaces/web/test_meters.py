@@ -1,4 +1,4 @@
-"""Meters name what they measure as people call it, in the language of the page."""
+"""Meters have readable names in the language of the page."""
 
 from __future__ import annotations
 

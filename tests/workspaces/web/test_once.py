@@ -1,4 +1,4 @@
-"""A page that shows a secret, loaded again: the form is sent again, and makes nothing."""
+"""Reloading a page that shows a secret resubmits its form without effect."""
 
 from __future__ import annotations
 

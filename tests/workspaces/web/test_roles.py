@@ -1,4 +1,4 @@
-"""Pages of roles and of explanations, as a browser gets them."""
+"""Pages of roles and of access explanations."""
 
 from __future__ import annotations
 

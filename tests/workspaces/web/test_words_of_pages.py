@@ -1,4 +1,4 @@
-"""What pages say in words: groups of permissions, times in the trail, and why a try was followed by another."""
+"""Texts of pages: permission groups, times in the audit log, and labels."""
 
 from __future__ import annotations
 
