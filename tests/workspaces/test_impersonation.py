@@ -85,7 +85,7 @@ def test_no_job_runs_as_the_person_and_the_page_of_a_new_one_says_why(story):
     ]
     assert [answer.status_code for answer in tries] == [403] * 2
     assert (
-        b"that is theirs alone to do"
+        b"only they can do that"
         in browser.post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"}).content
     )
     with platform_scope("test"):

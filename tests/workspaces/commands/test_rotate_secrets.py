@@ -54,7 +54,7 @@ def values() -> set[str]:
         return {vault.decrypt(row.sealed, PURPOSE).decode() for row in SecretVersion.objects.all()}
 
 
-def test_afterwards_the_former_key_is_not_needed(kept, settings):
+def test_rotate_secrets_makes_old_key_unnecessary(kept, settings):
     said = run(batch=2)
     assert (
         "workspaces.SecretVersion.sealed: 5 re-encrypted" in said
@@ -65,7 +65,7 @@ def test_afterwards_the_former_key_is_not_needed(kept, settings):
     assert secrets_of(Cluster.objects.get(name="far")) == {"token": "t0ken"}
 
 
-def test_a_second_run_changes_nothing(kept):
+def test_rotate_secrets_is_idempotent(kept):
     run()
     with platform_scope("test"):
         before = list(SecretVersion.objects.values_list("id", "sealed"))
@@ -74,7 +74,7 @@ def test_a_second_run_changes_nothing(kept):
         assert list(SecretVersion.objects.values_list("id", "sealed")) == before
 
 
-def test_broken_off_in_the_middle_it_goes_on_where_it_was(kept, settings, monkeypatch):
+def test_rotate_secrets_interrupted_resumes(kept, settings, monkeypatch):
     real, calls = vault.rotate, []
 
     def fails(stored, purpose):
@@ -91,14 +91,14 @@ def test_broken_off_in_the_middle_it_goes_on_where_it_was(kept, settings, monkey
     assert len(values()) == 5
 
 
-def test_a_dry_run_counts_and_writes_nothing(kept, settings):
+def test_rotate_secrets_dry_run_only_counts(kept, settings):
     assert "5 to re-encrypt" in run(dry_run=True)
     settings.SECRET_KEY_FALLBACKS = []
     with pytest.raises(vault.Unreadable):
         values()
 
 
-def test_what_cannot_be_read_is_said_and_the_rest_is_done(kept, settings):
+def test_rotate_secrets_unreadable_row_is_reported_others_done(kept, settings):
     with platform_scope("test"):
         broken = SecretVersion.objects.order_by("id").first()
         SecretVersion.objects.filter(id=broken.id).update(sealed=b"nonsense")
@@ -108,7 +108,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_done(kept, settings):
         assert sum(vault.is_newest(row.sealed, PURPOSE) for row in SecretVersion.objects.all()) == 4
 
 
-def test_second_factors_outlive_the_former_key(kept, settings):
+def test_rotate_secrets_covers_second_factors(kept, settings):
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OLD, []
     app, codes = (
         TOTP.activate(kept.ada, "JBSWY3DPEHPK3PXP"),
@@ -125,7 +125,7 @@ def test_second_factors_outlive_the_former_key(kept, settings):
     assert RecoveryCodes(Authenticator.objects.get(type="recovery_codes")).generate_codes() == codes
 
 
-def test_every_field_of_bytes_says_whether_it_is_encrypted():
+def test_binary_fields_declare_encryption():
     """Check that every encrypted field is declared in SEALED: rotation would lose it otherwise."""
     fields = {
         f"{m._meta.label}.{f.name}"
