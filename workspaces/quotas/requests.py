@@ -90,7 +90,7 @@ def decide_request(
     is_own = do == "withdraw" and row.asker_id == actor.user_id
     authorize(actor, Permission.QUOTAS_READ if is_own else Permission.QUOTAS_WRITE)
     if row.state != State.OPEN:
-        raise Conflict(_("This request is already decided."))
+        raise Conflict(_("This request was decided already."))
     row.state, row.decided_at, row.decided_by, row.word = (
         states[do],
         clock.now(),
