@@ -154,8 +154,8 @@ class Actor:
         if self.token and not self.token.allows(permission):
             return False
         if self.token and self.token.team_id and team_id != self.token.team_id:
-            return team_id is None and permission in READS and self._holds(permission, None)
-        return self._holds(permission, team_id)
+            return team_id is None and permission in READS and self._has(permission, None)
+        return self._has(permission, team_id)
 
     def teams_where(self, permission: Permission) -> frozenset[UUID] | None:
         """Return the teams in which it is allowed, or None for the whole organization.
@@ -170,7 +170,7 @@ class Actor:
                 if self.may(permission, self.token.team_id)
                 else frozenset()
             )
-        if self._holds(permission, None):
+        if self._has(permission, None):
             return None
         return frozenset(
             t
@@ -199,7 +199,7 @@ class Actor:
                 code="impersonating",
             )
 
-    def _holds(self, permission: Permission, team_id: UUID | None) -> bool:
+    def _has(self, permission: Permission, team_id: UUID | None) -> bool:
         """Return whether `granted` has it, without building the set: every request calls this."""
         if self.refuses_to_act(permission):
             return False

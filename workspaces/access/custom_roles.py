@@ -11,19 +11,19 @@ from workspaces.models import Role
 from workspaces.tenancy.scope import org_scope
 
 KEPT = 2.0  # seconds until changes by other processes are seen
-_known: dict[UUID, tuple[float, Mapping[str, OwnRole]]] = {}
-_turn = 0  # incremented by `forget`, so that results read before it are not cached after it
+_cache: dict[UUID, tuple[float, Mapping[str, OwnRole]]] = {}
+_generation = 0  # incremented by `forget`, so that results read before it are not cached after it
 
 
 def own_roles(org_id: UUID) -> Mapping[str, OwnRole]:
     """Return custom roles by slug. Queries the database at most every two seconds."""
-    at, roles = _known.get(org_id, (0.0, {}))
+    at, roles = _cache.get(org_id, (0.0, {}))
     if at and time.monotonic() - at < KEPT:
         return roles
-    turn = _turn
+    generation = _generation
     roles = read_own_roles(org_id)
-    if turn == _turn:
-        _known[org_id] = (time.monotonic(), roles)
+    if generation == _generation:
+        _cache[org_id] = (time.monotonic(), roles)
     return roles
 
 
@@ -43,6 +43,6 @@ def read_own_roles(org_id: UUID) -> Mapping[str, OwnRole]:
 
 def forget() -> None:
     """Invalidate the cache."""
-    global _turn
-    _turn += 1
-    _known.clear()
+    global _generation
+    _generation += 1
+    _cache.clear()

@@ -55,8 +55,8 @@ def differences(
     for email in sorted(before.keys() | after.keys()):
         old, new = before.get(email, Standing()), after.get(email, Standing())
         had, has = reach(old, own), reach(new, own_after)
-        gained, lost = _more(had, has), _more(has, had)
-        if gained or lost or _plain(old) != _plain(new):
+        gained, lost = _added(had, has), _added(has, had)
+        if gained or lost or _comparable(old) != _comparable(new):
             found.append(Difference(email, old, new, gained, lost))
     return found
 
@@ -73,7 +73,7 @@ def reach(standing: Standing, own: Mapping[str, OwnRole]) -> Reach:
     }
 
 
-def _more(had: Reach, has: Reach) -> Reach:
+def _added(had: Reach, has: Reach) -> Reach:
     everywhere = has[EVERYWHERE] - had[EVERYWHERE]
     found = {EVERYWHERE: everywhere}
     for team in sorted((had.keys() | has.keys()) - {EVERYWHERE}):
@@ -81,5 +81,5 @@ def _more(had: Reach, has: Reach) -> Reach:
     return {place: permissions for place, permissions in found.items() if permissions != NOTHING}
 
 
-def _plain(standing: Standing) -> tuple[str, dict[str, str]]:
+def _comparable(standing: Standing) -> tuple[str, dict[str, str]]:
     return standing.org_role, dict(standing.teams) if standing.org_role else {}

@@ -47,7 +47,7 @@ def smallest_grants(case: Case) -> list[Proposal]:
     if explained(cleared).allowed:
         return [first]
     found = [
-        (_trimmed(case, first + proposal), gained(cleared, apply(cleared, proposal)))
+        (_minimal(case, first + proposal), gained(cleared, apply(cleared, proposal)))
         for proposal in _role_changes(cleared)
     ]
     minimal = [
@@ -63,12 +63,12 @@ def gained(before: Case, after: Case) -> frozenset[tuple[bool, Permission]]:
     return _reach(after) - _reach(before)
 
 
-def _trimmed(case: Case, proposal: Proposal) -> Proposal:
+def _minimal(case: Case, proposal: Proposal) -> Proposal:
     """Drop changes that the others make unnecessary: an operator needs no membership."""
     for change in proposal:
         less = tuple(one for one in proposal if one != change)
         if explained(apply(case, less)).allowed:
-            return _trimmed(case, less)
+            return _minimal(case, less)
     return proposal
 
 

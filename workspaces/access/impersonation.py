@@ -50,7 +50,7 @@ def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> 
         began_at=now,
         ends_at=now + timedelta(minutes=minutes),
     )
-    _tell(
+    _record_event(
         "impersonation.began", actor.email, row, why=why, after={"until": row.ends_at.isoformat()}
     )
     return row
@@ -63,7 +63,7 @@ def stop_acting(*, actor: Actor) -> None:
         raise NotFound(_("You are not impersonating anybody."))
     row = Impersonation.objects.select_related("person").get(id=actor.acted_by.id)
     if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=clock.now()):
-        _tell(
+        _record_event(
             "impersonation.ended",
             actor.acted_by.email,
             row,
@@ -84,7 +84,7 @@ def end_overdue() -> int:
     )
     for row in rows:
         if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=row.ends_at):
-            _tell(
+            _record_event(
                 "impersonation.ended",
                 row.operator.email,
                 row,
@@ -94,7 +94,7 @@ def end_overdue() -> int:
     return len(rows)
 
 
-def _tell(kind: str, operator: str, row: Impersonation, **data: Any) -> None:
+def _record_event(kind: str, operator: str, row: Impersonation, **data: Any) -> None:
     """Record an event for the installation and for each organization of the user."""
     with platform_scope("record impersonations in the audit logs of the user's organizations"):
         orgs = list(

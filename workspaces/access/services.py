@@ -63,7 +63,7 @@ def make_role(
         raise InvalidInput.at("slug", f"{slug!r} is the name of a built-in role; choose another")
     if kind not in ("org", "team"):
         raise InvalidInput.at("kind", "must be org or team")
-    wanted = _checked(permissions)
+    wanted = _checked_permissions(permissions)
     _check_held(actor, wanted)
     alone_in(org.id)
     if Role.objects.filter(slug=slug).exists():
@@ -75,7 +75,7 @@ def make_role(
     row = Role.objects.create(
         org=org, slug=slug, kind=kind, name=clean_name(name or slug), permissions=wanted
     )
-    _tell("role.made", actor, row, after=_state(row))
+    _record_event("role.made", actor, row, after=_state(row))
     return row
 
 
@@ -100,10 +100,10 @@ def change_role(
     if name is not None:
         row.name = clean_name(name)
     if permissions is not None:
-        row.permissions = _checked(permissions)
+        row.permissions = _checked_permissions(permissions)
         _check_held(actor, row.permissions)
     row.save(update_fields=["name", "permissions"])
-    _tell("role.changed", actor, row, before=before, after=_state(row))
+    _record_event("role.changed", actor, row, before=before, after=_state(row))
     return row
 
 
@@ -121,7 +121,7 @@ def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
             data={"holders": held[:100]},
         )
     row.delete()
-    _tell("role.deleted", actor, row, before=_state(row))
+    _record_event("role.deleted", actor, row, before=_state(row))
 
 
 def holders(row: Role) -> list[str]:
@@ -143,7 +143,7 @@ def _role(slug: str) -> Role:
     return row  # type: ignore[no-any-return]
 
 
-def _checked(permissions: Sequence[str]) -> list[str]:
+def _checked_permissions(permissions: Sequence[str]) -> list[str]:
     wrong = sorted(set(permissions) - set(CHOICES))
     if reserved := [p for p in wrong if p in NEVER_OWN]:
         raise InvalidInput.at(
@@ -172,7 +172,7 @@ def _state(row: Role) -> Mapping[str, Any]:
     return {"name": row.name, "kind": row.kind, "permissions": list(row.permissions)}
 
 
-def _tell(kind: str, actor: Actor, row: Role, **data: Any) -> None:
+def _record_event(kind: str, actor: Actor, row: Role, **data: Any) -> None:
     record(
         Fact(
             kind,

@@ -54,18 +54,18 @@ def difference_row(one: Difference) -> dict[str, Any]:
     """Return a difference as shown by the API and the pages."""
     return {
         "person": one.email,
-        "before": _standing(one.before),
-        "after": _standing(one.after),
-        "gained": _places(one.gained),
-        "lost": _places(one.lost),
+        "before": _roles(one.before),
+        "after": _roles(one.after),
+        "gained": _grants_by_team(one.gained),
+        "lost": _grants_by_team(one.lost),
     }
 
 
-def _standing(standing: Standing) -> dict[str, Any]:
+def _roles(standing: Standing) -> dict[str, Any]:
     return {"role": standing.org_role or None, "teams": dict(standing.teams)}
 
 
-def _places(reach: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
+def _grants_by_team(reach: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
     return [
         {
             "team": None if place == EVERYWHERE else place,

@@ -56,7 +56,7 @@ class ForwardSerializer(serializers.Serializer[Any]):
     )
 
 
-class _Trail(PortalView):
+class _AuditView(PortalView):
     """Base of audit views. `chain`: whose audit log."""
 
     of_installation = False
@@ -77,7 +77,7 @@ class _Trail(PortalView):
         return {name: request.query_params.get(name, "") for name in (*FILTERS, *others)}
 
 
-class _Events(_Trail):
+class _Events(_AuditView):
     @extend_schema(
         parameters=[
             *_FILTERS,
@@ -99,7 +99,7 @@ class _Events(_Trail):
         return Response({"items": facts(page.items), "next": page.next, "previous": page.previous})
 
 
-class _Export(_Trail):
+class _Export(_AuditView):
     @extend_schema(
         parameters=[
             *_FILTERS,
@@ -123,7 +123,7 @@ class _Export(_Trail):
         return renderer, renderer.media_type
 
 
-class _Chain(_Trail):
+class _Chain(_AuditView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Get how far the chain is sealed, its last anchor, and the last verification result."""
@@ -131,7 +131,7 @@ class _Chain(_Trail):
             return Response(chain_state(self.chain))
 
 
-class _Verify(_Trail):
+class _Verify(_AuditView):
     @extend_schema(request=None, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
         """Verify the whole chain.
@@ -144,7 +144,7 @@ class _Verify(_Trail):
         )
 
 
-class _Settings(_Trail):
+class _Settings(_AuditView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Get the retention and the forwarding targets."""
@@ -159,7 +159,7 @@ class _Settings(_Trail):
         return Response(services.settings_of(self.chain))
 
 
-class _Forwards(_Trail):
+class _Forwards(_AuditView):
     @extend_schema(request=ForwardSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
         """Forward events to a target. The secret that signs webhooks is returned only here."""
@@ -172,7 +172,7 @@ class _Forwards(_Trail):
         )
 
 
-class _Forward(_Trail):
+class _Forward(_AuditView):
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, forward: UUID) -> Response:
         """Retry a forwarding target at once, even one that was given up."""

@@ -83,7 +83,7 @@ class OrgView(PortalView):
         NotFound.
         """
         if isinstance(slug, str) and (known := self._teams.get(slug)):
-            return self._here(known)
+            return self._with_org(known)
         rows = Team.objects.all()
         if slug in (None, ""):
             mine = list(rows.filter(id__in=self.actor.team_roles)) or list(rows[:2])
@@ -93,13 +93,13 @@ class OrgView(PortalView):
                     "team",
                     f"is required; you are in {', '.join(sorted(t.slug for t in mine)) or 'none'}",
                 )
-            return self._here(chosen[0])
+            return self._with_org(chosen[0])
         team = (
             rows.filter(slug=slug).first() if isinstance(slug, str) and slug.isprintable() else None
         )
         if team is None:
             raise NotFound(f"There is no team {str(slug)[:40]!r} in {self.org.slug}.")
-        return self._here(team)
+        return self._with_org(team)
 
     @property
     def _teams(self) -> Mapping[str, Team]:
@@ -107,7 +107,7 @@ class OrgView(PortalView):
         entry = getattr(self.request._request, "entry", None)
         return entry.teams if entry else {}
 
-    def _here(self, team: Team) -> Team:
+    def _with_org(self, team: Team) -> Team:
         team.org = self.org  # avoids another query
         return team
 
@@ -152,7 +152,7 @@ def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
             if known is None:
                 raise
             _check_allowed(lambda: method(view, request, *args, **kwargs))
-            return _again(known, body_hash)
+            return _replay(known, body_hash)
 
     return once
 
@@ -174,7 +174,7 @@ def _check_allowed(send: Callable[[], Response]) -> None:
             raise
 
 
-def _again(known: RememberedAnswer, body_hash: str) -> Response:
+def _replay(known: RememberedAnswer, body_hash: str) -> Response:
     if known.body_hash != body_hash:
         raise Conflict(
             "This Idempotency-Key was used for another request. Use a new one for each.",

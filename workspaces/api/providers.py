@@ -157,7 +157,7 @@ class ProviderTryView(OrgView):
 
         Returns at once; `Location` is the address of the result.
         """
-        return _begun(
+        return _test_started(
             self.org,
             service.start_test(
                 actor=self.actor, org=self.org, **read(TryProviderSerializer, request)
@@ -215,7 +215,7 @@ class ProviderTestView(OrgView):
             service.find_provider(self.actor, slug),
             read(ProviderOptionsSerializer, request),
         )
-        return _begun(
+        return _test_started(
             self.org,
             service.start_test(
                 actor=self.actor, org=row.org, kind=row.kind, options=body["options"], provider=row
@@ -291,7 +291,7 @@ class ProviderRunView(OrgView):
         return Response(run_told(find_run(service.find_provider(self.actor, slug), run)))
 
 
-def _begun(org: Organization, test: ProviderTest) -> Response:
+def _test_started(org: Organization, test: ProviderTest) -> Response:
     where = reverse("api-provider-test-answer", kwargs={"org": org.slug, "test": test.id})
     return Response(
         service.answer_of_test(test), status=status.HTTP_202_ACCEPTED, headers={"Location": where}

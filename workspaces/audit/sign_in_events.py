@@ -43,9 +43,9 @@ def listen() -> None:
     """Connect the signal handlers in this process."""
     signals.user_logged_in.connect(_signed_in, dispatch_uid="trail")
     signals.user_logged_out.connect(_signed_out, dispatch_uid="trail")
-    signals.user_login_failed.connect(_failed, dispatch_uid="trail")
+    signals.user_login_failed.connect(_sign_in_failed, dispatch_uid="trail")
     for signal in _PASSWORD:
-        signal.connect(_password, dispatch_uid="trail")
+        signal.connect(_password_changed, dispatch_uid="trail")
 
 
 def tell_of(user: User, kind: str, **data: Any) -> None:
@@ -53,15 +53,15 @@ def tell_of(user: User, kind: str, **data: Any) -> None:
 
     Never raises: accounts must keep working if recording fails.
     """
-    _tell(kind, user.id, user.email, data)
+    _record_event(kind, user.id, user.email, data)
 
 
 def _signed_in(*, user: Any, request: Any = None, **_: Any) -> None:
-    tell_of(user, "sign_in.succeeded", by=_way(user, request))
+    tell_of(user, "sign_in.succeeded", by=_sign_in_method(user, request))
 
 
 @platform_scope("find the provider of a sign-in")
-def _way(user: Any, request: Any) -> str:
+def _sign_in_method(user: Any, request: Any) -> str:
     """Return "password" or the provider by allauth's record of this sign-in: "LDAP (corp)"."""
     named = named_by(request, user) if hasattr(request, "session") else ""
     kind = (
@@ -80,7 +80,7 @@ def _signed_out(*, user: Any, **_: Any) -> None:
         tell_of(user, "sign_in.ended")
 
 
-def _failed(*, credentials: dict[str, Any], **_: Any) -> None:
+def _sign_in_failed(*, credentials: dict[str, Any], **_: Any) -> None:
     """Record only the e-mail that was tried, nothing else that was typed."""
     tried = str(
         credentials.get("email") or credentials.get("username") or credentials.get("login") or ""
@@ -88,14 +88,14 @@ def _failed(*, credentials: dict[str, Any], **_: Any) -> None:
     tried = "".join(c for c in tried if c.isprintable())[:254].lower()
     if rate_windows.take("sign-ins-failed", MOST_FAILURES)[0] <= MOST_FAILURES:
         known = User.objects.filter(email=tried).values_list("id", flat=True).first()
-        _tell("sign_in.failed", known, tried, {"is_known": known is not None})
+        _record_event("sign_in.failed", known, tried, {"is_known": known is not None})
 
 
-def _password(*, signal: Any, user: Any, **_: Any) -> None:
+def _password_changed(*, signal: Any, user: Any, **_: Any) -> None:
     tell_of(user, f"password.{_PASSWORD[signal]}")
 
 
-def _tell(kind: str, user_id: UUID | None, email: str, data: dict[str, Any]) -> None:
+def _record_event(kind: str, user_id: UUID | None, email: str, data: dict[str, Any]) -> None:
     try:
         with transaction.atomic():
             record_all(

@@ -76,7 +76,7 @@ def by_token(raw: str, slug: str, address: str = "") -> Entry | None:
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]
     now = connection.ops.adapt_datetimefield_value(clock.now())
     with platform_scope("find the organization of a token"):
-        rows = _reading(len(digests)).rows([slug, *digests, now])
+        rows = _query(len(digests)).rows([slug, *digests, now])
     return _entry(rows, address) if rows else None
 
 
@@ -106,7 +106,7 @@ def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
 
 
 @cache
-def _reading(digests: int) -> Reading:
+def _query(digests: int) -> Reading:
     return Reading(
         _SQL.format(digests=", ".join(["%s"] * digests)),
         {

@@ -43,7 +43,7 @@ def set_secret(
             "name", "must be 1 to 63 letters, digits and . _ -, beginning with a letter or digit"
         )
     _check_value(value)
-    secret = _found_or_made(org, team, name)
+    secret = _get_or_create(org, team, name)
     # Also locks the row, so that concurrent writers get different numbers
     Secret.objects.filter(id=secret.id).update(newest=F("newest") + 1)
     secret.refresh_from_db(fields=["newest"])
@@ -148,7 +148,7 @@ def check_references(team: Team, references: Mapping[str, str], field: str = "se
     faults = [
         (f"{field}.{name}", found)
         for name, text in references.items()
-        if isinstance(found := _look(use, text, known), str)
+        if isinstance(found := _resolve(use, text, known), str)
     ]
     if faults:
         raise InvalidInput(
@@ -166,7 +166,7 @@ def open_secrets(uses: Sequence[Use]) -> list[Opened]:
         return [Opened() for _ in uses]
     known = _versions(uses)
     looks = [
-        {name: _look(use, text, known) for name, text in use.references.items()} for use in uses
+        {name: _resolve(use, text, known) for name, text in use.references.items()} for use in uses
     ]
     sealed = _sealed(row.id for look in looks for row in look.values() if isinstance(row, _Version))
     opened = [_opened(look, sealed) for look in looks]
@@ -205,14 +205,14 @@ class _Version:
 
 
 # By owner (team or organization) and name, then by number
-_Known = Mapping[tuple[UUID, str], Mapping[int, _Version]]
+_Versions = Mapping[tuple[UUID, str], Mapping[int, _Version]]
 
 
-def _versions(uses: Iterable[Use]) -> _Known:
+def _versions(uses: Iterable[Use]) -> _Versions:
     """Read all versions the references could resolve to, in one query."""
     wanted = Q(pk__in=[])
     for use in uses:
-        names = {_parts(text)[1] for text in use.references.values()}
+        names = {_parse(text)[1] for text in use.references.values()}
         wanted |= Q(secret__team_id=use.team_id, secret__name__in=names) | Q(
             secret__org_id=use.org_id, secret__team=None, secret__name__in=names
         )
@@ -233,9 +233,9 @@ def _versions(uses: Iterable[Use]) -> _Known:
     return found
 
 
-def _look(use: Use, text: str, known: _Known) -> _Version | str:
+def _resolve(use: Use, text: str, known: _Versions) -> _Version | str:
     """Return the version a reference resolves to, or what is wrong."""
-    where, name, number = _parts(text)
+    where, name, number = _parse(text)
     owner = use.owner(where)
     if owner is None:
         return (
@@ -253,7 +253,7 @@ def _look(use: Use, text: str, known: _Known) -> _Version | str:
     )
 
 
-def _parts(text: str) -> tuple[str, str, int | None]:
+def _parse(text: str) -> tuple[str, str, int | None]:
     where, _, rest = text.partition("/")
     name, _, number = rest.partition("@")
     return where, name, int(number) if number else None
@@ -289,7 +289,7 @@ def _check_value(value: str) -> None:
         raise InvalidInput.at("value", "must not contain NUL characters")
 
 
-def _found_or_made(org: Organization, team: Team | None, name: str) -> Secret:
+def _get_or_create(org: Organization, team: Team | None, name: str) -> Secret:
     try:
         with transaction.atomic():
             return Secret.objects.filter(team=team, name=name).first() or Secret.objects.create(

@@ -30,11 +30,11 @@ PREFIX = "mst_"
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BODY, _TAIL = 32, 6
 # Jobs are many, and users do not manage their tokens
-_TOUCH_EVERY, _TOUCH_JOBS_EVERY = (
+_TOUCH_INTERVAL, _TOUCH_JOBS_EVERY = (
     timedelta(minutes=1),
     timedelta(minutes=5),
 )
-_TELL_EVERY = 60  # seconds between events for one token used from outside its networks
+_EVENT_INTERVAL = 60  # seconds between events for one token used from outside its networks
 
 
 def new_secret() -> str:
@@ -120,7 +120,7 @@ def check_network(token: AccessToken, owner: str, address: str) -> None:
     """
     if is_within(address, token.networks):
         return
-    if cache.add(f"token-elsewhere:{token.id}", 1, _TELL_EVERY):
+    if cache.add(f"token-elsewhere:{token.id}", 1, _EVENT_INTERVAL):
         record(
             Fact(
                 "token.refused",
@@ -145,9 +145,9 @@ def touch(token: AccessToken, owner: str, address: str = "") -> None:
     The first use of a user's token is an event.
     """
     at = clock.now()
-    every = _TOUCH_JOBS_EVERY if token.attempt_id else _TOUCH_EVERY
+    every = _TOUCH_JOBS_EVERY if token.attempt_id else _TOUCH_INTERVAL
     if token.last_used_at is None:
-        _first_use(token, owner, at, address)
+        _record_first_use(token, owner, at, address)
     elif at - token.last_used_at > every:
         AccessToken.objects.filter(id=token.id, last_used_at=token.last_used_at).update(
             last_used_at=at, last_used_address=address[:45]
@@ -155,7 +155,7 @@ def touch(token: AccessToken, owner: str, address: str = "") -> None:
 
 
 @transaction.atomic
-def _first_use(token: AccessToken, owner: str, at: datetime, address: str) -> None:
+def _record_first_use(token: AccessToken, owner: str, at: datetime, address: str) -> None:
     """Record the first use. Of concurrent requests only one is the first."""
     is_first = AccessToken.objects.filter(id=token.id, last_used_at=None).update(
         last_used_at=at, last_used_address=address[:45]

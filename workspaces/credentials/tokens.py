@@ -98,7 +98,7 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
         )
     if days is not None and not 0 < days <= MAX_DAYS:
         raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
-    scopes, networks = _checked(actor, wish.scopes), networks_in(wish.networks)
+    scopes, networks = _checked_scopes(actor, wish.scopes), networks_in(wish.networks)
     _check_narrower(actor, team.id if team else None, networks)
     if actor.only_org and not actor.vouched_by:
         raise NotPermitted(
@@ -183,7 +183,7 @@ def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_O
     authorize(actor, Permission.TOKENS_WRITE, old.team_id if actor.token else None)
     if actor.token is None or actor.token.id != old.id:
         _check_vouched(actor, old)
-        _checked(actor, old.scopes)
+        _checked_scopes(actor, old.scopes)
         _check_narrower(actor, old.team_id, old.networks)
     made = _successor(actor, old)
     until = clock.now() + timedelta(hours=overlap_hours)
@@ -248,7 +248,7 @@ def covers(actor: Actor, user_id: UUID, scopes: Collection[str] = (ALL_SCOPES,))
     """Return whether the actor's roles grant all that a service account may do in these scopes.
 
     Compared in the current organization and in each team. Restrictions of the actor's own token
-    apply to the scopes (`_checked`).
+    apply to the scopes (`_checked_scopes`).
     """
     assert actor.org_id is not None
     org = Organization.objects.get(id=actor.org_id)
@@ -421,7 +421,7 @@ def _check_vouched(actor: Actor, old: AccessToken) -> None:
         )
 
 
-def _checked(actor: Actor, scopes: Sequence[str]) -> list[str]:
+def _checked_scopes(actor: Actor, scopes: Sequence[str]) -> list[str]:
     known = {ALL_SCOPES, *map(str, Permission)}
     wrong = [s for s in scopes if s not in known]
     if wrong or not scopes:

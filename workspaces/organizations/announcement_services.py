@@ -19,7 +19,7 @@ from workspaces.models import Announcement, Organization
 from workspaces.tenancy.scope import platform_scope
 
 LONGEST = 300
-_WIDE = "announcements to everybody belong to no organization"
+_GLOBAL = "announcements to everybody belong to no organization"
 FARTHEST = timedelta(days=36_500)
 MOST = 20  # current and scheduled ones, per organization; nobody reads more
 
@@ -40,8 +40,8 @@ def announce(
     """
     _check_may(actor, org)
     begins = begins_at or clock.now()
-    _check_near("from", begins_at)
-    _check_near("until", ends_at)
+    _check_date("from", begins_at)
+    _check_date("until", ends_at)
     if level not in Announcement.Level.values:
         raise InvalidInput.at(
             "level",
@@ -51,7 +51,7 @@ def announce(
         raise InvalidInput.at("until", _("must be in the future, and after the start"))
     if _open(org).count() >= MOST:
         raise Conflict(_("There are %(n)s announcements already: remove one first.") % {"n": MOST})
-    with nullcontext() if org else platform_scope(_WIDE):
+    with nullcontext() if org else platform_scope(_GLOBAL):
         row = Announcement.objects.create(
             org=org,
             level=level,
@@ -67,7 +67,7 @@ def announce(
 @transaction.atomic
 def withdraw_announcement(*, actor: Actor, org: Organization, pk: UUID) -> None:
     """Withdraw an announcement at once. Raises NotFound, NotPermitted."""
-    with platform_scope(_WIDE):
+    with platform_scope(_GLOBAL):
         row = (
             Announcement.objects.select_for_update().filter(Q(org=org) | Q(org=None), id=pk).first()
         )
@@ -75,7 +75,7 @@ def withdraw_announcement(*, actor: Actor, org: Organization, pk: UUID) -> None:
         raise NotFound(_("There is no such announcement here."))
     _check_may(actor, row.org)
     _record("announcement.withdrawn", actor, row, before=_facts(row))
-    with platform_scope(_WIDE):
+    with platform_scope(_GLOBAL):
         row.delete()
 
 
@@ -83,7 +83,7 @@ def _check_may(actor: Actor, org: Organization | None) -> None:
     authorize(actor, Permission.ORG_ADMIN if org else Permission.PLATFORM_ADMIN)
 
 
-def _check_near(name: str, moment: datetime | None) -> None:
+def _check_date(name: str, moment: datetime | None) -> None:
     """Reject dates that PostgreSQL can store but Python cannot read."""
     if moment is not None and abs(moment - clock.now()) > FARTHEST:
         raise InvalidInput.at(name, _("must be within a hundred years from now"))

@@ -15,7 +15,7 @@ from workspaces.models import Announcement
 
 log = logging.getLogger(__name__)
 DISMISSED = "dismissed"  # session key of the ids of dismissed announcements
-_GRAVEST = {"trouble": 0, "warning": 1, "note": 2}
+_SEVERITY = {"trouble": 0, "warning": 1, "note": 2}
 
 
 def announced_to(org_id: UUID | None, dismissed: Collection[str]) -> list[Announcement]:
@@ -37,7 +37,7 @@ def announced_to(org_id: UUID | None, dismissed: Collection[str]) -> list[Announ
         return []
     return sorted(
         (row for row in rows if row.id.hex not in dismissed),
-        key=lambda row: (_GRAVEST[row.level], row.begins_at),
+        key=lambda row: (_SEVERITY[row.level], row.begins_at),
     )
 
 

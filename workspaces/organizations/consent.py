@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q
 from workspaces.models import Identity, Membership, User
 from workspaces.tenancy.scope import platform_scope
 
-_SOME = 500
+_BATCH = 500
 
 
 def is_unclaimed(user: User) -> bool:
@@ -34,9 +34,9 @@ def somebodys(emails: Sequence[str]) -> set[str]:
     found: set[str] = set()
     with platform_scope("check whether an account is in use"):
         known = has_come | Q(Exists(Membership.objects.filter(user=OuterRef("pk"))))
-        for start in range(0, len(emails), _SOME):
+        for start in range(0, len(emails), _BATCH):
             found.update(
-                User.objects.filter(known, email__in=emails[start : start + _SOME]).values_list(
+                User.objects.filter(known, email__in=emails[start : start + _BATCH]).values_list(
                     "email", flat=True
                 )
             )

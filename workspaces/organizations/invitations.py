@@ -36,7 +36,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 DEFAULT_DAYS, MAX_DAYS = 7, 30
 NOBODY = UUID(int=0)  # no user: whoever accepts is not the inviter
-_TEXT = re.compile(r"[A-Za-z0-9_-]{43}\Z")
+_LINK_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def invitation_of(text: str) -> Invitation:
     Raises NotFound if the link does not work, without telling why.
     """
     row = None
-    if _TEXT.match(text):
+    if _LINK_TOKEN.match(text):
         digests = [
             digest_of(text),
             *(digest_of(text, key) for key in settings.SECRET_KEY_FALLBACKS),
@@ -311,7 +311,7 @@ def accept(*, text: str, user: User) -> Organization:
             id=row.id, digest=row.digest, accepted_at=None, revoked_at=None
         ).update(accepted_at=clock.now()):
             raise NotFound("This invitation was just used or revoked.")
-        _bring_in(row)
+        _add_as_inviter(row)
         record(
             Fact(
                 "invitation.accepted",
@@ -350,7 +350,7 @@ def url_of(text: str) -> str:
     return f"{settings.MUSTER_BASE_URL}{reverse('account_invitation', kwargs={'text': text})}"
 
 
-def _bring_in(row: Invitation) -> None:
+def _add_as_inviter(row: Invitation) -> None:
     """Add the user as the inviter, who must still be permitted to."""
     assert row.made_by is not None
     try:

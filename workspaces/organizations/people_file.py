@@ -23,7 +23,7 @@ COLUMNS = {
     "team": ("team", "teams"),
     "team_role": ("team_role", "team role"),
 }
-_BETWEEN_TEAMS = str.maketrans(",;|", "   ")
+_TEAM_SEPARATOR = str.maketrans(",;|", "   ")
 
 
 @dataclass
@@ -71,7 +71,7 @@ def read_people(text: str) -> tuple[list[Person], list[Fault]]:
     faults: list[Fault] = []
     for number, cells in lines[1:]:
         try:
-            _add(
+            _merge(
                 people,
                 _person(
                     number,
@@ -152,14 +152,14 @@ def _person(line: int, cells: dict[str, str], extra: int) -> Person:
     role = cells.get("role", "").lower()
     usual = cells.get("team_role", "").lower() or TeamRole.MEMBER
     teams = {}
-    for place in cells.get("team", "").translate(_BETWEEN_TEAMS).split():
+    for place in cells.get("team", "").translate(_TEAM_SEPARATOR).split():
         slug, _eq, team_role = place.partition("=")
         teams[slug] = team_role or usual
     name = clean_name(cells["name"]) if cells.get("name") else ""
     return Person(line, checked_email(cells.get("email", "")), name, role, teams)
 
 
-def _add(people: dict[str, Person], person: Person) -> None:
+def _merge(people: dict[str, Person], person: Person) -> None:
     """Merge a line into the people: one line per team, which must not contradict each other."""
     known = people.setdefault(person.email, person)
     if known is person:

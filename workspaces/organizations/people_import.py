@@ -80,13 +80,13 @@ def import_people(
     with transaction.atomic():
         if not is_dry:
             alone_in(org.id)
-        report = _planned(actor, org, people, faults, adds)
+        report = _plan(actor, org, people, faults, adds)
         if not is_dry and not report.faults:
-            _do(actor, org, report)
+            _execute(actor, org, report)
     return report
 
 
-def _do(actor: Actor, org: Organization, report: Report) -> None:
+def _execute(actor: Actor, org: Organization, report: Report) -> None:
     fresh = [step for step in report.steps if step.kind == INVITED and step.invitation is None]
     report.made += invite_many(
         actor=actor,
@@ -100,7 +100,7 @@ def _do(actor: Actor, org: Organization, report: Report) -> None:
     )
     for step in report.steps:
         if step.kind != INVITED or step.invitation is not None:
-            _DO[step.kind](actor, org, step, report)
+            _EXECUTORS[step.kind](actor, org, step, report)
     report.is_done = True
     counts = {kind: n for kind, n in report.counts.items() if n}
     if set(counts) - {UNCHANGED}:
@@ -135,17 +135,17 @@ def _add(actor: Actor, org: Organization, step: Step, report: Report) -> None:
         role=person.role or OrgRole.MEMBER,
     )
     report.added.append(member.user)
-    _seat(actor, step)
+    _add_to_teams(actor, step)
 
 
 def _join(actor: Actor, org: Organization, step: Step, report: Report) -> None:
     if step.invitation is not None:
         _widen(actor, step)
     else:
-        _seat(actor, step)
+        _add_to_teams(actor, step)
 
 
-def _nothing(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+def _skip(actor: Actor, org: Organization, step: Step, report: Report) -> None:
     """Leave the person unchanged."""
 
 
@@ -154,35 +154,35 @@ def _widen(actor: Actor, step: Step) -> None:
         widen_invitation(actor=actor, invitation_id=step.invitation, teams=step.teams)
 
 
-def _seat(actor: Actor, step: Step) -> None:
+def _add_to_teams(actor: Actor, step: Step) -> None:
     for slug, role in step.teams.items():
         add_team_member(
             actor=actor, team=Team.objects.get(slug=slug), email=step.person.email, role=role
         )
 
 
-_DO: dict[str, Callable[[Actor, Organization, Step, Report], None]] = {
+_EXECUTORS: dict[str, Callable[[Actor, Organization, Step, Report], None]] = {
     INVITED: _invite,
     ADDED: _add,
     JOINED: _join,
-    UNCHANGED: _nothing,
+    UNCHANGED: _skip,
 }
 
 
-def _planned(
+def _plan(
     actor: Actor, org: Organization, people: Sequence[Person], faults: list[Fault], adds: bool
 ) -> Report:
-    here = _Here(actor, org, adds, [person.email for person in people])
+    state = _OrgState(actor, org, adds, [person.email for person in people])
     steps = []
     for person in people:
         try:
-            steps.append(here.step_for(person))
+            steps.append(state.step_for(person))
         except PortalError as error:
             faults.append(Fault(person.line, f"{person.email}: {error.message}"))
     return Report(steps, sorted(faults, key=lambda fault: fault.line))
 
 
-class _Here:
+class _OrgState:
     """The state of the organization, read once for the whole file."""
 
     def __init__(self, actor: Actor, org: Organization, adds: bool, emails: list[str]):
@@ -208,7 +208,7 @@ class _Here:
     def step_for(self, person: Person) -> Step:
         """Plan the step for one person. Raises PortalError if it is not allowed."""
         if member := self.members.get(person.email):
-            return self._of_member(person, member)
+            return self._member_step(person, member)
         row, is_added = (
             self.invitations.get(person.email),
             self.adds and person.email not in self.somebodys,
@@ -219,9 +219,9 @@ class _Here:
         if is_added:
             return Step(person, ADDED, person.teams, invitation=row.id if row else None)
         note = _("has an account and must accept an invitation") if self.adds else ""
-        return self._of_invited(person, row) if row else Step(person, INVITED, person.teams, note)
+        return self._invited_step(person, row) if row else Step(person, INVITED, person.teams, note)
 
-    def _of_member(self, person: Person, member: Membership) -> Step:
+    def _member_step(self, person: Person, member: Membership) -> Step:
         wanted = {
             slug: role
             for slug, role in person.teams.items()
@@ -230,10 +230,10 @@ class _Here:
         for slug, role in wanted.items():
             self.check_team(slug, role, member.user_id)
         return Step(
-            person, JOINED if wanted else UNCHANGED, wanted, _role_stays(person, member.role)
+            person, JOINED if wanted else UNCHANGED, wanted, _role_note(person, member.role)
         )
 
-    def _of_invited(self, person: Person, row: Invitation) -> Step:
+    def _invited_step(self, person: Person, row: Invitation) -> Step:
         held = {UUID(place["team"]) for place in row.teams}
         wanted = {
             slug: role for slug, role in person.teams.items() if self.teams[slug].id not in held
@@ -245,7 +245,7 @@ class _Here:
             person,
             kind,
             wanted,
-            " · ".join(filter(None, (note, _role_stays(person, row.role)))),
+            " · ".join(filter(None, (note, _role_note(person, row.role)))),
             row.id,
         )
 
@@ -260,7 +260,7 @@ class _Here:
         check_team_role(self.actor, team, role, user_id)
 
 
-def _role_stays(person: Person, role: str) -> str:
+def _role_note(person: Person, role: str) -> str:
     if person.role in ("", role):
         return ""
     return _("has the role %(has)s; the file (%(said)s) does not change it") % {

@@ -20,25 +20,25 @@ from workspaces.tenancy.scope import platform_scope
 
 PAGE = 50
 Counted = Callable[[], Mapping[UUID, int]]
-_WHY = "operators see organizations and users of the whole installation"
-_living: list[Counted] = []
+_REASON = "operators see organizations and users of the whole installation"
+_active_jobs: list[Counted] = []
 
 
 def count_jobs_by(counted: Counted) -> None:
     """Register a function that returns the number of active jobs by organization."""
-    _living[:] = [counted]
+    _active_jobs[:] = [counted]
 
 
 def organizations() -> list[dict[str, Any]]:
     """Return all organizations by name, with owners and numbers of users, teams and active jobs."""
-    with platform_scope(_WHY):
+    with platform_scope(_REASON):
         people = dict(
             Membership.objects.filter(user__is_service=False)
             .values_list("org_id")
             .annotate(n=Count("id"))
         )
         teams = dict(Team.objects.values_list("org_id").annotate(n=Count("id")))
-        jobs = _living[0]() if _living else {}
+        jobs = _active_jobs[0]() if _active_jobs else {}
         owners = defaultdict(list)
         for org_id, email in (
             Membership.objects.filter(role=OrgRole.OWNER)
@@ -75,7 +75,7 @@ def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[
     found = list(rows[: PAGE + 1])
     shown = found[:PAGE]
     ids = [user.id for user in shown]
-    places = _places(ids)
+    places = _memberships(ids)
     directories = set(Identity.objects.filter(user_id__in=ids).values_list("user_id", flat=True))
     return [_row(user, places[user.id], user.id in directories) for user in shown], shown[
         -1
@@ -87,12 +87,12 @@ def one_person(pk: UUID) -> dict[str, Any]:
     user = User.objects.filter(id=pk, is_service=False).first()
     if user is None:
         raise NotFound(_("There is no such user."))
-    return _row(user, _places([user.id])[user.id], Identity.objects.filter(user=user).exists())
+    return _row(user, _memberships([user.id])[user.id], Identity.objects.filter(user=user).exists())
 
 
-def _places(ids: list[UUID]) -> Mapping[UUID, list[dict[str, str]]]:
+def _memberships(ids: list[UUID]) -> Mapping[UUID, list[dict[str, str]]]:
     found: dict[UUID, list[dict[str, str]]] = defaultdict(list)
-    with platform_scope(_WHY):
+    with platform_scope(_REASON):
         for user_id, slug, role in (
             Membership.objects.filter(user_id__in=ids)
             .order_by("org__slug")

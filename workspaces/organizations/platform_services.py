@@ -56,7 +56,7 @@ def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
     user.is_active, user.suspended_at, user.suspended_why = False, clock.now(), why
     user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
     end_others(user.id, None, actor=actor.email, why="suspended")
-    _tell(
+    _record_event(
         "person.suspended",
         actor,
         user,
@@ -76,7 +76,9 @@ def reinstate_person(*, actor: Actor, user_id: UUID) -> User:
         raise Conflict(_("%(email)s is not suspended.") % {"email": user.email})
     user.is_active, user.suspended_at, user.suspended_why = True, None, ""
     user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
-    _tell("person.reinstated", actor, user, before={"is_active": False}, after={"is_active": True})
+    _record_event(
+        "person.reinstated", actor, user, before={"is_active": False}, after={"is_active": True}
+    )
     return user
 
 
@@ -89,7 +91,7 @@ def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
     authorize(actor, Permission.PLATFORM_ADMIN)
     user = _locked(user_id)
     count = end_others(user.id, None, actor=actor.email, why="signed out by an operator")
-    _tell(
+    _record_event(
         "person.signed_out",
         actor,
         user,
@@ -118,7 +120,7 @@ def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
     rows.delete()
     note_factors(user.id)
     end_others(user.id, None, actor=actor.email, why="second factor removed")
-    _tell(
+    _record_event(
         "person.factors_taken_off",
         actor,
         user,
@@ -146,7 +148,7 @@ def _locked(user_id: UUID) -> User:
     return user
 
 
-def _tell(kind: str, actor: Actor, user: User, **data: Any) -> None:
+def _record_event(kind: str, actor: Actor, user: User, **data: Any) -> None:
     """Record an event for the installation and for each organization of the user."""
     with platform_scope("record account events in each organization of the user"):
         orgs = list(

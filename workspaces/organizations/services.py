@@ -252,7 +252,7 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
     alone_in(org.id)
     role = check_org_role(actor, org, role)
     membership = _membership(email, user__is_service=False)
-    _spare_betters(actor, membership, keeps=role == OrgRole.OWNER)
+    _check_may_change(actor, membership, keeps=role == OrgRole.OWNER)
     before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
     _record(
@@ -274,7 +274,7 @@ def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
     authorize(actor, Permission.MEMBERS_WRITE)
     alone_in(org.id)
     membership = _membership(email, user__is_service=False)
-    _spare_betters(actor, membership, keeps=False)
+    _check_may_change(actor, membership, keeps=False)
     seats = TeamMembership.objects.filter(user_id=membership.user_id)
     teams = dict(seats.order_by("team__slug").values_list("team__slug", "role"))
     seats.delete()
@@ -403,7 +403,7 @@ def _team_membership(team: Team, email: str) -> TeamMembership:
     return row
 
 
-def _spare_betters(actor: Actor, membership: Membership, *, keeps: bool) -> None:
+def _check_may_change(actor: Actor, membership: Membership, *, keeps: bool) -> None:
     """Check that nobody changes a member with more permissions, and that an owner remains."""
     check_org_role_of(actor, membership)
     if membership.role != OrgRole.OWNER:

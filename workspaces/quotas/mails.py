@@ -13,7 +13,7 @@ from workspaces.organizations.invitation_links import can_mail, one_line
 from workspaces.quotas.request_selectors import request_row
 
 log = logging.getLogger(__name__)
-_TOLD = {QuotaRequest.State.APPROVED: "approved", QuotaRequest.State.DECLINED: "declined"}
+_OUTCOMES = {QuotaRequest.State.APPROVED: "approved", QuotaRequest.State.DECLINED: "declined"}
 
 
 def tell_asker(row: QuotaRequest, org: Organization) -> bool:
@@ -21,7 +21,7 @@ def tell_asker(row: QuotaRequest, org: Organization) -> bool:
 
     Nothing is sent for withdrawn requests or without a mail server.
     """
-    word = _TOLD.get(QuotaRequest.State(row.state))
+    word = _OUTCOMES.get(QuotaRequest.State(row.state))
     if (
         word is None
         or not can_mail()

@@ -40,7 +40,7 @@ def ask_for_more(
     """
     assert actor.user_id is not None
     meter = next(iter(meters_of(org, [Wanted(scope, subject, resource)])))
-    _check_whose(actor, scope, meter.subject_id)
+    _check_subject(actor, scope, meter.subject_id)
     wanted = amount_of(resource, amount, "amount") or 0
     now = Quota.objects.filter(scope=scope, subject_id=meter.subject_id, resource=resource).first()
     if now is None or now.limit is None:
@@ -67,7 +67,7 @@ def ask_for_more(
         raise Conflict(
             _("You have already requested this, and it is still open. Withdraw that request first.")
         ) from error
-    _tell("quota.requested", actor, row, {"limit": now.limit}, {"limit": wanted})
+    _record_event("quota.requested", actor, row, {"limit": now.limit}, {"limit": wanted})
     return row
 
 
@@ -100,7 +100,7 @@ def decide_request(
     row.save(update_fields=["state", "decided_at", "decided_by", "word"])
     if do == "approve":
         _raise_limit(actor, org, row)
-    _tell(
+    _record_event(
         f"quota.request_{row.state}",
         actor,
         row,
@@ -124,7 +124,7 @@ def _raise_limit(actor: Actor, org: Organization, row: QuotaRequest) -> None:
         )
 
 
-def _check_whose(actor: Actor, scope: str, subject_id: UUID) -> None:
+def _check_subject(actor: Actor, scope: str, subject_id: UUID) -> None:
     """Check that one may request for this subject. Raises NotPermitted, NotFound."""
     if scope == "team":
         authorize(actor, Permission.JOBS_SUBMIT, Team.objects.get(id=subject_id))
@@ -138,7 +138,7 @@ def _clean(text: str) -> str:
     return "".join(c for c in text.strip() if c.isprintable() or c == "\n")[:500]
 
 
-def _tell(
+def _record_event(
     kind: str, actor: Actor, row: QuotaRequest, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     record(

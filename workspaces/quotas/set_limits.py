@@ -74,10 +74,12 @@ def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) ->
     before = {meter: standing_of(row) for meter, row in rows.items()}
     for meter, change in found.items():
         _apply(rows[meter], change)
-    _check(rows)
-    _keep_promises(org, rows, before)
+    _check_guarantees(rows)
+    _update_promised(org, rows, before)
     Quota.objects.bulk_update([rows[meter] for meter in found], ["limit", "guaranteed"])
-    _tell(actor, org, [(change, before[meter], rows[meter]) for meter, change in found.items()])
+    _record_event(
+        actor, org, [(change, before[meter], rows[meter]) for meter, change in found.items()]
+    )
     hint("jobs.dispatch")
     return [rows[meter] for meter in found]
 
@@ -127,7 +129,7 @@ def _by_resource(rows: Mapping[Meter, Quota]) -> dict[str, list[tuple[Meter, Quo
     return found
 
 
-def _check(rows: Mapping[Meter, Quota]) -> None:
+def _check_guarantees(rows: Mapping[Meter, Quota]) -> None:
     """Check that guarantees do not exceed the organization's limits."""
     inside = _by_resource(rows)
     for meter, row in rows.items():
@@ -150,7 +152,7 @@ def _check(rows: Mapping[Meter, Quota]) -> None:
             )
 
 
-def _keep_promises(
+def _update_promised(
     org: Organization, rows: Mapping[Meter, Quota], before: Mapping[Meter, Any]
 ) -> None:
     """Update what the organization's meters keep free for guarantees."""
@@ -168,7 +170,9 @@ def _keep_promises(
     write(changed)
 
 
-def _tell(actor: Actor, org: Organization, changed: Sequence[tuple[Wanted, Any, Quota]]) -> None:
+def _record_event(
+    actor: Actor, org: Organization, changed: Sequence[tuple[Wanted, Any, Quota]]
+) -> None:
     """Record an event in units of storage: cpu in thousandths."""
     names = [_name(change) for change, _, _ in changed]
     record(

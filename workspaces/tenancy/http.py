@@ -28,8 +28,8 @@ from workspaces.identity.sessions import renamed, seen
 from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope, request_scope
 
-_ORGS = "/api/v1/orgs/"
-_OTHERS = ("/identity/", "/scim/")  # here the header belongs to the protocol itself
+_ORG_PREFIX = "/api/v1/orgs/"
+_OTHER_PROTOCOLS = ("/identity/", "/scim/")  # here the header belongs to the protocol itself
 
 
 class TenancyMiddleware:
@@ -108,7 +108,9 @@ def actor_from(request: HttpRequest) -> Actor | None:
     Raises NotAuthenticated for an invalid token; it never falls back to the session.
     """
     header = (
-        "" if request.path_info.startswith(_OTHERS) else request.headers.get("Authorization", "")
+        ""
+        if request.path_info.startswith(_OTHER_PROTOCOLS)
+        else request.headers.get("Authorization", "")
     )
     if header:
         raw = _token_in(header)
@@ -144,7 +146,7 @@ def forget_acting(request: HttpRequest) -> None:
 
 def _org_in(path: str) -> str:
     """Return the organization slug in an API path, so that it is queried together with the token."""
-    return path[len(_ORGS) :].partition("/")[0] if path.startswith(_ORGS) else ""
+    return path[len(_ORG_PREFIX) :].partition("/")[0] if path.startswith(_ORG_PREFIX) else ""
 
 
 def _token_in(header: str) -> str:

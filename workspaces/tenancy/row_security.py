@@ -15,25 +15,25 @@ from workspaces.tenancy.scope import is_in_request, scope_or_none
 log = logging.getLogger(__name__)
 # When a policy's SQL changes, its number changes too, so that the old one is replaced
 _PREFIX = "muster_org_"
-_HERE = f"nullif(current_setting('{SETTING}', true), '')::uuid"
-_OWN = f"{_HERE} = '{EVERYWHERE}'::uuid OR org_id = {_HERE}"
+_CURRENT = f"nullif(current_setting('{SETTING}', true), '')::uuid"
+_OWN_ROWS = f"{_CURRENT} = '{EVERYWHERE}'::uuid OR org_id = {_CURRENT}"
 
 # A TenantModel cannot be read without a scope. Background loops and commands read the other tables
 # with an `org_id` without one; a request outside an organization sees none of their rows.
-_TENANT = {"muster_org_1": f"USING ({_OWN})"}
-_MIXED = {"muster_org_2": f"USING ({_OWN} OR {_HERE} = '{NO_REQUEST}'::uuid)"}
+_TENANT = {"muster_org_1": f"USING ({_OWN_ROWS})"}
+_SCOPE_OPTIONAL = {"muster_org_2": f"USING ({_OWN_ROWS} OR {_CURRENT} = '{NO_REQUEST}'::uuid)"}
 # Everybody may read rows that belong to no organization
 _SHARED = {"muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"}
 # A sign-in is recorded in every organization of the user
-_APPENDED = {"muster_org_append_1": "FOR INSERT WITH CHECK (true)"}
-_FURTHER = {
+_APPEND = {"muster_org_append_1": "FOR INSERT WITH CHECK (true)"}
+_EXTRA = {
     "workspaces_provider": _SHARED,
     "workspaces_announcement": _SHARED,
     "series_series": _SHARED,
-    "core_event": _APPENDED,
+    "core_event": _APPEND,
 }
 
-_STANDING = """
+_TABLE_POLICIES = """
 SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity, ARRAY(SELECT p.polname::text FROM pg_policy p WHERE p.polrelid = c.oid)
 FROM pg_class c WHERE c.oid = ANY (SELECT to_regclass(quote_ident(name)) FROM unnest(%s::text[]) AS name)
 """
@@ -41,7 +41,7 @@ _ROLES = """
 SELECT rolsuper OR rolcreaterole, EXISTS (SELECT FROM pg_roles WHERE rolname = %s), rolname = %s
 FROM pg_roles WHERE rolname = current_user
 """
-_STRONG = """
+_BYPASSES = """
 SELECT FROM pg_roles r WHERE r.rolname = %s AND (r.rolsuper OR r.rolbypassrls OR EXISTS (
   SELECT FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND pg_has_role(%s, c.relowner, 'MEMBER')))
 """
@@ -79,7 +79,9 @@ def policies() -> dict[str, dict[str, str]]:
         if any(field.column == "org_id" for field in model._meta.local_concrete_fields):
             table = model._meta.db_table
             found[table] = (
-                _TENANT if issubclass(model, TenantModel) else _MIXED | _FURTHER.get(table, {})
+                _TENANT
+                if issubclass(model, TenantModel)
+                else _SCOPE_OPTIONAL | _EXTRA.get(table, {})
             )
     return found
 
@@ -114,7 +116,7 @@ def bare_tables(connection: Any) -> list[str]:
     """Return the tables that lack row-level security or one of their policies."""
     wanted = policies()
     with connection.cursor() as cursor:
-        cursor.execute(_STANDING, [sorted(wanted)])
+        cursor.execute(_TABLE_POLICIES, [sorted(wanted)])
         return sorted(
             name
             for name, is_forced, has in cursor.fetchall()
@@ -154,7 +156,7 @@ def admit_role(connection: Any, role: str, password: str) -> str:
             return "does not exist, and the role of MUSTER_MIGRATE_DATABASE_URL may not create it (CREATE ROLE … LOGIN)"
         if not is_known:
             cursor.execute(f"CREATE ROLE {name} LOGIN PASSWORD %s", [password])
-        cursor.execute(_STRONG, [role, role])
+        cursor.execute(_BYPASSES, [role, role])
         if cursor.fetchone() is not None:
             return (
                 "is a superuser, has BYPASSRLS, or owns tables: row-level security would not apply "

@@ -32,7 +32,7 @@ def announcements(request: Any) -> HttpResponse:
             ),
         )
     if request.method == "POST":
-        return action(request, request.path, _("That is announced."), lambda: _made(request))
+        return action(request, request.path, _("That is announced."), lambda: _announce(request))
     return render(
         request,
         "workspaces/announcements.html",
@@ -53,7 +53,7 @@ def dismiss_announcement(request: Any, announcement: UUID) -> HttpResponse:
     return redirect(back if is_ours else f"/{request.org.slug}/")
 
 
-def _made(request: Any) -> None:
+def _announce(request: Any) -> None:
     given = request.POST
     announcement_services.announce(
         actor=request.actor,

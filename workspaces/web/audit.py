@@ -73,7 +73,7 @@ def export_installation(request: Any) -> HttpResponse:
 
 
 def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpResponse:
-    if request.method == "POST" and (answer := _acted(request, chain, here)):
+    if request.method == "POST" and (answer := _handle_action(request, chain, here)):
         return answer
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
     kept, error, rows = {n: v for n, v in asked.items() if v}, "", []
@@ -99,7 +99,7 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
             "here": here,
             "kinds": KINDS,
             "query": urlencode(kept),
-            "quick": _quick(kept),
+            "quick": _quick_filters(kept),
             "chains": chains() if chains else None,
             "is_installation": chain == NO_ORG,
             "may_see_installation": request.actor.may(P.AUDIT_PLATFORM),
@@ -112,7 +112,7 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
     )
 
 
-def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
+def _handle_action(request: Any, chain: UUID, here: str) -> HttpResponse | None:
     """Handle a submitted form; None renders the page in this response.
 
     A new secret is shown only in that response.
@@ -126,7 +126,7 @@ def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
                 request,
                 here,
                 done,
-                lambda: services.set_retention(**who, days=_whole(days) if days else None),
+                lambda: services.set_retention(**who, days=_parse_int(days) if days else None),
             )
         case "forward":
             return _forward(request, who, here)
@@ -172,7 +172,7 @@ def _may_change(request: Any, chain: UUID) -> bool:
     return bool(request.actor.may(P.AUDIT_PLATFORM if chain == NO_ORG else P.ORG_ADMIN))
 
 
-def _whole(text: str) -> int:
+def _parse_int(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 7):
         raise InvalidInput.at("keep_days", "must be a whole number of days; empty keeps everything")
     return int(text)
@@ -195,7 +195,7 @@ def _row(fact: dict[str, Any]) -> dict[str, Any]:
     return fact | {"diff": changed, "details": details_of(fact["data"]), "said": told(rest)[:160]}
 
 
-def _quick(kept: Mapping[str, str]) -> list[dict[str, Any]]:
+def _quick_filters(kept: Mapping[str, str]) -> list[dict[str, Any]]:
     rest = {name: text for name, text in kept.items() if name != "since"}
     return [
         {

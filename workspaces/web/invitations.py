@@ -66,7 +66,7 @@ def invitations(request: Any) -> HttpResponse:
         {
             "page_title": "Invitations",
             "crumbs": [("Members", f"/{request.org.slug}/members")],
-            "made": made and _told(request, made),
+            "made": made and _sent(request, made),
             "invitations": selectors.open_invitations(),
             "roles": org_roles_for(request.actor, request.org),
             "team_roles": roles_of("team", read_own_roles(request.org.id)),
@@ -90,7 +90,7 @@ def _invited(request: Any) -> Invited:
     )
 
 
-def _told(request: Any, made: Invited) -> dict[str, Any]:
+def _sent(request: Any, made: Invited) -> dict[str, Any]:
     wants_mail = request.POST.get("send") == "1" and can_mail()
     return {
         "email": made.row.email,

@@ -33,7 +33,7 @@ def organizations(request: Any) -> HttpResponse:
     }
     if request.method == "POST":
         try:
-            context["made"] = _founded(request)
+            context["made"] = _create_org(request)
             context["given"] = {}
         except PortalError as error:
             note_denial(request, error)
@@ -43,7 +43,7 @@ def organizations(request: Any) -> HttpResponse:
     )
 
 
-def _founded(request: Any) -> dict[str, Any]:
+def _create_org(request: Any) -> dict[str, Any]:
     given = request.POST
     org, owner = platform_services.found_org(
         actor=request.actor,

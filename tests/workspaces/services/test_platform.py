@@ -89,7 +89,7 @@ def test_suspension_requires_reason_and_is_recorded_in_each_org(story):
     }
 
 
-def test_suspension_of_self_twice_or_service_is_rejected(story):
+def test_suspension_of_self_twice_or_unknown_is_rejected(story):
     for person, error in ((story.dot, Conflict), (story.ben, None), (story.ben, Conflict)):
         if error is None:
             suspended(story, person)

@@ -93,7 +93,7 @@ PEOPLE = [Person(f"u{n}", f"p{n}@corp.example") for n in range(9)]
 
 
 @each("order", [(0, 1), (1, 0)])
-def test_user_missing_in_two_directories_stays_disabled_by_one(story, two, order):
+def test_user_missing_in_two_directories_returns_once_both_list_them(story, two, order):
     first, second = (two[n] for n in order)
     with no_scope():
         sync_people(first, PEOPLE[1:])

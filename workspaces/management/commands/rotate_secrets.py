@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_dry, unreadable = options["dry_run"], 0
-        for name, results in _work(max(options["batch"], 1), is_dry=is_dry):
+        for name, results in _rotations(max(options["batch"], 1), is_dry=is_dry):
             with platform_scope("re-encrypt the secrets of every organization"):
                 done = Counter(results)
             unreadable += done["unreadable"]
@@ -43,13 +43,13 @@ class Command(BaseCommand):
             )
 
 
-def _work(batch: int, *, is_dry: bool) -> Iterator[tuple[str, Iterator[str]]]:
+def _rotations(batch: int, *, is_dry: bool) -> Iterator[tuple[str, Iterator[str]]]:
     """Yield each table's name with the outcomes of its rows."""
     for model, field, purpose in sealed_fields():
         yield (
             f"{model._meta.label}.{field}",
             (
-                _rotated(model, field, purpose, pk, stored, is_dry=is_dry)
+                _rotate(model, field, purpose, pk, stored, is_dry=is_dry)
                 for pk, stored in _rows(model, field, batch)
             ),
         )
@@ -71,7 +71,7 @@ def _rows(model: type[models.Model], field: str, batch: int) -> Iterator[tuple[A
         last = found[-1][0]
 
 
-def _rotated(
+def _rotate(
     model: type[models.Model], field: str, purpose: str, pk: Any, stored: bytes, *, is_dry: bool
 ) -> str:
     """Re-encrypt one row and return the outcome.

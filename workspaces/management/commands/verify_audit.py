@@ -32,12 +32,12 @@ class Command(BaseCommand):
         for name, chain in _chains(org).items():
             report = verify(chain, self._progress(name))
             remember(report)
-            self._say(name, report)
+            self._print_report(name, report)
             faults += report.fault_count
         if faults:
             sys.exit(2)
 
-    def _say(self, name: str, report: Report) -> None:
+    def _print_report(self, name: str, report: Report) -> None:
         style = self.style.ERROR if report.fault_count else self.style.SUCCESS
         self.stdout.write(style(f"{name}: {report.words} ({report.seconds:.1f} s)"))
         for fault in report.faults:
