@@ -29,7 +29,7 @@ from workspaces.tenancy.scope import platform_scope
 PREFIX = "mst_"
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BODY, _TAIL = 32, 6
-# Jobs are many, and users do not manage their tokens
+# Tokens of jobs are many, and nobody reviews their last use
 _TOUCH_INTERVAL, _TOUCH_JOBS_EVERY = (
     timedelta(minutes=1),
     timedelta(minutes=5),

@@ -90,7 +90,7 @@ class Membership(TenantModel):
     provider = models.ForeignKey(
         "workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # That group; without a provider the role was given by hand, and syncs keep it
+    # The name of that group; syncs keep roles without a provider, which were given by hand
     via = models.CharField(max_length=400, blank=True)
     # While set, the membership has no effect: the directory no longer lists the user
     suspended_at = models.DateTimeField(null=True)
@@ -157,7 +157,7 @@ class TeamMembership(TenantModel):
     provider = models.ForeignKey(
         "workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # That group; without a provider the role was given by hand, and syncs keep it
+    # The name of that group; syncs keep roles without a provider, which were given by hand
     via = models.CharField(max_length=400, blank=True)
     created_at = models.DateTimeField(default=clock.now)
 

@@ -98,20 +98,22 @@ def _lines(text: str) -> list[tuple[int, list[str]]]:
     if len(text.encode()) > LARGEST:
         raise TooLarge(_("The file is larger than 1 MiB."))
     first, _newline, rest = text.partition("\n")
-    said = first.strip().strip('"').lower()
+    first_line = first.strip().strip('"').lower()
     # Tells Excel the separator
-    is_told = said[:4] == "sep=" and said[4:] in (
+    has_separator_line = first_line[:4] == "sep=" and first_line[4:] in (
         ",",
         ";",
         "|",
     )
-    between = said[4] if is_told else max(",;\t", key=first.count)
+    delimiter = first_line[4] if has_separator_line else max(",;\t", key=first.count)
     try:
         reader = csv.reader(
-            (rest if is_told else text).splitlines(keepends=True), delimiter=between, strict=True
+            (rest if has_separator_line else text).splitlines(keepends=True),
+            delimiter=delimiter,
+            strict=True,
         )
         found = [
-            (reader.line_num + is_told, cells)
+            (reader.line_num + has_separator_line, cells)
             for cells in reader
             if any(cell.strip() for cell in cells)
         ]
@@ -150,11 +152,11 @@ def _person(line: int, cells: dict[str, str], extra: int) -> Person:
     if extra > 0:
         raise InvalidInput(_("has more cells than the header line"))
     role = cells.get("role", "").lower()
-    usual = cells.get("team_role", "").lower() or TeamRole.MEMBER
+    default_role = cells.get("team_role", "").lower() or TeamRole.MEMBER
     teams = {}
     for place in cells.get("team", "").translate(_TEAM_SEPARATOR).split():
         slug, _eq, team_role = place.partition("=")
-        teams[slug] = team_role or usual
+        teams[slug] = team_role or default_role
     name = clean_name(cells["name"]) if cells.get("name") else ""
     return Person(line, checked_email(cells.get("email", "")), name, role, teams)
 

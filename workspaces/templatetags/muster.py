@@ -47,7 +47,7 @@ def once() -> SafeString:
 
 @register.simple_tag
 def query(**params: Any) -> str:
-    """Return the query string of the parameters that are set: "?team=vision&state=running", or ""."""
+    """Return the query string of the set parameters: "?team=vision&state=running", or ""."""
     kept = {name: value for name, value in params.items() if value not in ("", None)}
     return "?" + urlencode(kept, safe=",") if kept else ""
 

@@ -45,7 +45,7 @@ _BYPASSES = """
 SELECT FROM pg_roles r WHERE r.rolname = %s AND (r.rolsuper OR r.rolbypassrls OR EXISTS (
   SELECT FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND pg_has_role(%s, c.relowner, 'MEMBER')))
 """
-# The role is portal.core.postgres.wall.ROLE. Two servers may run this concurrently.
+# The role is portal.core.postgres.row_security.ROLE. Two servers may run this concurrently.
 _MAKE_ROLE = """
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'muster_rows') THEN
