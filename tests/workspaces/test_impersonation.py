@@ -53,7 +53,7 @@ def test_impersonation_shows_users_pages_with_banner(story):
     )
     assert "Announcements" not in page
     assert browser.get("/api/v1/me").json()["email"] == "ben@atlas.example"
-    assert "act as <strong>" in text(browser, "/atlas/platform"), "also where something is refused"
+    assert "act as <strong>" in text(browser, "/atlas/platform"), "also on denied pages"
 
 
 def test_impersonation_events_name_operator_and_user(story):
@@ -184,11 +184,11 @@ def test_impersonation_rotates_session_key(story):
     browser.post("/accounts/acting/stop/")
     after = key_of(browser)
     assert clock.now() - SignIn.objects.get(key=after).created_at > timedelta(days=3), (
-        "it is as old as it was"
+        "its age is unchanged"
     )
     assert len({before, during, after}) == 3
     for old in (before, during):
-        assert BySession(old).actor() is None, "who kept a former key is nobody"
+        assert BySession(old).actor() is None, "the old session key is invalid"
     assert BySession(after).actor().email == "dot@platform.example"
 
 

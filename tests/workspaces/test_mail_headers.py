@@ -43,7 +43,7 @@ def test_invitation_mail_headers_cannot_be_injected(story, end):
         send_invitation(SimpleNamespace(row=row, url="https://muster.example/i/x"), evil(end))
     assert "Bcc" not in heads() and mail.outbox[0].recipients() == ["ina@else.example"]
     assert mail.outbox[0].subject.count("Bcc: everybody@evil.example") == 2, (
-        "it is words of the subject"
+        "it is part of the subject"
     )
 
 

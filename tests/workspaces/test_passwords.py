@@ -204,9 +204,7 @@ def test_password_guessing_limit_survives_cache_loss(story):
             {"login": email, "password": PASSWORD},
             HTTP_HOST=f"localhost:{port}",
         )
-        assert spelled.status_code == 200, (
-            "another port in Host, or another spelling, is no other account"
-        )
+        assert spelled.status_code == 200, "port and spelling do not make another account"
     codes = [
         Client(REMOTE_ADDR="198.51.100.8").post(
             "/identity/o/api/device/code",

@@ -78,7 +78,7 @@ def test_session_sign_out_closes_websocket(story):
     assert ended({way: actor_of(story.ada)}) == {way} and way.actor() is None
     told = Event.objects.get(kind="session.ended")
     assert told.data["address"] == "198.51.100.9" and told.org_id == story.atlas.id, (
-        "auditors of her organization see it"
+        "auditors of her organization see the event"
     )
 
 

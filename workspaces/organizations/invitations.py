@@ -347,6 +347,7 @@ def claim(*, text: str, name: str, password: str) -> User:
 
 
 def url_of(text: str) -> str:
+    """Return the absolute URL of an invitation link."""
     return f"{settings.MUSTER_BASE_URL}{reverse('account_invitation', kwargs={'text': text})}"
 
 

@@ -39,6 +39,8 @@ class Person:
 
 @dataclass(frozen=True)
 class Fault:
+    """An error in a line of the file."""
+
     line: int
     what: str
 

@@ -66,6 +66,7 @@ def build() -> None:
 
 
 def place() -> str:
+    """Return the value of the tenant setting for the current scope."""
     scope = scope_or_none()
     if scope is None:
         return NOWHERE if is_in_request() else NO_REQUEST
@@ -92,6 +93,7 @@ def tables() -> list[str]:
 
 
 def before_migrating(using: str, **_: Any) -> None:
+    """Make rows of all tenants visible to migrations."""
     connection = connections[using]
     if connection.vendor == "postgresql":
         connection.open_wall()  # type: ignore[attr-defined]
@@ -126,6 +128,7 @@ def bare_tables(connection: Any) -> list[str]:
 
 
 def protect(connection: Any) -> None:
+    """Add missing policies, and create the unprivileged role for superuser connections."""
     with connection.cursor() as cursor:
         for table in bare_tables(connection):
             _protect_table(cursor, connection.ops.quote_name(table), table)

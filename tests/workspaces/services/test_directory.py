@@ -262,7 +262,7 @@ def test_sync_org_provider_does_not_rename_shared_accounts(story, provider, bond
     assert _renamed(provider) == "Person 1"
     Provider.objects.filter(id=provider.id).update(org=None)
     provider.refresh_from_db()
-    assert _renamed(provider) == "Dr. Person 1", "an operator's directory is another matter"
+    assert _renamed(provider) == "Dr. Person 1", "directories of the installation may rename"
 
 
 def test_sync_dry_or_stopped_run_renames_nobody(story, provider):

@@ -280,7 +280,7 @@ def test_import_claimed_account_gets_no_password_link(story):
     }
     with platform_scope("test"):
         assert Membership.objects.filter(user__email="cyd@borealis.example").count() == 1, (
-            "she is asked first"
+            "she gets an invitation"
         )
     assert not User.objects.get(email="new@else.example").has_usable_password()
 

@@ -73,7 +73,7 @@ def test_suspended_user_is_signed_out_and_tokens_fail(story):
         and program.get("/api/v1/orgs/atlas/teams").status_code == 401
     )
     reinstate_person(actor=story.actor(story.dot, story.atlas), user_id=story.ben.id)
-    assert browser.get("/atlas/teams").status_code == 302, "the session that was ended stays ended"
+    assert browser.get("/atlas/teams").status_code == 302, "an ended session stays ended"
     assert program.get("/api/v1/orgs/atlas/teams").status_code == 200
 
 
@@ -166,7 +166,9 @@ def test_organizations_page_creates_org_and_shows_link_once(story):
     again = dot.post(
         "/atlas/platform", {"slug": "fresh", "name": "<b>Fresh</b>", "email": "own@fresh.example"}
     ).content.decode()
-    assert "already an organization" in again and "&lt;b&gt;Fresh" in again, "what was typed stays"
+    assert "already an organization" in again and "&lt;b&gt;Fresh" in again, (
+        "the form keeps its input"
+    )
     with platform_scope("test"):
         assert Membership.objects.filter(user__email="own@fresh.example").count() == 1
 

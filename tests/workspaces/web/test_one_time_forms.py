@@ -39,7 +39,7 @@ def test_token_form_resubmitted_creates_once(story, path):
         assert AccessToken.objects.filter(name="laptop").count() == 1
     other = form | form_of(first.content.decode())
     assert len(mst(browser.post(path, other).content.decode())) == 1, (
-        "the next form makes the next one"
+        "a new form creates another one"
     )
 
 
