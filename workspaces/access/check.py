@@ -20,9 +20,10 @@ Needs = tuple[tuple[Permission, ...], str]
 
 @dataclass(frozen=True)
 class About:
-    """The object a question is about: its location and the permissions an action on it requires.
+    """The object a question is about.
 
-    They may depend on the user; `rule` then says why ("#17 is Ben's").
+    `needs` returns all permissions that an action on it requires of a user, and the reason if they
+    differ from the one asked about ("#17 is Ben's").
     """
 
     team: Team
@@ -31,8 +32,8 @@ class About:
     needs: Callable[[Permission, UUID | None], Needs]
 
 
-# Find an object by its display name. Raise NotFound if the asking actor cannot see it. Other apps
-# register theirs here.
+# Functions that find an object by its display name, or raise NotFound if the asking actor cannot
+# see it. Other apps register theirs here.
 FINDERS: dict[str, Callable[[Actor, Organization, str], About]] = {}
 
 

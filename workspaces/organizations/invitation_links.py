@@ -51,7 +51,7 @@ def one_line(text: str) -> str:
 def send_invitation(
     made: Invited, inviter: str, connection: BaseEmailBackend | None = None
 ) -> bool:
-    """Mail an invitation and return whether that worked. If not, hand the link on otherwise.
+    """Mail an invitation and return whether that worked. If not, share the link another way.
 
     Call after the commit, outside any transaction.
     """

@@ -26,7 +26,7 @@ def count_running_by(running: Running) -> None:
 
 
 def leavers_of(provider: Provider) -> list[dict[str, Any]]:
-    """Return the users gone from a provider: those with running jobs first, then the latest."""
+    """Return the users gone from a provider, latest first, those with running jobs on top."""
     rows = list(
         provider.identities.exclude(gone_since=None)
         .select_related("user")

@@ -285,7 +285,7 @@ def role_here(org: Organization, slug: str) -> dict[str, Any]:
 
 
 def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
-    """Return one's own active tokens, or all of users for those who may change members."""
+    """Return active tokens: one's own, or everybody's if one may change members."""
     rows = (
         live_tokens().filter(attempt_id=None).select_related("user", "team").order_by("-created_at")
     )
