@@ -1,3 +1,5 @@
+"""App configuration."""
+
 from django.apps import AppConfig
 
 
@@ -19,8 +21,8 @@ class WorkspacesConfig(AppConfig):
         if settings.MUSTER_ROW_SECURITY:
             row_security.build()
         pre_migrate.connect(
-            row_security.before_migrating, sender=self, dispatch_uid="open the second wall"
+            row_security.before_migrating, sender=self, dispatch_uid="row_security.before_migrating"
         )
         post_migrate.connect(
-            row_security.after_migrating, sender=self, dispatch_uid="build the second wall"
+            row_security.after_migrating, sender=self, dispatch_uid="row_security.after_migrating"
         )

@@ -1,4 +1,4 @@
-"""Housekeeping by the clock."""
+"""Periodic housekeeping."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from workspaces.tenancy.scope import platform_scope
 
 @shared_task(name="workspaces.tidy")
 def tidy() -> None:
-    """Forget answers kept for repeated requests after a day, sessions that have ended, and what applications hold no longer; tell whose time as
-    somebody else is over."""
+    """Delete expired idempotency responses, sessions and grants, and record expired impersonations."""
     end_overdue()
     RememberedAnswer.objects.filter(at__lt=clock.now() - timedelta(days=1)).delete()
     tidy_sign_ins()
@@ -35,16 +34,19 @@ def tidy() -> None:
 
 @shared_task(name="workspaces.trim_audit")
 def trim_audit() -> None:
-    """Delete the events that organizations keep no longer."""
+    """Delete events that are past their retention."""
     trim_all()
 
 
 @shared_task(name="workspaces.sync_directories")
 def sync_directories() -> None:
-    """Queue every directory whose time has come, and start a thread for what is queued. By the clock and whenever something is."""
-    with platform_scope("directories of every organization"):
+    """Queue directories that are due, and start a thread for what is queued.
+
+    Runs periodically, and whenever a sync is requested.
+    """
+    with platform_scope("sync the directories of every organization"):
         end_abandoned()
         for provider in due_providers():
-            with suppress(Conflict):  # under way already
+            with suppress(Conflict):  # already running
                 start_sync(actor=None, provider=provider)
     start_thread()

@@ -1,4 +1,4 @@
-"""Who may do what: roles, and tokens that only ever narrow."""
+"""Permissions of roles, and tokens that only restrict them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workspaces.organizations.services import add_team_member
 from workspaces.tenancy.scope import org_scope
 
 
-def test_higher_roles_may_all_that_lower_ones_may():
+def test_roles_include_permissions_of_lower_roles():
     owner, admin, member = (ORG_GRANTS[r] for r in (OrgRole.OWNER, OrgRole.ADMIN, OrgRole.MEMBER))
     assert owner > admin > member
     assert TEAM_GRANTS[TeamRole.LEAD] > TEAM_GRANTS[TeamRole.MEMBER] > TEAM_GRANTS[TeamRole.VIEWER]
@@ -36,7 +36,7 @@ def test_higher_roles_may_all_that_lower_ones_may():
     )
 
 
-def test_only_operators_may_write_what_agents_write():
+def test_agent_permissions_require_operator():
     everybody = set().union(*ORG_GRANTS.values(), *TEAM_GRANTS.values())
     assert Permission.AGENT_WRITE not in everybody
 
@@ -57,7 +57,7 @@ def _tokened(actor: Actor, story, team: Team | None, scopes: frozenset[str]) -> 
 
 
 @each("name", ["ada", "ben", "dot"])
-def test_a_token_never_widens_what_its_owner_may(story, name):
+def test_token_never_exceeds_owner(story, name):
     person = story.actor(getattr(story, name), story.atlas)
     places = (None, story.vision.id, story.speech.id, story.north.id)
     reaches = [
@@ -74,7 +74,7 @@ def test_a_token_never_widens_what_its_owner_may(story, name):
             assert mine is None or (its is not None and its <= mine)
 
 
-def test_a_token_without_a_scope_may_not_do_what_its_owner_may(story):
+def test_token_without_scope_is_denied(story):
     narrowed = _tokened(story.actor(story.ada), story, None, frozenset({"jobs:read"}))
     assert narrowed.may(Permission.JOBS_READ)
     assert not narrowed.may(Permission.JOBS_SUBMIT)
@@ -83,7 +83,7 @@ def test_a_token_without_a_scope_may_not_do_what_its_owner_may(story):
         authorize(narrowed, Permission.JOBS_SUBMIT)
 
 
-def test_a_token_of_one_team_reads_around_it_and_writes_in_it_only(story):
+def test_team_token_reads_organization_and_writes_team_only(story):
     narrowed = _tokened(story.actor(story.ada), story, story.vision, frozenset({"all"}))
     assert narrowed.may(Permission.JOBS_SUBMIT, story.vision.id)
     assert not narrowed.may(Permission.JOBS_SUBMIT, story.speech.id)
@@ -91,7 +91,7 @@ def test_a_token_of_one_team_reads_around_it_and_writes_in_it_only(story):
     assert narrowed.teams_where(Permission.JOBS_READ) == {story.vision.id}
 
 
-def test_a_token_of_one_organization_does_not_find_another_even_its_owners(story):
+def test_token_of_other_organization_is_not_found(story):
     secret = story.token(story.dot, story.atlas)
     actor = authenticate_token(secret)
     assert actor.enter(story.atlas).org_slug == "atlas"
@@ -100,20 +100,20 @@ def test_a_token_of_one_organization_does_not_find_another_even_its_owners(story
 
 
 @each("scopes", [[], ["jobs:fly"], ["all", "x"]])
-def test_a_token_with_scopes_that_do_not_exist_is_refused_and_told_which_do(story, scopes):
+def test_create_token_unknown_scopes_are_rejected(story, scopes):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="jobs:read"):
         create_token(actor=story.actor(story.ada), org=story.atlas, name="x", scopes=scopes)
 
 
 @each("days", [0, -1, 4000])
-def test_the_life_of_a_token_is_bounded(story, days):
+def test_create_token_lifetime_is_limited(story, days):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="days"):
         create_token(
             actor=story.actor(story.ada), org=story.atlas, name="x", scopes=["all"], days=days
         )
 
 
-def test_a_token_makes_no_token_that_is_wider_than_itself(story):
+def test_create_token_by_token_is_not_wider(story):
     with org_scope(story.atlas.id):
         narrow = _tokened(
             story.actor(story.ada), story, None, frozenset({"tokens:write", "jobs:read"})
@@ -126,7 +126,7 @@ def test_a_token_makes_no_token_that_is_wider_than_itself(story):
         ).row.scopes == ["jobs:read"]
 
 
-def test_a_token_of_a_team_makes_tokens_of_that_team_only(story):
+def test_create_token_by_team_token_stays_in_team(story):
     with org_scope(story.atlas.id):
         bound = _tokened(story.actor(story.ada), story, story.vision, frozenset({"all"}))
         for team in (None, story.speech):
@@ -140,7 +140,7 @@ def test_a_token_of_a_team_makes_tokens_of_that_team_only(story):
         )
 
 
-def test_a_role_in_one_team_says_nothing_about_another(story):
+def test_team_role_does_not_apply_to_other_team(story):
     ben = story.actor(story.ben)
     assert ben.teams_where(Permission.JOBS_SUBMIT) == {story.vision.id}
     with org_scope(story.atlas.id):
@@ -152,6 +152,6 @@ def test_a_role_in_one_team_says_nothing_about_another(story):
     assert ben.teams_where(Permission.JOBS_SUBMIT) == {story.vision.id}
 
 
-def test_before_an_organization_is_entered_nobody_but_an_operator_may_anything(story):
+def test_actor_outside_organization_is_denied_unless_operator(story):
     assert not any(actor_of(story.ada).may(p) for p in Permission)
     assert all(actor_of(story.dot).may(p) for p in Permission)

@@ -1,4 +1,4 @@
-"""The trail over REST and on its page: found by filters, in pages, as files, and verified."""
+"""Audit log in the API and its page: filters, pagination, exports, verification."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def found(ada, **query) -> list[str]:
     return [event["kind"] for event in answer.json()["items"]]
 
 
-def test_an_event_tells_who_what_and_what_was_before_and_after(story, ada):
+def test_event_has_actor_action_before_and_after(story, ada):
     with org_scope(story.atlas.id):
         change_team_member(
             actor=story.actor(story.ada),
@@ -66,7 +66,7 @@ def test_an_event_tells_who_what_and_what_was_before_and_after(story, ada):
     assert ada.get(API, {"kind": "team_member.changed"}).json()["items"][0]["seq"] > 0
 
 
-def test_another_organizations_events_are_never_there(story, ada):
+def test_events_of_other_organization_are_never_listed(story, ada):
     tell(story, org=story.borealis, name="canary-of-borealis")
     for query in (
         {},
@@ -101,14 +101,14 @@ def test_another_organizations_events_are_never_there(story, ada):
         ({"request": "no-such-request"}, []),
     ],
 )
-def test_filters_narrow(story, ada, query, kinds):
+def test_event_filters(story, ada, query, kinds):
     tell(story, "thing.one", name="vision")
     tell(story, "thing.two", actor="eve@atlas.example", address="10.2.3.4")
     tell(story, "thing.three", address="10.2.3.5", number=12)
     assert found(ada, **query) == kinds
 
 
-def test_every_id_of_a_request_leads_to_its_events(story, ada):
+def test_events_are_found_by_request_id(story, ada):
     ada.post(
         "/api/v1/orgs/atlas/teams",
         {"slug": "fresh"},
@@ -134,13 +134,13 @@ def test_every_id_of_a_request_leads_to_its_events(story, ada):
         ("since", "9" * 300),
     ],
 )
-def test_what_cannot_be_asked_is_said_at_its_filter(story, ada, name, value):
+def test_events_invalid_filter_is_rejected_by_name(story, ada, name, value):
     answer = ada.get(API, {name: value})
     assert answer.status_code == 400
     assert answer.json()["errors"][0]["field"] == name
 
 
-def test_pages_go_on_where_the_last_ended_and_back(story, ada):
+def test_events_pagination_goes_both_ways(story, ada):
     for n in range(7):
         tell(story, f"thing.n{'abcdefg'[n]}")
     first = ada.get(API, {"kind": "thing", "limit": 3}).json()
@@ -153,7 +153,7 @@ def test_pages_go_on_where_the_last_ended_and_back(story, ada):
     assert [event["kind"][-1] for event in back["items"]] == ["d", "c", "b"]
 
 
-def test_the_export_as_json_lines_is_everything_and_taking_it_is_an_event(story, ada):
+def test_export_jsonl_is_complete_and_recorded(story, ada):
     seal()
     lines = [
         json.loads(line)
@@ -179,7 +179,7 @@ def test_the_export_as_json_lines_is_everything_and_taking_it_is_an_event(story,
     "nasty",
     ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1+1", "＝1", '=HYPERLINK("http://x","y")'],
 )
-def test_the_export_as_csv_has_no_cell_that_a_spreadsheet_runs(story, ada, nasty):
+def test_export_csv_escapes_formulas(story, ada, nasty):
     tell(story, "thing.nasty", actor=nasty, name=nasty, before={"a": nasty})
     answer = ada.get(f"{API}/export", {"format": "csv", "kind": "thing"})
     assert (
@@ -196,7 +196,7 @@ def test_the_export_as_csv_has_no_cell_that_a_spreadsheet_runs(story, ada, nasty
 
 
 @pytest.mark.integration
-def test_an_export_holds_a_page_in_memory_whatever_its_length(story, ada):
+def test_export_memory_is_bounded(story, ada):
     record_all(
         Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"text": "x" * 500})
         for _ in range(12_000)
@@ -211,7 +211,7 @@ def test_an_export_holds_a_page_in_memory_whatever_its_length(story, ada):
 
 
 @pytest.mark.both_databases
-def test_a_verification_is_asked_for_and_its_answer_is_shown(story, ada):
+def test_verification_is_requested_and_result_shown(story, ada):
     ada.get(API)  # the first use of a token is an event
     seal()
     told = ada.get(f"{API}/chain").json()
@@ -233,14 +233,14 @@ def test_a_verification_is_asked_for_and_its_answer_is_shown(story, ada):
     assert asked() == []
 
 
-def test_what_waits_to_be_sealed_is_counted(story, ada):
+def test_unsealed_events_are_counted(story, ada):
     seal()
     tell(story)
     told = ada.get(f"{API}/chain").json()
     assert told["waiting"] >= 1 and "not sealed yet" in told["sealing"] and not told["is_late"]
 
 
-def test_the_installations_trail_is_for_operators_alone(story, ada):
+def test_installation_events_require_operator(story, ada):
     record(
         Fact(
             "cluster.connected",
@@ -263,7 +263,7 @@ def test_the_installations_trail_is_for_operators_alone(story, ada):
     assert "canary-cluster" not in ada.get(API).content.decode()
 
 
-def test_the_page_shows_the_change_the_chain_and_the_filters_of_its_url(story):
+def test_audit_page_shows_changes_chain_and_filters(story):
     with org_scope(story.atlas.id):
         change_team_member(
             actor=story.actor(story.ada),
@@ -291,7 +291,7 @@ def test_the_page_shows_the_change_the_chain_and_the_filters_of_its_url(story):
     assert "is no time" in browser.get("/atlas/audit", {"since": "yesterday"}).content.decode()
 
 
-def test_what_people_typed_is_text_on_the_page(story):
+def test_audit_page_escapes_markup(story):
     tell(
         story,
         "thing.nasty",
@@ -305,7 +305,7 @@ def test_what_people_typed_is_text_on_the_page(story):
     )
 
 
-def test_faults_stand_on_the_page_in_words(story):
+def test_audit_page_shows_chain_faults(story):
     seal()
     link = AuditLink.objects.get(chain=story.atlas.id, seq=2)
     Event.objects.filter(position=link.position).update(actor="eve@atlas.example")
@@ -314,9 +314,7 @@ def test_faults_stand_on_the_page_in_words(story):
     assert "found 1 fault" in text and "#2: the event at position" in text
 
 
-def test_the_page_costs_the_same_few_statements_for_many_events(
-    story, django_assert_max_num_queries
-):
+def test_audit_page_query_count_is_constant(story, django_assert_max_num_queries):
     record_all(
         Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example") for _ in range(300)
     )
@@ -326,7 +324,7 @@ def test_the_page_costs_the_same_few_statements_for_many_events(
         browser.get("/atlas/audit")
 
 
-def test_reading_all_goes_on_across_pages(story, monkeypatch):
+def test_reading_all_events_crosses_pages(story, monkeypatch):
     monkeypatch.setattr(reading, "CHUNK", 3)
     record_all(
         Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"n": n})

@@ -1,4 +1,4 @@
-"""Owners say how long events are kept and where they go; both are facts, and no secret is told twice."""
+"""Audit retention and forwarding: changes are recorded, and secrets are shown once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def post(client, path, body=None):
     return client.post(f"{API}{path}", body or {}, content_type="application/json")
 
 
-def test_the_days_are_set_and_told_and_a_fact(story, ada):
+def test_retention_is_set_shown_and_recorded(story, ada):
     assert ada.get(f"{API}/settings").json() == {"keep_days": None, "trouble": "", "forwards": []}
     for days in (90, None):
         answer = ada.put(f"{API}/settings", {"keep_days": days}, content_type="application/json")
@@ -35,14 +35,14 @@ def test_the_days_are_set_and_told_and_a_fact(story, ada):
 
 
 @each("days", [0, 29, -1, 36_501, "many"])
-def test_days_that_are_too_few_or_none_are_refused(ada, days):
+def test_retention_invalid_days_are_rejected(ada, days):
     assert (
         ada.put(f"{API}/settings", {"keep_days": days}, content_type="application/json").status_code
         == 400
     )
 
 
-def test_a_webhooks_secret_is_told_once_and_the_receivers_key_never(story, ada):
+def test_forward_secret_is_shown_once_and_key_never(story, ada):
     made = post(ada, "/forwards", {"target": HOOK})
     assert made.status_code == 201 and made.json()["secret"].startswith("whsec_")
     secret = made.json()["secret"]
@@ -68,12 +68,12 @@ def test_a_webhooks_secret_is_told_once_and_the_receivers_key_never(story, ada):
         "https://host/a b",
     ],
 )
-def test_a_target_that_is_none_is_refused(ada, target):
+def test_forward_invalid_target_is_rejected(ada, target):
     answer = post(ada, "/forwards", {"target": target})
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, "target")
 
 
-def test_a_place_is_named_once_and_there_is_an_end(ada):
+def test_forward_targets_are_unique_and_limited(ada):
     assert post(ada, "/forwards", {"target": HOOK}).status_code == 201
     assert post(ada, "/forwards", {"target": HOOK}).status_code == 409
     for n in range(4):
@@ -81,7 +81,7 @@ def test_a_place_is_named_once_and_there_is_an_end(ada):
     assert post(ada, "/forwards", {"target": "syslog+tls://one-more.example"}).status_code == 409
 
 
-def test_what_was_given_up_is_tried_again_and_what_is_removed_is_gone(story, ada):
+def test_forward_retry_and_removal(story, ada):
     made = post(ada, "/forwards", {"target": HOOK, "from_start": True}).json()
     AuditForward.objects.update(tries=30, dead_at=Event.objects.first().at, trouble="no")
     again = post(ada, f"/forwards/{made['id']}").json()
@@ -96,7 +96,7 @@ def test_what_was_given_up_is_tried_again_and_what_is_removed_is_gone(story, ada
     assert list(kinds) == ["audit.forward_added", "audit.forward_retried", "audit.forward_removed"]
 
 
-def test_another_organizations_place_is_not_there(story, ada):
+def test_forward_of_other_organization_is_not_found(story, ada):
     made = post(ada, "/forwards", {"target": HOOK}).json()
     cyd = story.api(story.cyd)
     for path in (
@@ -107,7 +107,7 @@ def test_another_organizations_place_is_not_there(story, ada):
     assert AuditForward.objects.count() == 1
 
 
-def test_the_page_adds_shows_the_secret_once_tries_again_and_stops(story):
+def test_audit_page_manages_forwards(story):
     browser = story.client(story.ada)
     text = browser.post("/atlas/audit", {"do": "forward", "target": HOOK}).content.decode()
     assert "whsec_" in text

@@ -1,4 +1,4 @@
-"""An operator acts as a person: sees what they see, leaves their own name behind, keeps nothing, and goes no further from there."""
+"""Impersonation: same view as the user, own name in events, and strict limits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def facts(kind):
     return list(Event.objects.filter(kind=kind).order_by("position"))
 
 
-def test_the_operator_sees_what_the_person_sees_under_a_banner(story):
+def test_impersonation_shows_users_pages_with_banner(story):
     browser = begun(story, story.ben)
     page = text(browser, "/atlas/teams")
     assert (
@@ -53,10 +53,10 @@ def test_the_operator_sees_what_the_person_sees_under_a_banner(story):
     )
     assert "Announcements" not in page
     assert browser.get("/api/v1/me").json()["email"] == "ben@atlas.example"
-    assert "act as <strong>" in text(browser, "/atlas/platform"), "also where something is refused"
+    assert "act as <strong>" in text(browser, "/atlas/platform"), "also on denied pages"
 
 
-def test_everything_done_is_the_operators_doing_on_behalf_of_the_person(story):
+def test_impersonation_events_name_operator_and_user(story):
     ensure_first_cluster()
     story.client(story.ada).post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"})
     browser = begun(story, story.ada)
@@ -71,7 +71,7 @@ def test_everything_done_is_the_operators_doing_on_behalf_of_the_person(story):
         ), kind
 
 
-def test_no_job_runs_as_the_person_and_the_page_of_a_new_one_says_why(story):
+def test_impersonation_cannot_submit_jobs(story):
     ensure_first_cluster()
     story.client(story.ada).post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"})
     browser, json = begun(story, story.ada), {"content_type": "application/json"}
@@ -85,14 +85,14 @@ def test_no_job_runs_as_the_person_and_the_page_of_a_new_one_says_why(story):
     ]
     assert [answer.status_code for answer in tries] == [403] * 2
     assert (
-        b"that is theirs alone to do"
+        b"only they can do that"
         in browser.post("/atlas/jobs/new", {"team": "vision", "yaml": "run: true"}).content
     )
     with platform_scope("test"):
         assert Job.objects.count() == 1
 
 
-def test_the_api_with_that_session_is_the_same(story):
+def test_impersonation_applies_to_api(story):
     browser = begun(story, story.ada)
     answer = browser.post(
         "/api/v1/orgs/atlas/teams", {"slug": "by-api"}, content_type="application/json"
@@ -104,7 +104,7 @@ def test_the_api_with_that_session_is_the_same(story):
     )
 
 
-def test_beginning_and_end_are_told_to_the_installation_and_the_persons_organizations(story):
+def test_impersonation_start_and_stop_are_recorded(story):
     browser = begun(story, story.ben)
     browser.post("/accounts/acting/stop/")
     for kind in ("impersonation.began", "impersonation.ended"):
@@ -119,7 +119,7 @@ def test_beginning_and_end_are_told_to_the_installation_and_the_persons_organiza
 
 
 @each("by", ["the next request", "the clock"])
-def test_an_end_by_the_clock_is_told_once(story, by):
+def test_impersonation_expiry_is_recorded_once(story, by):
     browser = begun(story, story.ben)
     Impersonation.objects.update(ends_at=clock.now() - timedelta(seconds=1))
     for _ in range(2):
@@ -127,13 +127,13 @@ def test_an_end_by_the_clock_is_told_once(story, by):
     told = facts("impersonation.ended")
     assert sorted(str(fact.org_id) for fact in told) == sorted([str(None), str(story.atlas.id)])
     assert {(fact.actor, fact.data["why"]) for fact in told} == {
-        ("dot@platform.example", "its time was over")
+        ("dot@platform.example", "expired")
     }
     assert Impersonation.objects.get().ended_at == Impersonation.objects.get().ends_at
 
 
 @each("who", ["ada", "ben"])
-def test_no_role_of_an_organization_acts_as_anybody(story, who):
+def test_impersonation_requires_operator(story, who):
     browser = begun(
         story, story.ben if who == "ada" else story.ada, browser=story.client(getattr(story, who))
     )
@@ -141,7 +141,7 @@ def test_no_role_of_an_organization_acts_as_anybody(story, who):
     assert browser.get("/api/v1/me").json()["email"] == f"{who}@atlas.example"
 
 
-def test_nobody_acts_as_an_operator_a_suspended_person_or_a_service_account(story):
+def test_impersonation_of_ineligible_accounts_is_rejected(story):
     other = User.objects.create_user("don@platform.example", "x", is_operator=True)
     with org_scope(story.atlas.id):
         account = create_service_account(
@@ -157,12 +157,12 @@ def test_nobody_acts_as_an_operator_a_suspended_person_or_a_service_account(stor
     ("why", "minutes"),
     [("", "30"), ("x" * 201, "30"), ("why", "61"), ("why", "0"), ("why", "-5"), ("why", "many")],
 )
-def test_it_needs_a_reason_and_is_an_hour_at_most(story, why, minutes):
+def test_impersonation_requires_reason_and_limits_duration(story, why, minutes):
     begun(story, story.ben, why=why, minutes=minutes)
     assert not Impersonation.objects.exists()
 
 
-def test_from_one_person_nobody_goes_on_to_another(story):
+def test_impersonation_cannot_be_nested(story):
     with org_scope(story.atlas.id):
         add_member(
             actor=story.actor(story.ada), org=story.atlas, email="amy@atlas.example", role="admin"
@@ -173,7 +173,7 @@ def test_from_one_person_nobody_goes_on_to_another(story):
     assert browser.get("/api/v1/me").json()["email"] == "ada@atlas.example"
 
 
-def test_the_session_gets_another_key_at_both_ends(story):
+def test_impersonation_rotates_session_key(story):
     browser = story.client(story.dot)
     browser.get("/atlas/teams")
     before = key_of(browser)
@@ -184,15 +184,15 @@ def test_the_session_gets_another_key_at_both_ends(story):
     browser.post("/accounts/acting/stop/")
     after = key_of(browser)
     assert clock.now() - SignIn.objects.get(key=after).created_at > timedelta(days=3), (
-        "it is as old as it was"
+        "its age is unchanged"
     )
     assert len({before, during, after}) == 3
     for old in (before, during):
-        assert BySession(old).actor() is None, "who kept a former key is nobody"
+        assert BySession(old).actor() is None, "the old session key is invalid"
     assert BySession(after).actor().email == "dot@platform.example"
 
 
-def test_the_session_stays_the_operators_in_the_list_of_sessions(story):
+def test_impersonation_session_is_listed_for_operator(story):
     browser = begun(story, story.ben)
     browser.get("/atlas/teams")
     assert not SignIn.objects.filter(user=story.ben).exists()
@@ -212,7 +212,7 @@ def test_the_session_stays_the_operators_in_the_list_of_sessions(story):
         "/api/v1/me/sessions",
     ],
 )
-def test_pages_of_the_account_are_shut(story, path):
+def test_impersonation_account_pages_are_denied(story, path):
     browser = begun(story, story.ben)
     for answer in (
         browser.get(path),
@@ -225,14 +225,14 @@ def test_pages_of_the_account_are_shut(story, path):
     assert User.objects.get(id=story.dot.id).check_password("the story's own password")
 
 
-def test_sessions_are_not_ended_in_anothers_name(story):
+def test_impersonation_cannot_end_sessions(story):
     story.client(story.ben).get("/atlas/teams")
     browser = begun(story, story.ben)
     assert browser.delete("/api/v1/me/sessions").status_code == 403
     assert SignIn.objects.filter(user=story.ben).count() == 1
 
 
-def test_no_token_is_minted_rotated_or_revoked_and_no_secret_set(story):
+def test_impersonation_cannot_write_tokens_or_secrets(story):
     with org_scope(story.atlas.id):
         create_service_account(
             actor=story.actor(story.ada), org=story.atlas, name="nightly", role="member"
@@ -261,7 +261,7 @@ def test_no_token_is_minted_rotated_or_revoked_and_no_secret_set(story):
         assert AccessToken.objects.get().revoked_at is None and not Secret.objects.exists()
 
 
-def test_who_cannot_bring_people_in_because_they_act_as_somebody_is_told_so(story):
+def test_impersonation_denied_add_member_gives_reason(story):
     browser = begun(story, story.ada)
     for path in ("members", "invitations"):
         answer = browser.post(
@@ -270,11 +270,12 @@ def test_who_cannot_bring_people_in_because_they_act_as_somebody_is_told_so(stor
             content_type="application/json",
         )
         assert (
-            answer.status_code == 403 and "You act as ada@atlas.example" in answer.content.decode()
+            answer.status_code == 403
+            and "You are impersonating ada@atlas.example" in answer.content.decode()
         ), path
 
 
-def test_owners_powers_over_owners_directories_and_rules_are_not_borrowed(story):
+def test_impersonation_excludes_owner_permissions(story):
     browser, json = begun(story, story.ada), {"content_type": "application/json"}
     assert (
         browser.patch(
@@ -297,7 +298,7 @@ def test_owners_powers_over_owners_directories_and_rules_are_not_borrowed(story)
 
 
 @each("what", ["time", "person", "operator-right", "person-rises", "stopped-elsewhere"])
-def test_it_ends_and_what_was_meant_in_their_name_is_not_done_in_ones_own(story, what):
+def test_impersonation_expired_request_is_denied(story, what):
     browser = begun(story, story.ada)
     before = key_of(browser)
     if what == "time":
@@ -318,13 +319,13 @@ def test_it_ends_and_what_was_meant_in_their_name_is_not_done_in_ones_own(story,
     )
 
 
-def test_it_ends_with_the_operators_account(story):
+def test_impersonation_ends_with_operator_account(story):
     browser = begun(story, story.ben)
     User.objects.filter(id=story.dot.id).update(is_active=False)
     assert browser.get("/atlas/teams").status_code == 302
 
 
-def test_signing_out_ends_the_operators_session(story):
+def test_impersonation_sign_out_ends_operator_session(story):
     browser = begun(story, story.ben)
     browser.post("/accounts/logout/")
     assert browser.get("/atlas/teams").status_code == 302
@@ -332,7 +333,7 @@ def test_signing_out_ends_the_operators_session(story):
 
 
 @each("over", ["time", "person"])
-def test_open_websockets_close_when_it_is_over(story, over):
+def test_impersonation_end_closes_websockets(story, over):
     way = BySession(key_of(begun(story, story.ben)))
     actor = way.actor()
     assert actor.email == "ben@atlas.example" and actor.acted_by.email == "dot@platform.example"
@@ -344,7 +345,7 @@ def test_open_websockets_close_when_it_is_over(story, over):
     assert ended({way: actor}) == {way} and way.actor() is None
 
 
-def test_an_organization_that_wants_a_second_factor_wants_it_of_the_operator_too(story):
+def test_impersonation_requires_second_factor_of_operator(story):
     User.objects.filter(id=story.ben.id).update(has_second_factor=True)
     type(story.atlas).objects.filter(id=story.atlas.id).update(requires_second_factor=True)
     browser = story.client(story.dot)
@@ -355,7 +356,7 @@ def test_an_organization_that_wants_a_second_factor_wants_it_of_the_operator_too
     assert browser.get("/atlas/teams").status_code == 302
 
 
-def test_a_forged_key_in_anothers_session_is_worth_nothing(story):
+def test_impersonation_id_in_other_session_is_denied(story):
     begun(story, story.ben)
     row = Impersonation.objects.get()
     for person in (story.ada, story.cyd):

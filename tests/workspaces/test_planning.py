@@ -1,4 +1,4 @@
-"""What a provider's groups change: the pure half, held against a second, naive reading of the same rules."""
+"""Sync plans, compared with a second, naive implementation of the rules."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def with_owners(world: World) -> World:
 
 
 def applied(world: World, made) -> World:
-    """The rows after the plan."""
+    """Return the rows after the plan."""
     known = {k.id: k for k in world.known} | {after.id: after for _, after in made.identities}
     for n in made.newcomers:
         known[n.id] = Known(
@@ -145,7 +145,7 @@ def applied(world: World, made) -> World:
 
 
 def given_by(rule_list, groups, org_id):
-    """By the definition: for each place the first rule that fits."""
+    """Return roles by definition: the first matching rule for each organization or team."""
     fitting = [
         r for r in rule_list if org_id in (None, r.org_id) and (r.group == "*" or r.group in groups)
     ]
@@ -157,7 +157,7 @@ def given_by(rule_list, groups, org_id):
 
 @settings(deadline=None)
 @given(rules(), people(), worlds())
-def test_a_plan_that_was_applied_leaves_nothing_to_do(rule_list, named, world):
+def test_plan_applied_twice_is_empty(rule_list, named, world):
     after = applied(world, plan(rule_list, named, world))
     again = plan(rule_list, named, after)
     assert again.is_empty, again
@@ -165,7 +165,7 @@ def test_a_plan_that_was_applied_leaves_nothing_to_do(rule_list, named, world):
 
 @settings(deadline=None)
 @given(rules(), people(), worlds())
-def test_what_was_given_by_hand_or_by_another_provider_is_never_touched(rule_list, named, world):
+def test_plan_keeps_roles_from_other_sources(rule_list, named, world):
     made = plan(rule_list, named, world)
     assert all(c.before is None or c.before.provider_id == PROVIDER for c in made.changes)
     mine = [s for s in applied(world, made).seats if s.provider_id != PROVIDER]
@@ -176,9 +176,7 @@ def test_what_was_given_by_hand_or_by_another_provider_is_never_touched(rule_lis
 
 @settings(deadline=None)
 @given(rules(), people(), worlds())
-def test_afterwards_each_named_person_has_what_the_first_fitting_rules_say_and_nothing_else_of_it(
-    rule_list, named, world
-):
+def test_plan_gives_roles_of_first_matching_rules(rule_list, named, world):
     made = plan(rule_list, named, world)
     after, spared = applied(world, made), {user for user, _ in made.spared}
     users = {k.subject: k.user_id for k in after.known}
@@ -205,12 +203,12 @@ def test_afterwards_each_named_person_has_what_the_first_fitting_rules_say_and_n
 
 @settings(deadline=None)
 @given(rules(), people(), worlds())
-def test_an_organization_that_had_an_owner_keeps_one(rule_list, named, world):
+def test_plan_keeps_last_owner(rule_list, named, world):
     after = applied(world, plan(rule_list, named, world))
     assert all(after.owners[org] for org in ORGS if world.owners[org])
 
 
-def test_an_owner_who_is_switched_on_again_counts_as_one():
+def test_plan_counts_reenabled_owner():
     known = [
         Known(UUID(int=1), "s0", user_of("s0"), "s0@x.example"),
         Known(UUID(int=2), "s1", user_of("s1"), "s1@x.example", is_gone=True, is_active=False),
@@ -241,19 +239,19 @@ def some(count: int) -> list[Person]:
     return [Person(f"s{n}", f"s{n}@x.example") for n in range(count)]
 
 
-def test_an_answer_with_nobody_in_it_is_stopped_however_few_there_were():
+def test_plan_empty_answer_is_stopped():
     for count in (1, 3, 5, 100):
         assert f"from {count} of the {count}" in plan(EVERYBODY, [], world_of(count)).objection()
 
 
-def test_a_few_may_vanish_and_a_fifth_may_and_one_more_may_not():
+def test_plan_stops_above_loss_threshold():
     assert not plan(EVERYBODY, some(5), world_of(10)).objection()
     assert plan(EVERYBODY, some(4), world_of(10)).objection()
     assert not plan(EVERYBODY, some(80), world_of(100)).objection()
     assert plan(EVERYBODY, some(79), world_of(100)).objection()
 
 
-def test_losses_that_somebody_accepted_no_longer_count():
+def test_plan_ignores_accepted_losses():
     made = plan(EVERYBODY, some(1), world_of(10))
     assert made.objection() and not made.objection(made.losses)
     assert plan(EVERYBODY, [], world_of(10)).objection(frozenset()) and plan(
@@ -261,19 +259,19 @@ def test_losses_that_somebody_accepted_no_longer_count():
     ).objection(made.losses)
 
 
-def test_who_vanishes_from_an_organizations_directory_is_suspended_there_and_stays_switched_on():
+def test_plan_missing_in_org_directory_suspends_membership_only():
     made = plan(EVERYBODY, some(2), world_of(3))
     assert [(c.seat.user_id, c.seat.is_suspended) for c in made.changes] == [
         (UUID(int=1002), True)
     ] and not made.off
 
 
-def test_who_vanishes_from_the_installations_directory_is_switched_off_with_their_roles_left():
+def test_plan_missing_in_installation_directory_disables_account():
     made = plan(EVERYBODY, some(2), world_of(3, None))
     assert [k.user_id for k in made.off] == [UUID(int=1002)] and not made.changes
 
 
-def test_who_was_switched_off_by_hand_is_not_switched_on_by_a_return():
+def test_plan_keeps_account_disabled_by_hand():
     world = world_of(2, None)
     by_hand = replace(world, known=[world.known[0], replace(world.known[1], is_active=False)])
     gone = applied(by_hand, plan(EVERYBODY, some(1), by_hand))
@@ -282,13 +280,13 @@ def test_who_was_switched_off_by_hand_is_not_switched_on_by_a_return():
     assert [k.user_id for k in plan(EVERYBODY, some(2), by_directory).on] == [UUID(int=1001)]
 
 
-def test_an_organizations_directory_never_switches_an_account_on():
+def test_plan_org_directory_never_enables_accounts():
     world = world_of(1)
     off = replace(world, known=[replace(world.known[0], is_active=False, is_gone=True)])
     assert not plan(EVERYBODY, some(1), off).on
 
 
-def test_an_address_that_has_an_account_is_not_linked_until_somebody_says_so():
+def test_plan_existing_address_is_linked_only_on_confirmation():
     taken = {"s0@x.example": UUID(int=77)}
     world = World(PROVIDER, None, taken=taken)
     made = plan(EVERYBODY, some(1), world)
@@ -298,7 +296,7 @@ def test_an_address_that_has_an_account_is_not_linked_until_somebody_says_so():
     assert plan(EVERYBODY, some(1), world, links={"s0": UUID(int=78)}).clashes
 
 
-def test_of_two_newcomers_with_one_address_the_second_is_left_out():
+def test_plan_duplicate_address_skips_second_user():
     pair = [Person("s0", "same@x.example"), Person("s1", "same@x.example")]
     made = plan(EVERYBODY, pair, World(PROVIDER, None))
     assert [n.person.subject for n in made.newcomers] == ["s0"] and [
@@ -306,11 +304,11 @@ def test_of_two_newcomers_with_one_address_the_second_is_left_out():
     ] == ["s1"]
 
 
-def test_nobody_gets_an_account_whom_no_rule_gives_anything():
+def test_plan_without_matching_rule_creates_no_account():
     assert plan([Rule("cn=a", ORGS[0], None, "member")], some(3), World(PROVIDER, None)).is_empty
 
 
-def test_the_last_operator_is_not_switched_off_by_a_directory():
+def test_plan_keeps_last_operator_enabled():
     world = world_of(1, None)
     world = replace(
         world,
@@ -323,7 +321,7 @@ def test_the_last_operator_is_not_switched_off_by_a_directory():
     ]
 
 
-def test_somebody_who_is_named_again_under_another_subject_loses_nothing():
+def test_plan_changed_subject_loses_nothing():
     world = world_of(1)
     again = Person("new", "s0@x.example")
     linked = applied(

@@ -1,4 +1,4 @@
-"""Second factors: set up, asked for at sign-in, used once; and organizations that require them, at every door."""
+"""Second factors: setup, sign-in, single use, and organizations that require them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def no_counts_of_other_tests(db):
 
 @contextmanager
 def at(seconds: float):
-    """The clock of whoever checks a code, that much later."""
+    """Advance the clock of the code check by some seconds."""
     real = time.time
     with mock.patch.object(totp.time, "time", side_effect=lambda: real() + seconds):
         yield
@@ -69,7 +69,7 @@ def is_in(browser: Client) -> bool:
     return browser.get("/atlas/teams").status_code == 200
 
 
-def test_after_the_password_the_code_is_asked_for(story):
+def test_sign_in_with_factor_asks_for_code(story):
     with_app(story.ada)
     browser, answer = signing_in(story.ada)
     assert answer["Location"] == "/accounts/2fa/authenticate/" and not is_in(browser)
@@ -80,7 +80,7 @@ def test_after_the_password_the_code_is_asked_for(story):
     assert is_in(browser)
 
 
-def test_a_code_lets_nobody_in_twice_not_even_when_the_cache_forgets(story):
+def test_code_is_single_use_even_after_cache_loss(story):
     with_app(story.ada)
     used = code()
     first, _ = signing_in(story.ada)
@@ -98,7 +98,7 @@ def test_a_code_lets_nobody_in_twice_not_even_when_the_cache_forgets(story):
     assert is_in(second)
 
 
-def test_wrong_codes_are_counted_and_the_right_one_no_longer_helps(story):
+def test_wrong_codes_block_correct_code(story):
     with_app(story.ada)
     browser, _ = signing_in(story.ada)
     for wrong in range(6):
@@ -107,7 +107,7 @@ def test_wrong_codes_are_counted_and_the_right_one_no_longer_helps(story):
     assert not is_in(browser)
 
 
-def test_a_recovery_code_lets_in_once(story):
+def test_recovery_code_is_single_use(story):
     codes = RecoveryCodes.activate(with_app(story.ada)).generate_codes()
     for expected in (True, False):
         browser, _ = signing_in(story.ada)
@@ -115,7 +115,7 @@ def test_a_recovery_code_lets_in_once(story):
         assert is_in(browser) == expected
 
 
-def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_sessions(
+def test_factor_setup_shows_recovery_codes_and_ends_sessions(
     story, django_capture_on_commit_callbacks
 ):
     other, _ = signing_in(story.ada)
@@ -143,19 +143,20 @@ def test_setting_the_app_up_shows_the_recovery_codes_once_and_ends_other_session
     )
 
 
-def test_keys_are_stored_encrypted_only(story):
+def test_factor_keys_are_encrypted(story):
     RecoveryCodes.activate(with_app(story.ada))
     stored = Authenticator.objects.get(type="totp").data["secret"]
     assert KEY not in str(list(Authenticator.objects.values_list("data", flat=True)))
     assert vault.decrypt(stored.encode(), PURPOSE).decode() == KEY
 
 
-def test_the_persons_row_says_whether_they_have_one_however_it_goes(story):
+def test_has_second_factor_follows_setup_and_removal(story):
     with_app(story.ada)
     RecoveryCodes.activate(story.ada)
     assert User.objects.get(id=story.ada.id).has_second_factor
     Authenticator.objects.filter(type="totp").delete()
-    assert not User.objects.get(id=story.ada.id).has_second_factor  # recovery codes alone are none
+    # Recovery codes alone do not count
+    assert not User.objects.get(id=story.ada.id).has_second_factor
 
 
 @pytest.fixture
@@ -167,7 +168,7 @@ def strict(story):
     return story
 
 
-def test_a_member_without_one_is_led_to_the_page_where_they_add_it_and_then_let_in(strict):
+def test_strict_org_redirects_to_factor_setup(strict):
     browser = strict.client(strict.ben)
     answer = browser.get("/atlas/teams")
     assert (answer.status_code, answer["Location"]) == (302, "/accounts/2fa/")
@@ -180,7 +181,7 @@ def test_a_member_without_one_is_led_to_the_page_where_they_add_it_and_then_let_
     assert browser.get("/atlas/teams").status_code == 200
 
 
-def test_their_programs_are_told_why(story, request):
+def test_strict_org_denies_tokens_with_reason(story, request):
     secret = story.token(story.ben)
     strict = request.getfixturevalue("strict")
     api = Client(headers={"Authorization": f"Bearer {secret}"})
@@ -198,12 +199,12 @@ def test_their_programs_are_told_why(story, request):
     assert api.get("/api/v1/orgs/atlas/teams").status_code == 200
 
 
-def test_websockets_are_no_way_around(strict):
+def test_strict_org_denies_websockets(strict):
     with no_scope(), pytest.raises(NotPermitted):
         grant(actor_of(strict.ben), f"jobs:{strict.atlas.id.hex}")
 
 
-def test_service_accounts_and_jobs_that_run_go_on(strict):
+def test_strict_org_allows_service_accounts_and_running_jobs(strict):
     with org_scope(strict.atlas.id):
         ada = strict.actor(strict.ada)
         row = create_service_account(actor=ada, org=strict.atlas, name="nightly")
@@ -217,14 +218,14 @@ def test_service_accounts_and_jobs_that_run_go_on(strict):
             assert authenticate_token(raw).enter(strict.atlas).org_id == strict.atlas.id
 
 
-def test_other_organizations_ask_for_none_and_operators_are_no_exception(strict):
+def test_strict_org_applies_to_operators_but_not_other_orgs(strict):
     with no_scope():
         assert strict.actor(strict.cyd).org_id == strict.borealis.id
         with pytest.raises(NotPermitted):
             strict.actor(strict.dot)
 
 
-def test_nobody_requires_what_they_do_not_have_themselves(story):
+def test_require_second_factor_without_own_factor_is_conflict(story):
     with org_scope(story.atlas.id):
         with pytest.raises(Conflict):
             require_second_factor(actor=story.actor(story.ada), org=story.atlas, is_required=True)
@@ -235,7 +236,7 @@ def test_nobody_requires_what_they_do_not_have_themselves(story):
             )
 
 
-def test_taking_the_last_factor_off_shuts_the_door_at_the_next_request(strict):
+def test_removing_last_factor_denies_next_request(strict):
     browser = strict.client(strict.ada)
     assert browser.get("/atlas/teams").status_code == 200
     Authenticator.objects.all().delete()
@@ -253,10 +254,8 @@ def test_taking_the_last_factor_off_shuts_the_door_at_the_next_request(strict):
         ("sam", "/accounts/sessions/", False),
     ],
 )
-def test_who_came_by_one_organizations_provider_does_not_touch_what_lets_in_to_the_account(
-    story, person, path, is_shut
-):
-    """Its administrators choose whom the provider names: else they could add a factor of theirs to anybody's account."""
+def test_org_provider_session_cannot_change_factors(story, person, path, is_shut):
+    """Check that administrators of a provider cannot add their own factor to an account."""
     with org_scope(story.atlas.id):
         sam = add_member(
             actor=story.actor(story.ada), org=story.atlas, email="sam@atlas.example"
@@ -268,7 +267,7 @@ def test_who_came_by_one_organizations_provider_does_not_touch_what_lets_in_to_t
     assert (browser.get(path).status_code == 403) == is_shut
 
 
-def test_whom_the_organizations_own_provider_let_in_needs_no_further_factor(strict):
+def test_org_provider_session_needs_no_second_factor(strict):
     browser = strict.client(strict.ben)
     session = browser.session
     session[ONLY_ORG] = str(strict.atlas.id)
@@ -276,7 +275,7 @@ def test_whom_the_organizations_own_provider_let_in_needs_no_further_factor(stri
     assert browser.get("/atlas/teams").status_code == 200
 
 
-def test_a_reset_password_does_not_pass_by_the_second_factor(story):
+def test_password_reset_still_requires_second_factor(story):
     with_app(story.ada)
     browser = Client()
     page = browser.get(reset_link(story.ada), follow=True)
@@ -292,7 +291,7 @@ def test_a_reset_password_does_not_pass_by_the_second_factor(story):
 
 
 @each(("late", "lets_in"), [(0, True), (25, True), (90, False), (-90, False), (3600, False)])
-def test_a_code_is_good_for_its_half_minute_and_the_one_beside_it(story, late, lets_in):
+def test_code_is_valid_for_adjacent_time_steps(story, late, lets_in):
     with_app(story.ada)
     browser, _ = signing_in(story.ada)
     given = code()
@@ -301,7 +300,7 @@ def test_a_code_is_good_for_its_half_minute_and_the_one_beside_it(story, late, l
     assert is_in(browser) == lets_in
 
 
-def test_seeds_and_codes_are_random_and_long_enough(story):
+def test_seeds_and_codes_have_enough_entropy(story):
     seeds = {totp.generate_totp_secret() for _ in range(50)}
     assert len(seeds) == 50 and all(len(seed) * 5 >= 160 for seed in seeds)
     codes = RecoveryCodes.activate(with_app(story.ada)).generate_codes()
@@ -320,7 +319,7 @@ CHANGES = [
 
 
 @each("path", CHANGES)
-def test_changing_how_one_signs_in_asks_for_proof_again(story, path):
+def test_changing_factors_requires_reauthentication(story, path):
     if "totp/activate" not in path:
         with_app(story.ada)
         RecoveryCodes.activate(story.ada)

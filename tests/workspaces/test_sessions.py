@@ -1,4 +1,4 @@
-"""Where one is signed in: what is listed, who may end it, and what its end means."""
+"""Sessions: the list, permission to end them, and the effects."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def browsing(story, person, agent=FIREFOX, address="192.0.2.7") -> Client:
     return browser
 
 
-def test_a_session_is_listed_with_device_address_and_times(story):
+def test_session_is_listed_with_device_address_and_times(story):
     browser = browsing(story, story.ada)
     browsing(story, story.ben)
     [row] = sessions_of(story.ada.id, browser.session.session_key)
@@ -55,7 +55,7 @@ def test_a_session_is_listed_with_device_address_and_times(story):
     assert "Firefox on Linux" in page and "this one" in page
 
 
-def test_a_session_is_written_once_a_minute(story, django_assert_num_queries):
+def test_session_use_is_written_once_a_minute(story, django_assert_num_queries):
     browser = browsing(story, story.ada)
     before = SignIn.objects.get().last_seen_at
     browser.get("/accounts/sessions/")
@@ -65,7 +65,7 @@ def test_a_session_is_written_once_a_minute(story, django_assert_num_queries):
     assert SignIn.objects.get().last_seen_at > before
 
 
-def test_one_other_session_is_signed_out_and_its_websocket_with_it(story):
+def test_session_sign_out_closes_websocket(story):
     here, there = browsing(story, story.ada), browsing(story, story.ada, address="198.51.100.9")
     way = BySession(there.session.session_key)
     other = next(
@@ -78,11 +78,11 @@ def test_one_other_session_is_signed_out_and_its_websocket_with_it(story):
     assert ended({way: actor_of(story.ada)}) == {way} and way.actor() is None
     told = Event.objects.get(kind="session.ended")
     assert told.data["address"] == "198.51.100.9" and told.org_id == story.atlas.id, (
-        "auditors of her organization see it"
+        "auditors of her organization see the event"
     )
 
 
-def test_all_others_are_signed_out_and_nobody_elses(story):
+def test_sign_out_others_keeps_current_and_other_users(story):
     here, *others = [browsing(story, story.ada) for _ in range(3)]
     bens = browsing(story, story.ben)
     here.post("/accounts/sessions/")
@@ -94,7 +94,7 @@ def test_all_others_are_signed_out_and_nobody_elses(story):
     ]
 
 
-def test_nobody_ends_the_session_of_another(story):
+def test_session_of_other_user_cannot_be_ended(story):
     browsing(story, story.ben)
     row = SignIn.objects.get()
     for pk in (row.id, uuid4()):
@@ -104,18 +104,18 @@ def test_nobody_ends_the_session_of_another(story):
     assert SignIn.objects.filter(id=row.id).exists()
 
 
-def test_nonsense_ends_nothing(story):
+def test_session_sign_out_invalid_id_ends_nothing(story):
     browser = browsing(story, story.ada)
     assert browser.post("/accounts/sessions/", {"id": "nonsense"}).status_code == 302
     assert SignIn.objects.count() == 1
 
 
-def test_nobody_and_tokens_have_no_such_page(story):
+def test_sessions_page_denies_anonymous_and_tokens(story):
     assert Client().get("/accounts/sessions/")["Location"].startswith("/accounts/login/")
     assert story.api(story.ada).get("/accounts/sessions/").status_code == 302
 
 
-def test_ended_sessions_are_not_listed_and_go(story):
+def test_ended_sessions_are_not_listed(story):
     browser = browsing(story, story.ada)
     browser.logout()
     assert sessions_of(story.ada.id) == []
@@ -124,7 +124,7 @@ def test_ended_sessions_are_not_listed_and_go(story):
     assert end_others(story.ada.id, None, actor="") == 0
 
 
-def test_sessions_that_are_over_are_kept_no_longer(story):
+def test_expired_sessions_are_deleted(story):
     browsing(story, story.ada)
     browsing(story, story.ben)
     Session.objects.filter(session_key=SignIn.objects.get(user=story.ada).key).update(
@@ -154,7 +154,7 @@ def test_sessions_that_are_over_are_kept_no_longer(story):
         ),
     ],
 )
-def test_a_device_is_named_as_people_name_it(agent, name):
+def test_device_has_readable_name(agent, name):
     assert device(agent) == name
 
 
@@ -168,9 +168,7 @@ def test_a_device_is_named_as_people_name_it(agent, name):
     ],
 )
 @each("by", ["the next request", "the clock"])
-def test_a_session_ends_when_it_was_not_used_for_three_days_and_after_two_weeks_of_use(
-    story, row, is_in, by
-):
+def test_session_expires_when_idle_and_absolutely(story, row, is_in, by):
     browser = browsing(story, story.ada)
     key = browser.session.session_key
     [(name, hours)] = row.items()
@@ -188,7 +186,7 @@ def test_a_session_ends_when_it_was_not_used_for_three_days_and_after_two_weeks_
     assert (BySession(key).actor() is not None) == is_in
 
 
-def test_signing_in_gives_a_new_key_that_nobody_guesses_and_ends_the_former(story):
+def test_sign_in_rotates_random_session_key(story):
     browser, keys = Client(), []
     for _ in range(3):
         browser.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})

@@ -1,4 +1,4 @@
-"""When a token begins and ceases to let somebody in; the tokens that jobs carry."""
+"""Lifetime of tokens, and the tokens of jobs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workspaces.models import AccessToken
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
-def test_a_single_wrong_character_is_seen_without_asking_the_database(story):
+def test_token_wrong_character_fails_without_query(story):
     secret = story.token(story.ada)
     with CaptureQueriesContext(connection) as asked:
         for at in range(len(secret)):
@@ -34,7 +34,7 @@ def test_a_single_wrong_character_is_seen_without_asking_the_database(story):
     assert len(asked) == 0
 
 
-def test_a_token_ends_at_its_hour_and_not_before(story):
+def test_token_expires_exactly_on_time(story):
     secret = story.token(story.ada)
     with platform_scope("test"):
         end = AccessToken.objects.get().expires_at
@@ -44,7 +44,7 @@ def test_a_token_ends_at_its_hour_and_not_before(story):
         assert authenticate_token(secret) is None
 
 
-def test_a_token_without_an_end_works_in_a_hundred_years(story):
+def test_token_without_expiry_never_expires(story):
     with org_scope(story.atlas.id):
         made = create_token(
             actor=story.actor(story.ada),
@@ -57,16 +57,14 @@ def test_a_token_without_an_end_works_in_a_hundred_years(story):
         assert authenticate_token(made.secret)
 
 
-def test_a_token_of_somebody_who_was_switched_off_lets_nobody_in(story):
+def test_token_of_disabled_user_is_invalid(story):
     secret = story.token(story.ben)
     story.ben.is_active = False
     story.ben.save()
     assert authenticate_token(secret) is None
 
 
-def test_a_token_outlives_a_change_of_the_secret_key_only_while_the_old_one_is_listed(
-    story, settings
-):
+def test_token_survives_key_rotation_with_fallback_only(story, settings):
     secret, old = story.token(story.ada), settings.SECRET_KEY
     settings.SECRET_KEY = "another key, made today and long enough to be one"
     assert authenticate_token(secret) is None
@@ -74,7 +72,7 @@ def test_a_token_outlives_a_change_of_the_secret_key_only_while_the_old_one_is_l
     assert authenticate_token(secret)
 
 
-def test_the_last_use_is_noted_at_most_every_minute_and_where_it_came_from(story):
+def test_token_last_use_is_written_once_a_minute(story):
     secret, begin = story.token(story.ada), clock.now()
 
     def used_at(seconds: float):
@@ -95,7 +93,7 @@ def _attempt_token(story, attempt_id):
         )[0]
 
 
-def test_the_token_of_an_attempt_dies_with_it(story):
+def test_attempt_token_ends_with_attempt(story):
     attempt_id = uuid7()
     secret = _attempt_token(story, attempt_id)
     assert authenticate_token(secret)
@@ -104,7 +102,7 @@ def test_the_token_of_an_attempt_dies_with_it(story):
     assert authenticate_token(secret) is None
 
 
-def test_the_token_of_an_attempt_reaches_its_own_team_only(story):
+def test_attempt_token_is_limited_to_team(story):
     actor = authenticate_token(_attempt_token(story, uuid7())).enter(story.atlas)
     assert actor.may("jobs:submit", story.vision.id)
     assert not actor.may("jobs:submit", story.speech.id)
@@ -112,7 +110,7 @@ def test_the_token_of_an_attempt_reaches_its_own_team_only(story):
     assert not actor.may("jobs:exec", story.vision.id)
 
 
-def test_an_attempt_that_is_handed_over_again_has_one_token_the_same(story):
+def test_attempt_token_issued_twice_is_same(story):
     attempt_id = uuid7()
     first, second = _attempt_token(story, attempt_id), _attempt_token(story, attempt_id)
     assert first == second
@@ -123,7 +121,7 @@ def test_an_attempt_that_is_handed_over_again_has_one_token_the_same(story):
     assert _attempt_token(story, uuid7()) != first
 
 
-def test_the_token_of_an_attempt_cannot_be_told_from_its_id_without_the_key(story, settings):
+def test_attempt_token_depends_on_secret_key(story, settings):
     attempt_id = uuid7()
     first = secret_of_attempt(attempt_id)
     settings.SECRET_KEY = "another key, made today and long enough to be one"

@@ -1,4 +1,4 @@
-"""A token's successor, the time for which both work, and the networks that a token is bound to."""
+"""Token rotation: successor, overlap, and networks."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def made(story, person=None, **more):
     )
 
 
-def test_the_old_token_works_for_the_overlap_and_the_new_one_from_now_on(atlas):
+def test_rotate_token_both_work_during_overlap(atlas):
     old = made(
         atlas,
         days=30,
@@ -53,19 +53,19 @@ def test_the_old_token_works_for_the_overlap_and_the_new_one_from_now_on(atlas):
     assert Event.objects.get(kind="token.rotated").data["successor"] == str(new.row.id)
 
 
-def test_an_overlap_never_makes_a_token_live_longer(atlas):
+def test_rotate_token_overlap_never_extends_lifetime(atlas):
     old = made(atlas, days=1)
     rotate_token(actor=atlas.actor(atlas.ben), token_id=old.row.id, overlap_hours=168)
     assert AccessToken.objects.get(id=old.row.id).expires_at == old.row.expires_at
 
 
-def test_without_an_overlap_the_old_token_ends_at_once(atlas):
+def test_rotate_token_without_overlap_ends_old_at_once(atlas):
     old = made(atlas)
     rotate_token(actor=atlas.actor(atlas.ben), token_id=old.row.id, overlap_hours=0)
     assert authenticate_token(old.secret) is None
 
 
-def test_a_token_is_rotated_once(atlas):
+def test_rotate_token_twice_is_conflict(atlas):
     old, ben = made(atlas), atlas.actor(atlas.ben)
     rotate_token(actor=ben, token_id=old.row.id)
     with pytest.raises(Conflict):
@@ -73,13 +73,13 @@ def test_a_token_is_rotated_once(atlas):
     assert AccessToken.objects.count() == 2
 
 
-def test_not_even_an_owner_rotates_the_token_of_another_person(atlas):
+def test_rotate_token_of_other_user_is_not_found(atlas):
     bens = made(atlas)
     with pytest.raises(NotFound):
         rotate_token(actor=atlas.actor(atlas.ada), token_id=bens.row.id)
 
 
-def test_a_token_may_rotate_itself_but_none_that_can_more(atlas):
+def test_rotate_token_by_token_only_if_not_wider(atlas):
     wide, narrow = made(atlas), made(atlas, scopes=["tokens:write"])
     actor = authenticate_token(narrow.secret).enter(atlas.atlas)
     with pytest.raises(NotPermitted):
@@ -88,13 +88,13 @@ def test_a_token_may_rotate_itself_but_none_that_can_more(atlas):
 
 
 @each("hours", [-1, 169])
-def test_an_overlap_has_bounds(atlas, hours):
+def test_rotate_token_invalid_overlap_is_rejected(atlas, hours):
     with pytest.raises(InvalidInput):
         rotate_token(actor=atlas.actor(atlas.ben), token_id=made(atlas).row.id, overlap_hours=hours)
 
 
 @each("end", ["revoked", "left"])
-def test_what_has_ended_has_no_successor(atlas, end):
+def test_rotate_token_ended_is_not_found(atlas, end):
     old, ben = made(atlas), atlas.actor(atlas.ben)
     if end == "revoked":
         revoke_token(actor=ben, token_id=old.row.id)
@@ -104,7 +104,7 @@ def test_what_has_ended_has_no_successor(atlas, end):
         rotate_token(actor=ben, token_id=old.row.id)
 
 
-def test_a_token_bound_to_networks_makes_none_that_is_bound_less(atlas):
+def test_network_token_cannot_create_wider_token(atlas):
     bound = made(atlas, networks=["10.0.0.0/8"])
     actor: Actor = authenticate_token(bound.secret, "10.9.9.9").enter(atlas.atlas)
     for networks in ([], ["192.0.2.0/24"]):
@@ -117,7 +117,7 @@ def test_a_token_bound_to_networks_makes_none_that_is_bound_less(atlas):
     ).row.networks == ["10.1.0.0/16"]
 
 
-def test_from_elsewhere_a_token_is_refused_in_words_and_told_once_a_minute(atlas):
+def test_network_token_from_elsewhere_is_denied_and_recorded(atlas):
     bound = made(atlas, networks=["10.0.0.0/8"])
 
     def asked(address: str, **headers: str):

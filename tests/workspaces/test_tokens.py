@@ -1,4 +1,4 @@
-"""The form of tokens, what narrows them, and how they end."""
+"""Tokens: format, restrictions and revocation."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ from workspaces.organizations.services import (
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
-def test_a_new_token_is_well_formed_and_no_two_are_alike():
+def test_new_secret_is_well_formed_and_unique():
     made = {new_secret() for _ in range(200)}
     assert len(made) == 200 and all(map(is_well_formed, made)) and all(len(t) == 42 for t in made)
 
 
 @given(st.integers(4, 41), st.characters(categories=["L", "N"]))
-def test_a_typing_error_fails_without_a_look_up(at, letter):
+def test_token_typing_error_fails_without_query(at, letter):
     good = new_secret()
     bad = good[:at] + letter + good[at + 1 :]
     assert is_well_formed(bad) == (bad == good)
 
 
 @each("raw", ["", "mst_", "x" * 42, "mst_" + "0" * 38, "é" * 42])
-def test_nonsense_is_nobody(db, raw):
+def test_token_malformed_is_invalid(db, raw):
     assert authenticate_token(raw) is None
 
 
-def test_only_the_digest_is_stored(story):
+def test_token_only_digest_is_stored(story):
     secret = story.token(story.ada)
     with platform_scope("test"):
         row = AccessToken.objects.get()
     assert row.digest == digest_of(secret) and secret not in str(vars(row))
 
 
-def test_a_token_ends_by_time_by_revoking_and_with_its_owner(story):
+def test_token_ends_by_expiry_revocation_or_owner(story):
     secret = story.token(story.ada)
     assert authenticate_token(secret).email == story.ada.email
     with clock.frozen(clock.now() + timedelta(days=91)):
@@ -70,7 +70,7 @@ def test_a_token_ends_by_time_by_revoking_and_with_its_owner(story):
     assert authenticate_token(secret) is None
 
 
-def test_a_token_made_under_an_older_key_still_works_while_that_key_is_kept(story, settings):
+def test_token_of_fallback_key_works(story, settings):
     secret = story.token(story.ada)
     settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = (
         [settings.SECRET_KEY],
@@ -79,7 +79,7 @@ def test_a_token_made_under_an_older_key_still_works_while_that_key_is_kept(stor
     assert authenticate_token(secret) is not None
 
 
-def test_a_token_never_does_more_than_its_scopes_or_its_owner(story):
+def test_token_is_limited_by_scopes_and_owner(story):
     narrow = authenticate_token(story.token(story.ada, scopes=("jobs:read",))).enter(story.atlas)
     assert narrow.may(P.JOBS_READ, story.vision.id) and not narrow.may(
         P.JOBS_SUBMIT, story.vision.id
@@ -90,7 +90,7 @@ def test_a_token_never_does_more_than_its_scopes_or_its_owner(story):
         bens.enter(story.borealis)
 
 
-def test_a_token_bound_to_a_team_works_there_only(story):
+def test_team_token_works_in_team_only(story):
     with org_scope(story.atlas.id):
         made = create_token(
             actor=story.actor(story.ada),
@@ -107,7 +107,7 @@ def test_a_token_bound_to_a_team_works_there_only(story):
     )
 
 
-def test_a_token_cannot_make_a_wider_one(story):
+def test_token_cannot_create_wider_token(story):
     narrow = authenticate_token(story.token(story.ada, scopes=("tokens:write", "jobs:read"))).enter(
         story.atlas
     )
@@ -129,14 +129,14 @@ def test_a_token_cannot_make_a_wider_one(story):
         ("a\nb", ["all"], 1),
     ],
 )
-def test_what_cannot_be_is_refused_by_field(story, name, scopes, days):
+def test_create_token_invalid_fields_are_rejected(story, name, scopes, days):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput):
         create_token(
             actor=story.actor(story.ada), org=story.atlas, name=name, scopes=scopes, days=days
         )
 
 
-def test_who_leaves_loses_their_tokens(story):
+def test_removed_member_tokens_are_revoked(story):
     with org_scope(story.atlas.id):
         add = story.actor(story.ada)
         bound = create_token(
@@ -155,7 +155,7 @@ def test_who_leaves_loses_their_tokens(story):
     assert authenticate_token(free) is None
 
 
-def test_nobody_ends_a_token_that_is_not_theirs_unless_they_manage_members(story):
+def test_revoke_token_of_other_user_requires_members_write(story):
     story.token(story.ada)
     with org_scope(story.atlas.id):
         row = AccessToken.objects.get()
@@ -165,7 +165,7 @@ def test_nobody_ends_a_token_that_is_not_theirs_unless_they_manage_members(story
         revoke_token(actor=story.actor(story.cyd), token_id=row.id)
 
 
-def test_the_command_prints_the_token_and_nothing_else(story):
+def test_create_token_command_prints_token_only(story):
     out = StringIO()
     call_command(
         "create_token",
@@ -188,7 +188,7 @@ def test_the_command_prints_the_token_and_nothing_else(story):
             call_command("create_token", *wrong, "--scopes", "all", stdout=out)
 
 
-def test_authorize_names_the_permission_that_is_missing(story):
+def test_authorize_denied_names_permission(story):
     with pytest.raises(NotPermitted) as caught:
         authorize(actor_of(story.ben).enter(story.atlas), P.QUOTAS_WRITE)
     assert "quotas:write" in caught.value.message

@@ -1,4 +1,4 @@
-"""A token is worth no more than the session that made it: one that an organization's own provider vouched for."""
+"""Tokens created in a session of an organization's own provider allow no more than it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 @pytest.fixture
 def corp(story) -> Provider:
-    """Atlas' own, which knows Ben."""
+    """The provider of Atlas, which knows Ben."""
     row = Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp")
     Identity.objects.create(provider=row, subject="ben", user=story.ben, email=story.ben.email)
     return row
 
 
 def let_in(story, corp, person=None):
-    """Whom Corp let in, in Atlas."""
+    """Sign a user in through Corp and enter Atlas."""
     return actor_in_session(
         person or story.ben, {ONLY_ORG: str(story.atlas.id), VOUCHED_BY: str(corp.id)}
     ).enter(story.atlas)
@@ -46,7 +46,7 @@ def status(secret, path="/api/v1/orgs/atlas/teams") -> int:
     return Client(headers={"Authorization": f"Bearer {secret}"}).get(path).status_code
 
 
-def test_it_works_in_that_organization_and_not_on_the_account(story, corp):
+def test_vouched_token_works_in_organization_not_account(story, corp):
     secret, own = made(story, let_in(story, corp)), story.token(story.ben)
     with org_scope(story.borealis.id):
         Membership.objects.create(org=story.borealis, user=story.ben, role="owner")
@@ -55,7 +55,7 @@ def test_it_works_in_that_organization_and_not_on_the_account(story, corp):
     assert (status(secret, "/api/v1/me/sessions"), status(own, "/api/v1/me/sessions")) == (403, 200)
 
 
-def test_it_is_no_operators_though_its_owner_became_one(story, corp):
+def test_vouched_token_has_no_operator_rights(story, corp):
     secret, own = made(story, let_in(story, corp)), story.token(story.ben)
     User.objects.filter(id=story.ben.id).update(is_operator=True)
     assert (status(own, "/api/v1/clusters"), status(secret, "/api/v1/clusters")) != (200, 200)
@@ -64,7 +64,7 @@ def test_it_is_no_operators_though_its_owner_became_one(story, corp):
     assert ended({ByToken(secret): actor}) == set()
 
 
-def test_what_it_makes_and_its_successor_are_bound_alike(story, corp):
+def test_vouched_token_restrictions_are_inherited(story, corp):
     first = ByToken(made(story, let_in(story, corp))).actor().enter(story.atlas)
     with org_scope(story.atlas.id):
         create_token(actor=first, org=story.atlas, name="second", scopes=["all"])
@@ -75,21 +75,21 @@ def test_what_it_makes_and_its_successor_are_bound_alike(story, corp):
         )
 
 
-def test_it_gets_no_hold_on_a_token_that_was_made_by_more(story, corp):
+def test_vouched_session_cannot_rotate_wider_token(story, corp):
     story.token(story.ben)
     with org_scope(story.atlas.id):
         own = AccessToken.objects.get()
-        with pytest.raises(NotPermitted, match="another way of signing in"):
+        with pytest.raises(NotPermitted, match="signing in another way"):
             rotate_token(actor=let_in(story, corp), token_id=own.id)
 
 
-def test_a_session_that_no_longer_knows_its_provider_makes_none(story):
+def test_vouched_session_without_provider_creates_no_token(story):
     actor = actor_in_session(story.ben, {ONLY_ORG: str(story.atlas.id)}).enter(story.atlas)
-    with pytest.raises(NotPermitted, match="Sign in once more"):
+    with pytest.raises(NotPermitted, match="Sign in again"):
         made(story, actor)
 
 
-def test_the_command_line_gets_no_more_than_the_session_that_agreed(story, corp):
+def test_cli_sign_in_token_is_limited_like_session(story, corp):
     token_for(story.ben, {"org": "atlas", "only": str(story.atlas.id), "vouched_by": str(corp.id)})
     token_for(story.ben, {"org": "atlas", "only": "", "vouched_by": ""})
     with platform_scope("test"):
@@ -97,7 +97,7 @@ def test_the_command_line_gets_no_more_than_the_session_that_agreed(story, corp)
 
 
 def _unlink(story, corp):
-    """An installation's provider may not be unlinked, and neither may one that gave a place; this one may."""
+    """Unlink the identity. The test makes that possible, as providers normally refuse it."""
     sign_in.unlink(user=story.ben, identity_id=Identity.objects.get(user=story.ben).id)
 
 
@@ -129,12 +129,12 @@ def _suspend(story, corp):
 
 
 @each("ending", [_unlink, _no_longer_named, _switch_off, _remove, _suspend])
-def test_it_ends_with_the_bond_and_one_made_by_a_password_does_not(story, corp, ending):
+def test_vouched_token_ends_with_link_password_token_stays(story, corp, ending):
     session = let_in(story, corp)
     secret, own = made(story, session), story.token(story.ben)
     assert status(secret) == 200
     ending(story, corp)
-    if ending is not _suspend:  # whose session is still open makes no other
+    if ending is not _suspend:  # an open session creates no other token
         with pytest.raises(NotPermitted, match="no longer"):
             made(story, session)
     assert status(secret) in (401, 404)

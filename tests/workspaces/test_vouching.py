@@ -1,4 +1,4 @@
-"""What a session is worth that an organization's own provider vouched for, and a membership that a directory suspended."""
+"""Sessions of an organization's own provider, and memberships suspended by a directory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _join_borealis(story, email):
         add_member(actor=story.actor(story.cyd), org=story.borealis, email=email, has_agreed=True)
 
 
-def test_a_session_that_one_organization_vouched_for_opens_no_other(story):
+def test_vouched_session_cannot_enter_other_organization(story):
     _join_borealis(story, story.ben.email)
     actor = actor_in_session(story.ben, {ONLY_ORG: str(story.atlas.id)})
     assert actor is not None and actor.enter(story.atlas).org_role == "member"
@@ -30,14 +30,14 @@ def test_a_session_that_one_organization_vouched_for_opens_no_other(story):
     assert [org["slug"] for org in orgs_of(actor)] == ["atlas"]
 
 
-def test_a_session_that_one_organization_vouched_for_is_no_operators(story):
+def test_vouched_session_has_no_operator_rights(story):
     actor = actor_in_session(story.dot, {ONLY_ORG: str(story.atlas.id)})
     assert actor is not None and not actor.is_operator
     with pytest.raises(NotFound):
         actor.enter(story.atlas)
 
 
-def test_pages_of_another_organization_are_not_there_in_such_a_session(story):
+def test_vouched_session_pages_of_other_org_are_not_found(story):
     _join_borealis(story, story.ben.email)
     client = story.client(story.ben)
     assert client.get("/borealis/teams").status_code == 200
@@ -69,9 +69,7 @@ _SHUT = (
         if not (header and "/api/" in path)
     ],
 )
-def test_what_belongs_to_the_account_is_shut_in_such_a_session_whatever_token_comes_along(
-    story, path, header
-):
+def test_vouched_session_denies_account_even_with_token(story, path, header):
     _join_borealis(story, story.ben.email)
     client = story.client(story.ben)
     session = client.session
@@ -83,7 +81,7 @@ def test_what_belongs_to_the_account_is_shut_in_such_a_session_whatever_token_co
     assert Event.objects.filter(kind="access.denied", actor=story.ben.email).count() == 1
 
 
-def test_of_an_account_that_is_that_organizations_alone_the_sessions_are_open_and_what_lets_in_is_not(
+def test_vouched_session_of_single_org_account_opens_sessions(
     story,
 ):
     story.ben.set_unusable_password()
@@ -99,7 +97,7 @@ def test_of_an_account_that_is_that_organizations_alone_the_sessions_are_open_an
     assert {client.get(path).status_code for path in _SHUT if "sessions" not in path} == {403}
 
 
-def test_a_suspended_member_is_a_stranger_by_session_and_by_token_until_they_are_back(story):
+def test_suspended_member_is_denied_until_restored(story):
     secret, client = story.token(story.ben), story.client(story.ben)
     _suspend(story, clock.now())
     with no_scope():

@@ -1,4 +1,4 @@
-"""The test button, pressed and waited for."""
+"""Start a provider test and wait for its result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workspaces.tenancy.scope import no_scope, platform_scope
 
 
 def try_options(**given: Any) -> ProviderTest:
-    """Raises what refuses the test; its answer has `is_ok`, `message` and `facts`."""
+    """Return the result: `is_ok`, `message` and `facts`. Raises what denies the test."""
     begun = start_test(**given)
     with no_scope():
         work()

@@ -1,2 +1,6 @@
-"""Why somebody may or may not, from facts to an answer as data: `steps` (pure), `grants` (what would allow it), `words` (for people),
-`people` (from the rows), `diff` (what a change of memberships would change)."""
+"""Access decisions and their explanations.
+
+`steps` builds the chain of grants, `grants` finds what would allow an action, `explanation` renders
+it as text, `check` reads the rows, and `differences` compares memberships before and after a
+change.
+"""

@@ -1,4 +1,4 @@
-"""Who acts, and the one function that says whether they may."""
+"""Actors and the authorization check."""
 
 from __future__ import annotations
 
@@ -21,19 +21,17 @@ from workspaces.models import Impersonation, Membership, Organization, Team, Tea
 from workspaces.tenancy.scope import org_scope
 
 ALL_SCOPES = "all"
-ONLY_ORG = (
-    "only_org"  # the session's key of an organization's id, set at sign-in through its own provider
-)
-VOUCHED_BY = "vouched_by"  # and of that provider's id
-ACTS_AS = "acts_as"  # the session's key of an impersonation's id
-CLOSED = (
-    "closed_orgs"  # ids of organizations that a password does not open, with the name of what does
-)
+# Session key: id of the organization whose provider signed the user in
+ONLY_ORG = "only_org"
+VOUCHED_BY = "vouched_by"  # session key: id of that provider
+ACTS_AS = "acts_as"  # session key: id of an impersonation
+# Session key: ids of organizations that refuse password sign-in, with their provider's name
+CLOSED = "closed_orgs"
 
 
 @dataclass(frozen=True)
 class TokenFacts:
-    """What narrows an actor who came with a token: a token never does more than its owner."""
+    """Restrictions of the token an actor came with: a token never allows more than its owner."""
 
     id: UUID
     org_id: UUID
@@ -42,9 +40,8 @@ class TokenFacts:
     scopes: frozenset[str]
     networks: tuple[str, ...] = ()
     name: str = ""
-    vouched_by: UUID | None = (
-        None  # made in a session that this provider of the organization vouched for
-    )
+    # The organization's provider that signed in the session this token was made in
+    vouched_by: UUID | None = None
 
     def allows(self, permission: Permission) -> bool:
         return ALL_SCOPES in self.scopes or permission in self.scopes
@@ -52,7 +49,7 @@ class TokenFacts:
 
 @dataclass(frozen=True)
 class ActedBy:
-    """The operator who acts as this person, and until when."""
+    """The operator impersonating this user, and until when."""
 
     id: UUID  # of the Impersonation
     email: str
@@ -61,7 +58,10 @@ class ActedBy:
 
 @dataclass(frozen=True)
 class Actor:
-    """A signed-in person, a token, or a part of Muster. `org_id` and the roles are set once an organization is entered."""
+    """A signed-in user, a token, or a component of Muster.
+
+    `org_id` and the roles are set once an organization is entered.
+    """
 
     user_id: UUID | None
     email: str
@@ -70,27 +70,29 @@ class Actor:
     is_service: bool = False
     has_second_factor: bool = False
     token: TokenFacts | None = None
-    only_org: UUID | None = None  # vouched for by that organization's own provider: no other opens
-    vouched_by: UUID | None = None  # that provider
-    closed: Mapping[str, str] = field(
-        default_factory=dict
-    )  # organizations that ask for another way in, and its name
-    acted_by: ActedBy | None = None  # set: an operator, who sees what this person sees
+    # Signed in by this organization's provider: no other can be entered
+    only_org: UUID | None = None
+    vouched_by: UUID | None = None  # id of that provider
+    # Organizations that require another way to sign in, and its name
+    closed: Mapping[str, str] = field(default_factory=dict)
+    acted_by: ActedBy | None = None  # set while an operator impersonates this user
     org_id: UUID | None = None
     org_slug: str = ""
     org_role: str = ""
     team_roles: Mapping[UUID, str] = field(default_factory=dict)
-    own_roles: Mapping[str, OwnRole] = field(
-        default_factory=dict
-    )  # the organization's own, where any of the above is one
+    # The custom roles of the organization, if any of the roles above is one
+    own_roles: Mapping[str, OwnRole] = field(default_factory=dict)
 
     @property
     def via(self) -> str:
-        """What they came with, as events tell it."""
+        """Return how the actor authenticated, as recorded in events."""
         return f"token {self.token.id} {self.token.name}".rstrip() if self.token else "session"
 
     def enter(self, org: Organization) -> Actor:
-        """The same actor inside an organization. Raises NotFound for strangers: they must not learn that it exists."""
+        """Return the actor inside an organization.
+
+        Raises NotFound for non-members, who must not learn that it exists.
+        """
         with org_scope(org.id):
             role = (
                 Membership.objects.filter(user_id=self.user_id, suspended_at=None)
@@ -110,8 +112,11 @@ class Actor:
         return self.within(org, role, teams)
 
     def within(self, org: Organization, role: str, teams: Mapping[UUID, str]) -> Actor:
-        """The same for whom the roles there are known already. Raises NotFound, and NotPermitted where the organization wants a
-        second factor of everybody."""
+        """Return the actor inside an organization where its roles are already known.
+
+        Raises NotFound, and NotPermitted if the organization requires a second factor that is
+        missing.
+        """
         is_elsewhere = (
             self.token is not None and self.token.org_id != org.id
         ) or self.only_org not in (None, org.id)
@@ -119,7 +124,7 @@ class Actor:
             raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
         if way := self.closed.get(str(org.id)):
             raise NotPermitted(
-                f"{org.name} asks its people to sign in with {way}. Sign out, and sign in with that."
+                f"{org.name} requires sign-in with {way}. Sign out, and sign in with that."
             )
         if org.requires_second_factor and not self._is_vouched_for():
             raise NotPermitted(
@@ -133,8 +138,11 @@ class Actor:
         )
 
     def _is_vouched_for(self) -> bool:
-        """Service accounts have no factors, and a job that runs is not stopped for those of its owner; parts of Muster are nobody. Whom
-        the organization's own provider let in, it has asked for what it wants."""
+        """Return whether the second-factor requirement is met or does not apply.
+
+        Service accounts have no factors, and a running job does not stop for its owner's. The
+        organization's own provider has applied its own requirements.
+        """
         is_job = self.token is not None and self.token.attempt_id is not None
         is_let_in = self.only_org is not None and self.token is None
         return (
@@ -142,15 +150,18 @@ class Actor:
         )
 
     def may(self, permission: Permission, team_id: UUID | None = None) -> bool:
-        """Whether the roles, and the token if there is one, allow it (in that team, or in the organization)."""
+        """Return whether the roles and the token, if any, allow it in the team or organization."""
         if self.token and not self.token.allows(permission):
             return False
         if self.token and self.token.team_id and team_id != self.token.team_id:
-            return team_id is None and permission in READS and self._holds(permission, None)
-        return self._holds(permission, team_id)
+            return team_id is None and permission in READS and self._has(permission, None)
+        return self._has(permission, team_id)
 
     def teams_where(self, permission: Permission) -> frozenset[UUID] | None:
-        """The teams in which it is allowed; None: in all of the organization. A grant as a queryset filter."""
+        """Return the teams in which it is allowed, or None for the whole organization.
+
+        Use it to filter a queryset.
+        """
         if (self.token and not self.token.allows(permission)) or self.refuses_to_act(permission):
             return frozenset()
         if self.token and self.token.team_id:
@@ -159,7 +170,7 @@ class Actor:
                 if self.may(permission, self.token.team_id)
                 else frozenset()
             )
-        if self._holds(permission, None):
+        if self._has(permission, None):
             return None
         return frozenset(
             t
@@ -168,7 +179,7 @@ class Actor:
         )
 
     def granted(self, team_id: UUID | None = None) -> frozenset[Permission]:
-        """What the person's roles grant in the organization, or in that team of it; a token is not looked at."""
+        """Return what the roles grant in the organization, or in that team. Ignores the token."""
         if self.is_operator:
             return OPERATOR_GRANTS
         granted = granted_by("org", self.org_role, self.own_roles)
@@ -177,19 +188,19 @@ class Actor:
         return granted - NOT_FOR_OTHERS if self.acted_by else granted
 
     def refuses_to_act(self, permission: Permission) -> bool:
-        """An operator who acts as this person must not do that in their name."""
+        """Return whether an impersonating operator is denied this permission."""
         return self.acted_by is not None and permission in NOT_FOR_OTHERS
 
     def check_acts_for_oneself(self) -> None:
-        """Raises NotPermitted for an operator who acts as this person."""
+        """Raise NotPermitted if an operator is impersonating this user."""
         if self.acted_by is not None:
             raise NotPermitted(
-                f"You act as {self.email}: that is theirs alone to do. Stop acting as them first.",
+                f"You are impersonating {self.email}; only they can do that. Stop impersonating first.",
                 code="impersonating",
             )
 
-    def _holds(self, permission: Permission, team_id: UUID | None) -> bool:
-        """Whether it is among `granted`, asked without building the set: every request asks this."""
+    def _has(self, permission: Permission, team_id: UUID | None) -> bool:
+        """Return whether `granted` has it, without building the set: every request calls this."""
         if self.refuses_to_act(permission):
             return False
         if self.is_operator or permission in granted_by("org", self.org_role, self.own_roles):
@@ -198,7 +209,7 @@ class Actor:
         return role is not None and permission in granted_by("team", role, self.own_roles)
 
     def case(self, permission: Permission, team: Team | UUID | None = None) -> Case:
-        """The same question as `may`, for an explanation."""
+        """Return the question that `may` answers, for an explanation."""
         team_id, slug = (team.id, team.slug) if isinstance(team, Team) else (team, "")
         return Case(
             email=self.email,
@@ -215,8 +226,10 @@ class Actor:
 
 
 def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = None) -> None:
-    """Raises NotPermitted, which says why, unless the actor may. The object must already have been found inside the actor's
-    organization."""
+    """Raise NotPermitted, with the reason, unless the actor may.
+
+    The object must already have been found inside the actor's organization.
+    """
     team_id = team.id if isinstance(team, Team) else team
     if actor.refuses_to_act(permission):
         actor.check_acts_for_oneself()
@@ -234,7 +247,10 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
 
 
 def actor_of(user: User, token: TokenFacts | None = None) -> Actor:
-    """The actor that a signed-in person is, before they enter an organization. A token is worth no more than the session that made it."""
+    """Return the actor for a user who has not entered an organization yet.
+
+    A token allows no more than the session that created it.
+    """
     actor = Actor(
         user_id=user.id,
         email=user.email,
@@ -248,14 +264,16 @@ def actor_of(user: User, token: TokenFacts | None = None) -> Actor:
 
 
 def confined(actor: Actor, org_id: UUID, provider_id: UUID | None) -> Actor:
-    """The same for whom that organization's own provider vouched: a member there, nothing elsewhere, and no operator."""
+    """Restrict an actor to the organization whose provider signed it in, without operator rights."""
     return replace(actor, is_operator=False, only_org=org_id, vouched_by=provider_id)
 
 
 def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
-    """The same by a browser's session; None for nobody, and for service accounts, which never sign in. Who was vouched for by an
-    organization's own provider is a member of that organization and nothing else while the session lasts: its administrators choose
-    whom the provider names."""
+    """Return the actor of a browser session, or None for anonymous users and service accounts.
+
+    Whoever signed in through an organization's own provider is limited to that organization: its
+    administrators control whom the provider vouches for.
+    """
     if not (user.is_authenticated and user.is_active) or user.is_service:
         return None
     only = session.get(ONLY_ORG)
@@ -271,7 +289,10 @@ def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
 
 
 def live_impersonations() -> QuerySet[Impersonation]:
-    """Those that hold now: neither over nor stopped, and both people as they were when it began."""
+    """Return impersonations that are still valid.
+
+    They have not ended, and neither account has changed in a way that forbids them.
+    """
     return Impersonation.objects.filter(
         ended_at=None,
         ends_at__gt=clock.now(),
@@ -284,8 +305,11 @@ def live_impersonations() -> QuerySet[Impersonation]:
 
 
 def _as_person(operator: Actor, pk: str) -> Actor:
-    """The person whom the session's operator acts as. Raises NotPermitted when that is over: what was meant in their name must not happen in
-    the operator's own."""
+    """Return the user whom the session's operator impersonates.
+
+    Raises NotPermitted once that has ended: the action must not fall back to the operator's own
+    rights.
+    """
     row = (
         live_impersonations()
         .filter(id=pk, operator_id=operator.user_id)
@@ -296,7 +320,7 @@ def _as_person(operator: Actor, pk: str) -> Actor:
     )
     if row is None:
         raise NotPermitted(
-            "Your time as somebody else is over. Load the page again: you are yourself.",
+            "The impersonation has ended. Reload the page to continue as yourself.",
             code="impersonation_over",
         )
     person = actor_of(row.person)

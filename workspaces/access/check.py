@@ -1,4 +1,4 @@
-"""Explanations about anybody, from the rows of the organization entered."""
+"""Explain the access of any user in the current organization."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ Needs = tuple[tuple[Permission, ...], str]
 
 @dataclass(frozen=True)
 class About:
-    """A thing that a question is about: where it is, and which permissions an act on it takes of a given person (all of them), with the
-    reason if these are others ("#17 is Ben's")."""
+    """The object a question is about.
+
+    `needs` returns all permissions that an action on it requires of a user, and the reason if they
+    differ from the one asked about ("#17 is Ben's").
+    """
 
     team: Team
     title: str
@@ -29,23 +32,27 @@ class About:
     needs: Callable[[Permission, UUID | None], Needs]
 
 
-# How a thing is found by what people call it: raises NotFound for what the asking actor does not see. Parts above add theirs.
+# Functions that find an object by its display name, or raise NotFound if the asking actor cannot
+# see it. Other apps register theirs here.
 FINDERS: dict[str, Callable[[Actor, Organization, str], About]] = {}
 
 
 def about_named(actor: Actor, org: Organization, text: str) -> About:
-    """A thing by its kind and name, as "job:17". Raises InvalidInput for a kind that there is not, NotFound."""
+    """Return an object by kind and name, such as "job:17".
+
+    Raises InvalidInput for unknown kinds, NotFound.
+    """
     kind, _, name = text.partition(":")
     if kind not in FINDERS:
         raise InvalidInput.at(
             "about",
-            f"must be one of {', '.join(sorted(FINDERS)) or 'nothing'}, with a name, as job:17",
+            f"must be one of {', '.join(sorted(FINDERS)) or 'nothing'}, with a name, such as job:17",
         )
     return FINDERS[kind](actor, org, name)
 
 
 def explain(actor: Actor, permission: Permission, team: Team | None = None) -> Explanation:
-    """Why the actor, with the token they came with if there is one, may or may not."""
+    """Explain why the actor may or may not, taking its token into account."""
     return explained(actor.case(permission, team))
 
 
@@ -58,8 +65,12 @@ def explain_person(
     team: Team | None = None,
     about: About | None = None,
 ) -> Explanation:
-    """Why that person may or may not, whatever they come with. About oneself anybody may ask; about others who may see members. Of
-    who is no member nothing is said but that. Of several permissions the one that stands in the way is explained. Raises NotPermitted."""
+    """Explain why a user may or may not, without any token.
+
+    Users may ask about themselves; asking about others requires permission to see members. For
+    non-members the answer says only that. Of several permissions, the one that is denied is
+    explained. Raises NotPermitted.
+    """
     email = email.strip().lower()
     if email != asker.email.lower():
         authorize(asker, Permission.MEMBERS_READ)
@@ -73,10 +84,10 @@ def explain_person(
 
 
 def permission_named(text: str) -> Permission:
-    """Raises InvalidInput that says which there are."""
+    """Return a permission by name. Raises InvalidInput, listing the valid ones."""
     if text not in set(Permission):
         raise InvalidInput.at(
-            "permission", f"{text[:40]!r} is none; choose from {', '.join(Permission)}"
+            "permission", f"{text[:40]!r} is not a permission; choose from {', '.join(Permission)}"
         )
     return Permission(text)
 
@@ -117,7 +128,7 @@ def _case(
 
 
 def _via(row: Membership | TeamMembership | None) -> str:
-    """The group of a directory that gave it; empty for what a person gave."""
+    """Return the directory group that gave the role, or "" if a person did."""
     if row is None or row.provider is None:
         return ""
     return _("the group %(group)s of %(provider)s") % {

@@ -1,4 +1,4 @@
-"""An organization's own roles from the rows: fresh, or as this process knew them a moment ago."""
+"""Read an organization's custom roles, with a short cache per process."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from workspaces.access.roles import OwnRole, is_built_in, own_role
 from workspaces.models import Role
 from workspaces.tenancy.scope import org_scope
 
-KEPT = 2.0  # seconds that a change made by another process may go unseen
-_known: dict[UUID, tuple[float, Mapping[str, OwnRole]]] = {}
-_turn = 0  # counts the times of forgetting, so that what was read before one is not kept after it
+KEPT = 2.0  # seconds until changes by other processes are seen
+_cache: dict[UUID, tuple[float, Mapping[str, OwnRole]]] = {}
+_generation = 0  # incremented by `forget`, so that results read before it are not cached after it
 
 
 def own_roles(org_id: UUID) -> Mapping[str, OwnRole]:
-    """By slug; one statement at most every two seconds."""
-    at, roles = _known.get(org_id, (0.0, {}))
+    """Return custom roles by slug. Queries the database at most every two seconds."""
+    at, roles = _cache.get(org_id, (0.0, {}))
     if at and time.monotonic() - at < KEPT:
         return roles
-    turn = _turn
+    generation = _generation
     roles = read_own_roles(org_id)
-    if turn == _turn:
-        _known[org_id] = (time.monotonic(), roles)
+    if generation == _generation:
+        _cache[org_id] = (time.monotonic(), roles)
     return roles
 
 
 def own_roles_for(org_id: UUID, held: Iterable[str]) -> Mapping[str, OwnRole]:
-    """The same for who holds these roles: nothing is asked for while all of them are built-in."""
+    """Return custom roles by slug, or nothing without a query if all `held` roles are built in."""
     return {} if all(is_built_in(slug) or not slug for slug in held) else own_roles(org_id)
 
 
 def read_own_roles(org_id: UUID) -> Mapping[str, OwnRole]:
-    """From the rows, now."""
+    """Return custom roles by slug from the database, bypassing the cache."""
     with org_scope(org_id):
         rows = Role.objects.values_list("slug", "kind", "name", "permissions")
         return {
@@ -42,7 +42,7 @@ def read_own_roles(org_id: UUID) -> Mapping[str, OwnRole]:
 
 
 def forget() -> None:
-    """What is known may have changed: the next asks the rows."""
-    global _turn
-    _turn += 1
-    _known.clear()
+    """Invalidate the cache."""
+    global _generation
+    _generation += 1
+    _cache.clear()

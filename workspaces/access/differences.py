@@ -1,4 +1,7 @@
-"""Who would gain or lose what, between two worlds. Pure, so that whoever proposes memberships can ask before anything is stored."""
+"""Compare the access of members before and after a change.
+
+Pure, so that a change can be previewed before anything is stored.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,16 @@ from dataclasses import dataclass, field
 from workspaces.access.permissions import Permission
 from workspaces.access.roles import NOTHING, OwnRole, granted_by
 
-EVERYWHERE = ""  # the place of what an organization's role grants; other places are slugs of teams
+EVERYWHERE = ""  # the key for grants of an organization role; other keys are team slugs
 Reach = Mapping[str, frozenset[Permission]]
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A person's roles: in the organization ("": no member, then no team counts), and by slug in its teams."""
+    """A member's roles: in the organization, and by slug in its teams.
+
+    `org_role` "" means not a member; team roles then do not count.
+    """
 
     org_role: str = ""
     teams: Mapping[str, str] = field(default_factory=dict)
@@ -22,7 +28,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class Difference:
-    """What changes for one person. A permission gained everywhere is not told again for each team."""
+    """What changes for one member.
+
+    A permission gained in the whole organization is not repeated for each team.
+    """
 
     email: str
     before: Standing
@@ -37,21 +46,26 @@ def differences(
     own: Mapping[str, OwnRole],
     own_after: Mapping[str, OwnRole] | None = None,
 ) -> list[Difference]:
-    """Of everybody in either world for whom roles or permissions differ, by e-mail. `own_after`: where the organization's own roles
-    change too."""
+    """Return the members whose roles or permissions differ, by e-mail.
+
+    `own_after`: the custom roles after the change, if those change too.
+    """
     own_after = own if own_after is None else own_after
     found = []
     for email in sorted(before.keys() | after.keys()):
         old, new = before.get(email, Standing()), after.get(email, Standing())
         had, has = reach(old, own), reach(new, own_after)
-        gained, lost = _more(had, has), _more(has, had)
-        if gained or lost or _plain(old) != _plain(new):
+        gained, lost = _added(had, has), _added(has, had)
+        if gained or lost or _comparable(old) != _comparable(new):
             found.append(Difference(email, old, new, gained, lost))
     return found
 
 
 def reach(standing: Standing, own: Mapping[str, OwnRole]) -> Reach:
-    """What is granted everywhere, and in each team that somebody has a role in (what is granted everywhere included)."""
+    """Return what is granted in the organization and in each team with a role.
+
+    Grants of a team include those of the organization.
+    """
     everywhere = granted_by("org", standing.org_role, own)
     teams = standing.teams if standing.org_role else {}
     return {EVERYWHERE: everywhere} | {
@@ -59,7 +73,7 @@ def reach(standing: Standing, own: Mapping[str, OwnRole]) -> Reach:
     }
 
 
-def _more(had: Reach, has: Reach) -> Reach:
+def _added(had: Reach, has: Reach) -> Reach:
     everywhere = has[EVERYWHERE] - had[EVERYWHERE]
     found = {EVERYWHERE: everywhere}
     for team in sorted((had.keys() | has.keys()) - {EVERYWHERE}):
@@ -67,5 +81,5 @@ def _more(had: Reach, has: Reach) -> Reach:
     return {place: permissions for place, permissions in found.items() if permissions != NOTHING}
 
 
-def _plain(standing: Standing) -> tuple[str, dict[str, str]]:
+def _comparable(standing: Standing) -> tuple[str, dict[str, str]]:
     return standing.org_role, dict(standing.teams) if standing.org_role else {}

@@ -1,4 +1,4 @@
-"""An explanation as sentences, and as data for programs."""
+"""Render explanations as text and as data."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from workspaces.access.steps import Case, Effect, Explanation, Step
 
 
 def what(explanation: Explanation) -> str:
-    """The permission in words: "submit jobs"."""
+    """Return the permission in words: "submit jobs"."""
     return _(WORDS.get(explanation.case.permission, str(explanation.case.permission)))
 
 
 def sentence(step: Step, case: Case) -> str:
-    """One step, for people."""
+    """Return one step as a sentence."""
     names = {
         "permission": case.permission,
         "email": case.email,
@@ -29,30 +29,34 @@ def sentence(step: Step, case: Case) -> str:
     if step.kind in ("org-role", "team-role"):
         return _role(step, names)
     return {
-        "account-off": _("The account %(email)s is switched off."),
-        "token": _("The access token reaches it."),
+        "account-off": _("The account %(email)s is disabled."),
+        "token": _("The access token allows it."),
         "token-ended": _("The access token has expired or was revoked."),
         "token-elsewhere": _("The access token belongs to another organization."),
         "token-scope": _("The access token does not have the scope %(permission)s."),
-        "token-team": _("The access token is bound to one team, and this is outside of it."),
+        "token-team": _("The access token is limited to another team."),
         "operator": _("%(email)s is a platform operator, who may do everything."),
         "suspended": _(
-            "The membership of %(email)s, with the role %(title)s, is suspended: the directory no longer names them."
+            "The membership of %(email)s, with the role %(title)s, is suspended: the directory "
+            "no longer lists them."
         ),
         "stranger": _("%(email)s is not a member of this organization."),
-        "no-operator": _("%(email)s is no platform operator."),
+        "no-operator": _("%(email)s is not a platform operator."),
         "not-in-team": _("%(email)s has no role in team %(team)s."),
         "rule": _("%(text)s"),
     }[step.kind] % names
 
 
 def sentences(explanation: Explanation) -> list[str]:
-    """The chain."""
+    """Return the chain as sentences."""
     return [sentence(step, explanation.case) for step in explanation.steps]
 
 
 def why_not(explanation: Explanation) -> str:
-    """Why it is refused, and what to ask for, in a few sentences: what blocks, or else what all is held and does not grant it."""
+    """Return in a few sentences why access is denied and what to ask for.
+
+    Names what blocks it, or else all roles that do not grant it.
+    """
     blocks = [step for step in explanation.steps if step.effect == Effect.BLOCKS]
     found = [sentence(step, explanation.case) for step in blocks or explanation.steps]
     asks = [
@@ -67,12 +71,12 @@ def why_not(explanation: Explanation) -> str:
 
 
 def proposal_words(proposal: Proposal, case: Case) -> str:
-    """What would allow it: "the role Member in team vision"."""
+    """Return what would allow it: "the role Member in team vision"."""
     return _(" and ").join(_change(change, case) for change in proposal)
 
 
 def as_data(explanation: Explanation) -> dict[str, Any]:
-    """As the API gives it and the pages show it."""
+    """Return an explanation as shown by the API and the pages."""
     case = explanation.case
     return {
         "allowed": explanation.allowed,
@@ -123,7 +127,7 @@ def _role(step: Step, names: dict[str, Any]) -> str:
             else _("The role %(title)s in team %(team)s does not grant %(permission)s.")
         )
     via = step.facts["via"]
-    return text % names + (" " + _("It comes by %(via)s.") % {"via": via} if via else "")
+    return text % names + (" " + _("It is given by %(via)s.") % {"via": via} if via else "")
 
 
 def _change(change: Change, case: Case) -> str:
@@ -139,11 +143,11 @@ def _change(change: Change, case: Case) -> str:
                 "team": case.team or _("this team"),
             }
         case "account-on":
-            return _("the account switched on again")
+            return _("enabling the account")
         case "resume":
-            return _("the membership no longer suspended")
+            return _("ending the suspension of the membership")
         case "operator":
             return _("being a platform operator")
-    return _("a token with the scope %(permission)s that reaches there") % {
+    return _("a token with the scope %(permission)s that is valid there") % {
         "permission": case.permission
     }

@@ -1,4 +1,4 @@
-"""The smallest changes that would allow what is refused. Pure."""
+"""Find the smallest changes that would allow a denied action. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ MOST = 3
 
 @dataclass(frozen=True)
 class Change:
-    """`org-role` and `team-role` set a role; `token` means one that reaches this; `account-on`; `resume`; `operator`."""
+    """One change to memberships, token or account.
+
+    `org-role` and `team-role` set a role; `token` requires one with sufficient scope; `account-on`
+    enables the account; `resume` ends a suspension; `operator` makes the user one.
+    """
 
     kind: str
     role: str = ""
@@ -24,15 +28,18 @@ Proposal = tuple[Change, ...]
 
 
 def apply(case: Case, proposal: Proposal) -> Case:
-    """The case after the changes."""
+    """Return the case after the changes."""
     for change in proposal:
         case = _applied(case, change)
     return case
 
 
 def smallest_grants(case: Case) -> list[Proposal]:
-    """Sets of changes after each of which it is allowed, at most three: of roles those only that nothing smaller could replace, and
-    none that would take away what somebody holds. Empty when it is allowed already."""
+    """Return up to three sets of changes, each of which would allow it.
+
+    Role changes are minimal and never remove a permission that is held. Empty if it is already
+    allowed.
+    """
     if explained(case).allowed:
         return []
     first = tuple(_removals(case))
@@ -40,7 +47,7 @@ def smallest_grants(case: Case) -> list[Proposal]:
     if explained(cleared).allowed:
         return [first]
     found = [
-        (_trimmed(case, first + proposal), gained(cleared, apply(cleared, proposal)))
+        (_minimal(case, first + proposal), gained(cleared, apply(cleared, proposal)))
         for proposal in _role_changes(cleared)
     ]
     minimal = [
@@ -52,16 +59,16 @@ def smallest_grants(case: Case) -> list[Proposal]:
 
 
 def gained(before: Case, after: Case) -> frozenset[tuple[bool, Permission]]:
-    """What comes on top, as (in the team, permission)."""
+    """Return what is added, as (in the team, permission)."""
     return _reach(after) - _reach(before)
 
 
-def _trimmed(case: Case, proposal: Proposal) -> Proposal:
-    """Without what the rest does not need: an operator needs no membership."""
+def _minimal(case: Case, proposal: Proposal) -> Proposal:
+    """Drop changes that the others make unnecessary: an operator needs no membership."""
     for change in proposal:
         less = tuple(one for one in proposal if one != change)
         if explained(apply(case, less)).allowed:
-            return _trimmed(case, less)
+            return _minimal(case, less)
     return proposal
 
 
@@ -77,7 +84,7 @@ def _reach(case: Case) -> frozenset[tuple[bool, Permission]]:
 
 
 def _removals(case: Case) -> Iterator[Change]:
-    """What blocks whatever the roles."""
+    """Yield the removal of blocks that no role can override."""
     blocks = {step.kind for step in explained(case).steps if step.effect == "blocks"}
     if "account-off" in blocks:
         yield Change("account-on")
@@ -88,7 +95,10 @@ def _removals(case: Case) -> Iterator[Change]:
 
 
 def _role_changes(case: Case) -> Iterator[Proposal]:
-    """Every single role that grants it, without loss; a stranger also becomes a member first."""
+    """Yield single role changes that grant it without loss.
+
+    Non-members must join the organization first.
+    """
     yield (Change("operator"),)
     if case.org_id is None:
         return

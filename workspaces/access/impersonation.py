@@ -1,4 +1,8 @@
-"""An operator acts as a person, to see what they see: for a reason, for an hour at most, and told in the trail of that person's organizations."""
+"""Operators impersonating users, to reproduce what they see.
+
+Requires a reason, lasts at most an hour, and is recorded in the audit log of the user's
+organizations.
+"""
 
 from __future__ import annotations
 
@@ -22,20 +26,22 @@ LONGEST = 60  # minutes
 
 @transaction.atomic
 def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> Impersonation:
-    """Raises InvalidInput, Conflict, NotFound, NotPermitted."""
+    """Start an impersonation. Raises InvalidInput, Conflict, NotFound, NotPermitted."""
     authorize(actor, Permission.PLATFORM_IMPERSONATE)
     if actor.token is not None or actor.acted_by is not None or actor.user_id is None:
-        raise Conflict(_("One acts as somebody in a browser, as oneself."))
+        raise Conflict(_("Impersonation requires a browser session."))
     why = " ".join(why.split())
     if not why or len(why) > 200 or not why.isprintable():
-        raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
+        raise InvalidInput.at(
+            "why", _("must give a reason of 1 to 200 characters, which the audit log records")
+        )
     if not 0 < minutes <= LONGEST:
         raise InvalidInput.at("minutes", _("must be between 1 and %(n)s") % {"n": LONGEST})
     person = User.objects.filter(id=user_id, is_service=False).first()
     if person is None:
-        raise NotFound(_("There is no such person."))
+        raise NotFound(_("There is no such user."))
     if person.is_operator or not person.is_active:
-        raise Conflict(_("Nobody acts as an operator, or as somebody who is suspended."))
+        raise Conflict(_("Operators and suspended users cannot be impersonated."))
     now = clock.now()
     row = Impersonation.objects.create(
         operator_id=actor.user_id,
@@ -44,7 +50,7 @@ def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> 
         began_at=now,
         ends_at=now + timedelta(minutes=minutes),
     )
-    _tell(
+    _record_event(
         "impersonation.began", actor.email, row, why=why, after={"until": row.ends_at.isoformat()}
     )
     return row
@@ -52,12 +58,12 @@ def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> 
 
 @transaction.atomic
 def stop_acting(*, actor: Actor) -> None:
-    """Raises NotFound for who acts as nobody."""
+    """Stop the current impersonation. Raises NotFound if there is none."""
     if actor.acted_by is None:
-        raise NotFound(_("You act as nobody but yourself."))
+        raise NotFound(_("You are not impersonating anybody."))
     row = Impersonation.objects.select_related("person").get(id=actor.acted_by.id)
     if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=clock.now()):
-        _tell(
+        _record_event(
             "impersonation.ended",
             actor.acted_by.email,
             row,
@@ -67,7 +73,10 @@ def stop_acting(*, actor: Actor) -> None:
 
 @transaction.atomic
 def end_overdue() -> int:
-    """What ended by the clock is told, once; how many there were. By the operator's next request, else by the clock."""
+    """Record impersonations that have expired, once each, and return their number.
+
+    Runs on the operator's next request, or periodically.
+    """
     rows = list(
         Impersonation.objects.select_related("person", "operator")
         .filter(ended_at=None, ends_at__lte=clock.now())
@@ -75,19 +84,19 @@ def end_overdue() -> int:
     )
     for row in rows:
         if Impersonation.objects.filter(id=row.id, ended_at=None).update(ended_at=row.ends_at):
-            _tell(
+            _record_event(
                 "impersonation.ended",
                 row.operator.email,
                 row,
-                why="its time was over",
+                why="expired",
                 before={"until": row.ends_at.isoformat()},
             )
     return len(rows)
 
 
-def _tell(kind: str, operator: str, row: Impersonation, **data: Any) -> None:
-    """In the trail of the installation, and in that of each organization of the person's."""
-    with platform_scope("whose trail tells that somebody acted as a person"):
+def _record_event(kind: str, operator: str, row: Impersonation, **data: Any) -> None:
+    """Record an event for the installation and for each organization of the user."""
+    with platform_scope("record impersonations in the audit logs of the user's organizations"):
         orgs = list(
             Membership.objects.filter(user_id=row.person_id)
             .order_by("org_id")

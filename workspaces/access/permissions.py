@@ -1,5 +1,9 @@
-"""What may be done, and which built-in role may do it. These tables are the whole policy, with an organization's own roles
-(`workspaces.access.roles`); `authorize` is the one function that asks them. Stored names stay; the titles are what people read."""
+"""Permissions, and the built-in roles that grant them.
+
+Together with custom roles (`workspaces.access.roles`) these tables are the whole policy;
+`authorize` is the only function that evaluates it. Names are stored and never change; titles are
+for display.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,20 @@ from django.utils.translation import gettext_noop as _
 
 class Permission(StrEnum):
     AGENT_WRITE = "agent:write"
-    APPLICATIONS_READ = (
-        "applications:read"  # what signs people in through the portal: operators only
-    )
+    # Applications that use Muster for sign-in: operators only
+    APPLICATIONS_READ = "applications:read"
     APPLICATIONS_WRITE = "applications:write"
-    AUDIT_PLATFORM = "audit:platform"  # what belongs to no organization: operators only
+    AUDIT_PLATFORM = "audit:platform"  # events of no organization: operators only
     AUDIT_READ = "audit:read"
-    BILLING_READ = "billing:read"  # usage and cost; never what jobs hold
-    CLUSTERS_READ = (
-        "clusters:read"  # how clusters are connected: operators only, as hardware is nobody's
-    )
+    BILLING_READ = "billing:read"  # usage and cost, but not the contents of jobs
+    # How clusters are connected: operators only
+    CLUSTERS_READ = "clusters:read"
     CLUSTERS_WRITE = "clusters:write"
-    JOBS_ADMIN = "jobs:admin"  # act on other people's jobs, raise priority
+    JOBS_ADMIN = "jobs:admin"  # act on jobs of others, raise priority
     JOBS_CANCEL = "jobs:cancel"  # one's own
     JOBS_EXEC = "jobs:exec"
-    JOBS_EXEC_OTHERS = "jobs:exec-others"  # besides jobs:exec: in other people's jobs, as whom it can do what the job can
+    # In addition to jobs:exec: run commands in jobs of others, with all rights of the job
+    JOBS_EXEC_OTHERS = "jobs:exec-others"
     JOBS_READ = "jobs:read"
     JOBS_SUBMIT = "jobs:submit"
     JOBS_WRITE_METRICS = "jobs:write-metrics"
@@ -32,16 +35,17 @@ class Permission(StrEnum):
     MEMBERS_WRITE = "members:write"
     NODES_READ = "nodes:read"
     ORG_ADMIN = "org:admin"
-    PLATFORM_ADMIN = "platform:admin"  # organizations, people and announcements of the whole installation: operators only
-    PLATFORM_IMPERSONATE = (
-        "platform:impersonate"  # act as a person who has a problem: operators only
-    )
+    # Organizations, users and announcements of the installation: operators only
+    PLATFORM_ADMIN = "platform:admin"
+    # Impersonate a user to help them: operators only
+    PLATFORM_IMPERSONATE = "platform:impersonate"
     PROVIDERS_READ = "providers:read"  # directories and single sign-on
-    PROVIDERS_WRITE = "providers:write"  # an owner's: who points a directory elsewhere can sign in as anybody whom it names
+    # Owners only: whoever redirects a directory can sign in as anybody it names
+    PROVIDERS_WRITE = "providers:write"
     QUOTAS_READ = "quotas:read"
     QUOTAS_WRITE = "quotas:write"
-    ROLES_WRITE = "roles:write"  # roles of the organization's own making
-    SECRETS_READ = "secrets:read"  # their names; values are read by jobs alone
+    ROLES_WRITE = "roles:write"  # custom roles
+    SECRETS_READ = "secrets:read"  # names only; values are read by jobs alone
     SECRETS_WRITE = "secrets:write"
     TEAMS_READ = "teams:read"
     TEAMS_WRITE = "teams:write"
@@ -79,7 +83,8 @@ _WORK = frozenset(
         P.SECRETS_WRITE,
     }
 )
-# Hardware, agents and what signs people in elsewhere are nobody's in an organization: no role of one holds these.
+# Hardware, agents and applications that use Muster for sign-in belong to no organization, so no
+# role grants these.
 OPERATORS_ONLY = frozenset(
     {
         P.AGENT_WRITE,
@@ -92,11 +97,11 @@ OPERATORS_ONLY = frozenset(
         P.PLATFORM_IMPERSONATE,
     }
 )
-# Making owners, and saying who is known to be whom, is what being the owner means: no other role of an organization holds these.
+# Appointing owners and configuring identity providers define an owner; no other role grants these.
 OWNERS_ONLY = frozenset({P.ORG_ADMIN, P.PROVIDERS_WRITE})
 _ALL = frozenset(Permission) - OPERATORS_ONLY
 
-# What an organization's role grants everywhere in it.
+# Grants of organization roles, valid in the whole organization.
 ORG_GRANTS: dict[str, frozenset[Permission]] = {
     OrgRole.OWNER: _ALL,
     OrgRole.ADMIN: _ALL - OWNERS_ONLY,
@@ -107,15 +112,15 @@ ORG_GRANTS: dict[str, frozenset[Permission]] = {
         {P.BILLING_READ, P.QUOTAS_READ, P.TEAMS_READ, P.TOKENS_READ, P.TOKENS_WRITE}
     ),
 }
-# What a team's role grants in that team, on top.
+# Grants of team roles, valid in that team in addition.
 TEAM_GRANTS: dict[str, frozenset[Permission]] = {
     TeamRole.LEAD: _SEE | _WORK | {P.JOBS_ADMIN, P.MEMBERS_WRITE},
     TeamRole.MEMBER: _SEE | _WORK,
     TeamRole.VIEWER: _SEE | {P.JOBS_READ},
 }
 OPERATOR_GRANTS: frozenset[Permission] = frozenset(Permission)
-# What nobody does in another's name: it would outlast the hour (a job carries a token of its owner's and runs as them), reach what
-# they alone hold, or say who is known to be whom.
+# Denied while impersonating: these outlast the hour (a job runs with a token of its owner), reach
+# what only the user may access, or change how accounts are identified.
 NOT_FOR_OTHERS = frozenset(
     {
         P.JOBS_EXEC,
@@ -127,10 +132,10 @@ NOT_FOR_OTHERS = frozenset(
         P.TOKENS_WRITE,
     }
 )
-# What a token bound to a team may still see of the organization around it.
+# What a token restricted to a team may still read in the organization.
 READS = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ})
-# Team roles that who brings people into the organization may give to others (never to themselves) without holding them: bringing
-# somebody in to work is what they are for, and a user admin neither works nor sees jobs.
+# Team roles that user administrators may give to others, never to themselves, without having them:
+# they bring people in to work, but neither work nor see jobs themselves.
 HANDED_ON = frozenset({TeamRole.MEMBER, TeamRole.VIEWER})
 
 ORG_TITLES: dict[str, str] = {
@@ -146,38 +151,38 @@ TEAM_TITLES: dict[str, str] = {
     TeamRole.MEMBER: _("Member"),
     TeamRole.VIEWER: _("Read-only"),
 }
-# What each permission lets one do, said so that it follows "may".
+# What each permission allows, worded to follow "may".
 WORDS: dict[Permission, str] = {
-    P.AGENT_WRITE: _("send samples of nodes"),
-    P.APPLICATIONS_READ: _("see the applications that people sign in to through the portal"),
-    P.APPLICATIONS_WRITE: _("write down applications that people sign in to through the portal"),
+    P.AGENT_WRITE: _("send node metrics"),
+    P.APPLICATIONS_READ: _("see applications that use Muster for sign-in"),
+    P.APPLICATIONS_WRITE: _("manage applications that use Muster for sign-in"),
     P.AUDIT_PLATFORM: _("read the audit log of the installation"),
     P.AUDIT_READ: _("read the audit log"),
     P.BILLING_READ: _("see usage and cost"),
     P.CLUSTERS_READ: _("see how clusters are connected"),
     P.CLUSTERS_WRITE: _("connect and change clusters"),
-    P.JOBS_ADMIN: _("act on other people's jobs and raise priority"),
+    P.JOBS_ADMIN: _("change other people's jobs and raise priority"),
     P.JOBS_CANCEL: _("change and cancel their own jobs"),
     P.JOBS_EXEC: _("open a shell in their own running jobs"),
     P.JOBS_EXEC_OTHERS: _("open a shell in other people's running jobs"),
-    P.JOBS_READ: _("see jobs, their logs and curves"),
+    P.JOBS_READ: _("see jobs, their logs and metrics"),
     P.JOBS_SUBMIT: _("submit jobs"),
     P.JOBS_WRITE_METRICS: _("send metrics to jobs"),
-    P.MEMBERS_READ: _("see who is a member"),
-    P.MEMBERS_WRITE: _("bring people in, change their roles and take them out"),
+    P.MEMBERS_READ: _("see members"),
+    P.MEMBERS_WRITE: _("add and remove members and change their roles"),
     P.NODES_READ: _("see nodes and pools"),
-    P.ORG_ADMIN: _("make owners and change them"),
-    P.PLATFORM_ADMIN: _("make organizations, suspend people and speak to everybody"),
-    P.PLATFORM_IMPERSONATE: _("act as a person, to see what they see"),
-    P.PROVIDERS_READ: _("see directories and what their groups give"),
-    P.PROVIDERS_WRITE: _("connect directories and say what their groups give"),
+    P.ORG_ADMIN: _("appoint and change owners"),
+    P.PLATFORM_ADMIN: _("create organizations, suspend users and publish announcements"),
+    P.PLATFORM_IMPERSONATE: _("impersonate users"),
+    P.PROVIDERS_READ: _("see identity providers and their rules"),
+    P.PROVIDERS_WRITE: _("manage identity providers and their rules"),
     P.QUOTAS_READ: _("see quotas"),
     P.QUOTAS_WRITE: _("set quotas"),
-    P.ROLES_WRITE: _("make and change the organization's own roles"),
+    P.ROLES_WRITE: _("manage custom roles"),
     P.SECRETS_READ: _("see the names of secrets"),
     P.SECRETS_WRITE: _("set and delete secrets"),
     P.TEAMS_READ: _("see teams"),
-    P.TEAMS_WRITE: _("make and rename teams"),
+    P.TEAMS_WRITE: _("create and rename teams"),
     P.TOKENS_READ: _("see their own access tokens"),
-    P.TOKENS_WRITE: _("make and revoke their own access tokens"),
+    P.TOKENS_WRITE: _("create and revoke their own access tokens"),
 }

@@ -1,4 +1,7 @@
-"""Nobody hands out more than they hold. Asked wherever a role is given to a person, by whatever way."""
+"""Prevent privilege escalation: nobody grants more than they have.
+
+Checked wherever a role is given to a user.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from workspaces.models import Membership, Organization, Team
 
 
 def org_roles_for(actor: Actor, org: Organization) -> list[RoleFacts]:
-    """The roles that the actor may give in the organization, as a form offers them."""
+    """Return the organization roles the actor may give, for a form."""
     return [
         role
         for role in roles_of("org", read_own_roles(org.id))
@@ -22,7 +25,7 @@ def org_roles_for(actor: Actor, org: Organization) -> list[RoleFacts]:
 
 
 def team_roles_for(actor: Actor, team: Team) -> list[RoleFacts]:
-    """The same for a team: those that they may give to others."""
+    """Return the team roles the actor may give to others, for a form."""
     hands_on = Permission.MEMBERS_WRITE in actor.granted()
     return [
         role
@@ -32,7 +35,10 @@ def team_roles_for(actor: Actor, team: Team) -> list[RoleFacts]:
 
 
 def check_org_role(actor: Actor, org: Organization, slug: str) -> str:
-    """The role, if the actor may give it to somebody here. Raises InvalidInput for one that there is not, NotPermitted."""
+    """Return the role if the actor may give it.
+
+    Raises InvalidInput for unknown roles, NotPermitted.
+    """
     role = _existing(org.id, "org", slug)
     if role.slug == OrgRole.OWNER:
         authorize(actor, Permission.ORG_ADMIN)
@@ -41,14 +47,20 @@ def check_org_role(actor: Actor, org: Organization, slug: str) -> str:
 
 
 def check_org_role_of(actor: Actor, membership: Membership) -> None:
-    """Who could not give a role does not change or remove who has it. Raises NotPermitted."""
+    """Raise NotPermitted unless the actor could have given the role of this membership.
+
+    Nobody changes or removes a member with more permissions than they have.
+    """
     if membership.role == OrgRole.OWNER:
         authorize(actor, Permission.ORG_ADMIN)
     _check_held(actor, role_facts("org", membership.role, read_own_roles(membership.org_id)))
 
 
 def check_team_role(actor: Actor, team: Team, slug: str, user_id: UUID) -> str:
-    """The same in a team. Who brings people into the organization also brings *others* into its teams to work or look."""
+    """Return the team role if the actor may give it. Raises InvalidInput, NotPermitted.
+
+    User administrators may also add *others* to teams as members or viewers.
+    """
     role = _existing(team.org_id, "team", slug)
     is_handed_on = (
         slug in HANDED_ON
@@ -61,7 +73,7 @@ def check_team_role(actor: Actor, team: Team, slug: str, user_id: UUID) -> str:
 
 
 def may_lead(actor: Actor) -> bool:
-    """Whether leading a team they make gives the actor nothing that they lack."""
+    """Return whether leading a team they create would grant the actor nothing new."""
     return TEAM_GRANTS[TeamRole.LEAD] <= actor.granted()
 
 
@@ -76,13 +88,14 @@ def _existing(org_id: UUID, kind: str, slug: str) -> RoleFacts:
 
 
 def _check_held(actor: Actor, role: RoleFacts, team: Team | None = None) -> None:
-    """By the person's roles: what a token narrows are the acts, not the roles they are about."""
+    """Check against the user's roles: a token limits the actions, not the roles they are about."""
     lacking = sorted(role.permissions - actor.granted(team.id if team else None))
     if lacking:
-        actor.check_acts_for_oneself()  # who acts as a person lacks what that person holds: another reason
+        # An impersonated user's missing permissions have another cause
+        actor.check_acts_for_oneself()
         where = f"in team {team.slug}" if team else "in this organization"
         raise NotPermitted(
-            f"You cannot give or take the role {role.title}: it holds {', '.join(lacking)}, which you do not hold {where}"
-            " yourself.",
+            f"You cannot grant or revoke the role {role.title}: it includes "
+            f"{', '.join(lacking)}, which you do not have {where} yourself.",
             data={"permissions": [str(p) for p in lacking]},
         )

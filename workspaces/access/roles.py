@@ -1,4 +1,4 @@
-"""What a role is, built-in or of an organization's own making. Pure; who reads the rows is `workspaces.access.custom_roles`."""
+"""Built-in and custom roles. Pure; `workspaces.access.custom_roles` reads the rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workspaces.access.permissions import (
     Permission,
 )
 
-NEVER_OWN = OPERATORS_ONLY | OWNERS_ONLY  # what no role of an organization's own making holds
+NEVER_OWN = OPERATORS_ONLY | OWNERS_ONLY  # what no custom role grants
 NOTHING: frozenset[Permission] = frozenset()
 _TABLES = {"org": (ORG_GRANTS, ORG_TITLES), "team": (TEAM_GRANTS, TEAM_TITLES)}
 _KNOWN = {str(p): p for p in Permission if p not in NEVER_OWN}
@@ -23,8 +23,11 @@ _KNOWN = {str(p): p for p in Permission if p not in NEVER_OWN}
 
 @dataclass(frozen=True)
 class OwnRole:
-    """A role of an organization's own making, as it counts: permissions that this Muster does not know, or that no such role may
-    hold, are `unknown` and grant nothing."""
+    """The effective permissions of a custom role.
+
+    Permissions that are unknown to this version or forbidden in custom roles are in `unknown` and
+    grant nothing.
+    """
 
     slug: str
     kind: str
@@ -35,7 +38,7 @@ class OwnRole:
 
 @dataclass(frozen=True)
 class RoleFacts:
-    """Any role. `is_gone`: somebody holds it and it does not exist (any more); it grants nothing."""
+    """Any role. `is_gone`: it is assigned to somebody but does not exist; it grants nothing."""
 
     slug: str
     kind: str
@@ -46,7 +49,7 @@ class RoleFacts:
 
 
 def own_role(slug: str, kind: str, name: str, permissions: Iterable[str]) -> OwnRole:
-    """From what is stored."""
+    """Build a custom role from its stored values."""
     stored = sorted(set(permissions))
     return OwnRole(
         slug,
@@ -58,7 +61,10 @@ def own_role(slug: str, kind: str, name: str, permissions: Iterable[str]) -> Own
 
 
 def granted_by(kind: str, slug: str, own: Mapping[str, OwnRole]) -> frozenset[Permission]:
-    """What a role grants; nothing for one that there is not. `own`: the organization's own, by slug."""
+    """Return what a role grants, nothing if it does not exist.
+
+    `own`: the organization's custom roles by slug.
+    """
     built_in = _TABLES[kind][0].get(slug)
     if built_in is not None:
         return built_in
@@ -67,7 +73,7 @@ def granted_by(kind: str, slug: str, own: Mapping[str, OwnRole]) -> frozenset[Pe
 
 
 def role_facts(kind: str, slug: str, own: Mapping[str, OwnRole]) -> RoleFacts:
-    """A role by its name."""
+    """Return a role by slug."""
     grants, titles = _TABLES[kind]
     if slug in grants:
         return RoleFacts(slug, kind, titles[slug], grants[slug])
@@ -78,7 +84,7 @@ def role_facts(kind: str, slug: str, own: Mapping[str, OwnRole]) -> RoleFacts:
 
 
 def roles_of(kind: str, own: Mapping[str, OwnRole]) -> Iterator[RoleFacts]:
-    """All there are of a kind: built-in ones first, in their order of standing."""
+    """Yield all roles of a kind: built-in ones first, by rank."""
     for slug in (
         *_TABLES[kind][0],
         *sorted(slug for slug, role in own.items() if role.kind == kind),
@@ -87,5 +93,5 @@ def roles_of(kind: str, own: Mapping[str, OwnRole]) -> Iterator[RoleFacts]:
 
 
 def is_built_in(slug: str) -> bool:
-    """Whether either table has it."""
+    """Return whether a slug names a built-in role."""
     return slug in ORG_GRANTS or slug in TEAM_GRANTS

@@ -1,4 +1,7 @@
-"""Roles of an organization's own making. Nobody makes, changes or deletes one that holds more than they do."""
+"""Manage custom roles.
+
+Nobody creates, changes or deletes a role that grants more than they have.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from workspaces.organizations.names import alone_in, check_slug, clean_name
 
 MOST = 50
 CHOICES = sorted(str(p) for p in Permission if p not in NEVER_OWN)
-# Names under which people know built-in roles, or that would be taken for something that no role gives.
+# Other names of built-in roles, and names that suggest rights no role grants.
 TAKEN = frozenset(
     {
         "administrator",
@@ -50,26 +53,29 @@ def make_role(
     permissions: Sequence[str],
     name: str = "",
 ) -> Role:
-    """A new role for memberships of the organization (`org`) or of teams (`team`). Raises InvalidInput, Conflict, NotPermitted."""
+    """Create a custom role for memberships of the organization (`org`) or of teams (`team`).
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.ROLES_WRITE)
     check_slug(slug)
     if is_built_in(slug) or slug in TAKEN:
         raise InvalidInput.at("slug", f"{slug!r} is the name of a built-in role; choose another")
     if kind not in ("org", "team"):
         raise InvalidInput.at("kind", "must be org or team")
-    wanted = _checked(permissions)
+    wanted = _checked_permissions(permissions)
     _check_held(actor, wanted)
     alone_in(org.id)
     if Role.objects.filter(slug=slug).exists():
         raise Conflict(f"There is already a role {slug!r} in {org.slug}.")
     if Role.objects.count() >= MOST:
         raise Conflict(
-            f"{org.slug} has {MOST} roles of its own, which is the most. Delete one that nobody holds."
+            f"{org.slug} has {MOST} custom roles, which is the maximum. Delete an unused one first."
         )
     row = Role.objects.create(
         org=org, slug=slug, kind=kind, name=clean_name(name or slug), permissions=wanted
     )
-    _tell("role.made", actor, row, after=_state(row))
+    _record_event("role.made", actor, row, after=_state(row))
     return row
 
 
@@ -82,7 +88,10 @@ def change_role(
     name: str | None = None,
     permissions: Sequence[str] | None = None,
 ) -> Role:
-    """Another name, or other permissions, for everybody who holds it. Raises InvalidInput, NotFound, NotPermitted."""
+    """Change name or permissions of a role, for everybody who has it.
+
+    Raises InvalidInput, NotFound, NotPermitted.
+    """
     authorize(actor, Permission.ROLES_WRITE)
     alone_in(org.id)
     row = _role(slug)
@@ -91,16 +100,16 @@ def change_role(
     if name is not None:
         row.name = clean_name(name)
     if permissions is not None:
-        row.permissions = _checked(permissions)
+        row.permissions = _checked_permissions(permissions)
         _check_held(actor, row.permissions)
     row.save(update_fields=["name", "permissions"])
-    _tell("role.changed", actor, row, before=before, after=_state(row))
+    _record_event("role.changed", actor, row, before=before, after=_state(row))
     return row
 
 
 @transaction.atomic
 def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
-    """A role that nobody holds. Raises Conflict that says who does, NotFound, NotPermitted."""
+    """Delete an unused role. Raises Conflict naming its holders, NotFound, NotPermitted."""
     authorize(actor, Permission.ROLES_WRITE)
     alone_in(org.id)
     row = _role(slug)
@@ -108,15 +117,15 @@ def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
     if held := holders(row):
         names = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
         raise Conflict(
-            f"The role {slug} is held by {names}. Give them another role first.",
+            f"The role {slug} is assigned to {names}. Give them another role first.",
             data={"holders": held[:100]},
         )
     row.delete()
-    _tell("role.deleted", actor, row, before=_state(row))
+    _record_event("role.deleted", actor, row, before=_state(row))
 
 
 def holders(row: Role) -> list[str]:
-    """Who holds it: e-mail addresses, with the team in which."""
+    """Return the e-mail addresses of members with the role, with the team for team roles."""
     if row.kind == "org":
         return list(
             Membership.objects.filter(role=row.slug)
@@ -130,16 +139,16 @@ def holders(row: Role) -> list[str]:
 def _role(slug: str) -> Role:
     row = Role.objects.filter(slug=slug).first()
     if row is None:
-        raise NotFound(f"There is no role {slug[:40]!r} of this organization's own making.")
+        raise NotFound(f"There is no custom role {slug[:40]!r}.")
     return row  # type: ignore[no-any-return]
 
 
-def _checked(permissions: Sequence[str]) -> list[str]:
+def _checked_permissions(permissions: Sequence[str]) -> list[str]:
     wrong = sorted(set(permissions) - set(CHOICES))
     if reserved := [p for p in wrong if p in NEVER_OWN]:
         raise InvalidInput.at(
             "permissions",
-            f"{', '.join(reserved)}: no role of an organization's own making can hold this",
+            f"{', '.join(reserved)}: not available to custom roles",
         )
     if wrong or not permissions:
         raise InvalidInput.at(
@@ -153,8 +162,8 @@ def _check_held(actor: Actor, permissions: Iterable[str]) -> None:
     lacking = sorted(set(permissions) - actor.granted())
     if lacking:
         raise NotPermitted(
-            f"You do not hold {', '.join(lacking)} in this organization yourself, so you cannot make, change or delete a"
-            " role that does.",
+            f"You do not have {', '.join(lacking)} in this organization, so you cannot create, "
+            "change or delete a role that includes it.",
             data={"permissions": [str(p) for p in lacking]},
         )
 
@@ -163,7 +172,7 @@ def _state(row: Role) -> Mapping[str, Any]:
     return {"name": row.name, "kind": row.kind, "permissions": list(row.permissions)}
 
 
-def _tell(kind: str, actor: Actor, row: Role, **data: Any) -> None:
+def _record_event(kind: str, actor: Actor, row: Role, **data: Any) -> None:
     record(
         Fact(
             kind,

@@ -1,4 +1,7 @@
-"""The chain of grants behind one decision. Pure: a case goes in, steps come out, and the steps alone decide."""
+"""Build the chain of grants behind an access decision.
+
+Pure: the steps are computed from a case, and they alone decide.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class Effect(StrEnum):
-    """Allowed is: something grants, and nothing blocks."""
+    """The effect of a step. Access is allowed if a step grants it and none blocks it."""
 
     GRANTS = "grants"
-    SILENT = "silent"  # grants nothing, stands in no way
+    SILENT = "silent"  # neither grants nor blocks
     BLOCKS = "blocks"
 
 
 @dataclass(frozen=True)
 class Step:
-    """One fact of the chain. `is_decisive`: without it the decision would be the other one."""
+    """One fact of the chain. `is_decisive`: without it the decision would be reversed."""
 
     kind: str
     effect: Effect
@@ -35,9 +38,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Case:
-    """Who wants what, where, and all that bears on it. `org_id` None: outside of any organization. `team_role` is theirs in the team
-    asked about; who is no member has none, and of a suspended membership no role counts. `org_via` and `team_via` say what gave a role,
-    where that was not a person (a group of a directory). `rule`: why this permission and not another is asked for."""
+    """A question about access, and all facts that bear on it.
+
+    `org_id` is None outside any organization. `team_role` is the role in the team asked about, ""
+    for non-members; roles of a suspended membership do not count. `org_via` and `team_via` name the
+    directory group that gave a role, if one did. `rule` says why this permission is required.
+    """
 
     email: str
     permission: Permission
@@ -59,7 +65,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The decision and its chain."""
+    """A decision and its chain of steps."""
 
     case: Case
     allowed: bool
@@ -67,7 +73,7 @@ class Explanation:
 
 
 def explained(case: Case) -> Explanation:
-    """The chain for a case, with the steps marked on which the decision hangs."""
+    """Return the chain for a case, with its decisive steps marked."""
     steps = (
         *_rule(case),
         *_account(case),

@@ -1,4 +1,7 @@
-"""What a proposed change of memberships, or of a role, would change in the organization entered. Nothing is stored."""
+"""Preview a change of memberships or of a custom role in the current organization.
+
+Nothing is stored.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,16 @@ from workspaces.models import Membership, Organization, TeamMembership
 
 
 def what_would_change(org: Organization, changes: Mapping[str, Standing]) -> list[Difference]:
-    """With these people standing as given (`Standing()`: out of the organization), and everybody else as they are."""
+    """Return the differences if these people had the given roles.
+
+    `Standing()` removes somebody from the organization; everybody else stays unchanged.
+    """
     changes = {email.lower(): standing for email, standing in changes.items()}
     return differences(standings(changes), changes, read_own_roles(org.id))
 
 
 def if_role_were(org: Organization, slug: str, permissions: Sequence[str]) -> list[Difference]:
-    """With that role of the organization's own granting these instead."""
+    """Return the differences if a custom role granted `permissions` instead."""
     own = read_own_roles(org.id)
     changed = replace(own_role(slug, own[slug].kind, own[slug].name, permissions), unknown=())
     now = standings()
@@ -28,7 +34,7 @@ def if_role_were(org: Organization, slug: str, permissions: Sequence[str]) -> li
 
 
 def standings(emails: Collection[str] | None = None) -> dict[str, Standing]:
-    """How people stand: everybody, or these. Suspended memberships count for nothing."""
+    """Return the roles of all members, or of these. Suspended memberships are left out."""
     members, seats = Membership.objects.filter(suspended_at=None), TeamMembership.objects.all()
     if emails is not None:
         members, seats = (
@@ -45,21 +51,21 @@ def standings(emails: Collection[str] | None = None) -> dict[str, Standing]:
 
 
 def difference_row(one: Difference) -> dict[str, Any]:
-    """As the API gives it and pages show it."""
+    """Return a difference as shown by the API and the pages."""
     return {
         "person": one.email,
-        "before": _standing(one.before),
-        "after": _standing(one.after),
-        "gained": _places(one.gained),
-        "lost": _places(one.lost),
+        "before": _roles(one.before),
+        "after": _roles(one.after),
+        "gained": _grants_by_team(one.gained),
+        "lost": _grants_by_team(one.lost),
     }
 
 
-def _standing(standing: Standing) -> dict[str, Any]:
+def _roles(standing: Standing) -> dict[str, Any]:
     return {"role": standing.org_role or None, "teams": dict(standing.teams)}
 
 
-def _places(reach: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
+def _grants_by_team(reach: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
     return [
         {
             "team": None if place == EVERYWHERE else place,

@@ -1,4 +1,4 @@
-"""REST: applications that sign people in through the portal. For operators."""
+"""REST: applications that use Muster for sign-in. Operators only."""
 
 from __future__ import annotations
 
@@ -19,16 +19,12 @@ class ApplicationSerializer(serializers.Serializer[Any]):
     client_id = serializers.CharField()
     name = serializers.CharField()
     addresses = serializers.ListField(
-        child=serializers.CharField(), help_text="Where answers may go, to the letter."
+        child=serializers.CharField(), help_text="Exact redirect URIs."
     )
-    needs_pkce = serializers.BooleanField(
-        help_text="Codes only for who proves at their use to have asked for them (S256)."
-    )
+    needs_pkce = serializers.BooleanField(help_text="Require PKCE (S256).")
     created_at = serializers.DateTimeField()
-    people = serializers.IntegerField(help_text="Who have agreed to it.")
-    client_secret = serializers.CharField(
-        required=False, help_text="In the answer that makes it, and in no other."
-    )
+    people = serializers.IntegerField(help_text="Number of users who have consented.")
+    client_secret = serializers.CharField(required=False, help_text="Returned only on creation.")
 
 
 class NewApplicationSerializer(serializers.Serializer[Any]):
@@ -51,12 +47,12 @@ class ApplicationsView(OrgView):
 
     @extend_schema(responses=ApplicationSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """All of the installation."""
+        """List the applications of the installation."""
         return items([service.application_row(row) for row in service.applications(self.actor)])
 
     @extend_schema(request=NewApplicationSerializer, responses={201: ApplicationSerializer})
     def post(self, request: Request) -> Response:
-        """Write one down; its secret is in this answer only."""
+        """Register an application. Its secret is returned only here."""
         made = service.create_application(
             actor=self.actor, **read(NewApplicationSerializer, request)
         )
@@ -75,12 +71,12 @@ class ApplicationView(OrgView):
 
     @extend_schema(responses=ApplicationSerializer)
     def get(self, request: Request, client: str) -> Response:
-        """One application."""
+        """Get an application."""
         return Response(service.application_row(service.find_application(self.actor, client)))
 
     @extend_schema(request=ChangeApplicationSerializer, responses=ApplicationSerializer)
     def patch(self, request: Request, client: str) -> Response:
-        """Another name, other addresses."""
+        """Change name or redirect URIs of an application."""
         row = service.change_application(
             actor=self.actor, client_id=client, **read(ChangeApplicationSerializer, request)
         )
@@ -88,7 +84,7 @@ class ApplicationView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, client: str) -> Response:
-        """Nobody signs in to it through the portal any longer."""
+        """Delete an application. Users can no longer sign in to it with Muster."""
         service.remove_application(actor=self.actor, client_id=client)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -98,6 +94,9 @@ class ApplicationSecretView(OrgView):
 
     @extend_schema(request=None, responses=ApplicationSerializer)
     def post(self, request: Request, client: str) -> Response:
-        """Another secret, in this answer only; the former ends at once."""
+        """Rotate the client secret.
+
+        The new one is returned only here; the old one stops working at once.
+        """
         made = service.renew_secret(actor=self.actor, client_id=client)
         return Response(service.application_row(made.row) | {"client_secret": made.secret})

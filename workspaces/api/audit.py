@@ -1,4 +1,7 @@
-"""REST: the audit trail of an organization, and of the installation for operators. Filters, pages, files, and its chain."""
+"""REST: audit log of an organization, and of the installation for operators.
+
+Filters, pages, exports, verification.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +29,20 @@ from workspaces.api.views import read
 from workspaces.audit import services
 
 WORDS = {
-    "actor": "An e-mail: who acted, or for whom.",
-    "kind": "`member.added`, or `member` for all about members; several with commas.",
+    "actor": "E-mail of the actor, or of the user they impersonated.",
+    "kind": "`member.added`, or `member` for all events about members; comma-separated.",
     "subject": "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
-    "address": "One, or all that begin so: `10.2.`.",
-    "since": "`2026-01-31`, `2026-01-31T12:00` (UTC), or so long ago: `24h`, `7d`.",
-    "until": "The same; before that.",
-    "request": "A request id.",
+    "address": "An address, or a prefix such as `10.2.`.",
+    "since": "`2026-01-31`, `2026-01-31T12:00` (UTC), or a relative time: `24h`, `7d`.",
+    "until": "Upper bound in the same formats, exclusive.",
+    "request": "Request ID.",
 }
 _FILTERS = [OpenApiParameter(name, str, description=WORDS[name]) for name in FILTERS]
 
 
 class RetentionSerializer(serializers.Serializer[Any]):
     keep_days = serializers.IntegerField(
-        allow_null=True, help_text="30 to 36500; null keeps everything."
+        allow_null=True, help_text="30 to 36500; null keeps events forever."
     )
 
 
@@ -49,12 +52,12 @@ class ForwardSerializer(serializers.Serializer[Any]):
         help_text="https://…, syslog+tls://host:port, syslog+tcp://… or syslog+udp://….",
     )
     from_start = serializers.BooleanField(
-        default=False, help_text="From the beginning of the chain, not from now on."
+        default=False, help_text="From the beginning of the chain instead of from now on."
     )
 
 
-class _Trail(PortalView):
-    """`chain`: whose trail."""
+class _AuditView(PortalView):
+    """Base of audit views. `chain`: whose audit log."""
 
     of_installation = False
 
@@ -69,22 +72,25 @@ class _Trail(PortalView):
         for name in request.query_params:
             if name not in {*FILTERS, *others}:
                 raise InvalidInput.at(
-                    name, f"is no filter here; there is {', '.join((*FILTERS, *others))}"
+                    name, f"is not a filter here; choose from {', '.join((*FILTERS, *others))}"
                 )
         return {name: request.query_params.get(name, "") for name in (*FILTERS, *others)}
 
 
-class _Events(_Trail):
+class _Events(_AuditView):
     @extend_schema(
         parameters=[
             *_FILTERS,
-            OpenApiParameter("cursor", str, description="From `next` or `previous`."),
-            OpenApiParameter("limit", int, description="1 to 200; 50 if left out."),
+            OpenApiParameter("cursor", str, description="Cursor from `next` or `previous`."),
+            OpenApiParameter("limit", int, description="1 to 200; default 50."),
         ],
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request) -> Response:
-        """Events, newest first, with what was before and after. Keyset pages; nothing is counted."""
+        """List events, newest first, with values before and after.
+
+        Keyset pagination without a total.
+        """
         asked = self.asked(request, "cursor", "limit")
         with services.reach_of(self.chain):
             page = page_of(
@@ -93,64 +99,70 @@ class _Events(_Trail):
         return Response({"items": facts(page.items), "next": page.next, "previous": page.previous})
 
 
-class _Export(_Trail):
+class _Export(_AuditView):
     @extend_schema(
         parameters=[
             *_FILTERS,
             OpenApiParameter(
-                "format", str, enum=list(export.FORMATS), description="jsonl if left out."
+                "format", str, enum=list(export.FORMATS), description="Default jsonl."
             ),
         ],
         responses={200: OpenApiTypes.BINARY},
     )
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Every event that passes the filters, oldest first, as JSON lines or CSV. That it was taken is an event itself."""
+        """Export all matching events, oldest first, as JSON lines or CSV.
+
+        The export is itself an event.
+        """
         asked = self.asked(request, "format")
         return exported(self.actor, self.chain, asked, asked.pop("format") or "jsonl")
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """`format` is ours here, not the framework's."""
+        """Ignore DRF's meaning of `format`: here it is a parameter of the export."""
         renderer = self.get_renderers()[0]
         return renderer, renderer.media_type
 
 
-class _Chain(_Trail):
+class _Chain(_AuditView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """How far it is sealed, the last anchor, and what the last verification found."""
+        """Get how far the chain is sealed, its last anchor, and the last verification result."""
         with services.reach_of(self.chain):
             return Response(chain_state(self.chain))
 
 
-class _Verify(_Trail):
+class _Verify(_AuditView):
     @extend_schema(request=None, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
-        """Have the whole chain verified. It begins within seconds; `…/audit/chain` tells when it has ended."""
+        """Verify the whole chain.
+
+        Starts within seconds; `…/audit/chain` shows when it has ended.
+        """
         return Response(
             services.ask_for_verification(actor=self.actor, chain=self.chain),
             status=status.HTTP_202_ACCEPTED,
         )
 
 
-class _Settings(_Trail):
+class _Settings(_AuditView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """How long events are kept, and where they are sent on to."""
+        """Get the retention and the forwarding targets."""
         return Response(services.settings_of(self.chain))
 
     @extend_schema(request=RetentionSerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request) -> Response:
-        """Keep events for so many days; null: for ever."""
+        """Set the retention in days; null keeps events forever."""
         services.set_retention(
             actor=self.actor, chain=self.chain, days=read(RetentionSerializer, request)["keep_days"]
         )
         return Response(services.settings_of(self.chain))
 
 
-class _Forwards(_Trail):
+class _Forwards(_AuditView):
     @extend_schema(request=ForwardSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
-        """Send events on. The secret that signs a webhook is in this answer only."""
+        """Forward events to a target. The secret that signs webhooks is returned only here."""
         made = services.add_forward(
             actor=self.actor, chain=self.chain, **read(ForwardSerializer, request)
         )
@@ -160,17 +172,17 @@ class _Forwards(_Trail):
         )
 
 
-class _Forward(_Trail):
+class _Forward(_AuditView):
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, forward: UUID) -> Response:
-        """Try again at once, also what was given up."""
+        """Retry a forwarding target at once, even one that was given up."""
         return Response(
             state_of(services.retry_forward(actor=self.actor, chain=self.chain, forward_id=forward))
         )
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, forward: UUID) -> Response:
-        """Send nothing there any longer."""
+        """Delete a forwarding target."""
         services.remove_forward(actor=self.actor, chain=self.chain, forward_id=forward)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -244,7 +256,10 @@ class PlatformVerifyView(_Verify):
 def exported(
     actor: Actor, chain: UUID, asked: Mapping[str, str], kind: str
 ) -> StreamingHttpResponse:
-    """A file in pieces; a thousand events are in memory at a time. Raises InvalidInput before it begins."""
+    """Stream an export, with at most a thousand events in memory.
+
+    Raises InvalidInput before the stream starts.
+    """
     if kind not in export.FORMATS:
         raise InvalidInput.at("format", f"must be one of {', '.join(export.FORMATS)}")
     rows = events_of(chain, asked)

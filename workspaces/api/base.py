@@ -1,5 +1,4 @@
-"""What every REST view inside an organization shares: the actor, the permission asked before the method runs, the rate limit,
-and answers that are remembered for a repeated request."""
+"""Base of the REST views: actor, permission check, rate limit and idempotency keys."""
 
 from __future__ import annotations
 
@@ -36,9 +35,12 @@ _REFUSED = frozenset({401, 403, 404})
 
 
 class PortalView(APIView):
-    """For signed-in actors. `permissions` maps each method to what it needs in the organization; None means that the service
-    or the selector behind it asks (because it depends on the team or the row). A method without an entry is refused at start-up
-    by the permission matrix test."""
+    """Base of views for signed-in actors.
+
+    `permissions` maps each method to the permission it needs in the organization. None leaves the
+    check to the service or selector, for checks that depend on a team or row. The permission matrix
+    test fails for methods without an entry.
+    """
 
     permissions: ClassVar[Mapping[str, Permission | None]] = {}
 
@@ -68,17 +70,20 @@ class PortalView(APIView):
 
 
 class OrgView(PortalView):
-    """Inside the organization that the URL names."""
+    """Base of views inside the organization in the URL."""
 
     @property
     def org(self) -> Organization:
         return self.request._request.org  # type: ignore[no-any-return,attr-defined]
 
     def team(self, slug: object) -> Team:
-        """A team of this organization by slug. If none is named: the only one that the actor is in, or the one called `default`.
-        Raises InvalidInput, NotFound."""
+        """Return a team of this organization by slug.
+
+        Without a slug: the actor's only team, or the one named `default`. Raises InvalidInput,
+        NotFound.
+        """
         if isinstance(slug, str) and (known := self._teams.get(slug)):
-            return self._here(known)
+            return self._with_org(known)
         rows = Team.objects.all()
         if slug in (None, ""):
             mine = list(rows.filter(id__in=self.actor.team_roles)) or list(rows[:2])
@@ -88,22 +93,22 @@ class OrgView(PortalView):
                     "team",
                     f"is required; you are in {', '.join(sorted(t.slug for t in mine)) or 'none'}",
                 )
-            return self._here(chosen[0])
+            return self._with_org(chosen[0])
         team = (
             rows.filter(slug=slug).first() if isinstance(slug, str) and slug.isprintable() else None
         )
         if team is None:
             raise NotFound(f"There is no team {str(slug)[:40]!r} in {self.org.slug}.")
-        return self._here(team)
+        return self._with_org(team)
 
     @property
     def _teams(self) -> Mapping[str, Team]:
-        """Those of the actor that the door has read already."""
+        """Return the actor's teams, as read by the middleware."""
         entry = getattr(self.request._request, "entry", None)
         return entry.teams if entry else {}
 
-    def _here(self, team: Team) -> Team:
-        team.org = self.org  # known already: not to be asked for again
+    def _with_org(self, team: Team) -> Team:
+        team.org = self.org  # avoids another query
         return team
 
 
@@ -117,9 +122,12 @@ class RateLimitedFor(RateLimited):
 
 
 def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
-    """Remember the answer under the client's Idempotency-Key, in the transaction of the change itself: a repeated request gets
-    the same answer, one that comes while the first is under way waits for it, and what failed may be tried again. Who may not
-    send the request, by this token or any longer, is refused like the first time."""
+    """Replay the stored response for a repeated Idempotency-Key.
+
+    The response is stored in the transaction of the change. A request that arrives while the first
+    is running waits for it; failed requests may be retried. Requests that are no longer permitted
+    are refused.
+    """
 
     @wraps(method)
     def once(view: PortalView, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -144,13 +152,16 @@ def idempotent(method: Callable[..., Response]) -> Callable[..., Response]:
             if known is None:
                 raise
             _check_allowed(lambda: method(view, request, *args, **kwargs))
-            return _again(known, body_hash)
+            return _replay(known, body_hash)
 
     return once
 
 
 def _check_allowed(send: Callable[[], Response]) -> None:
-    """Do it once more and roll that back: raises what the permissions behind it raise now. Any other fault is the first request's doing."""
+    """Repeat the request and roll it back, to raise what its permission checks raise now.
+
+    Other errors are ignored: they belong to the first request.
+    """
     try:
         with transaction.atomic():
             send()
@@ -163,7 +174,7 @@ def _check_allowed(send: Callable[[], Response]) -> None:
             raise
 
 
-def _again(known: RememberedAnswer, body_hash: str) -> Response:
+def _replay(known: RememberedAnswer, body_hash: str) -> Response:
     if known.body_hash != body_hash:
         raise Conflict(
             "This Idempotency-Key was used for another request. Use a new one for each.",
@@ -179,7 +190,7 @@ def _fingerprint(view: PortalView, request: Request, given: str) -> tuple[str, s
 
 
 def _count(actor: Actor) -> dict[str, int]:
-    """One fixed window a minute for each token or person."""
+    """Count the request in a fixed one-minute window per token or user."""
     limit = settings.MUSTER_API_RATE
     used, reset = rate_windows.take(str(actor.token.id if actor.token else actor.user_id), limit)
     return {"limit": limit, "remaining": limit - used, "reset": reset}

@@ -27,14 +27,12 @@ class InvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     teams = serializers.DictField(child=serializers.CharField(), help_text="Role by team.")
     made_by = serializers.CharField()
     created_at = serializers.DateTimeField()
-    sent_at = serializers.DateTimeField(allow_null=True, help_text="By e-mail, the last time.")
+    sent_at = serializers.DateTimeField(allow_null=True, help_text="Last time it was mailed.")
     expires_at = serializers.DateTimeField()
     is_expired = serializers.BooleanField()
-    url = serializers.CharField(
-        required=False, help_text="The link; only in the answer that made it."
-    )
+    url = serializers.CharField(required=False, help_text="The link; returned only on creation.")
     is_sent = serializers.BooleanField(
-        required=False, help_text="Whether the e-mail that was asked for went out."
+        required=False, help_text="Whether the requested e-mail was sent."
     )
 
 
@@ -49,11 +47,11 @@ class NewInvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
         help_text="Role by team: {vision: member}.",
     )
     days = serializers.IntegerField(required=False, default=7, min_value=1, max_value=30)
-    send = serializers.BooleanField(required=False, default=False, help_text="By e-mail, too.")
+    send = serializers.BooleanField(required=False, default=False, help_text="Also send an e-mail.")
 
 
 class SendSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    send = serializers.BooleanField(required=False, default=False, help_text="By e-mail, too.")
+    send = serializers.BooleanField(required=False, default=False, help_text="Also send an e-mail.")
 
 
 class InvitationsView(OrgView):
@@ -61,12 +59,12 @@ class InvitationsView(OrgView):
 
     @extend_schema(responses=InvitationSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Those that were neither accepted nor revoked."""
+        """List pending invitations."""
         return items(selectors.open_invitations())
 
     @extend_schema(request=NewInvitationSerializer, responses={201: InvitationSerializer})
     def post(self, request: Request) -> Response:
-        """Invite a person; the link is in this answer only."""
+        """Invite a user. The link is returned only here."""
         body = read(NewInvitationSerializer, request)
         send = body.pop("send")
         return _answer(self, invitations.invite(actor=self.actor, org=self.org, **body), send=send)
@@ -77,7 +75,7 @@ class InvitationView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, invitation: UUID) -> Response:
-        """Revoke it: its link stops working."""
+        """Revoke an invitation. Its link stops working."""
         invitations.revoke_invitation(actor=self.actor, invitation_id=invitation)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -87,7 +85,7 @@ class InvitationRenewalView(OrgView):
 
     @extend_schema(request=SendSerializer, responses={201: InvitationSerializer})
     def post(self, request: Request, invitation: UUID) -> Response:
-        """Another link for the same, from today; the former one stops working."""
+        """Renew an invitation. The old link stops working."""
         send = read(SendSerializer, request)["send"]
         return _answer(
             self,

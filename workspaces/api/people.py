@@ -1,4 +1,4 @@
-"""REST: many people at once, from a file."""
+"""REST: import of members from a file."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ class PeopleFileSerializer(serializers.Serializer):  # type: ignore[type-arg]
         max_length=LARGEST,
         trim_whitespace=False,
         help_text=(
-            "The file: its first line names the columns email, name, role, team, team_role; between cells stand commas, semicolons or tabs."
+            "CSV with a header line naming the columns email, name, role, team, team_role; "
+            "separated by commas, semicolons or tabs."
         ),
     )
     dry_run = serializers.BooleanField(
-        required=False, default=False, help_text="Say what would happen, and change nothing."
+        required=False, default=False, help_text="Report what would happen, without changes."
     )
     add = serializers.BooleanField(
         required=False,
         default=False,
-        help_text="Make them members at once, instead of inviting them.",
+        help_text="Add members directly instead of inviting them.",
     )
     send = serializers.BooleanField(
         required=False, default=False, help_text="Mail the invitations."
@@ -41,7 +42,7 @@ class ImportedPersonSerializer(serializers.Serializer):  # type: ignore[type-arg
     email = serializers.CharField()
     kind = serializers.CharField(help_text="invited, added, joined (teams), unchanged.")
     teams = serializers.DictField(
-        child=serializers.CharField(), help_text="Those they come into: role by team."
+        child=serializers.CharField(), help_text="Teams they join: role by team."
     )
     note = serializers.CharField()
 
@@ -53,13 +54,13 @@ class FaultSerializer(serializers.Serializer):  # type: ignore[type-arg]
 
 class LinkSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField()
-    url = serializers.CharField(help_text="Told in this answer only.")
+    url = serializers.CharField(help_text="Returned only once.")
     is_sent = serializers.BooleanField()
 
 
 class ImportSerializer(serializers.Serializer):  # type: ignore[type-arg]
     is_done = serializers.BooleanField(
-        help_text="False after a dry run, and where there are faults: then nothing was changed."
+        help_text="False after a dry run or if there are errors; nothing was changed then."
     )
     counts = serializers.DictField(child=serializers.IntegerField())
     people = ImportedPersonSerializer(many=True)
@@ -72,7 +73,7 @@ class PeopleImportView(OrgView):
 
     @extend_schema(request=PeopleFileSerializer, responses=ImportSerializer)
     def post(self, request: Request) -> Response:
-        """Invite, or add, the people of a file, and bring those who are members into the teams it names."""
+        """Invite or add the people in a file, and add existing members to the teams it names."""
         body = read(PeopleFileSerializer, request)
         report = people_import.import_people(
             actor=self.actor,

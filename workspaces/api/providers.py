@@ -1,4 +1,4 @@
-"""REST: directories and sign-in services. A rule lives in the services."""
+"""REST: identity providers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TryProviderSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField(max_length=8)
     options = serializers.DictField(
         default=dict,
-        help_text="By name; see `kinds`. A secret that is left out or empty stays; null removes it.",
+        help_text="By name; see `kinds`. Secrets that are omitted or empty are kept; null removes them.",
     )
 
 
@@ -33,7 +33,7 @@ class NewProviderSerializer(TryProviderSerializer):
     slug = serializers.CharField(max_length=40)
     name = serializers.CharField(max_length=100, default="", allow_blank=True)
     domains = serializers.ListField(
-        child=serializers.CharField(max_length=190), default=list, help_text="For operators to say."
+        child=serializers.CharField(max_length=190), default=list, help_text="Operators only."
     )
     is_wide = serializers.BooleanField(
         default=False, help_text="For the whole installation; operators only."
@@ -53,10 +53,13 @@ class ProviderOptionsSerializer(serializers.Serializer[Any]):
 
 class GroupRuleSerializer(serializers.Serializer[Any]):
     group = serializers.CharField(
-        max_length=400, help_text="As the provider writes it; * is everybody."
+        max_length=400, help_text="As the provider writes it; * matches everybody."
     )
     org = serializers.CharField(
-        max_length=40, default="", allow_blank=True, help_text="Left out: the provider's own."
+        max_length=40,
+        default="",
+        allow_blank=True,
+        help_text="Default: the provider's own organization.",
     )
     team = serializers.CharField(max_length=40, default="", allow_blank=True)
     role = serializers.CharField(max_length=40)
@@ -67,14 +70,14 @@ class GroupRulesSerializer(serializers.Serializer[Any]):
 
 
 class NewRunSerializer(serializers.Serializer[Any]):
-    is_dry = serializers.BooleanField(default=False, help_text="Only say what would change.")
+    is_dry = serializers.BooleanField(default=False, help_text="Only report changes.")
     accept = serializers.UUIDField(
-        required=False, help_text="A run that was stopped: what it would have taken may be taken."
+        required=False, help_text="A stopped run whose removals are accepted."
     )
 
 
 def told(row: Provider) -> dict[str, Any]:
-    """As the API shows it: no secret, but which are set."""
+    """Return a provider as shown by the API: names of the secrets that are set, but no values."""
     return {
         "slug": row.short_name,
         "address_name": row.slug,
@@ -93,7 +96,7 @@ def told(row: Provider) -> dict[str, Any]:
 
 
 def run_told(run: DirectoryRun) -> dict[str, Any]:
-    """One run with its diff in words."""
+    """Return a run with its changes in words."""
     return {
         "id": run.id,
         "outcome": run.outcome,
@@ -113,7 +116,10 @@ class ProvidersView(OrgView):
 
     @extend_schema(operation_id="providers_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """Those of the organization, for operators also those of the installation, and the kinds with their options."""
+        """List providers, and all kinds with their options.
+
+        Operators also get the providers of the installation.
+        """
         known = [
             {
                 "name": k.name,
@@ -135,7 +141,7 @@ class ProvidersView(OrgView):
     @extend_schema(request=NewProviderSerializer, responses={201: OpenApiTypes.OBJECT})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Connect one. Nobody comes in by it before it has rules."""
+        """Connect a provider. Nobody can sign in with it until it has rules."""
         body = read(NewProviderSerializer, request)
         is_wide = body.pop("is_wide")
         made = service.create_provider(actor=self.actor, org=None if is_wide else self.org, **body)
@@ -147,8 +153,11 @@ class ProviderTryView(OrgView):
 
     @extend_schema(request=TryProviderSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request) -> Response:
-        """Begin to try options that are not stored yet; `Location` is where the answer will be."""
-        return _begun(
+        """Test options that are not stored.
+
+        Returns at once; `Location` is the address of the result.
+        """
+        return _test_started(
             self.org,
             service.start_test(
                 actor=self.actor, org=self.org, **read(TryProviderSerializer, request)
@@ -161,7 +170,7 @@ class ProviderTestAnswerView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, test: UUID) -> Response:
-        """What a test found; `ended_at` is null until it is over."""
+        """Get the result of a test; `ended_at` is null while it runs."""
         return Response(service.answer_of_test(service.find_test(self.actor, test)))
 
 
@@ -170,13 +179,13 @@ class ProviderView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
-        """One with its options and rules; secrets are never told."""
+        """Get a provider with its options and rules, without secrets."""
         row = service.find_provider(self.actor, slug)
         return Response(told(row) | {"rules": service.rules_told(row)})
 
     @extend_schema(request=ChangeProviderSerializer, responses=OpenApiTypes.OBJECT)
     def patch(self, request: Request, slug: str) -> Response:
-        """Other options, another name, other domains, or switching it off and on."""
+        """Change options, name or domains of a provider, or enable or disable it."""
         row = service.find_provider(self.actor, slug)
         return Response(
             told(
@@ -188,7 +197,7 @@ class ProviderView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        """Remove it; the roles that it gave stay, as if given by hand."""
+        """Delete a provider. Roles it gave stay, as if given by hand."""
         service.remove_provider(actor=self.actor, provider=service.find_provider(self.actor, slug))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -198,12 +207,15 @@ class ProviderTestView(OrgView):
 
     @extend_schema(request=ProviderOptionsSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to test it as it is stored, with other options on top if some are given; `Location` is where the answer will be."""
+        """Test a provider, with other options if some are given.
+
+        Returns at once; `Location` is the address of the result.
+        """
         row, body = (
             service.find_provider(self.actor, slug),
             read(ProviderOptionsSerializer, request),
         )
-        return _begun(
+        return _test_started(
             self.org,
             service.start_test(
                 actor=self.actor, org=row.org, kind=row.kind, options=body["options"], provider=row
@@ -216,12 +228,12 @@ class ProviderRulesView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
-        """What its groups give, in order."""
+        """List the rules that map groups to roles, in order."""
         return items(service.rules_told(service.find_provider(self.actor, slug)))
 
     @extend_schema(request=GroupRulesSerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request, slug: str) -> Response:
-        """All rules at once. They count at the next sign-in and run."""
+        """Replace all rules. They take effect at the next sign-in or sync."""
         row = service.find_provider(self.actor, slug)
         service.set_rules(
             actor=self.actor, provider=row, rules=read(GroupRulesSerializer, request)["rules"]
@@ -233,11 +245,11 @@ class ProviderGroupsView(OrgView):
     permissions = {"GET": P.PROVIDERS_WRITE}
 
     @extend_schema(
-        parameters=[OpenApiParameter("q", str, description="A part of the name")],
+        parameters=[OpenApiParameter("q", str, description="Part of the name")],
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Groups of the provider by a part of their name, at most twenty."""
+        """Search the provider's groups by name; at most twenty are returned."""
         row = service.find_provider(self.actor, slug)
         names = service.groups_named(
             actor=self.actor, provider=row, typed=request.query_params.get("q", "")
@@ -250,13 +262,15 @@ class ProviderRunsView(OrgView):
 
     @extend_schema(operation_id="orgs_providers_runs_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
-        """The latest runs with what they changed."""
+        """List the latest syncs with their changes."""
         return items([run_told(run) for run in last_runs(service.find_provider(self.actor, slug))])
 
     @extend_schema(request=NewRunSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:
-        """Begin to ask the directory for everybody, and make people and roles follow, or only say what would change; `Location` is where
-        the run is. One at a time: 409 while another one is queued or running."""
+        """Start a sync of all users and roles, or a dry run.
+
+        `Location` is the address of the run. Returns 409 while another run is queued or running.
+        """
         row, body = service.find_provider(self.actor, slug), read(NewRunSerializer, request)
         stopped = DirectoryRun.objects.filter(
             provider=row, id=body.get("accept") or UUID(int=0), outcome=DirectoryRun.Outcome.STOPPED
@@ -273,11 +287,11 @@ class ProviderRunView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, run: UUID) -> Response:
-        """One run; `ended_at` is null until it is over, and `people_read` says how far it is."""
+        """Get a run; `ended_at` is null until it ends, and `people_read` is its progress."""
         return Response(run_told(find_run(service.find_provider(self.actor, slug), run)))
 
 
-def _begun(org: Organization, test: ProviderTest) -> Response:
+def _test_started(org: Organization, test: ProviderTest) -> Response:
     where = reverse("api-provider-test-answer", kwargs={"org": org.slug, "test": test.id})
     return Response(
         service.answer_of_test(test), status=status.HTTP_202_ACCEPTED, headers={"Location": where}

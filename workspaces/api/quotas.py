@@ -28,18 +28,18 @@ class QuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     resource = serializers.CharField()
     limit = serializers.FloatField(allow_null=True)
     guaranteed = serializers.FloatField(
-        help_text="kept free in the organization's limit while it is not used"
+        help_text="kept free within the organization's limit while unused"
     )
     used = serializers.FloatField()
     promised = serializers.FloatField(
-        help_text="of the organization's meters: what is kept free now for guarantees that are not used"
+        help_text="on meters of the organization: what is kept free now for unused guarantees"
     )
     left = serializers.FloatField(
-        allow_null=True, help_text="what this meter still has room for; null: no limit"
+        allow_null=True, help_text="what is still available; null: no limit"
     )
     unit = serializers.CharField()
     begins_anew = serializers.DateTimeField(
-        allow_null=True, help_text="of what is counted by month: when it counts from nothing again"
+        allow_null=True, help_text="for monthly meters: when usage is reset"
     )
 
 
@@ -48,17 +48,17 @@ class SetQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     subject = serializers.CharField(max_length=254, required=False, default="", allow_blank=True)
     resource = serializers.CharField(max_length=40)
     limit = serializers.FloatField(
-        allow_null=True, required=False, help_text="null: none; left out: as it is"
+        allow_null=True, required=False, help_text="null: no limit; omitted: unchanged"
     )
     guaranteed = serializers.FloatField(
         allow_null=True,
         required=False,
-        help_text="of a team or a person; null: nothing; left out: as it is",
+        help_text="for teams and users; null: none; omitted: unchanged",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if "limit" not in attrs and "guaranteed" not in attrs:
-            raise serializers.ValidationError({"limit": "name limit or guaranteed, or both"})
+            raise serializers.ValidationError({"limit": "set limit, guaranteed, or both"})
         return attrs
 
 
@@ -70,9 +70,7 @@ class AskQuotaSerializer(serializers.Serializer):  # type: ignore[type-arg]
     scope = serializers.ChoiceField(["org", "team", "user"])
     subject = serializers.CharField(max_length=254, required=False, default="", allow_blank=True)
     resource = serializers.CharField(max_length=40)
-    amount = serializers.FloatField(
-        help_text="the limit that would be enough, in the unit people read"
-    )
+    amount = serializers.FloatField(help_text="the limit that would be enough, in display units")
     why = serializers.CharField(max_length=500, required=False, default="", allow_blank=True)
     job = serializers.IntegerField(
         required=False,
@@ -111,19 +109,19 @@ class QuotasView(OrgView):
 
     @extend_schema(responses=QuotaSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """What is held, and the limits."""
+        """List usage and limits."""
         return items(selectors.quotas_for(self.actor))
 
     @extend_schema(request=SetQuotaSerializer, responses=QuotaSerializer)
     def put(self, request: Request) -> Response:
-        """Set or lift a limit, and what is guaranteed."""
+        """Set or remove a limit and its guarantee."""
         body = read(SetQuotaSerializer, request)
         row = set_limits.set_quota(actor=self.actor, org=self.org, **body)
         return Response(selectors.quota_row(_counted([row])[0], body["subject"] or self.org.slug))
 
     @extend_schema(request=SetQuotasSerializer, responses=QuotaSerializer(many=True))
     def patch(self, request: Request) -> Response:
-        """Set many limits and guarantees: all of them or none."""
+        """Set many limits and guarantees, atomically."""
         changes = [
             set_limits.Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]
         ]
@@ -145,13 +143,16 @@ class QuotaRequestsView(OrgView):
 
     @extend_schema(responses=QuotaRequestSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """One's own requests for higher limits, and for those who set limits everybody's: what is open first."""
+        """List one's own requests for higher limits, or all for those who set limits.
+
+        Open requests come first.
+        """
         return items([request_row(row) for row in requests_for(self.actor)])
 
     @extend_schema(request=AskQuotaSerializer, responses={201: QuotaRequestSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Ask for a higher limit."""
+        """Request a higher limit."""
         row = requests.ask_for_more(
             actor=self.actor, org=self.org, **read(AskQuotaSerializer, request)
         )
@@ -167,7 +168,7 @@ class QuotaRequestView(OrgView):
         responses=QuotaRequestSerializer,
     )
     def post(self, request: Request, ask: UUID) -> Response:
-        """Approve (which sets the limit), decline, or withdraw what one asked oneself."""
+        """Approve a request, which sets the limit, decline it, or withdraw one's own."""
         row = requests.decide_request(
             actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request)
         )

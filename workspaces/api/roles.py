@@ -1,4 +1,4 @@
-"""REST: roles, built-in and of the organization's own making, and why somebody may or may not."""
+"""REST: built-in and custom roles, and explanations of access."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _PERMISSIONS = f"Of {', '.join(CHOICES)}."
 class RoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField()
     kind = serializers.CharField(help_text="org, or team.")
-    name = serializers.CharField(help_text="What people read.")
+    name = serializers.CharField(help_text="Display name.")
     is_built_in = serializers.BooleanField()
     permissions = serializers.ListField(child=serializers.CharField())
     unknown = serializers.ListField(
-        child=serializers.CharField(), help_text="Stored, and granting nothing here."
+        child=serializers.CharField(), help_text="Stored permissions that have no effect."
     )
-    holders = serializers.IntegerField(help_text="How many memberships have it.")
+    holders = serializers.IntegerField(help_text="Number of memberships with the role.")
 
 
 class NewRoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -56,10 +56,10 @@ class RoleChangeSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class StepSerializer(serializers.Serializer):  # type: ignore[type-arg]
     kind = serializers.CharField()
     effect = serializers.CharField(
-        help_text="grants, silent or blocks. Allowed is: something grants, and nothing blocks."
+        help_text="grants, silent or blocks. Access is allowed if a step grants it and none blocks it."
     )
     is_decisive = serializers.BooleanField(
-        help_text="Without it the decision would be the other one."
+        help_text="Without this step the decision would be reversed."
     )
     text = serializers.CharField()
     facts = serializers.DictField()
@@ -81,13 +81,13 @@ class AccessSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class StandingSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField(max_length=254)
     role = serializers.CharField(
-        max_length=40, allow_null=True, help_text="In the organization; null: no member of it."
+        max_length=40, allow_null=True, help_text="Role in the organization; null: not a member."
     )
     teams = serializers.DictField(
         child=serializers.CharField(max_length=40),
         required=False,
         default=dict,
-        help_text="Team → role.",
+        help_text="Role by team.",
     )
 
 
@@ -101,7 +101,7 @@ class DifferenceSerializer(serializers.Serializer):  # type: ignore[type-arg]
     after = serializers.DictField()
     gained = serializers.ListField(
         child=serializers.DictField(),
-        help_text="Where (team null: everywhere) and which permissions.",
+        help_text="Permissions by team; null: the whole organization.",
     )
     lost = serializers.ListField(child=serializers.DictField())
 
@@ -111,13 +111,13 @@ class RolesView(OrgView):
 
     @extend_schema(responses=RoleSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """All roles that there are here."""
+        """List all roles."""
         return items(selectors.roles_here(self.org))
 
     @extend_schema(request=NewRoleSerializer, responses={201: RoleSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Make a role of the organization's own."""
+        """Create a custom role."""
         row = access_services.make_role(
             actor=self.actor, org=self.org, **read(NewRoleSerializer, request)
         )
@@ -129,12 +129,12 @@ class RoleView(OrgView):
 
     @extend_schema(responses=RoleSerializer)
     def get(self, request: Request, role: str) -> Response:
-        """One role."""
+        """Get a role."""
         return Response(selectors.role_here(self.org, role))
 
     @extend_schema(request=RoleChangeSerializer, responses=RoleSerializer)
     def patch(self, request: Request, role: str) -> Response:
-        """Another name or other permissions, for everybody who holds it."""
+        """Change name or permissions of a custom role, for everybody who has it."""
         access_services.change_role(
             actor=self.actor, org=self.org, slug=role, **read(RoleChangeSerializer, request)
         )
@@ -142,7 +142,7 @@ class RoleView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, role: str) -> Response:
-        """Delete a role that nobody holds."""
+        """Delete an unused custom role."""
         access_services.delete_role(actor=self.actor, org=self.org, slug=role)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -158,19 +158,21 @@ class AccessView(OrgView):
             OpenApiParameter(
                 "user",
                 str,
-                description="An e-mail address; left out: oneself, with the token that asks.",
+                description="An e-mail address; default: oneself, with the token of this request.",
             ),
-            OpenApiParameter("about", str, description="A thing instead of a team, as job:17."),
+            OpenApiParameter(
+                "about", str, description="An object instead of a team, such as job:17."
+            ),
         ],
     )
     def get(self, request: Request) -> Response:
-        """Why that person may, or may not: the chain of grants, and what would allow it."""
+        """Explain why a user may or may not do something, and what would allow it."""
         asked = {
             name: request.query_params.get(name, "")[:254]
             for name in ("user", "permission", "team", "about")
         }
         if "\x00" in "".join(asked.values()):
-            raise InvalidInput("No name holds a NUL character.")
+            raise InvalidInput("Must not contain NUL characters.")
         permission = permission_named(asked["permission"])
         about = about_named(self.actor, self.org, asked["about"]) if asked["about"] else None
         team = self.team(asked["team"]) if asked["team"] else None
@@ -193,7 +195,10 @@ class ChangesView(OrgView):
 
     @extend_schema(request=ChangesSerializer, responses=DifferenceSerializer(many=True))
     def post(self, request: Request) -> Response:
-        """What would change if these people stood like this: who would gain or lose which permissions where. Nothing is stored."""
+        """Preview who would gain or lose which permissions if these people had other roles.
+
+        Nothing is stored.
+        """
         given = read(ChangesSerializer, request)["changes"]
         wanted = {
             one["email"].strip().lower(): Standing(one["role"] or "", one["teams"]) for one in given

@@ -1,4 +1,4 @@
-"""REST: the token of a provider's SCIM client."""
+"""REST: token of a provider's SCIM client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspaces.identity.scim import tokens
 
 
 class ScimTokenSerializer(serializers.Serializer[Any]):
-    token = serializers.CharField(help_text="In this answer only.")
+    token = serializers.CharField(help_text="Returned only once.")
     url = serializers.CharField()
 
 
@@ -26,7 +26,7 @@ class ScimTokenView(OrgView):
 
     @extend_schema(request=None, responses={201: ScimTokenSerializer})
     def post(self, request: Request, slug: str) -> Response:
-        """A new token; the former ends at once."""
+        """Create a token. The previous one stops working at once."""
         row = find_provider(self.actor, slug)
         made = tokens.make_scim_token(actor=self.actor, provider=row)
         return Response(
@@ -36,6 +36,6 @@ class ScimTokenView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        """End it."""
+        """Revoke the token."""
         tokens.end_scim_token(actor=self.actor, provider=find_provider(self.actor, slug))
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,5 +1,8 @@
-"""REST: secrets. Values come in by PUT and never go out. The answers to repeated requests are not remembered: not even a digest of a
-value is kept."""
+"""REST: secrets.
+
+Values are written by PUT and never returned. Responses are not stored for idempotency keys, not
+even as a digest of a value.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ from workspaces.models import Team
 
 
 class SecretSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    where = serializers.CharField(help_text="The team's slug; `org`: the organization's.")
+    where = serializers.CharField(help_text="A team's slug, or `org` for the organization.")
     team = serializers.CharField(allow_null=True)
     name = serializers.CharField()
-    reference = serializers.CharField(help_text="As a spec names it.")
-    version = serializers.IntegerField(help_text="The newest.")
+    reference = serializers.CharField(help_text="Name used in job specs.")
+    version = serializers.IntegerField(help_text="The newest version.")
     versions = serializers.ListField(child=serializers.DictField())
     created_at = serializers.DateTimeField()
     changed_at = serializers.DateTimeField()
@@ -44,7 +47,7 @@ class SecretsView(OrgView):
 
     @extend_schema(responses=SecretSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Names and versions of the secrets that one may see; no values."""
+        """List names and versions of the secrets that one may see, without values."""
         return items(secrets_for(self.actor))
 
 
@@ -53,7 +56,7 @@ class SecretView(OrgView):
 
     @extend_schema(request=ValueSerializer, responses=SetSerializer)
     def put(self, request: Request, where: str, secret: str) -> Response:
-        """A new version, which references without a version mean from now on."""
+        """Add a version, which references without a version resolve to from now on."""
         value = read(ValueSerializer, request)["value"]
         made = secrets.set_secret(
             actor=self.actor, org=self.org, team=_team(self, where), name=secret, value=value
@@ -62,7 +65,7 @@ class SecretView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, where: str, secret: str) -> Response:
-        """All versions. Jobs that name it and have not started will not start."""
+        """Delete a secret with all versions. Pending jobs that reference it will not start."""
         secrets.delete_secret(actor=self.actor, team=_team(self, where), name=secret)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -72,7 +75,7 @@ class SecretVersionView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, where: str, secret: str, number: int) -> Response:
-        """One version that is not the newest, as after a leak."""
+        """Delete a version other than the newest, for example after a leak."""
         secrets.delete_version(
             actor=self.actor, team=_team(self, where), name=secret, number=number
         )

@@ -1,4 +1,4 @@
-"""What the REST views of organizations take and give."""
+"""Serializers of the organization API."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from rest_framework import serializers
 
 from workspaces.access.permissions import OrgRole, TeamRole
 
-_ORG_ROLES = f"One of {', '.join(OrgRole)}, or an organization's role of your own making."
-_TEAM_ROLES = f"One of {', '.join(TeamRole)}, or a team's role of your own making."
+_ORG_ROLES = f"One of {', '.join(OrgRole)}, or a custom organization role."
+_TEAM_ROLES = f"One of {', '.join(TeamRole)}, or a custom team role."
 
 
 class OrgSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField()
     name = serializers.CharField()
     role = serializers.CharField(help_text="The caller's role; empty for an operator.")
-    role_title = serializers.CharField(required=False, help_text="What people call that role.")
+    role_title = serializers.CharField(required=False, help_text="Display name of that role.")
     requires_second_factor = serializers.BooleanField(required=False)
 
 
@@ -22,7 +22,7 @@ class NewOrgSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField(max_length=40)
     name = serializers.CharField(max_length=100, default="", allow_blank=True)
     owner = serializers.CharField(
-        max_length=254, help_text="The first owner's e-mail; an account is made if there is none."
+        max_length=254, help_text="The first owner's e-mail; an account is created if needed."
     )
     owner_name = serializers.CharField(max_length=100, default="", allow_blank=True)
 
@@ -32,20 +32,20 @@ class NewOrgAnswerSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
     owner = serializers.CharField()
     url = serializers.CharField(
-        allow_null=True, help_text="Where an owner without a password sets one."
+        allow_null=True, help_text="Link for an owner without a password to set one."
     )
 
 
 class OrgRulesSerializer(serializers.Serializer):  # type: ignore[type-arg]
     requires_second_factor = serializers.BooleanField(
-        help_text="Members without one are led to add it; their tokens stop here until then."
+        help_text="Members without one are asked to add it; their tokens do not work here until then."
     )
 
 
 class TeamSerializer(serializers.Serializer):  # type: ignore[type-arg]
     slug = serializers.CharField()
     name = serializers.CharField()
-    role = serializers.CharField(help_text="The caller's role in it, or empty.")
+    role = serializers.CharField(help_text="The caller's role in the team, or empty.")
     role_title = serializers.CharField()
     members = serializers.IntegerField()
     created_at = serializers.DateTimeField()
@@ -65,20 +65,20 @@ class MemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
     role = serializers.CharField()
     role_title = serializers.CharField(
-        required=False, help_text="What people call that role; in lists."
+        required=False, help_text="Display name of the role; only in lists."
     )
     teams = serializers.ListField(child=serializers.CharField(), required=False)
     created_at = serializers.DateTimeField()
-    is_service = serializers.BooleanField(help_text="A service account, which is no person.")
+    is_service = serializers.BooleanField(help_text="Whether it is a service account.")
     is_suspended = serializers.BooleanField(
-        required=False, help_text="Neither role nor tokens count; in lists."
+        required=False, help_text="Suspended: roles and tokens have no effect; only in lists."
     )
     invite_url = serializers.CharField(
         required=False,
-        help_text="Given once, for a person who has no password yet, or who is invited.",
+        help_text="Link for a new user to set a password, or for an invited one to accept; returned once.",
     )
     is_invited = serializers.BooleanField(
-        required=False, help_text="Has an account: a member once they follow the link."
+        required=False, help_text="Has an account, and becomes a member by accepting."
     )
 
 
@@ -93,10 +93,10 @@ class AskedMembersSerializer(serializers.Serializer):  # type: ignore[type-arg]
         max_length=254,
         default="",
         allow_blank=True,
-        help_text="A part of an e-mail address or of a name.",
+        help_text="Part of an e-mail address or name.",
     )
     cursor = serializers.CharField(
-        max_length=254, default="", allow_blank=True, help_text="From `next`."
+        max_length=254, default="", allow_blank=True, help_text="Cursor from `next`."
     )
     limit = serializers.IntegerField(min_value=1, max_value=200, default=50)
 
@@ -123,26 +123,24 @@ class TeamRoleSerializer(serializers.Serializer):  # type: ignore[type-arg]
 class TokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
     id = serializers.UUIDField()
     name = serializers.CharField()
-    hint = serializers.CharField(help_text="The first characters.")
+    hint = serializers.CharField(help_text="First characters of the token.")
     owner = serializers.CharField()
-    is_service = serializers.BooleanField(help_text="It belongs to a service account.")
+    is_service = serializers.BooleanField(help_text="Whether it belongs to a service account.")
     team = serializers.CharField(allow_null=True)
     scopes = serializers.ListField(child=serializers.CharField())
     networks = serializers.ListField(
-        child=serializers.CharField(), help_text="CIDRs that it works from; none: from anywhere."
+        child=serializers.CharField(), help_text="CIDRs it may be used from; empty: any address."
     )
     made_by = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
-    ends_soon = serializers.BooleanField(help_text="Within a week, and nothing takes its place.")
+    ends_soon = serializers.BooleanField(help_text="Expires within a week, without a successor.")
     is_rotated = serializers.BooleanField(
-        help_text="Another takes its place; it works until `expires_at`."
+        help_text="Replaced by another token; it works until `expires_at`."
     )
     last_used_at = serializers.DateTimeField(allow_null=True)
     last_used_address = serializers.CharField(allow_blank=True)
-    token = serializers.CharField(
-        required=False, help_text="The secret; only in the answer that made it."
-    )
+    token = serializers.CharField(required=False, help_text="The token; returned only on creation.")
 
 
 class NewTokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -152,14 +150,14 @@ class NewTokenSerializer(serializers.Serializer):  # type: ignore[type-arg]
     )
     team = serializers.CharField(max_length=40, required=False, allow_null=True, default=None)
     days = serializers.IntegerField(
-        required=False, allow_null=True, default=90, help_text="null: it does not expire."
+        required=False, allow_null=True, default=90, help_text="null: does not expire."
     )
     networks = serializers.ListField(
         child=serializers.CharField(max_length=60),
         required=False,
         default=list,
         max_length=50,
-        help_text="CIDRs that it works from; none: from anywhere.",
+        help_text="CIDRs it may be used from; empty: any address.",
     )
 
 
@@ -169,25 +167,23 @@ class RotateSerializer(serializers.Serializer):  # type: ignore[type-arg]
         default=24,
         min_value=0,
         max_value=168,
-        help_text="How long the old token goes on working.",
+        help_text="How long the old token keeps working.",
     )
 
 
 class ServiceAccountSerializer(serializers.Serializer):  # type: ignore[type-arg]
     name = serializers.CharField()
-    email = serializers.CharField(
-        help_text="By which it is brought into teams; no mail reaches it."
-    )
+    email = serializers.CharField(help_text="Address to add it to teams with; it receives no mail.")
     note = serializers.CharField(allow_blank=True)
     role = serializers.CharField()
-    role_title = serializers.CharField(help_text="What people call that role.")
+    role_title = serializers.CharField(help_text="Display name of that role.")
     teams = serializers.ListField(child=serializers.DictField())
     made_by = serializers.CharField()
     created_at = serializers.DateTimeField()
-    tokens = serializers.IntegerField(help_text="That work.")
+    tokens = serializers.IntegerField(help_text="Number of active tokens.")
     last_used_at = serializers.DateTimeField(allow_null=True)
     ending_soon = serializers.IntegerField(
-        help_text="Tokens that end within a week and have no successor."
+        help_text="Number of tokens that expire within a week, without a successor."
     )
 
 
@@ -197,7 +193,7 @@ class NewServiceAccountSerializer(serializers.Serializer):  # type: ignore[type-
     role = serializers.CharField(
         max_length=40,
         default=str(OrgRole.MEMBER),
-        help_text="Any but owner, and none beyond one's own.",
+        help_text="Any role but owner, without permissions that one lacks.",
     )
 
 

@@ -1,4 +1,4 @@
-"""REST: service accounts and their tokens, and rotating a token."""
+"""REST: service accounts, their tokens, and token rotation."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class ServiceAccountsView(OrgView):
 
     @extend_schema(responses=s.ServiceAccountSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """Members of the organization that are no people."""
+        """List the organization's service accounts."""
         return items(selectors.service_accounts())
 
     @extend_schema(
         request=s.NewServiceAccountSerializer, responses={201: s.ServiceAccountSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Make one. Its role may not exceed one's own."""
+        """Create a service account. Its role may not exceed one's own."""
         row = service_accounts.create_service_account(
             actor=self.actor, org=self.org, **read(s.NewServiceAccountSerializer, request)
         )
@@ -42,12 +42,12 @@ class ServiceAccountView(OrgView):
 
     @extend_schema(responses=s.ServiceAccountSerializer)
     def get(self, request: Request, account: str) -> Response:
-        """One service account."""
+        """Get a service account."""
         return Response(_row(selectors.service_account(account).name))
 
     @extend_schema(request=s.ChangeServiceAccountSerializer, responses=s.ServiceAccountSerializer)
     def patch(self, request: Request, account: str) -> Response:
-        """Another role or note."""
+        """Change role or note of a service account."""
         row = selectors.service_account(account)
         service_accounts.change_service_account(
             actor=self.actor, account=row, **read(s.ChangeServiceAccountSerializer, request)
@@ -56,7 +56,7 @@ class ServiceAccountView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, account: str) -> Response:
-        """Remove it: its tokens stop working at once, its jobs stay."""
+        """Delete a service account. Its tokens stop working at once; its jobs stay."""
         service_accounts.remove_service_account(
             actor=self.actor, account=selectors.service_account(account)
         )
@@ -68,7 +68,7 @@ class ServiceTokensView(OrgView):
 
     @extend_schema(responses=s.TokenSerializer(many=True))
     def get(self, request: Request, account: str) -> Response:
-        """The tokens of a service account that work."""
+        """List the active tokens of a service account."""
         return items(
             [
                 selectors.token_row(t)
@@ -78,7 +78,7 @@ class ServiceTokensView(OrgView):
 
     @extend_schema(request=s.NewTokenSerializer, responses={201: s.TokenSerializer})
     def post(self, request: Request, account: str) -> Response:
-        """Make a token of a service account; the secret is in this answer only."""
+        """Create a token for a service account. The token is returned only here."""
         body = read(s.NewTokenSerializer, request)
         wish = tokens.Wish(**body | {"team": self.team(body["team"]) if body["team"] else None})
         made = service_accounts.create_service_token(
@@ -94,7 +94,10 @@ class TokenRotationView(OrgView):
 
     @extend_schema(request=s.RotateSerializer, responses={201: s.TokenSerializer})
     def post(self, request: Request, token: UUID) -> Response:
-        """A successor with the same rights; the old token works for the overlap. The secret is in this answer only."""
+        """Rotate a token.
+
+        The old one keeps working during the overlap; the new one is returned only here.
+        """
         made = tokens.rotate_token(
             actor=self.actor, token_id=token, **read(s.RotateSerializer, request)
         )

@@ -1,4 +1,7 @@
-"""REST: where one is signed in. A program may look and sign out only with a token that may do everything that its owner may."""
+"""REST: one's own sessions.
+
+Tokens need the scope `all` to list or end sessions.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +33,13 @@ class SessionsView(PortalView):
 
     @extend_schema(responses=SessionSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """One's own sessions that live."""
+        """List one's own active sessions."""
         actor = _owner(self.actor)
         return items(sessions_of(actor.user_id, _current(request)))  # type: ignore[arg-type]
 
     @extend_schema(operation_id="me_sessions_destroy_others", responses={204: None})
     def delete(self, request: Request) -> Response:
-        """Sign out everywhere but here."""
+        """Sign out all other sessions."""
         actor = _owner(self.actor)
         end_others(actor.user_id, _current(request), actor=actor.email)  # type: ignore[arg-type]
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -47,7 +50,7 @@ class SessionView(PortalView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, session: UUID) -> Response:
-        """Sign out one session; pages that are open there close within seconds."""
+        """Sign out a session. Its open pages close within seconds."""
         actor = _owner(self.actor)
         end_one(actor.user_id, session, actor=actor.email)  # type: ignore[arg-type]
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -62,7 +65,8 @@ def _owner(actor: Actor) -> Actor:
         )
     ):
         raise NotPermitted(
-            "Sessions are a person's: this needs a token of yours with all scopes and no team, made in a session of your own."
+            "This needs one of your own tokens with all scopes and no team, created in your own "
+            "session."
         )
     return actor
 

@@ -1,4 +1,4 @@
-"""REST: what a team's jobs may be."""
+"""REST: job rules of a team."""
 
 from __future__ import annotations
 
@@ -18,30 +18,32 @@ from workspaces.organizations.team_rules import TeamRules
 
 class TeamRulesSerializer(serializers.Serializer):  # type: ignore[type-arg]
     max_runtime = serializers.IntegerField(
-        required=False, allow_null=True, help_text="seconds that a job may ask for; null: any"
+        required=False, allow_null=True, help_text="maximum time limit in seconds; null: any"
     )
     default_runtime = serializers.IntegerField(
-        required=False, allow_null=True, help_text="of a job that names none; null: max_runtime"
+        required=False,
+        allow_null=True,
+        help_text="default time limit in seconds; null: max_runtime",
     )
     max_gpus = serializers.IntegerField(
         required=False,
         allow_null=True,
-        help_text="of one task, on all of its nodes together; null: any",
+        help_text="per task, summed over its nodes; null: any",
     )
     images = serializers.ListField(
         child=serializers.CharField(max_length=255),
         required=False,
         max_length=50,
-        help_text="globs, of which an image must match one; `none` also allows jobs without an image; empty: any",
+        help_text="allowed image globs; `none` also allows jobs without an image; empty: any",
     )
     pools = serializers.ListField(
         child=serializers.CharField(max_length=255),
         required=False,
         max_length=50,
-        help_text="names of pools, or of clusters without pools; empty: any",
+        help_text="allowed pools, or clusters without pools; empty: any",
     )
     default_pool = serializers.CharField(
-        required=False, allow_blank=True, max_length=255, help_text="of a job that names none"
+        required=False, allow_blank=True, max_length=255, help_text="default pool"
     )
 
 
@@ -50,13 +52,13 @@ class TeamRulesView(OrgView):
 
     @extend_schema(responses=TeamRulesSerializer)
     def get(self, request: Request, team: str) -> Response:
-        """What jobs of the team may be, and what they are where they do not say."""
+        """Get the rules and defaults for the team's jobs."""
         found = self.team(team)
         return Response(asdict(TeamRules.of(found.job_rules)))
 
     @extend_schema(request=TeamRulesSerializer, responses=TeamRulesSerializer)
     def put(self, request: Request, team: str) -> Response:
-        """Set the rules that are named; the rest stays. Jobs that were accepted before are not asked again."""
+        """Set the given rules, keeping the others. Jobs accepted before are unaffected."""
         return Response(
             asdict(
                 team_rule_services.set_team_rules(

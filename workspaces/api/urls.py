@@ -1,3 +1,5 @@
+"""URLs of the REST API of organizations."""
+
 from __future__ import annotations
 
 from django.urls import path

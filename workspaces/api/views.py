@@ -1,4 +1,4 @@
-"""REST: who one is, organizations, teams, members, tokens."""
+"""REST: the current actor, organizations, teams, members and tokens."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ S = TypeVar("S", bound=serializers.BaseSerializer[Any])
 
 
 def read(kind: type[S], request: Request) -> dict[str, Any]:
-    """The checked body. Raises DRF's ValidationError, which becomes invalid_input."""
+    """Return the validated body. Raises DRF's ValidationError, reported as invalid_input."""
     body = kind(data=request.data)
     body.is_valid(raise_exception=True)
     return body.validated_data  # type: ignore[no-any-return]
 
 
 def items(rows: list[dict[str, Any]]) -> Response:
-    """A list that is always short enough for one page."""
+    """Return a list that always fits into one page."""
     return Response({"items": rows, "next": None, "previous": None})
 
 
@@ -48,7 +48,7 @@ class MeView(PortalView):
 
     @extend_schema(responses=s.MeSerializer)
     def get(self, request: Request) -> Response:
-        """Who one is, in which organizations and teams, and what the token is narrowed to."""
+        """Get the current actor with organizations, teams and restrictions of the token."""
         actor = self.actor
         token = actor.token and {
             "scopes": sorted(actor.token.scopes),
@@ -72,17 +72,16 @@ class OrgsView(PortalView):
 
     @extend_schema(responses=s.OrgSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """The organizations one belongs to."""
+        """List one's own organizations."""
         return items(selectors.orgs_of(self.actor))
 
     @extend_schema(request=s.NewOrgSerializer, responses={201: s.NewOrgAnswerSerializer})
     def post(self, request: Request) -> Response:
-        """Create an organization with its first owner. For platform operators."""
+        """Create an organization with its first owner. Operators only."""
         answer = self._create(request)
         owner = User.objects.filter(email=answer.data["owner"]).first()
-        answer.data["url"] = (
-            invite_url(owner) if owner else None
-        )  # never stored with a remembered answer
+        # Never stored with an idempotent response
+        answer.data["url"] = invite_url(owner) if owner else None
         return answer
 
     @idempotent
@@ -106,12 +105,12 @@ class OrgDetailView(OrgView):
 
     @extend_schema(responses=s.OrgSerializer)
     def get(self, request: Request) -> Response:
-        """One organization."""
+        """Get an organization."""
         return Response(self._row())
 
     @extend_schema(request=s.OrgRulesSerializer, responses=s.OrgSerializer)
     def patch(self, request: Request) -> Response:
-        """Its rules: whether everybody must have a second factor."""
+        """Set whether members need a second factor."""
         organization_services.require_second_factor(
             actor=self.actor,
             org=self.org,
@@ -134,13 +133,13 @@ class TeamsView(OrgView):
 
     @extend_schema(responses=s.TeamSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """All teams of the organization."""
+        """List all teams of the organization."""
         return items(selectors.teams_for(self.actor))
 
     @extend_schema(request=s.NewTeamSerializer, responses={201: s.TeamSerializer})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Make a team."""
+        """Create a team."""
         team = organization_services.create_team(
             actor=self.actor, org=self.org, **read(s.NewTeamSerializer, request)
         )
@@ -152,7 +151,7 @@ class TeamView(OrgView):
 
     @extend_schema(responses=s.TeamSerializer)
     def get(self, request: Request, team: str) -> Response:
-        """One team."""
+        """Get a team."""
         return Response(_team(self, self.team(team)))
 
     @extend_schema(request=s.RenameSerializer, responses=s.TeamSerializer)
@@ -169,13 +168,13 @@ class TeamMembersView(OrgView):
 
     @extend_schema(responses=s.MemberSerializer(many=True))
     def get(self, request: Request, team: str) -> Response:
-        """Who is in the team."""
+        """List the members of a team."""
         return items(selectors.members_of_team(self.team(team)))
 
     @extend_schema(request=s.NewTeamMemberSerializer, responses={201: s.MemberSerializer})
     @idempotent
     def post(self, request: Request, team: str) -> Response:
-        """Bring a member of the organization into the team."""
+        """Add a member of the organization to the team."""
         row = organization_services.add_team_member(
             actor=self.actor, team=self.team(team), **read(s.NewTeamMemberSerializer, request)
         )
@@ -187,7 +186,7 @@ class TeamMemberView(OrgView):
 
     @extend_schema(request=s.TeamRoleSerializer, responses=s.MemberSerializer)
     def patch(self, request: Request, team: str, email: str) -> Response:
-        """Another role in the team."""
+        """Change a member's role in the team."""
         row = organization_services.change_team_member(
             actor=self.actor,
             team=self.team(team),
@@ -198,7 +197,7 @@ class TeamMemberView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, team: str, email: str) -> Response:
-        """Out of the team."""
+        """Remove a member from the team."""
         organization_services.remove_team_member(
             actor=self.actor, team=self.team(team), email=email
         )
@@ -210,12 +209,12 @@ class MembersView(OrgView):
 
     @extend_schema(parameters=[s.AskedMembersSerializer], responses=s.MemberPageSerializer)
     def get(self, request: Request) -> Response:
-        """The people of the organization by address, suspended ones included. Keyset pages."""
+        """List members by e-mail address, including suspended ones. Keyset pagination."""
         asked = s.AskedMembersSerializer(data=request.query_params)
         for name in request.query_params:
             if name not in asked.fields:
                 raise InvalidInput.at(
-                    name, f"is no filter here; there is {', '.join(asked.fields)}"
+                    name, f"is not a filter here; choose from {', '.join(asked.fields)}"
                 )
         asked.is_valid(raise_exception=True)
         q, cursor, limit = (asked.validated_data[name] for name in asked.fields)
@@ -226,8 +225,11 @@ class MembersView(OrgView):
         request=s.NewMemberSerializer, responses={201: s.MemberSerializer, 202: s.MemberSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Bring a person in. Someone new gets a link to set a password, given in the answer. Who has an account is invited (202,
-        `is_invited`), and is a member once they have followed the link."""
+        """Add a member.
+
+        For new users the response has a link to set a password. Users with an account are invited
+        (202, `is_invited`) and become members once they accept.
+        """
         row = invitations.bring_in(
             actor=self.actor, org=self.org, **read(s.NewMemberSerializer, request)
         )
@@ -256,7 +258,7 @@ class MemberView(OrgView):
 
     @extend_schema(request=s.OrgRoleSerializer, responses=s.MemberSerializer)
     def patch(self, request: Request, email: str) -> Response:
-        """Another role in the organization."""
+        """Change a member's role in the organization."""
         row = organization_services.change_member(
             actor=self.actor, org=self.org, email=email, **read(s.OrgRoleSerializer, request)
         )
@@ -264,7 +266,7 @@ class MemberView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, email: str) -> Response:
-        """Out of the organization and all of its teams."""
+        """Remove a member from the organization and all of its teams."""
         organization_services.remove_member(actor=self.actor, org=self.org, email=email)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -274,12 +276,12 @@ class TokensView(OrgView):
 
     @extend_schema(responses=s.TokenSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """One's own tokens; everybody's for those who may change members."""
+        """List one's own tokens, or all for those who may change members."""
         return items([selectors.token_row(t) for t in selectors.tokens_for(self.actor)[:500]])
 
     @extend_schema(request=s.NewTokenSerializer, responses={201: s.TokenSerializer})
     def post(self, request: Request) -> Response:
-        """Make a token; the secret is in this answer only."""
+        """Create a token. It is returned only here."""
         body = read(s.NewTokenSerializer, request)
         team = self.team(body.pop("team")) if body["team"] else body.pop("team")
         made = tokens.create_token(actor=self.actor, org=self.org, team=team, **body)
@@ -293,7 +295,7 @@ class TokenView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, token: UUID) -> Response:
-        """End a token."""
+        """Revoke a token."""
         tokens.revoke_token(actor=self.actor, token_id=token)
         return Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -1,4 +1,4 @@
-"""In whose trail it is told what becomes of a person's account."""
+"""Choose the audit logs that record events of a user's account."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from workspaces.tenancy.scope import platform_scope
 
 
 def orgs_of(user_id: UUID | None) -> Iterable[UUID | None]:
-    """In that of each of their organizations; in the installation's for who has none."""
+    """Return the user's organizations, or None (the installation) for users without any."""
     if user_id is None:
         return [None]
-    with platform_scope(
-        "what becomes of a person's account is told in each of their organizations"
-    ):
+    with platform_scope("record account events in each organization of the user"):
         return list(
             Membership.objects.filter(user_id=user_id)
             .order_by("org_id")

@@ -1,4 +1,4 @@
-"""What people do with the audit trail is part of it."""
+"""Manage the audit log. Every action on it is recorded in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_FORWARDS = 5  # of one chain
 
 
 def chain_for(actor: Actor, *, of_installation: bool = False) -> UUID:
-    """The chain of the organization entered, or the installation's. Raises NotPermitted."""
+    """Return the chain of the current organization, or of the installation. Raises NotPermitted."""
     authorize(actor, Permission.AUDIT_PLATFORM if of_installation else Permission.AUDIT_READ)
     if of_installation:
         return NO_ORG
@@ -37,13 +37,13 @@ def chain_for(actor: Actor, *, of_installation: bool = False) -> UUID:
 
 
 def reach_of(chain: UUID) -> AbstractContextManager[object]:
-    """The scope in which a trail is read: events of no organization are read for the whole platform."""
-    return platform_scope("the installation's own trail") if chain == NO_ORG else nullcontext()
+    """Return the scope for reading a chain: platform scope for events of no organization."""
+    return platform_scope("read the installation's audit log") if chain == NO_ORG else nullcontext()
 
 
 @transaction.atomic
 def ask_for_verification(*, actor: Actor, chain: UUID) -> dict[str, Any]:
-    """Have the chain looked through soon; its state comes back. Raises NotPermitted."""
+    """Request verification of the chain and return its state. Raises NotPermitted."""
     chain_for(actor, of_installation=chain == NO_ORG)
     ask_for_check(chain)
     tell(actor, chain, "audit.verification_asked", {})
@@ -52,7 +52,7 @@ def ask_for_verification(*, actor: Actor, chain: UUID) -> dict[str, Any]:
 
 
 def tell_export(*, actor: Actor, chain: UUID, kind: str, asked: Mapping[str, str]) -> None:
-    """Who took the trail out, and what of it."""
+    """Record who exported the audit log, and which part."""
     tell(
         actor,
         chain,
@@ -63,11 +63,15 @@ def tell_export(*, actor: Actor, chain: UUID, kind: str, asked: Mapping[str, str
 
 @transaction.atomic
 def set_retention(*, actor: Actor, chain: UUID, days: int | None) -> AuditPolicy:
-    """How long events are kept; None: for ever. What is older goes within a quarter of an hour. Raises NotPermitted, InvalidInput."""
+    """Set how many days events are kept; None keeps them forever.
+
+    Older events are deleted within 15 minutes. Raises NotPermitted, InvalidInput.
+    """
     may_change(actor, chain)
     if days is not None and not SHORTEST <= days <= LONGEST:
         raise InvalidInput.at(
-            "keep_days", f"must be between {SHORTEST} and {LONGEST:,}, or null to keep everything"
+            "keep_days",
+            f"must be between {SHORTEST} and {LONGEST:,}, or null to keep events forever",
         )
     row, _ = AuditPolicy.objects.select_for_update().get_or_create(chain=chain)
     before, row.keep_days, row.trouble = row.keep_days, days, ""
@@ -83,7 +87,7 @@ def set_retention(*, actor: Actor, chain: UUID, days: int | None) -> AuditPolicy
 
 @dataclass(frozen=True)
 class NewForward:
-    """The row, and the secret with which webhooks are signed: shown once; empty for syslog."""
+    """The row, and the secret that signs webhooks: shown once, "" for syslog."""
 
     row: AuditForward
     secret: str
@@ -91,7 +95,10 @@ class NewForward:
 
 @transaction.atomic
 def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = False) -> NewForward:
-    """Send the chain's events on from now, or from its beginning. Raises NotPermitted, InvalidInput, Conflict."""
+    """Forward the chain's events from now, or from its beginning.
+
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
     may_change(actor, chain)
     target = target.strip()
     try:
@@ -102,9 +109,9 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
         raise InvalidInput.at("target", "must be at most 500 visible ASCII characters")
     rows = AuditForward.objects.filter(chain=chain)
     if rows.filter(target=target).exists():
-        raise Conflict("Events are sent there already.")
+        raise Conflict("Events are already forwarded there.")
     if rows.count() >= MOST_FORWARDS:
-        raise Conflict(f"There are {MOST_FORWARDS} already; remove one first.")
+        raise Conflict(f"There are {MOST_FORWARDS} targets already; remove one first.")
     secret = "" if at.scheme.startswith("syslog") else f"whsec_{secrets.token_urlsafe(32)}"
     head = (
         0
@@ -133,7 +140,7 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
 
 @transaction.atomic
 def remove_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> None:
-    """Nothing goes there any longer. Raises NotPermitted, NotFound."""
+    """Delete a forwarding target. Raises NotPermitted, NotFound."""
     may_change(actor, chain)
     row = _forward(chain, forward_id)
     tell(
@@ -150,7 +157,10 @@ def remove_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> None:
 
 @transaction.atomic
 def retry_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> AuditForward:
-    """Try again at once, also what was given up. Raises NotPermitted, NotFound."""
+    """Retry a forwarding target at once, even one that was given up.
+
+    Raises NotPermitted, NotFound.
+    """
     may_change(actor, chain)
     row = _forward(chain, forward_id)
     tell(
@@ -168,7 +178,7 @@ def retry_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> AuditForwar
 
 
 def settings_of(chain: UUID) -> dict[str, Any]:
-    """What is kept, and where it goes."""
+    """Return retention and forwarding targets."""
     policy = AuditPolicy.objects.filter(chain=chain).first()
     rows = AuditForward.objects.filter(chain=chain).order_by("created_at")
     return {
@@ -179,22 +189,25 @@ def settings_of(chain: UUID) -> dict[str, Any]:
 
 
 def may_change(actor: Actor, chain: UUID) -> None:
-    """Owners change what is kept and where it goes; operators for the installation. Raises NotPermitted."""
+    """Raise NotPermitted unless the actor may change the settings.
+
+    Owners change those of their organization, operators those of the installation.
+    """
     authorize(actor, Permission.AUDIT_PLATFORM if chain == NO_ORG else Permission.ORG_ADMIN)
 
 
 def shown(target: str) -> str:
-    """An address as events and pages have it: what stands behind `?` may be a key of the receiver's."""
+    """Return an address for events and pages, without its query string, which may hold a key."""
     return target.partition("?")[0] + ("?…" if "?" in target else "")
 
 
 def _forward(chain: UUID, forward_id: UUID) -> AuditForward:
     row = AuditForward.objects.select_for_update().filter(chain=chain, id=forward_id).first()
     if row is None:
-        raise NotFound("Events are not sent there.")
+        raise NotFound("Events are not forwarded there.")
     return row
 
 
 def tell(actor: Actor, chain: UUID, kind: str, data: Mapping[str, Any]) -> None:
-    """A fact about the trail itself."""
+    """Record an event about the audit log itself."""
     record(Fact(kind, None if chain == NO_ORG else chain, "audit", None, actor.email, data))

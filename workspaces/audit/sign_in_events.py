@@ -1,5 +1,8 @@
-"""Coming and going as facts: who signed in, who failed to, who left, whose password changed. Told in each organization that the
-person belongs to, so that its auditors see it; in none where there is no such person."""
+"""Record sign-ins, failed sign-ins, sign-outs and password changes.
+
+Recorded in each organization of the user, so that its auditors see them; in none if there is no
+such user.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from workspaces.models import Provider, User
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-MOST_FAILURES = 600  # a minute, of the whole installation
+MOST_FAILURES = 600  # per minute, in the whole installation
 USUAL, OURS = (
     "allauth.account.auth_backends.AuthenticationBackend",
     "workspaces.identity.auth_backend.PasswordBackend",
@@ -37,26 +40,29 @@ _PASSWORD = {
 
 
 def listen() -> None:
-    """From now on, in this process."""
+    """Connect the signal handlers in this process."""
     signals.user_logged_in.connect(_signed_in, dispatch_uid="trail")
     signals.user_logged_out.connect(_signed_out, dispatch_uid="trail")
-    signals.user_login_failed.connect(_failed, dispatch_uid="trail")
+    signals.user_login_failed.connect(_sign_in_failed, dispatch_uid="trail")
     for signal in _PASSWORD:
-        signal.connect(_password, dispatch_uid="trail")
+        signal.connect(_password_changed, dispatch_uid="trail")
 
 
 def tell_of(user: User, kind: str, **data: Any) -> None:
-    """A fact about a person's own account. Never raises: an account works also where its record fails."""
-    _tell(kind, user.id, user.email, data)
+    """Record an event about a user's own account.
+
+    Never raises: accounts must keep working if recording fails.
+    """
+    _record_event(kind, user.id, user.email, data)
 
 
 def _signed_in(*, user: Any, request: Any = None, **_: Any) -> None:
-    tell_of(user, "sign_in.succeeded", by=_way(user, request))
+    tell_of(user, "sign_in.succeeded", by=_sign_in_method(user, request))
 
 
-@platform_scope("by which provider somebody signed in")
-def _way(user: Any, request: Any) -> str:
-    """ "password", or what vouched for them, by allauth's own record of this sign-in: "LDAP (corp)"."""
+@platform_scope("find the provider of a sign-in")
+def _sign_in_method(user: Any, request: Any) -> str:
+    """Return "password" or the provider by allauth's record of this sign-in: "LDAP (corp)"."""
     named = named_by(request, user) if hasattr(request, "session") else ""
     kind = (
         Provider.objects.filter(slug=named).values_list("kind", flat=True).first()
@@ -74,26 +80,26 @@ def _signed_out(*, user: Any, **_: Any) -> None:
         tell_of(user, "sign_in.ended")
 
 
-def _failed(*, credentials: dict[str, Any], **_: Any) -> None:
-    """The e-mail that was tried, and nothing else of what was typed."""
+def _sign_in_failed(*, credentials: dict[str, Any], **_: Any) -> None:
+    """Record only the e-mail that was tried, nothing else that was typed."""
     tried = str(
         credentials.get("email") or credentials.get("username") or credentials.get("login") or ""
     )
     tried = "".join(c for c in tried if c.isprintable())[:254].lower()
     if rate_windows.take("sign-ins-failed", MOST_FAILURES)[0] <= MOST_FAILURES:
         known = User.objects.filter(email=tried).values_list("id", flat=True).first()
-        _tell("sign_in.failed", known, tried, {"is_known": known is not None})
+        _record_event("sign_in.failed", known, tried, {"is_known": known is not None})
 
 
-def _password(*, signal: Any, user: Any, **_: Any) -> None:
+def _password_changed(*, signal: Any, user: Any, **_: Any) -> None:
     tell_of(user, f"password.{_PASSWORD[signal]}")
 
 
-def _tell(kind: str, user_id: UUID | None, email: str, data: dict[str, Any]) -> None:
+def _record_event(kind: str, user_id: UUID | None, email: str, data: dict[str, Any]) -> None:
     try:
         with transaction.atomic():
             record_all(
                 Fact(kind, org_id, "user", user_id, email, data) for org_id in orgs_of(user_id)
             )
     except Exception:
-        log.exception("%s of %s could not be recorded", kind, email)
+        log.exception("could not record %s of %s", kind, email)

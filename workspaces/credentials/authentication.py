@@ -1,4 +1,4 @@
-"""Coming in with a token: who it stands for, the organization that the address names, and what they are there. One statement."""
+"""Authenticate a token, and read its organization and roles, in one query."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ WHERE token.digest IN ({digests}) AND token.revoked_at IS NULL AND (token.expire
 
 @dataclass(frozen=True)
 class Entry:
-    """Whom a token stands for. `org` None: the address names none that there is. `teams`: those that they are in, by slug."""
+    """The owner of a token.
+
+    `org` is None if the URL names no existing organization. `teams`: the owner's teams by slug.
+    """
 
     actor: Actor
     org: Organization | None
@@ -57,20 +60,23 @@ class Entry:
     teams: Mapping[str, Team]
 
     def enter(self) -> Actor:
-        """The actor inside that organization. Raises NotFound for strangers."""
+        """Return the actor inside that organization. Raises NotFound for non-members."""
         assert self.org is not None
         return self.actor.within(self.org, self.role, self.roles)
 
 
 def by_token(raw: str, slug: str, address: str = "") -> Entry | None:
-    """None when the token is malformed, unknown, expired or revoked, or its owner is inactive. Raises NotPermitted where it may not
-    be used from that address."""
+    """Return the entry of a token, or None if it is invalid or its owner is inactive.
+
+    Invalid tokens are malformed, unknown, expired or revoked. Raises NotPermitted if the token may
+    not be used from that address.
+    """
     if not is_well_formed(raw):
         return None
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]
     now = connection.ops.adapt_datetimefield_value(clock.now())
-    with platform_scope("a token names its organization itself"):
-        rows = _reading(len(digests)).rows([slug, *digests, now])
+    with platform_scope("find the organization of a token"):
+        rows = _query(len(digests)).rows([slug, *digests, now])
     return _entry(rows, address) if rows else None
 
 
@@ -81,7 +87,7 @@ def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
     )
     token = AccessToken.from_db(connection.alias, _TOKEN, first[: ends[0]])
     user = User.from_db(connection.alias, _USER, first[ends[0] : ends[1]])
-    with platform_scope("a token names its organization itself"):
+    with platform_scope("find the organization of a token"):
         check_network(token, user.email, address)
         touch(token, user.email, address)
     has_org = first[ends[1]] is not None
@@ -100,7 +106,7 @@ def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
 
 
 @cache
-def _reading(digests: int) -> Reading:
+def _query(digests: int) -> Reading:
     return Reading(
         _SQL.format(digests=", ".join(["%s"] * digests)),
         {

@@ -1,4 +1,4 @@
-"""From where a token may be used: CIDRs, and whether an address is in one of them. Pure."""
+"""Parse and match the networks (CIDRs) a token may be used from. Pure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def networks_in(texts: Iterable[str]) -> list[str]:
-    """The same in one spelling, without repetition: `10.1.2.3/16` is 10.1.0.0/16, an address alone is a network of one.
-    Raises InvalidInput."""
+    """Return networks in canonical form without duplicates.
+
+    `10.1.2.3/16` becomes 10.1.0.0/16; a single address is a network of one. Raises InvalidInput.
+    """
     found: dict[str, None] = {}
     for text in texts:
         try:
@@ -25,12 +27,15 @@ def networks_in(texts: Iterable[str]) -> list[str]:
                 f"{text[:60]!r} is no network; write 10.20.0.0/16, 2001:db8::/32 or one address",
             ) from None
     if len(found) > MOST:
-        raise InvalidInput.at("networks", f"are {len(found)}; at most {MOST}")
+        raise InvalidInput.at("networks", f"has {len(found)} entries; at most {MOST} are allowed")
     return list(found)
 
 
 def is_within(address: str, networks: Iterable[str]) -> bool:
-    """Whether the address is in one of them; no networks: every address is. One that nobody knows is in none."""
+    """Return whether the address is in a network.
+
+    Without networks every address is. An unknown address is in none.
+    """
     networks = list(networks)
     if not networks:
         return True
@@ -44,7 +49,7 @@ def is_within(address: str, networks: Iterable[str]) -> bool:
 
 
 def are_within(inner: Iterable[str], outer: Iterable[str]) -> bool:
-    """Whether every address of `inner` is in `outer` too; an empty one means every address."""
+    """Return whether `outer` contains every address of `inner`; empty means every address."""
     inner, outer = list(inner), list(outer)
     if not outer:
         return True
@@ -56,7 +61,7 @@ def _covers(outer: _Network, inner: _Network) -> bool:
 
 
 def _host(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """An IPv4 address stays one where a dual socket reports it as ::ffff:10.0.0.1."""
+    """Parse an address, unwrapping IPv4 from dual-stack sockets (::ffff:10.0.0.1)."""
     host = ipaddress.ip_address(address.partition("%")[0])
     return getattr(host, "ipv4_mapped", None) or host
 

@@ -1,4 +1,4 @@
-"""Reading what there is to know of secrets: names, versions and their makers. No function here reads a value."""
+"""Read names, versions and authors of secrets, never values."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from workspaces.models import Secret, SecretVersion, Team
 
 
 def secrets_for(actor: Actor) -> list[dict[str, Any]]:
-    """Those of the organization entered, and of the teams in which the actor may see them; the organization's are seen by whoever sees
-    any team's."""
+    """Return the secrets of the organization and of the teams in which the actor may see them.
+
+    Those of the organization are visible to everybody who may see the secrets of a team.
+    """
     teams = actor.teams_where(Permission.SECRETS_READ)
     if teams is not None and not teams:
         return []
@@ -29,7 +31,7 @@ def secrets_for(actor: Actor) -> list[dict[str, Any]]:
 
 
 def secret_row(secret: Secret, team: Team | None, versions: list[dict[str, Any]]) -> dict[str, Any]:
-    """As the API and the page show it."""
+    """Return a secret as shown by the API and the pages."""
     where = team.slug if team else "org"
     return {
         "where": where,
@@ -45,7 +47,7 @@ def secret_row(secret: Secret, team: Team | None, versions: list[dict[str, Any]]
 
 
 def writable(actor: Actor) -> list[str]:
-    """Where the actor may set secrets: slugs of teams, and `org` for the organization's."""
+    """Return where the actor may set secrets: team slugs, and `org` for the organization."""
     teams = actor.teams_where(Permission.SECRETS_WRITE)
     rows = (
         Team.objects.order_by("slug")

@@ -1,6 +1,7 @@
-"""Secrets: written by people, read by jobs alone. No function here gives a value to anything but a launch.
+"""Secrets: written by users, read by jobs alone. Values are only given to a launch.
 
-A reference is `team/NAME`, of the job's own team (`team` or its slug), or `org/NAME`, of the organization; `@3` names a version.
+A reference is `team/NAME` for the job's own team (`team` or its slug), or `org/NAME` for the
+organization; `@3` selects a version.
 """
 
 from __future__ import annotations
@@ -22,27 +23,29 @@ from workspaces.models import Organization, Secret, SecretVersion, Team
 from workspaces.models.secrets import PURPOSE
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z")
-LARGEST = 64 << 10  # bytes: it travels as a variable
-KEPT = 20  # versions; of more, the oldest is deleted
-OWN, SHARED = "team", "org"  # where a reference may point to besides a team's slug
+LARGEST = 64 << 10  # bytes: passed as an environment variable
+KEPT = 20  # versions; beyond that the oldest is deleted
+OWN, SHARED = "team", "org"  # first parts of references, besides a team's slug
 
 
 @transaction.atomic
 def set_secret(
     *, actor: Actor, org: Organization, team: Team | None, name: str, value: str
 ) -> SecretVersion:
-    """A new version, which is what references without a version mean from now on; the secret is made if there is none. `team` None:
-    for all teams. Raises InvalidInput, NotPermitted."""
+    """Add a version, creating the secret if needed.
+
+    References without a version resolve to it from now on. `team` None: for all teams. Raises
+    InvalidInput, NotPermitted.
+    """
     authorize(actor, Permission.SECRETS_WRITE, team)
     if not NAME.match(name):
         raise InvalidInput.at(
             "name", "must be 1 to 63 letters, digits and . _ -, beginning with a letter or digit"
         )
     _check_value(value)
-    secret = _found_or_made(org, team, name)
-    Secret.objects.filter(id=secret.id).update(
-        newest=F("newest") + 1
-    )  # also the lock: two at once get two numbers
+    secret = _get_or_create(org, team, name)
+    # Also locks the row, so that concurrent writers get different numbers
+    Secret.objects.filter(id=secret.id).update(newest=F("newest") + 1)
     secret.refresh_from_db(fields=["newest"])
     version = SecretVersion.objects.create(
         org=org,
@@ -66,7 +69,10 @@ def set_secret(
 
 @transaction.atomic
 def delete_secret(*, actor: Actor, team: Team | None, name: str) -> None:
-    """All its versions. Jobs that name it and have not started will not. Raises NotFound, NotPermitted."""
+    """Delete a secret with all its versions.
+
+    Pending jobs that reference it will not start. Raises NotFound, NotPermitted.
+    """
     authorize(actor, Permission.SECRETS_WRITE, team)
     secret = find_secret(team, name)
     secret.delete()
@@ -75,12 +81,16 @@ def delete_secret(*, actor: Actor, team: Team | None, name: str) -> None:
 
 @transaction.atomic
 def delete_version(*, actor: Actor, team: Team | None, name: str, number: int) -> None:
-    """One version, as after a leak. The newest cannot go while references mean it. Raises NotFound, InvalidInput, NotPermitted."""
+    """Delete one version, for example after a leak.
+
+    The newest cannot be deleted while references resolve to it. Raises NotFound, InvalidInput,
+    NotPermitted.
+    """
     authorize(actor, Permission.SECRETS_WRITE, team)
     secret = find_secret(team, name)
     if number == secret.newest:
         raise InvalidInput.at(
-            "version", "is the newest: set a new value first, or delete the secret"
+            "version", "is the newest version: set a new value first, or delete the secret"
         )
     if not SecretVersion.objects.filter(secret=secret, number=number).delete()[0]:
         raise NotFound(f"{name} has no version {number}.")
@@ -90,7 +100,7 @@ def delete_version(*, actor: Actor, team: Team | None, name: str, number: int) -
 
 
 def find_secret(team: Team | None, name: str) -> Secret:
-    """Of this team, or of the organization entered. Raises NotFound."""
+    """Return a secret of this team, or of the current organization. Raises NotFound."""
     row = Secret.objects.filter(team=team, name=name).first()
     if row is None:
         raise NotFound(
@@ -101,7 +111,10 @@ def find_secret(team: Team | None, name: str) -> Secret:
 
 @dataclass(frozen=True)
 class Use:
-    """What a job of a team refers to: by variable, the reference. `subject_id` and `facts` are for the event that tells it."""
+    """The references of a team's job, by environment variable.
+
+    `subject_id` and `facts` go into the event that records the use.
+    """
 
     org_id: UUID
     team_id: UUID
@@ -111,7 +124,7 @@ class Use:
     facts: Mapping[str, object] = field(default_factory=dict)
 
     def owner(self, where: str) -> UUID | None:
-        """Whose secrets are meant; None: those of a team that is not the job's."""
+        """Return the owner of the secret, or None for a team other than the job's."""
         return (
             self.org_id if where == SHARED else self.team_id if where in (OWN, self.team) else None
         )
@@ -119,20 +132,23 @@ class Use:
 
 @dataclass(frozen=True)
 class Opened:
-    """The values by variable; or why one of them cannot be had."""
+    """The values by variable, or why one of them is unavailable."""
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     lacks: str = ""
 
 
 def check_references(team: Team, references: Mapping[str, str], field: str = "secrets") -> None:
-    """Each is there, and the team's jobs may use it. Raises InvalidInput with every fault."""
+    """Check that every reference exists and is available to the team's jobs.
+
+    Raises InvalidInput listing all errors.
+    """
     use = Use(team.org_id, team.id, team.slug, references)
     known = _versions([use])
     faults = [
         (f"{field}.{name}", found)
         for name, text in references.items()
-        if isinstance(found := _look(use, text, known), str)
+        if isinstance(found := _resolve(use, text, known), str)
     ]
     if faults:
         raise InvalidInput(
@@ -142,12 +158,15 @@ def check_references(team: Team, references: Mapping[str, str], field: str = "se
 
 
 def open_secrets(uses: Sequence[Use]) -> list[Opened]:
-    """The values, for launches; each that is used is told by an event. Called where attempts are handed over, and nowhere else."""
+    """Decrypt the values for launches, recording an event for each.
+
+    Called only when attempts are handed to the backend.
+    """
     if not any(use.references for use in uses):
         return [Opened() for _ in uses]
     known = _versions(uses)
     looks = [
-        {name: _look(use, text, known) for name, text in use.references.items()} for use in uses
+        {name: _resolve(use, text, known) for name, text in use.references.items()} for use in uses
     ]
     sealed = _sealed(row.id for look in looks for row in look.values() if isinstance(row, _Version))
     opened = [_opened(look, sealed) for look in looks]
@@ -177,7 +196,7 @@ def open_secrets(uses: Sequence[Use]) -> list[Opened]:
 
 @dataclass(frozen=True)
 class _Version:
-    """A version that is there, without its value."""
+    """An existing version, without its value."""
 
     id: UUID
     secret_id: UUID
@@ -185,16 +204,15 @@ class _Version:
     shown: str
 
 
-_Known = Mapping[
-    tuple[UUID, str], Mapping[int, _Version]
-]  # by owner (team or organization) and name, then number
+# By owner (team or organization) and name, then by number
+_Versions = Mapping[tuple[UUID, str], Mapping[int, _Version]]
 
 
-def _versions(uses: Iterable[Use]) -> _Known:
-    """Whatever the references could mean, in one statement."""
+def _versions(uses: Iterable[Use]) -> _Versions:
+    """Read all versions the references could resolve to, in one query."""
     wanted = Q(pk__in=[])
     for use in uses:
-        names = {_parts(text)[1] for text in use.references.values()}
+        names = {_parse(text)[1] for text in use.references.values()}
         wanted |= Q(secret__team_id=use.team_id, secret__name__in=names) | Q(
             secret__org_id=use.org_id, secret__team=None, secret__name__in=names
         )
@@ -215,12 +233,15 @@ def _versions(uses: Iterable[Use]) -> _Known:
     return found
 
 
-def _look(use: Use, text: str, known: _Known) -> _Version | str:
-    """The version that is meant, or what is wrong."""
-    where, name, number = _parts(text)
+def _resolve(use: Use, text: str, known: _Versions) -> _Version | str:
+    """Return the version a reference resolves to, or what is wrong."""
+    where, name, number = _parse(text)
     owner = use.owner(where)
     if owner is None:
-        return f"{where}/{name} is not of this job's team; it may use {OWN}/NAME, its own team's, and {SHARED}/NAME, the organization's"
+        return (
+            f"{where}/{name} belongs to another team; use {OWN}/NAME for the job's own team, or "
+            f"{SHARED}/NAME for the organization"
+        )
     versions = known.get((owner, name))
     if not versions:
         return f"there is no secret {where}/{name}; set it on the Secrets page, or by: muster secret set {where}/{name}"
@@ -232,7 +253,7 @@ def _look(use: Use, text: str, known: _Known) -> _Version | str:
     )
 
 
-def _parts(text: str) -> tuple[str, str, int | None]:
+def _parse(text: str) -> tuple[str, str, int | None]:
     where, _, rest = text.partition("/")
     name, _, number = rest.partition("@")
     return where, name, int(number) if number else None
@@ -251,13 +272,13 @@ def _opened(look: Mapping[str, _Version | str], sealed: Mapping[UUID, bytes]) ->
             values[name] = vault.decrypt(sealed[found.id], PURPOSE).decode()
         except (vault.Unreadable, KeyError) as error:
             return Opened(
-                lacks=f"{name}: {error if isinstance(error, vault.Unreadable) else 'it was deleted at this moment'}"
+                lacks=f"{name}: {error if isinstance(error, vault.Unreadable) else 'it was deleted just now'}"
             )
     return Opened(values)
 
 
 def _check_value(value: str) -> None:
-    """What a variable can hold. The message never quotes it."""
+    """Check that a value fits into an environment variable. The message never quotes it."""
     try:
         size = len(value.encode())
     except UnicodeEncodeError:
@@ -265,16 +286,16 @@ def _check_value(value: str) -> None:
     if not 0 < size <= LARGEST:
         raise InvalidInput.at("value", f"must be 1 to {LARGEST:,} bytes long")
     if "\0" in value:
-        raise InvalidInput.at("value", "must not hold a NUL character, which no variable can")
+        raise InvalidInput.at("value", "must not contain NUL characters")
 
 
-def _found_or_made(org: Organization, team: Team | None, name: str) -> Secret:
+def _get_or_create(org: Organization, team: Team | None, name: str) -> Secret:
     try:
         with transaction.atomic():
             return Secret.objects.filter(team=team, name=name).first() or Secret.objects.create(
                 org=org, team=team, name=name
             )  # type: ignore[no-any-return]
-    except IntegrityError:  # somebody else made it at this moment
+    except IntegrityError:  # created concurrently
         return Secret.objects.get(team=team, name=name)  # type: ignore[no-any-return]
 
 

@@ -1,7 +1,8 @@
-"""Service accounts: members of an organization that are no people, and the tokens they act by.
+"""Service accounts: members of an organization that are not people, and their tokens.
 
-Nobody gets more than they have by them: a role is given as to people (`giving`), and whoever makes a token must be allowed, everywhere,
-what it will allow. Service accounts themselves manage none.
+They cannot be used to escalate privileges: roles are given as to users (`role_grants`), and the
+creator of a token must have all permissions it allows, in the same places. Service accounts cannot
+manage service accounts.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from workspaces.organizations.names import SLUG, alone_in
 def create_service_account(
     *, actor: Actor, org: Organization, name: str, note: str = "", role: str = OrgRole.MEMBER
 ) -> ServiceAccount:
-    """A new one, in no team yet. Raises InvalidInput, Conflict, NotPermitted."""
+    """Create a service account without teams. Raises InvalidInput, Conflict, NotPermitted."""
     _authorize(actor)
     if not SLUG.match(name):
         raise InvalidInput.at(
@@ -44,7 +45,8 @@ def create_service_account(
             )
     except IntegrityError as error:
         raise Conflict(
-            f"There is, or was, a service account {name!r} in {org.slug}; choose another name."
+            f"The name {name!r} is, or was, used by a service account in {org.slug}; choose "
+            "another one."
         ) from error
     Membership.objects.create(org=org, user=user, role=role)
     _record("service_account.created", actor, row, after={"role": role, "note": note})
@@ -55,7 +57,7 @@ def create_service_account(
 def change_service_account(
     *, actor: Actor, account: ServiceAccount, role: str | None = None, note: str | None = None
 ) -> ServiceAccount:
-    """Another role in the organization, or another note. Raises InvalidInput, NotPermitted."""
+    """Change role or note of a service account. Raises InvalidInput, NotPermitted."""
     _authorize(actor)
     alone_in(account.org_id)
     before = _membership(account)
@@ -80,7 +82,10 @@ def change_service_account(
 
 @transaction.atomic
 def remove_service_account(*, actor: Actor, account: ServiceAccount) -> None:
-    """Its tokens stop working at once and it leaves all teams. Its jobs stay, under its name, which is not given away again."""
+    """Remove a service account from all teams and revoke its tokens.
+
+    Its jobs stay under its name, which is never reused.
+    """
     _authorize(actor)
     alone_in(account.org_id)
     membership = _membership(account)
@@ -100,13 +105,13 @@ def remove_service_account(*, actor: Actor, account: ServiceAccount) -> None:
 
 @transaction.atomic
 def create_service_token(*, actor: Actor, account: ServiceAccount, wish: Wish) -> NewToken:
-    """A token of the account's. Raises InvalidInput, NotPermitted."""
+    """Create a token for a service account. Raises InvalidInput, NotPermitted."""
     _authorize(actor)
     _check_covers(actor, account, wish.scopes)
     team: Team | None = wish.team
     if team and not TeamMembership.objects.filter(team=team, user_id=account.user_id).exists():
         raise InvalidInput.at(
-            "team", f"{account.name} is not in {team.slug}: bring it in on the team's page first"
+            "team", f"{account.name} is not in {team.slug}: add it on the team's page first"
         )
     return issue_token(actor, account.org, account.user_id, wish)
 
@@ -114,7 +119,7 @@ def create_service_token(*, actor: Actor, account: ServiceAccount, wish: Wish) -
 def _authorize(actor: Actor) -> None:
     authorize(actor, Permission.MEMBERS_WRITE)
     if actor.is_service:
-        raise NotPermitted("A service account manages no service accounts.")
+        raise NotPermitted("Service accounts cannot manage service accounts.")
 
 
 def _check_covers(
@@ -122,7 +127,8 @@ def _check_covers(
 ) -> None:
     if not covers(actor, account.user_id, scopes):
         raise NotPermitted(
-            f"The service account {account.name} may do more than you may here: who manages it must be allowed all that it is."
+            f"The service account {account.name} has permissions that you lack; managing it "
+            "requires all of them."
         )
 
 
@@ -135,7 +141,7 @@ def _membership(account: ServiceAccount) -> Membership:
 
 def _role(actor: Actor, org: Organization, role: str) -> str:
     if role == OrgRole.OWNER:
-        raise InvalidInput.at("role", "must be another: owners are people")
+        raise InvalidInput.at("role", "must be another role: service accounts cannot be owners")
     return check_org_role(actor, org, role)
 
 

@@ -1,7 +1,8 @@
-"""The form of an access token, and how one is recognised. One token serves every protocol.
+"""Format and validation of access tokens. One token serves every protocol.
 
-Form: `mst_` + 32 characters base62 (190 random bits) + 6 characters base62 of the CRC32 of what stands before, so that leak
-scanners find it and a typing error fails without a look-up. Stored as HMAC-SHA256 under SECRET_KEY.
+Format: `mst_`, 32 base62 characters (190 random bits), and 6 base62 characters of their CRC32, so
+that secret scanners find tokens and typing errors fail without a query. Stored as HMAC-SHA256 under
+SECRET_KEY.
 """
 
 from __future__ import annotations
@@ -28,21 +29,25 @@ from workspaces.tenancy.scope import platform_scope
 PREFIX = "mst_"
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _BODY, _TAIL = 32, 6
-_TOUCH_EVERY, _TOUCH_JOBS_EVERY = (
+# Tokens of jobs are many, and nobody reviews their last use
+_TOUCH_INTERVAL, _TOUCH_JOBS_EVERY = (
     timedelta(minutes=1),
     timedelta(minutes=5),
-)  # jobs are many, and their tokens nobody's to judge
-_TELL_EVERY = 60  # seconds between events of one token that is used from elsewhere
+)
+_EVENT_INTERVAL = 60  # seconds between events for one token used from outside its networks
 
 
 def new_secret() -> str:
-    """A fresh token text."""
+    """Return a new random token."""
     body = PREFIX + "".join(secrets.choice(_ALPHABET) for _ in range(_BODY))
     return body + _checksum(body)
 
 
 def secret_of_attempt(attempt_id: UUID) -> str:
-    """The token text of an attempt, the same each time: HMAC-SHA512 of its id under SECRET_KEY, cut to the form of a token."""
+    """Return the token of an attempt, the same each time.
+
+    HMAC-SHA512 of its id under SECRET_KEY, in the format of a token.
+    """
     value = int.from_bytes(
         hmac.digest(settings.SECRET_KEY.encode(), b"token of attempt " + attempt_id.bytes, "sha512")
     )
@@ -54,7 +59,7 @@ def secret_of_attempt(attempt_id: UUID) -> str:
 
 
 def is_well_formed(raw: str) -> bool:
-    """Prefix, length and checksum are right."""
+    """Return whether prefix, length and checksum are right."""
     body, tail = raw[:-_TAIL], raw[-_TAIL:]
     return (
         raw.startswith(PREFIX)
@@ -65,17 +70,20 @@ def is_well_formed(raw: str) -> bool:
 
 
 def digest_of(raw: str, key: str | None = None) -> str:
-    """What is stored: HMAC-SHA256, in hex."""
+    """Return the stored digest: HMAC-SHA256, in hex."""
     return hmac.digest((key or settings.SECRET_KEY).encode(), raw.encode(), "sha256").hex()
 
 
 def authenticate_token(raw: str, address: str = "") -> Actor | None:
-    """The actor a token stands for; None when it is malformed, unknown, expired or revoked, or its owner is inactive. `address`:
-    whence it comes. Raises NotPermitted where it may not be used from there."""
+    """Return the actor of a token, or None if it is invalid or its owner is inactive.
+
+    Invalid tokens are malformed, unknown, expired or revoked. `address` is the client's. Raises
+    NotPermitted if the token may not be used from there.
+    """
     if not is_well_formed(raw):
         return None
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]
-    with platform_scope("a token names its organization itself"):
+    with platform_scope("find the organization of a token"):
         token = live_tokens().filter(digest__in=digests).select_related("user").first()
         if token is None:
             return None
@@ -84,15 +92,15 @@ def authenticate_token(raw: str, address: str = "") -> Actor | None:
     return actor_of(token.user, facts_of(token))
 
 
-def live_tokens():  # type: ignore[no-untyped-def]  # a queryset of the scope one is in
-    """Tokens that work now."""
+def live_tokens():  # type: ignore[no-untyped-def]  # a queryset in the current scope
+    """Return the tokens that are active now."""
     return AccessToken.objects.filter(
         Q(expires_at=None) | Q(expires_at__gt=clock.now()), revoked_at=None, user__is_active=True
     )
 
 
 def facts_of(token: AccessToken) -> TokenFacts:
-    """What the row says of the token's reach."""
+    """Return the restrictions of a token."""
     return TokenFacts(
         id=token.id,
         org_id=token.org_id,
@@ -106,10 +114,13 @@ def facts_of(token: AccessToken) -> TokenFacts:
 
 
 def check_network(token: AccessToken, owner: str, address: str) -> None:
-    """Raises NotPermitted for an address outside of the token's networks, which is told as an event once a minute: it may have leaked."""
+    """Raise NotPermitted if the address is outside the token's networks.
+
+    Recorded as an event at most once a minute, because the token may have leaked.
+    """
     if is_within(address, token.networks):
         return
-    if cache.add(f"token-elsewhere:{token.id}", 1, _TELL_EVERY):
+    if cache.add(f"token-elsewhere:{token.id}", 1, _EVENT_INTERVAL):
         record(
             Fact(
                 "token.refused",
@@ -121,18 +132,22 @@ def check_network(token: AccessToken, owner: str, address: str) -> None:
             )
         )
     raise NotPermitted(
-        f"This access token may not be used from {address or 'an unknown address'}: it is bound to certain networks.",
+        f"This access token may not be used from {address or 'an unknown address'}: it is "
+        "limited to certain networks.",
         code="token_network",
     )
 
 
 def touch(token: AccessToken, owner: str, address: str = "") -> None:
-    """When and whence it was last used, kept to a minute so that reads stay reads. Of many requests at once one writes it. The first
-    use of a token that a person made is a fact of its own."""
+    """Store when and from where the token was last used.
+
+    Precise to a minute, so that most reads do not write; of concurrent requests only one writes.
+    The first use of a user's token is an event.
+    """
     at = clock.now()
-    every = _TOUCH_JOBS_EVERY if token.attempt_id else _TOUCH_EVERY
+    every = _TOUCH_JOBS_EVERY if token.attempt_id else _TOUCH_INTERVAL
     if token.last_used_at is None:
-        _first_use(token, owner, at, address)
+        _record_first_use(token, owner, at, address)
     elif at - token.last_used_at > every:
         AccessToken.objects.filter(id=token.id, last_used_at=token.last_used_at).update(
             last_used_at=at, last_used_address=address[:45]
@@ -140,8 +155,8 @@ def touch(token: AccessToken, owner: str, address: str = "") -> None:
 
 
 @transaction.atomic
-def _first_use(token: AccessToken, owner: str, at: datetime, address: str) -> None:
-    """Of several who come with it at once one is the first."""
+def _record_first_use(token: AccessToken, owner: str, at: datetime, address: str) -> None:
+    """Record the first use. Of concurrent requests only one is the first."""
     is_first = AccessToken.objects.filter(id=token.id, last_used_at=None).update(
         last_used_at=at, last_used_address=address[:45]
     )

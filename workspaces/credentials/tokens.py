@@ -1,4 +1,4 @@
-"""Making and ending access tokens."""
+"""Create, rotate and revoke access tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workspaces.models import AccessToken, Identity, Organization, Provider, Tea
 from workspaces.tenancy.scope import platform_scope
 
 DEFAULT_DAYS, MAX_DAYS = 90, 3660
-DEFAULT_OVERLAP, MAX_OVERLAP = 24, 168  # hours that a rotated token goes on working
+DEFAULT_OVERLAP, MAX_OVERLAP = 24, 168  # hours that a rotated token keeps working
 JOB_SCOPES = [
     Permission.JOBS_READ,
     Permission.JOBS_SUBMIT,
@@ -40,7 +40,7 @@ JOB_SCOPES = [
 
 @dataclass(frozen=True)
 class NewToken:
-    """The row, and the text that is shown once."""
+    """The row, and the token text, which is shown once."""
 
     row: AccessToken
     secret: str
@@ -48,7 +48,10 @@ class NewToken:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a new token shall be. `days` None: it does not expire; `networks`: CIDRs, none: it works from anywhere."""
+    """Parameters of a new token.
+
+    `days` None: it does not expire. `networks`: CIDRs; if empty it works from anywhere.
+    """
 
     name: str
     scopes: Sequence[str]
@@ -68,19 +71,25 @@ def create_token(
     days: int | None = DEFAULT_DAYS,
     networks: Sequence[str] = (),
 ) -> NewToken:
-    """A token of the actor's own, never wider than the actor. `days` None: it does not expire. Raises InvalidInput,
-    NotPermitted."""
+    """Create a token for the actor, never wider than the actor.
+
+    `days` None: it does not expire. Raises InvalidInput, NotPermitted.
+    """
     authorize(actor, Permission.TOKENS_WRITE, team)
     if actor.is_service:
         raise NotPermitted(
-            "A service account makes no tokens: those who manage it do. It may rotate its own."
+            "Service accounts cannot create tokens, only rotate their own. Their managers "
+            "create tokens for them."
         )
     assert actor.user_id is not None
     return issue_token(actor, org, actor.user_id, Wish(name, scopes, team, days, networks))
 
 
 def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> NewToken:
-    """Write a token of that user's, never wider than what the actor came with. Who may was asked before. Raises InvalidInput, NotPermitted."""
+    """Create a token for a user, never wider than the actor's own credential.
+
+    The caller has checked permissions. Raises InvalidInput, NotPermitted.
+    """
     actor.check_acts_for_oneself()
     name, days, team = wish.name.strip(), wish.days, wish.team
     if not name or len(name) > 100 or not name.isprintable():
@@ -89,11 +98,12 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
         )
     if days is not None and not 0 < days <= MAX_DAYS:
         raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
-    scopes, networks = _checked(actor, wish.scopes), networks_in(wish.networks)
+    scopes, networks = _checked_scopes(actor, wish.scopes), networks_in(wish.networks)
     _check_narrower(actor, team.id if team else None, networks)
     if actor.only_org and not actor.vouched_by:
         raise NotPermitted(
-            "Sign in once more before you make a token: it is not known any longer which provider let you in."
+            "Sign in again before you create a token: the session does not say which provider "
+            "signed you in."
         )
     if actor.vouched_by and actor.user_id:
         _check_still_vouched(actor.vouched_by, actor.user_id)
@@ -135,7 +145,10 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
 
 @transaction.atomic
 def revoke_token(*, actor: Actor, token_id: UUID) -> None:
-    """End a token: one's own, or any in the organization for those who may change members. Raises NotFound."""
+    """Revoke one's own token, or any of the organization for those who may change members.
+
+    Raises NotFound.
+    """
     row = AccessToken.objects.filter(id=token_id, revoked_at=None).first()
     own = row is not None and row.user_id == actor.user_id
     if row is None or not (own or actor.may(Permission.MEMBERS_WRITE)):
@@ -156,17 +169,21 @@ def revoke_token(*, actor: Actor, token_id: UUID) -> None:
 
 @transaction.atomic
 def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_OVERLAP) -> NewToken:
-    """A successor with the same rights, networks and length of life; the old one works for the overlap, or until its own end if that
-    comes first. For one's own tokens, and those of service accounts that one may act for. Raises NotFound, InvalidInput, Conflict."""
+    """Replace a token by one with the same scopes, networks and lifetime.
+
+    The old one works during the overlap, or until it expires if that is sooner. For one's own
+    tokens, and those of service accounts whose permissions one has. Raises NotFound, InvalidInput,
+    Conflict.
+    """
     if not 0 <= overlap_hours <= MAX_OVERLAP:
         raise InvalidInput.at("overlap_hours", f"must be between 0 and {MAX_OVERLAP}")
     old = live_tokens().filter(id=token_id, attempt_id=None).select_related("user", "team").first()
     if old is None or not _may_rotate(actor, old):
-        raise NotFound("There is no such token that works, or it is not yours.")
+        raise NotFound("There is no such active token, or it is not yours.")
     authorize(actor, Permission.TOKENS_WRITE, old.team_id if actor.token else None)
     if actor.token is None or actor.token.id != old.id:
         _check_vouched(actor, old)
-        _checked(actor, old.scopes)
+        _checked_scopes(actor, old.scopes)
         _check_narrower(actor, old.team_id, old.networks)
     made = _successor(actor, old)
     until = clock.now() + timedelta(hours=overlap_hours)
@@ -199,7 +216,7 @@ def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_O
 
 
 def _may_rotate(actor: Actor, row: AccessToken) -> bool:
-    """Whoever rotates a token holds what it can do afterwards."""
+    """Return whether the actor has all permissions of the token: rotating it reveals a new one."""
     return row.user_id == actor.user_id or (
         row.user.is_service
         and not actor.is_service
@@ -228,8 +245,11 @@ def _successor(actor: Actor, old: AccessToken) -> NewToken:
 
 
 def covers(actor: Actor, user_id: UUID, scopes: Collection[str] = (ALL_SCOPES,)) -> bool:
-    """Whether the actor's own roles allow, in the organization entered and in each team, all that this service account's allow there
-    within these scopes. (What narrows the token that the actor came with narrows the scopes, too: `_checked`.)"""
+    """Return whether the actor's roles grant all that a service account may do in these scopes.
+
+    Compared in the current organization and in each team. Restrictions of the actor's own token
+    apply to the scopes (`_checked_scopes`).
+    """
     assert actor.org_id is not None
     org = Organization.objects.get(id=actor.org_id)
     own, other = (
@@ -248,7 +268,10 @@ def covers(actor: Actor, user_id: UUID, scopes: Collection[str] = (ALL_SCOPES,))
 
 
 def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None, *, by: str = "muster") -> None:
-    """End a person's tokens in the organization one is in (only those bound to `team_id`, if given); `by` ends them."""
+    """Revoke a user's tokens in the current organization, or only those for `team_id`.
+
+    `by` is recorded as the actor.
+    """
     rows = AccessToken.objects.filter(user_id=user_id, revoked_at=None)
     rows = rows.filter(team_id=team_id) if team_id else rows
     ended = list(rows.filter(attempt_id=None).values_list("id", "org_id", "name", "scopes"))
@@ -260,7 +283,7 @@ def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None, *, by: str = "m
             "token",
             pk,
             by,
-            {"name": name, "why": "its owner was taken out", "before": {"scopes": scopes}},
+            {"name": name, "why": "membership removed", "before": {"scopes": scopes}},
         )
         for pk, org_id, name, scopes in ended
     )
@@ -269,8 +292,11 @@ def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None, *, by: str = "m
 def revoke_vouched(
     provider_id: UUID, users: Collection[UUID] | None = None, *, by: str, why: str
 ) -> None:
-    """End the tokens that people made after that provider had let them in (None: everybody's): the bond is over."""
-    with platform_scope("a provider's word ends wherever it counted"):
+    """Revoke tokens created in sessions that the provider signed in.
+
+    `users` None: those of all users.
+    """
+    with platform_scope("revoke tokens everywhere a provider's sign-in was used"):
         rows = AccessToken.objects.filter(vouched_by=provider_id, revoked_at=None)
         rows = rows if users is None else rows.filter(user_id__in=users)
         ended = list(rows.values_list("id", "org_id", "name", "scopes"))
@@ -289,8 +315,12 @@ def revoke_vouched(
 
 
 def _check_still_vouched(provider_id: UUID, user_id: UUID) -> None:
-    """A session may outlive what let it in; a token made in it must not. Under the locks that whoever ends the bond takes. Raises NotPermitted."""
-    with platform_scope("a provider's word counts wherever it is given"):
+    """Raise NotPermitted if the session's provider no longer vouches for the user.
+
+    Sessions may outlive that, but new tokens must not. Takes the locks of whoever unlinks the
+    account.
+    """
+    with platform_scope("a provider's sign-in is valid in every organization"):
         provider = (
             Provider.objects.select_for_update(of=("self",))
             .filter(id=provider_id, is_enabled=True)
@@ -303,7 +333,8 @@ def _check_still_vouched(provider_id: UUID, user_id: UUID) -> None:
         )
     if provider is None or not is_known:
         raise NotPermitted(
-            "What let you in vouches for you no longer, so no token can be made in this session. Sign in once more."
+            "Your provider no longer vouches for you, so this session cannot create tokens. "
+            "Sign in again."
         )
 
 
@@ -319,8 +350,10 @@ class Bearer:
 
 
 def issue_attempt_tokens(bearers: Sequence[Bearer]) -> list[str]:
-    """The tokens that jobs carry: each can do only what its team may, and ends with the attempt. An attempt has one: asked for
-    again (its worker died, and what it started may be running) the same one comes back."""
+    """Issue the tokens of running jobs, restricted to their team and attempt.
+
+    Idempotent: after a worker died, an attempt that may already be running gets the same token.
+    """
     secrets, scopes = (
         [secret_of_attempt(bearer.attempt_id) for bearer in bearers],
         [str(scope) for scope in JOB_SCOPES],
@@ -370,24 +403,25 @@ def revoke_attempt_tokens(attempt_ids: Iterable[UUID]) -> None:
 
 
 def _check_narrower(actor: Actor, team_id: UUID | None, networks: Sequence[str]) -> None:
-    """What comes with a token makes none that reaches further."""
+    """Check that a token creates no token with a wider reach."""
     if actor.token and actor.token.team_id and team_id != actor.token.team_id:
-        raise NotPermitted("A token bound to a team can only make tokens bound to that team.")
+        raise NotPermitted("A token limited to a team can only create tokens for that team.")
     if actor.token and not are_within(networks, actor.token.networks):
         raise NotPermitted(
-            "A token bound to networks can only make tokens bound to the same or narrower ones."
+            "A token limited to networks can only create tokens for the same or narrower ones."
         )
 
 
 def _check_vouched(actor: Actor, old: AccessToken) -> None:
-    """Whom an organization's own provider let in gets no hold on a token that was made by more."""
+    """Deny users limited to one provider's organization the tokens of less limited sessions."""
     if actor.only_org and old.user_id == actor.user_id and old.vouched_by_id != actor.vouched_by:
         raise NotPermitted(
-            "This token was made after another way of signing in. Sign in that way to rotate it, or make a new one."
+            "This token was created after signing in another way. Sign in that way to rotate "
+            "it, or create a new one."
         )
 
 
-def _checked(actor: Actor, scopes: Sequence[str]) -> list[str]:
+def _checked_scopes(actor: Actor, scopes: Sequence[str]) -> list[str]:
     known = {ALL_SCOPES, *map(str, Permission)}
     wrong = [s for s in scopes if s not in known]
     if wrong or not scopes:
@@ -400,5 +434,5 @@ def _checked(actor: Actor, scopes: Sequence[str]) -> list[str]:
         and ALL_SCOPES not in actor.token.scopes
         and not set(scopes) <= actor.token.scopes
     ):
-        raise NotPermitted("A token can only make tokens with scopes that it has itself.")
+        raise NotPermitted("A token can only create tokens with scopes that it has itself.")
     return sorted(set(scopes))

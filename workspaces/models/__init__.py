@@ -1,3 +1,5 @@
+"""Models of organizations, users, access, credentials and quotas."""
+
 from workspaces.models.access import AccessToken, Impersonation, ServiceAccount, SignIn, SpentCode
 from workspaces.models.announcements import Announcement
 from workspaces.models.durable import DurableEntry

@@ -1,4 +1,4 @@
-"""Credentials that are not passwords."""
+"""Credentials other than passwords."""
 
 from __future__ import annotations
 
@@ -9,28 +9,32 @@ from portal.core.ids import uuid7
 from workspaces.models.people import Team, User
 from workspaces.tenancy.models import TenantModel
 
-SERVICE_DOMAIN = (
-    ".service.invalid"  # the end of service accounts' addresses, which no mail reaches (RFC 2606)
-)
+# Domain of service accounts' addresses, which never receive mail (RFC 2606)
+SERVICE_DOMAIN = ".service.invalid"
 
 
 class AccessToken(TenantModel):
-    """A scoped, expiring credential of a person, of a service account, or of one attempt of a job. Only its HMAC is stored."""
+    """A scoped, expiring credential of a user, a service account or an attempt of a job.
+
+    Only its HMAC is stored.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="+")
-    attempt_id = models.UUIDField(null=True, db_index=True)  # set: lives and dies with that attempt
+    # set: the token lives as long as the attempt
+    attempt_id = models.UUIDField(null=True, db_index=True)
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, unique=True)
-    hint = models.CharField(max_length=12)  # the first characters, to recognise it by
+    hint = models.CharField(max_length=12)  # first characters, to recognise the token by
     scopes = models.JSONField(default=list)  # permission values, or ["all"]
-    networks = models.JSONField(default=list)  # CIDRs that it works from; none: from anywhere
+    networks = models.JSONField(default=list)  # CIDRs it may be used from; empty: any address
     made_by = models.CharField(max_length=254, blank=True, default="")
-    # made in a session that this organization's own provider vouched for: it ends with that bond
+    # The provider that signed in the session this token was made in. The token is revoked when that
+    # provider no longer vouches for the user.
     vouched_by = models.ForeignKey(
         "workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+"
     )
-    successor_id = models.UUIDField(null=True)  # it was rotated: the token that takes its place
+    successor_id = models.UUIDField(null=True)  # set once rotated: the token that replaces it
     created_at = models.DateTimeField(default=clock.now)
     expires_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)
@@ -42,8 +46,11 @@ class AccessToken(TenantModel):
 
 
 class ServiceAccount(TenantModel):
-    """A member of an organization that is no person: it never signs in, and acts by tokens that those who manage it make. What it
-    may comes from memberships, as with people. Written by `services.service_accounts`; removed ones stay, as their jobs do."""
+    """A member of an organization that is not a person.
+
+    It never signs in and acts through tokens created by its managers. Its permissions come from
+    memberships. Written by `services.service_accounts`; removed ones are kept, as their jobs are.
+    """
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="+")
     name = models.SlugField(max_length=40)
@@ -62,7 +69,10 @@ class ServiceAccount(TenantModel):
 
 
 class SpentCode(models.Model):
-    """A code of a person's authenticator app that was used, for as long as it could be used again. Written by `second_factor`."""
+    """A used code of an authenticator app, kept as long as it could be replayed.
+
+    Written by `second_factor`.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     digest = models.CharField(max_length=64)
@@ -76,7 +86,10 @@ class SpentCode(models.Model):
 
 
 class SignIn(models.Model):
-    """A session of a person: with what, whence and when it was last used. `key` is Django's of the session. Written by `sessions`."""
+    """A session of a user: client, address and last use. `key` is Django's session key.
+
+    Written by `sessions`.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
@@ -91,8 +104,11 @@ class SignIn(models.Model):
 
 
 class Impersonation(models.Model):
-    """An operator acts as a person in one session of theirs, for at most an hour and for a reason. Over at `ends_at` by itself; `ended_at`:
-    before that. Written by `services.impersonation`."""
+    """An operator impersonates a user in one session, with a reason and for at most an hour.
+
+    Expires at `ends_at`; `ended_at` is set if it was stopped before. Written by
+    `services.impersonation`.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     operator = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""What everybody is told at the top of each page."""
+"""Announcements at the top of each page."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from workspaces.models.people import Organization
 
 
 class Announcement(models.Model):
-    """A line of plain text for the people of an organization, or of the whole installation (`org` null, operators only), from one moment
-    until another. It never changes: another one is made. Written by `services.announcements`."""
+    """A line of plain text for an organization, or for the installation (`org` null).
+
+    Shown from `begins_at` to `ends_at`. Immutable. Written by `services.announcements`; those of
+    the installation by operators only.
+    """
 
     class Level(models.TextChoices):
         NOTE = "note"
@@ -23,7 +26,7 @@ class Announcement(models.Model):
     level = models.CharField(max_length=8, choices=Level.choices, default=Level.NOTE)
     text = models.CharField(max_length=300)
     begins_at = models.DateTimeField(default=clock.now)
-    ends_at = models.DateTimeField(null=True)  # none: until somebody removes it
+    ends_at = models.DateTimeField(null=True)  # null: until it is removed
     made_by = models.CharField(max_length=254)
     created_at = models.DateTimeField(default=clock.now)
 

@@ -1,4 +1,4 @@
-"""The table of the cache `durable`."""
+"""Table of the cache `durable`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from django.db import models
 
 
 class DurableEntry(models.Model):
-    """One entry of Django's DatabaseCache, in its columns. Written by `portal.settings.web.CACHES["durable"]`; what has expired is deleted
-    by `workspaces.tasks.tidy`."""
+    """An entry of Django's DatabaseCache.
+
+    Written by `portal.settings.web.CACHES["durable"]`; `workspaces.tasks.tidy` deletes expired
+    entries.
+    """
 
     cache_key = models.CharField(max_length=255, primary_key=True)
     value = models.TextField()

@@ -9,12 +9,15 @@ from workspaces.tenancy.models import TenantModel
 
 
 class GpuMonth(TenantModel):
-    """What ended attempts of a subject (as of a `Quota`) used in one calendar month, UTC: GPUs of all nodes × the time that they ran, in
-    GPU-milliseconds. Written by `workspaces.quotas.limits.gpu_hour_counting` alone, in the transaction in which an attempt ends."""
+    """GPU time that ended attempts of a subject (as in `Quota`) used in a calendar month, UTC.
+
+    GPUs of all nodes × runtime, in GPU-milliseconds. Written only by
+    `workspaces.quotas.gpu_hour_counting`, in the transaction in which an attempt ends.
+    """
 
     scope = models.CharField(max_length=8, choices=Quota.Scope.choices)
     subject_id = models.UUIDField()
-    month = models.DateField()  # its first day
+    month = models.DateField()  # first day of the month
     used = models.BigIntegerField(default=0)
 
     class Meta(TenantModel.Meta):

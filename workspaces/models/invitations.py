@@ -1,4 +1,4 @@
-"""People who were asked to come."""
+"""Invitations."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from workspaces.tenancy.models import TenantModel
 
 
 class Invitation(TenantModel):
-    """A link by which one person, known by e-mail, joins an organization and teams of it, once. Only its HMAC is stored. Written by
-    `services.invitations`."""
+    """A single-use link by which a user joins an organization and its teams.
+
+    Only its HMAC is stored. Written by `services.invitations`.
+    """
 
     email = models.EmailField()
     name = models.CharField(max_length=100, blank=True, default="")
     role = models.CharField(max_length=40, default="member")
-    teams = models.JSONField(default=list)  # [{"team": its id in hex, "role": …}]
+    teams = models.JSONField(default=list)  # [{"team": id in hex, "role": …}]
     digest = models.CharField(max_length=64, unique=True)
     made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     created_at = models.DateTimeField(default=clock.now)
-    sent_at = models.DateTimeField(null=True)  # by e-mail, the last time
+    sent_at = models.DateTimeField(null=True)  # last time it was mailed
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)

@@ -1,4 +1,4 @@
-"""The portal as a provider of sign-in to other applications. The applications themselves are allauth's `Client` rows."""
+"""Muster as an OpenID provider. Applications are allauth's `Client` rows."""
 
 from __future__ import annotations
 
@@ -12,23 +12,28 @@ from workspaces.models.people import User
 
 
 class SigningKey(models.Model):
-    """What the portal signs ID tokens with. Published before it signs and for a while after it has ceased to.
-    Written by `workspaces.identity.oidc_provider.keys`."""
+    """A key that signs ID tokens.
+
+    It is published before its first and for a while after its last use. Written by
+    `workspaces.identity.oidc_provider.keys`.
+    """
 
     SEALED: ClassVar[dict[str, str]] = {"sealed": "signing key"}  # for `manage.py rotate_secrets`
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    sealed = models.BinaryField(editable=False)  # PEM, by `portal.core.vault`
+    sealed = models.BinaryField(editable=False)  # PEM, encrypted by `portal.core.vault`
     issued_at = models.DateTimeField(default=clock.now)
     signs_from = models.DateTimeField(default=clock.now)
-    ends_at = models.DateTimeField(null=True)  # no longer published after
+    ends_at = models.DateTimeField(null=True)  # no longer published after this
 
     def __str__(self) -> str:
         return str(self.id)
 
 
 class Consent(models.Model):
-    """A person agreed that an application learns these things of them, and is not asked again. Written by
-    `workspaces.identity.oidc_provider.views`."""
+    """A user's consent to share these claims with an application, so that it is not asked again.
+
+    Written by `workspaces.identity.oidc_provider.views`.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""Organizations, teams and the people in them."""
+"""Organizations, teams, users and their roles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workspaces.tenancy.models import TenantModel
 
 class UserQuerySet(BaseUserManager["User"]):
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """A person; without a password they cannot sign in until they set one by link."""
+        """Create a user. Without a password they cannot sign in until they set one by link."""
         user: User = self.model(email=self.normalize_email(email).lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -22,23 +22,22 @@ class UserQuerySet(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser):
-    """A person, known by e-mail, on the whole installation; what they may do comes from memberships.
-    Written by its services."""
+    """A user of the installation, identified by e-mail. Permissions come from memberships.
+
+    Written by `workspaces.services`.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     email = models.EmailField(unique=True)
     name = models.CharField(max_length=150, blank=True)
     is_active = models.BooleanField(default=True)
     is_operator = models.BooleanField(default=False)
-    is_service = models.BooleanField(
-        default=False
-    )  # no person: a service account, which never signs in (models/access.py)
-    has_second_factor = models.BooleanField(
-        default=False
-    )  # kept by `second_factor.note_factors`: doors read it with every request
-    suspended_at = models.DateTimeField(
-        null=True
-    )  # by an operator, who alone ends it: no directory brings them back
+    # A service account, which never signs in (models/access.py)
+    is_service = models.BooleanField(default=False)
+    # Denormalized by `second_factor.note_factors`, because every request reads it
+    has_second_factor = models.BooleanField(default=False)
+    # Suspended by an operator, who alone can end it; no directory does
+    suspended_at = models.DateTimeField(null=True)
     suspended_why = models.CharField(max_length=200, blank=True, default="", db_default="")
     date_joined = models.DateTimeField(default=clock.now)
 
@@ -64,7 +63,7 @@ class User(AbstractBaseUser):
 
 
 class Organization(models.Model):
-    """The wall: nothing of one organization is visible in another. Written by operators."""
+    """A tenant: nothing in it is visible to other organizations. Written by operators."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     slug = models.SlugField(max_length=40, unique=True)
@@ -72,29 +71,29 @@ class Organization(models.Model):
     created_at = models.DateTimeField(default=clock.now)
     last_job_number = models.PositiveBigIntegerField(default=0)
     requires_second_factor = models.BooleanField(default=False)
-    has_guide = models.BooleanField(
-        default=True, db_default=True
-    )  # owners are shown the first steps on the home page
+    # Shows owners the first steps on the home page
+    has_guide = models.BooleanField(default=True, db_default=True)
 
     def __str__(self) -> str:
         return self.slug
 
 
 class Membership(TenantModel):
-    """A person's role in an organization: a built-in one (`OrgRole`) or one of the organization's own making.
-    Written by its services."""
+    """A user's role in an organization: built in (`OrgRole`) or custom.
+
+    Written by `workspaces.services`.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     role = models.CharField(max_length=40, default="member")
+    # The provider whose group gave the role
     provider = models.ForeignKey(
         "workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+"
-    )  # whose group gave it
-    via = models.CharField(
-        max_length=400, blank=True
-    )  # that group; no provider: given by hand, and no directory touches it
-    suspended_at = models.DateTimeField(
-        null=True
-    )  # counts for nothing while set: their directory no longer names them
+    )
+    # The name of that group; syncs keep roles without a provider, which were given by hand
+    via = models.CharField(max_length=400, blank=True)
+    # While set, the membership has no effect: the directory no longer lists the user
+    suspended_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):
@@ -105,17 +104,18 @@ class Membership(TenantModel):
 
     @property
     def is_suspended(self) -> bool:
-        """Whether it counts for nothing: itself suspended, or the account of its person."""
+        """Return whether the membership has no effect, because it or the account is suspended."""
         return self.suspended_at is not None or not self.user.is_active
 
 
 class Team(TenantModel):
-    """The unit of work, quota and sharing inside an organization."""
+    """A team: the unit of work, quota and sharing inside an organization."""
 
     slug = models.SlugField(max_length=40)
     name = models.CharField(max_length=100)
     created_at = models.DateTimeField(default=clock.now)
-    job_rules = models.JSONField(default=dict)  # what its jobs may be: workspaces.team_rules
+    # Limits and defaults of its jobs: workspaces.organizations.team_rules
+    job_rules = models.JSONField(default=dict)
 
     class Meta(TenantModel.Meta):
         constraints = [models.UniqueConstraint(fields=["org", "slug"], name="team_slug_once")]
@@ -125,8 +125,11 @@ class Team(TenantModel):
 
 
 class Role(TenantModel):
-    """A role of the organization's own making: a set of permissions under a name, for memberships of one kind. What is stored and not
-    known (any more) grants nothing. Written by `workspaces.access.services`."""
+    """A custom role: a named set of permissions for memberships of one kind.
+
+    Stored permissions that this version does not know grant nothing. Written by
+    `workspaces.access.services`.
+    """
 
     slug = models.SlugField(max_length=40)
     kind = models.CharField(max_length=8, choices=[("org", "org"), ("team", "team")])
@@ -142,18 +145,20 @@ class Role(TenantModel):
 
 
 class TeamMembership(TenantModel):
-    """A person's role in a team, built-in (`TeamRole`) or of the organization's own making; they are in its organization too.
-    Written by its services."""
+    """A user's role in a team: built in (`TeamRole`) or custom.
+
+    Its members are also members of the organization. Written by `workspaces.services`.
+    """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     role = models.CharField(max_length=40, default="member")
+    # The provider whose group gave the role
     provider = models.ForeignKey(
         "workspaces.Provider", null=True, on_delete=models.SET_NULL, related_name="+"
-    )  # whose group gave it
-    via = models.CharField(
-        max_length=400, blank=True
-    )  # that group; no provider: given by hand, and no directory touches it
+    )
+    # The name of that group; syncs keep roles without a provider, which were given by hand
+    via = models.CharField(max_length=400, blank=True)
     created_at = models.DateTimeField(default=clock.now)
 
     class Meta(TenantModel.Meta):

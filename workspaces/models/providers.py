@@ -1,4 +1,4 @@
-"""Where people are known from: directories and single sign-on, whom they vouch for, and what their groups give."""
+"""Identity providers, the identities they vouch for, and the roles their groups give."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from workspaces.models.people import Organization, Team, User
 
 
 class Provider(models.Model):
-    """An organization's directory or sign-in service, or one of the whole installation (`org` null, operators only).
-    `config` is what a form shows; its secret fields are in `secrets`. Written by `workspaces.identity.provider_services`;
-    `seen_at` and `trouble` by who talks to it."""
+    """A directory or sign-in service of an organization, or of the installation (`org` null).
+
+    Those of the installation are managed by operators only. `config` is what a form shows; its
+    secret fields are in `secrets`. Written by `workspaces.identity.provider_services`; `seen_at`
+    and `trouble` by the code that connects to it.
+    """
 
     SEALED: ClassVar[dict[str, str]] = {"secrets": "provider"}  # for `manage.py rotate_secrets`
 
@@ -27,26 +30,23 @@ class Provider(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     org = models.ForeignKey(Organization, null=True, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=8, choices=Kind.choices)
-    # `slug` is part of addresses that the other side stores, so it never changes and no two have the same; `short_name` is what the
-    # organization calls it, in its own pages, API and commands.
+    # `slug` is part of URLs that the provider stores, so it is unique and never changes.
+    # `short_name` is used in the organization's own pages, API and commands.
     slug = models.SlugField(max_length=100, unique=True)
-    short_name = models.SlugField(
-        max_length=40, default="", blank=True
-    )  # empty when saved: the slug
+    # Set to the slug on save if empty
+    short_name = models.SlugField(max_length=40, default="", blank=True)
     name = models.CharField(max_length=100)
     config = models.JSONField(default=dict)
-    secrets = models.BinaryField(
-        default=bytes, editable=False
-    )  # JSON of the secret fields, by `portal.core.vault`
-    domains = models.JSONField(
-        default=list
-    )  # e-mail domains it vouches for, lower case; an organization's makes accounts there only
+    # JSON of the secret fields, encrypted by `portal.core.vault`
+    secrets = models.BinaryField(default=bytes, editable=False)
+    # e-mail domains it vouches for, lower case; an organization's provider creates accounts only
+    # there
+    domains = models.JSONField(default=list)
     is_enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now)
-    seen_at = models.DateTimeField(null=True)  # it last answered
-    trouble = models.CharField(
-        max_length=500, blank=True
-    )  # what it, or we, said when it did not; empty: all is well
+    seen_at = models.DateTimeField(null=True)  # last answer
+    # Last error, from the provider or ours; empty: healthy
+    trouble = models.CharField(max_length=500, blank=True)
     trouble_since = models.DateTimeField(null=True)
 
     class Meta:
@@ -68,21 +68,19 @@ class Provider(models.Model):
 
 
 class Identity(models.Model):
-    """A person as one provider knows them. Linked by (provider, subject) only, never by an e-mail address."""
+    """A user as known to one provider. Linked by (provider, subject), never by e-mail address."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="identities")
-    subject = models.CharField(
-        max_length=400
-    )  # what the provider never gives to another: entryUUID, objectGUID, sub, NameID
+    # An id the provider never reassigns: entryUUID, objectGUID, sub, NameID
+    subject = models.CharField(max_length=400)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
-    login = models.CharField(max_length=254, blank=True)  # the name typed there, for people's eyes
-    email = models.CharField(
-        max_length=254, blank=True, default="", db_default=""
-    )  # what the provider last said
-    groups = models.JSONField(default=list)  # as last told, sorted
-    seen_at = models.DateTimeField(default=clock.now)  # the provider last named this person
-    gone_since = models.DateTimeField(null=True)  # it no longer does
+    login = models.CharField(max_length=254, blank=True)  # user name at the provider, for display
+    # Last known to the provider
+    email = models.CharField(max_length=254, blank=True, default="", db_default="")
+    groups = models.JSONField(default=list)  # last known, sorted
+    seen_at = models.DateTimeField(default=clock.now)  # last time the provider listed the user
+    gone_since = models.DateTimeField(null=True)  # since when it does not
 
     class Meta:
         constraints = [
@@ -94,8 +92,11 @@ class Identity(models.Model):
 
 
 class GroupRule(models.Model):
-    """What a provider's group gives: a role in an organization, or in one of its teams. Of the rules that fit a person, the first
-    by `position` decides for each organization and each team. `group` "*" is everybody whom the provider vouches for."""
+    """The role that a provider's group gives in an organization or in one of its teams.
+
+    For each organization and team, the first matching rule by `position` decides. `group` "*"
+    matches every user of the provider.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="rules")

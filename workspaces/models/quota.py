@@ -1,4 +1,4 @@
-"""How much of a resource class an organization, a team or a person may hold at once."""
+"""Limits on resources of organizations, teams and users."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from workspaces.tenancy.models import TenantModel
 
 
 class Quota(TenantModel):
-    """One meter: what is held of a resource by a subject, and the limit if there is one. `subject_id` is the organization's,
-    team's or user's id. `used` and `promised` change only through `workspaces.quotas.limits.reservations`, on locked rows. `guaranteed` is kept free
-    in the organization's limit; `promised` (of the organization's meters) is how much of that is not used now.
-    Units: cpu in thousandths of a core, memory in bytes, gpu.* and jobs in pieces. Of storage, bytes of
-    closed logs are held (`jobs.storage`). Of gpu-hours
-    (limit in GPU-milliseconds) only the limit stands here: what was used of a month is in `GpuMonth`."""
+    """A meter: what a subject uses of a resource, and its limit if there is one.
+
+    `subject_id` is the id of the organization, team or user. `used` and `promised` change only
+    through `workspaces.quotas.reservations`, on locked rows. `guaranteed` is kept free within the
+    organization's limit; `promised` (on meters of the organization) is the unused part of that.
+
+    Units: cpu in thousandths of a core, memory in bytes, gpu.* and jobs as counts. For storage,
+    bytes of closed logs are counted (`jobs.storage`). For gpu-hours only the limit is stored here,
+    in GPU-milliseconds; monthly usage is in `GpuMonth`.
+    """
 
     class Scope(models.TextChoices):
         ORG = "org"

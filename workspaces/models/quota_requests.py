@@ -1,4 +1,4 @@
-"""Asking for a higher limit."""
+"""Requests for higher limits."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from workspaces.tenancy.models import TenantModel
 
 
 class QuotaRequest(TenantModel):
-    """Somebody asks that a limit be raised to `amount` (in the unit of storage). Written by `services.quota_requests`; who decided, when
-    and with which word is written once."""
+    """A request to raise a limit to `amount` (in the unit of storage).
+
+    Written by `services.quota_requests`. The decision, its author, time and message are written
+    once.
+    """
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -26,7 +29,7 @@ class QuotaRequest(TenantModel):
     resource = models.CharField(max_length=40)
     amount = models.BigIntegerField()
     why = models.CharField(max_length=500, blank=True)
-    job = models.PositiveBigIntegerField(null=True)  # the number of the job that waits for it
+    job = models.PositiveBigIntegerField(null=True)  # number of the job that waits for it
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
     created_at = models.DateTimeField(default=clock.now)
     decided_at = models.DateTimeField(null=True)

@@ -1,4 +1,4 @@
-"""What became of looking at a directory as a whole."""
+"""Results of directory syncs and provider tests."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from workspaces.tenancy.models import TenantModel
 
 
 class DirectoryRun(models.Model):
-    """One sync of a provider, the last fifty of each. A run that changes nothing after one that changed nothing moves that one's
-    time on and makes no row. Written by `workspaces.identity.directory_sync`."""
+    """One sync of a provider; the last fifty are kept.
+
+    A run without changes after another one without changes updates its time instead of adding a
+    row. Written by `workspaces.identity.directory_sync`.
+    """
 
     class Outcome(models.TextChoices):
         QUEUED = "queued"
         RUNNING = "running"
-        DRY = "dry"  # looked, and was not to change anything
+        DRY = "dry"  # preview only
         DONE = "done"
         UNCHANGED = "unchanged"
-        STOPPED = "stopped"  # it would have taken too much: somebody has to accept it
+        STOPPED = "stopped"  # too many changes: somebody has to accept them
         FAILED = "failed"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -31,25 +34,20 @@ class DirectoryRun(models.Model):
     ended_at = models.DateTimeField(null=True)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, default=Outcome.RUNNING)
     is_dry = models.BooleanField(default=False)
-    accepted = models.JSONField(default=list)  # ids of the accounts whose loss the actor agreed to
-    links = models.JSONField(
-        default=dict
-    )  # subject → id of the account that it belongs to, by an operator's word
-    people_read = models.PositiveIntegerField(
-        default=0
-    )  # progress: how many the directory has listed so far
-    actor = models.CharField(max_length=254, blank=True)  # an e-mail; empty: by the clock
+    accepted = models.JSONField(default=list)  # ids of the accounts whose loss the actor accepted
+    # Subject → id of the account to link, confirmed by an operator
+    links = models.JSONField(default=dict)
+    # progress: users listed so far
+    people_read = models.PositiveIntegerField(default=0)
+    actor = models.CharField(max_length=254, blank=True)  # an e-mail; empty: periodic
     message = models.CharField(max_length=500, blank=True)  # why it stopped or failed
-    counts = models.JSONField(default=dict)  # people, groups, and how many of each kind of change
-    lines = models.JSONField(
-        default=list
-    )  # the diff in words, its first 500: [{"kind", "who", "what"}]
-    losses = models.JSONField(
-        default=list
-    )  # ids of the accounts that lose something: what one accepts
-    clashes = models.JSONField(
-        default=dict
-    )  # subject → id of the account with that address: what one may link
+    counts = models.JSONField(default=dict)  # users, groups, and the number of each kind of change
+    # The first 500 changes in words: [{"kind", "who", "what"}]
+    lines = models.JSONField(default=list)
+    # Ids of the accounts that lose something, which have to be accepted
+    losses = models.JSONField(default=list)
+    # Subject → id of the account with that address, which may be linked
+    clashes = models.JSONField(default=dict)
 
     class Meta:
         indexes = [models.Index(fields=["provider", "-started_at"], name="directory_run_last")]
@@ -66,18 +64,19 @@ class DirectoryRun(models.Model):
 
 
 class ProviderTest(TenantModel):
-    """One press of the test button: options of a provider, stored or not, tried by a background thread. `org` is where it was asked.
-    Written by `workspaces.identity.provider_services`; deleted after an hour."""
+    """A connection test of provider options, stored or not, run by a background thread.
+
+    `org` is where it was started. Written by `workspaces.identity.provider_services`; deleted after
+    an hour.
+    """
 
     SEALED: ClassVar[dict[str, str]] = {"options": "provider"}  # for `manage.py rotate_secrets`
 
-    provider = models.ForeignKey(
-        Provider, null=True, on_delete=models.CASCADE, related_name="+"
-    )  # null: of options not stored yet
+    # null: options not stored yet
+    provider = models.ForeignKey(Provider, null=True, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=8)
-    options = models.BinaryField(
-        default=bytes, editable=False
-    )  # JSON with its secrets, by `portal.core.vault`; empty once it began
+    # JSON with its secrets, encrypted by `portal.core.vault`; emptied once the test starts
+    options = models.BinaryField(default=bytes, editable=False)
     actor = models.CharField(max_length=254)
     started_at = models.DateTimeField(default=clock.now)
     ended_at = models.DateTimeField(null=True)

@@ -1,4 +1,7 @@
-"""What an identity provider told by SCIM. People and their roles follow from it by the same plan as from a directory."""
+"""SCIM resources as received from an identity provider.
+
+Users and roles follow from them by the same plan as from a directory.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,11 @@ from workspaces.models.providers import Provider
 
 
 class ScimToken(models.Model):
-    """With what one provider's SCIM client comes. Only its HMAC is stored; a new one ends the former.
-    Written by `workspaces.identity.scim.tokens`."""
+    """The token of one provider's SCIM client.
+
+    Only its HMAC is stored; a new one replaces the old. Written by
+    `workspaces.identity.scim.tokens`.
+    """
 
     provider = models.OneToOneField(
         Provider, primary_key=True, on_delete=models.CASCADE, related_name="+"
@@ -26,8 +32,11 @@ class ScimToken(models.Model):
 
 
 class ScimRecord(models.Model):
-    """One user or group as the other side wrote it. Removed ones stay, hidden: their people are suspended, not forgotten.
-    Written by `workspaces.identity.scim.store`."""
+    """A user or group as the client wrote it.
+
+    Deleted ones are kept but hidden: their users are suspended. Written by
+    `workspaces.identity.scim.store`.
+    """
 
     class Kind(models.TextChoices):
         USER = "User"
@@ -36,9 +45,9 @@ class ScimRecord(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     provider = models.ForeignKey(Provider, on_delete=models.CASCADE, related_name="+")
     kind = models.CharField(max_length=8, choices=Kind.choices)
-    name = models.CharField(max_length=254)  # userName or displayName, in small letters
+    name = models.CharField(max_length=254)  # userName or displayName, in lower case
     external_id = models.CharField(max_length=254, blank=True)
-    subject = models.CharField(max_length=400, blank=True)  # of a user's identity
+    subject = models.CharField(max_length=400, blank=True)  # subject of a user's identity
     data = models.JSONField(default=dict)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=clock.now)

@@ -1,4 +1,4 @@
-"""Values that jobs may use and nobody may read."""
+"""Secrets that jobs may use and nobody may read."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ PURPOSE = "team secrets"
 
 
 class Secret(TenantModel):
-    """A named value of a team, or of all teams of the organization (`team` None). `newest` is the number of its last version, never
-    given again. Written by `services.secrets`."""
+    """A named value of a team, or of all teams of the organization (`team` None).
+
+    `newest` is the number of its last version; numbers are never reused. Written by
+    `services.secrets`.
+    """
 
     team = models.ForeignKey(Team, null=True, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=63)
@@ -42,7 +45,7 @@ class Secret(TenantModel):
 
 
 class SecretVersion(TenantModel):
-    """One value, encrypted by `portal.core.vault`. It never changes; it is made, used by jobs, and deleted."""
+    """One value, encrypted by `portal.core.vault`. Immutable."""
 
     SEALED: ClassVar[dict[str, str]] = {"sealed": PURPOSE}  # for `manage.py rotate_secrets`
 

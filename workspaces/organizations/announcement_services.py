@@ -1,4 +1,4 @@
-"""Announcements: an owner speaks to an organization, an operator to everybody."""
+"""Publish and withdraw announcements: owners to an organization, operators to everybody."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from workspaces.models import Announcement, Organization
 from workspaces.tenancy.scope import platform_scope
 
 LONGEST = 300
-_WIDE = "an announcement to everybody belongs to no organization"
+_GLOBAL = "announcements to everybody belong to no organization"
 FARTHEST = timedelta(days=36_500)
-MOST = 20  # that have not ended, of one place: a wall of them is read by nobody
+MOST = 20  # current and scheduled ones, per organization; nobody reads more
 
 
 @transaction.atomic
@@ -34,23 +34,24 @@ def announce(
     begins_at: datetime | None = None,
     ends_at: datetime | None = None,
 ) -> Announcement:
-    """To that organization, or to everybody. Raises InvalidInput, Conflict, NotPermitted."""
+    """Publish an announcement in an organization, or to everybody.
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     _check_may(actor, org)
     begins = begins_at or clock.now()
-    _check_near("from", begins_at)
-    _check_near("until", ends_at)
+    _check_date("from", begins_at)
+    _check_date("until", ends_at)
     if level not in Announcement.Level.values:
         raise InvalidInput.at(
             "level",
             _("must be one of %(levels)s") % {"levels": ", ".join(Announcement.Level.values)},
         )
     if ends_at is not None and ends_at <= max(begins, clock.now()):
-        raise InvalidInput.at("until", _("must lie in the future, and after the beginning"))
+        raise InvalidInput.at("until", _("must be in the future, and after the start"))
     if _open(org).count() >= MOST:
-        raise Conflict(
-            _("There are %(n)s announcements here already: remove one first.") % {"n": MOST}
-        )
-    with nullcontext() if org else platform_scope(_WIDE):
+        raise Conflict(_("There are %(n)s announcements already: remove one first.") % {"n": MOST})
+    with nullcontext() if org else platform_scope(_GLOBAL):
         row = Announcement.objects.create(
             org=org,
             level=level,
@@ -65,8 +66,8 @@ def announce(
 
 @transaction.atomic
 def withdraw_announcement(*, actor: Actor, org: Organization, pk: UUID) -> None:
-    """From this moment nobody sees it. Raises NotFound, NotPermitted."""
-    with platform_scope(_WIDE):
+    """Withdraw an announcement at once. Raises NotFound, NotPermitted."""
+    with platform_scope(_GLOBAL):
         row = (
             Announcement.objects.select_for_update().filter(Q(org=org) | Q(org=None), id=pk).first()
         )
@@ -74,7 +75,7 @@ def withdraw_announcement(*, actor: Actor, org: Organization, pk: UUID) -> None:
         raise NotFound(_("There is no such announcement here."))
     _check_may(actor, row.org)
     _record("announcement.withdrawn", actor, row, before=_facts(row))
-    with platform_scope(_WIDE):
+    with platform_scope(_GLOBAL):
         row.delete()
 
 
@@ -82,10 +83,10 @@ def _check_may(actor: Actor, org: Organization | None) -> None:
     authorize(actor, Permission.ORG_ADMIN if org else Permission.PLATFORM_ADMIN)
 
 
-def _check_near(name: str, moment: datetime | None) -> None:
-    """At the ends of time there are moments that a database stores and nobody can read again."""
+def _check_date(name: str, moment: datetime | None) -> None:
+    """Reject dates that PostgreSQL can store but Python cannot read."""
     if moment is not None and abs(moment - clock.now()) > FARTHEST:
-        raise InvalidInput.at(name, _("must lie within a hundred years from now"))
+        raise InvalidInput.at(name, _("must be within a hundred years from now"))
 
 
 def _clean(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What is announced: to a person now, and in the list of those who write."""
+"""Read announcements, for their readers and for those who manage them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from portal.core import clock
 from workspaces.models import Announcement
 
 log = logging.getLogger(__name__)
-DISMISSED = "dismissed"  # the session's key of the ids that were put away
-_GRAVEST = {"trouble": 0, "warning": 1, "note": 2}
+DISMISSED = "dismissed"  # session key of the ids of dismissed announcements
+_SEVERITY = {"trouble": 0, "warning": 1, "note": 2}
 
 
 def announced_to(org_id: UUID | None, dismissed: Collection[str]) -> list[Announcement]:
-    """What holds now, for everybody and for that organization, gravest first. Never raises: no page fails for want of it."""
+    """Return current announcements for everybody and for that organization, most severe first.
+
+    Never raises: no page should fail because of them.
+    """
     now = clock.now()
     try:
         rows = list(
@@ -30,16 +33,19 @@ def announced_to(org_id: UUID | None, dismissed: Collection[str]) -> list[Announ
             )
         )
     except DatabaseError as error:
-        log.warning("announcements were not read: %s", error)
+        log.warning("could not read announcements: %s", error)
         return []
     return sorted(
         (row for row in rows if row.id.hex not in dismissed),
-        key=lambda row: (_GRAVEST[row.level], row.begins_at),
+        key=lambda row: (_SEVERITY[row.level], row.begins_at),
     )
 
 
 def announcements_of(org_id: UUID) -> list[dict[str, Any]]:
-    """Of the organization and of everybody, for the page that writes them. Those that ended are in the trail."""
+    """Return current and scheduled announcements, for the page that manages them.
+
+    Those that ended are in the audit log.
+    """
     now = clock.now()
     rows = Announcement.objects.filter(
         Q(org=None) | Q(org_id=org_id), Q(ends_at=None) | Q(ends_at__gt=now)
@@ -60,5 +66,5 @@ def announcements_of(org_id: UUID) -> list[dict[str, Any]]:
 
 
 def dismiss(session: Any, pk: UUID) -> None:
-    """Put away for as long as one is signed in here."""
+    """Hide an announcement for the rest of the session."""
     session[DISMISSED] = [*session.get(DISMISSED, ()), pk.hex][-100:]

@@ -1,4 +1,4 @@
-"""The first start: an administrator, the organization `home` and its team `default`."""
+"""First start: create an administrator, the organization `home` and its team `default`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ PLATFORM = Actor(user_id=None, email="muster", is_operator=True)
 
 @dataclass(frozen=True)
 class FirstStart:
-    """`password` is set only when it was made just now: it is printed once and stored nowhere."""
+    """The first administrator.
+
+    `password` is set only if it was just generated; it is printed once and not stored.
+    """
 
     email: str
     password: str | None
@@ -28,7 +31,7 @@ class FirstStart:
 
 @transaction.atomic
 def bootstrap() -> FirstStart:
-    """Make what a fresh installation needs; on any later start change nothing."""
+    """Create what a fresh installation needs; on later starts do nothing."""
     first = User.objects.filter(is_operator=True).order_by("date_joined").first()
     if first is not None:
         return FirstStart(first.email, None, is_new=False)
@@ -65,7 +68,7 @@ def bootstrap() -> FirstStart:
 
 
 def awaits_first_sign_in() -> bool:
-    """Whether a password was printed at the first start that its administrator has not signed in with yet."""
+    """Return whether the administrator has yet to sign in with the generated password."""
     if settings.MUSTER_ADMIN_PASSWORD:
         return False
     first = User.objects.filter(is_operator=True).order_by("date_joined").first()

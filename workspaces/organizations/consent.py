@@ -1,4 +1,4 @@
-"""Whose account it is. One that is somebody's comes into an organization by its own word only."""
+"""Decide whether an account is in use. Accounts in use only join an organization by consent."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from django.db.models import Exists, OuterRef, Q
 from workspaces.models import Identity, Membership, User
 from workspaces.tenancy.scope import platform_scope
 
-_SOME = 500
+_BATCH = 500
 
 
 def is_unclaimed(user: User) -> bool:
-    """Was made for somebody, and nobody ever came: no password, no sign-in, no provider that knows them, no organization."""
+    """Return whether an account was created for somebody who never used it.
+
+    It has no password, sign-in, identity or organization.
+    """
     return not somebodys([user.email])
 
 
 def somebodys(emails: Sequence[str]) -> set[str]:
-    """Of these addresses, those of accounts that are somebody's already."""
+    """Return those of these addresses whose accounts are in use."""
     has_come = (
         ~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
         | Q(last_login__isnull=False)
@@ -29,11 +32,11 @@ def somebodys(emails: Sequence[str]) -> set[str]:
         | Exists(Identity.objects.filter(user=OuterRef("pk")))
     )
     found: set[str] = set()
-    with platform_scope("whether an account is somebody's already"):
+    with platform_scope("check whether an account is in use"):
         known = has_come | Q(Exists(Membership.objects.filter(user=OuterRef("pk"))))
-        for start in range(0, len(emails), _SOME):
+        for start in range(0, len(emails), _BATCH):
             found.update(
-                User.objects.filter(known, email__in=emails[start : start + _SOME]).values_list(
+                User.objects.filter(known, email__in=emails[start : start + _BATCH]).values_list(
                     "email", flat=True
                 )
             )

@@ -1,4 +1,4 @@
-"""The link by which a person sets a first password, and mails that invite."""
+"""Links to set a first password, and invitation mails."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ log = logging.getLogger(__name__)
 
 
 def invite_url(user: User) -> str | None:
-    """Good for as long as Django's password reset links (three days) and until used. None for who has a password or can have none, and
-    for whoever is known elsewhere: who brings them in here must not get hold of what they are there."""
+    """Return a link to set a password, valid once and as long as Django's reset links (three days).
+
+    None for accounts that have a password, cannot have one, or are used elsewhere: whoever adds
+    them here must not get access to those.
+    """
     if user.has_usable_password() or user.is_service or _is_known(user):
         return None
     key = default_token_generator.make_token(user)
@@ -36,19 +39,22 @@ def invite_url(user: User) -> str | None:
 
 
 def can_mail() -> bool:
-    """Whether a mail server is set; the console is none."""
+    """Return whether a mail server is configured."""
     return not settings.EMAIL_BACKEND.endswith(("console.EmailBackend", "dummy.EmailBackend"))
 
 
 def one_line(text: str) -> str:
-    """For the head of a mail: a break in a name would begin a header of its own, or stop the mail."""
+    """Join lines for a mail header: a line break would inject a header or break the mail."""
     return " ".join(text.split())
 
 
 def send_invitation(
     made: Invited, inviter: str, connection: BaseEmailBackend | None = None
 ) -> bool:
-    """By e-mail; False when that failed: the link is then to be handed on otherwise. After the commit, and outside of any transaction."""
+    """Mail an invitation and return whether that worked. If not, share the link another way.
+
+    Call after the commit, outside any transaction.
+    """
     about = {
         "org": made.row.org.name,
         "inviter": inviter,
@@ -63,15 +69,15 @@ def send_invitation(
             [made.row.email],
             connection=connection,
         )
-    except OSError as error:  # SMTP's own errors are OSErrors, too
-        log.warning("an invitation could not be sent: %s", error)
+    except OSError as error:  # includes SMTP errors
+        log.warning("could not send an invitation: %s", error)
         return False
     Invitation.objects.filter(id=made.row.id).update(sent_at=clock.now())
     return True
 
 
 def send_all(made: Sequence[Invited], inviter: str) -> set[str]:
-    """Over one connection; the addresses that it was sent to."""
+    """Mail invitations over one connection and return the addresses they were sent to."""
     connection = get_connection()
     try:
         return {one.row.email for one in made if send_invitation(one, inviter, connection)}
@@ -80,7 +86,10 @@ def send_all(made: Sequence[Invited], inviter: str) -> set[str]:
 
 
 def handed_out(report: Report, inviter: str, *, send: bool) -> list[dict[str, Any]]:
-    """Of those a file brought in: the link of each, which is told once, and whether it was mailed. Who needs none is not among them."""
+    """Return the links of imported users, which are shown once, and whether they were mailed.
+
+    Users who need no link are left out.
+    """
     sent = send_all(report.made, inviter) if send and can_mail() else set()
     return [
         *(
@@ -96,10 +105,8 @@ def handed_out(report: Report, inviter: str, *, send: bool) -> list[dict[str, An
 
 
 def _is_known(user: User) -> bool:
-    """To another organization, to a directory, or to the platform; or they signed in before."""
-    with platform_scope(
-        "whoever invites learns nothing of other organizations but that there is no link"
-    ):
+    """Return whether another organization, a provider or the installation knows the account."""
+    with platform_scope("check whether other organizations know the account"):
         others = Membership.objects.filter(user=user).count() > 1
     return (
         others

@@ -1,7 +1,8 @@
-"""Invitations: one link for one person, known by e-mail, into an organization and its teams, once and for some days.
+"""Invitations: single-use links for one e-mail address into an organization and its teams.
 
-Accepting one is what the inviter could have done at that moment: who has lost the right to bring people in has taken it from their
-invitations too. A link sets the first password of a new account only; nobody gets at an account that is somebody's already.
+Accepting requires that the inviter may still add members: losing that right invalidates their
+invitations. A link sets the first password of a new account only; it gives no access to an account
+in use.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from workspaces.organizations.services import add_member, add_team_member, check
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 DEFAULT_DAYS, MAX_DAYS = 7, 30
-NOBODY = UUID(int=0)  # who will come is not the inviter
-_TEXT = re.compile(r"[A-Za-z0-9_-]{43}\Z")
+NOBODY = UUID(int=0)  # no user: whoever accepts is not the inviter
+_LINK_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 
 
 @dataclass(frozen=True)
 class Invited:
-    """The row, and the link, which is told once."""
+    """The row, and the link, which is shown once."""
 
     row: Invitation
     url: str
@@ -57,7 +58,10 @@ def invite(
     teams: Mapping[str, str] | None = None,
     days: int = DEFAULT_DAYS,
 ) -> Invited:
-    """`teams`: role by slug. Raises InvalidInput, Conflict, NotPermitted."""
+    """Invite a user. `teams`: role by team slug.
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.MEMBERS_WRITE)
     email, role, name = (
         checked_email(email),
@@ -84,7 +88,7 @@ def invite(
             )
     except IntegrityError as error:
         raise Conflict(
-            f"{email} is invited already: send that invitation again, or revoke it first."
+            f"{email} is already invited: resend that invitation, or revoke it first."
         ) from error
     record(
         Fact(
@@ -101,7 +105,7 @@ def invite(
 
 @dataclass(frozen=True)
 class Guest:
-    """Who is to be invited, as a file names them and as it was checked before. `teams`: role by slug."""
+    """A validated row of an import file. `teams`: role by team slug."""
 
     email: str
     name: str
@@ -113,7 +117,10 @@ class Guest:
 def invite_many(
     *, actor: Actor, org: Organization, guests: Sequence[Guest], days: int = DEFAULT_DAYS
 ) -> list[Invited]:
-    """The same for many, none of whom is a member or invited, in a few statements. Raises InvalidInput, Conflict, NotPermitted."""
+    """Invite many users in a few queries. None of them is a member or invited yet.
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.MEMBERS_WRITE)
     role_of, place = (
         cache(lambda role: check_org_role(actor, org, role)),
@@ -141,7 +148,7 @@ def invite_many(
         with transaction.atomic():
             Invitation.objects.bulk_create([one.row for one in made], batch_size=500)
     except IntegrityError as error:
-        raise Conflict("Somebody of these was invited at this moment. Look again.") from error
+        raise Conflict("Somebody was invited concurrently. Review the import again.") from error
     record_all(
         Fact(
             "invitation.made",
@@ -160,8 +167,10 @@ def invite_many(
 def bring_in(
     *, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER
 ) -> Membership | Invited:
-    """A member at once who is new to Muster, or whom an operator brings; whoever has an account is invited. Raises InvalidInput, Conflict,
-    NotPermitted."""
+    """Add a user without an account, or invite one who has an account.
+
+    Operators add both. Raises InvalidInput, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.MEMBERS_WRITE)
     email = checked_email(email)
     if actor.is_operator or not somebodys([email]):
@@ -171,7 +180,10 @@ def bring_in(
 
 @transaction.atomic
 def renew_invitation(*, actor: Actor, invitation_id: UUID, days: int = DEFAULT_DAYS) -> Invited:
-    """Another link for the same; the former one stops working. The inviter is now who renews. Raises NotFound, NotPermitted."""
+    """Replace the link of an invitation; the old one stops working.
+
+    The actor becomes the inviter. Raises NotFound, NotPermitted.
+    """
     authorize(actor, Permission.MEMBERS_WRITE)
     row = open_invitation(invitation_id)
     check_org_role(actor, row.org, row.role)
@@ -201,7 +213,10 @@ def renew_invitation(*, actor: Actor, invitation_id: UUID, days: int = DEFAULT_D
 
 @transaction.atomic
 def widen_invitation(*, actor: Actor, invitation_id: UUID, teams: Mapping[str, str]) -> None:
-    """Into more teams; the link stays. Raises InvalidInput, NotFound, NotPermitted."""
+    """Add teams to an invitation, keeping its link.
+
+    Raises InvalidInput, NotFound, NotPermitted.
+    """
     authorize(actor, Permission.MEMBERS_WRITE)
     row = open_invitation(invitation_id)
     row.teams = [*row.teams, *(_team(actor, slug, role) for slug, role in teams.items())]
@@ -220,7 +235,7 @@ def widen_invitation(*, actor: Actor, invitation_id: UUID, teams: Mapping[str, s
 
 @transaction.atomic
 def revoke_invitation(*, actor: Actor, invitation_id: UUID) -> None:
-    """Its link stops working. Raises NotFound, NotPermitted."""
+    """Revoke an invitation. Raises NotFound, NotPermitted."""
     authorize(actor, Permission.MEMBERS_WRITE)
     row = open_invitation(invitation_id)
     Invitation.objects.filter(id=row.id).update(revoked_at=clock.now())
@@ -237,22 +252,25 @@ def revoke_invitation(*, actor: Actor, invitation_id: UUID) -> None:
 
 
 def open_invitation(invitation_id: UUID) -> Invitation:
-    """Neither accepted nor revoked, expired or not. Raises NotFound."""
+    """Return a pending invitation, even if expired. Raises NotFound."""
     row = Invitation.objects.filter(id=invitation_id, accepted_at=None, revoked_at=None).first()
     if row is None:
-        raise NotFound("There is no such invitation, or it was accepted or revoked.")
+        raise NotFound("There is no such invitation, or it was already accepted or revoked.")
     return row  # type: ignore[no-any-return]
 
 
 def invitation_of(text: str) -> Invitation:
-    """By the text of its link. Raises NotFound for one that no longer works, whatever the reason."""
+    """Return the invitation of a link.
+
+    Raises NotFound if the link does not work, without telling why.
+    """
     row = None
-    if _TEXT.match(text):
+    if _LINK_TOKEN.match(text):
         digests = [
             digest_of(text),
             *(digest_of(text, key) for key in settings.SECRET_KEY_FALLBACKS),
         ]
-        with platform_scope("an invitation names its organization itself"):
+        with platform_scope("find the organization of an invitation"):
             row = (
                 Invitation.objects.filter(
                     digest__in=digests,
@@ -265,30 +283,35 @@ def invitation_of(text: str) -> Invitation:
             )
     if row is None or row.made_by is None or not row.made_by.is_active:
         raise NotFound(
-            "This invitation no longer works: it was used, revoked or has expired. Ask for a new one."
+            "This invitation is no longer valid: it was used, revoked or has expired. Ask for a "
+            "new one."
         )
     return row  # type: ignore[no-any-return]
 
 
 def needs_account(row: Invitation) -> bool:
-    """Nobody has an account under this address yet that is theirs."""
+    """Return whether the address has no account in use yet."""
     user = User.objects.filter(email=row.email).first()
     return user is None or is_unclaimed(user)
 
 
 def accept(*, text: str, user: User) -> Organization:
-    """The person who is signed in comes in, by what the inviter may now. Raises NotFound, NotPermitted."""
+    """Add the signed-in user, with the inviter's current permissions.
+
+    Raises NotFound, NotPermitted.
+    """
     row = invitation_of(text)
     if user.email.lower() != row.email:
         raise NotPermitted(
-            f"This invitation is for {row.email}, and you are signed in as {user.email}: sign out first, or ask for one of your own."
+            f"This invitation is for {row.email}, and you are signed in as {user.email}: sign "
+            "out first, or ask for your own."
         )
     with org_scope(row.org_id), transaction.atomic():
         if not Invitation.objects.filter(
             id=row.id, digest=row.digest, accepted_at=None, revoked_at=None
         ).update(accepted_at=clock.now()):
-            raise NotFound("This invitation was used or revoked at this moment.")
-        _bring_in(row)
+            raise NotFound("This invitation was just used or revoked.")
+        _add_as_inviter(row)
         record(
             Fact(
                 "invitation.accepted",
@@ -304,10 +327,13 @@ def accept(*, text: str, user: User) -> Organization:
 
 @transaction.atomic
 def claim(*, text: str, name: str, password: str) -> User:
-    """A new account, with its first password, and in. Raises NotFound, Conflict, InvalidInput."""
+    """Create an account with its first password, and accept the invitation.
+
+    Raises NotFound, Conflict, InvalidInput.
+    """
     row = invitation_of(text)
     if not needs_account(row):
-        raise Conflict("There is an account under this address already: sign in with it first.")
+        raise Conflict("An account with this address already exists: sign in first.")
     user = User.objects.filter(email=row.email).first() or User(email=row.email)
     user.name = clean_name(name or row.name or row.email.partition("@")[0])
     try:
@@ -321,11 +347,12 @@ def claim(*, text: str, name: str, password: str) -> User:
 
 
 def url_of(text: str) -> str:
+    """Return the absolute URL of an invitation link."""
     return f"{settings.MUSTER_BASE_URL}{reverse('account_invitation', kwargs={'text': text})}"
 
 
-def _bring_in(row: Invitation) -> None:
-    """As the inviter, who must still be allowed to."""
+def _add_as_inviter(row: Invitation) -> None:
+    """Add the user as the inviter, who must still be permitted to."""
     assert row.made_by is not None
     try:
         inviter = actor_of(row.made_by).enter(row.org)
@@ -340,7 +367,7 @@ def _bring_in(row: Invitation) -> None:
                 add_team_member(actor=inviter, team=team, email=row.email, role=place["role"])
     except (NotFound, NotPermitted) as error:
         raise NotPermitted(
-            "Who invited you may no longer bring people in. Ask for a new invitation."
+            "The person who invited you may no longer add members. Ask for a new invitation."
         ) from error
 
 

@@ -1,5 +1,7 @@
-"""Who is no longer in a directory, and what they still run: for an administrator to decide. Jobs are another part's; it says here how
-they are counted."""
+"""List users who are gone from a directory and their running jobs.
+
+Jobs are in another app, which registers how to count them.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,15 @@ _running: list[Running] = []
 
 
 def count_running_by(running: Running) -> None:
-    """`running` takes people and gives their living jobs: [{"org", "number", "name", "url"}]."""
+    """Register a function that takes user ids and returns their active jobs.
+
+    Each job is {"org", "number", "name", "url"}.
+    """
     _running[:] = [running]
 
 
 def leavers_of(provider: Provider) -> list[dict[str, Any]]:
-    """The latest first, those with running jobs before the others."""
+    """Return the users gone from a provider, latest first, those with running jobs on top."""
     rows = list(
         provider.identities.exclude(gone_since=None)
         .select_related("user")
@@ -41,11 +46,11 @@ def leavers_of(provider: Provider) -> list[dict[str, Any]]:
 
 
 def _jobs_of(provider: Provider, users: list[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
-    """In its organization; of the installation's directory, everywhere."""
+    """Return jobs in the provider's organization, or everywhere for one of the installation."""
     scope = (
         org_scope(provider.org_id)
         if provider.org_id
-        else platform_scope("who left the whole installation runs jobs anywhere in it")
+        else platform_scope("users who left the installation may run jobs in any organization")
     )
     with scope:
         return _running[0](users) if _running else {}

@@ -1,4 +1,4 @@
-"""Names that people give to things of an organization, and the lock under which names and people are looked at and changed."""
+"""Validate names and slugs, and serialize changes to an organization's members."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SLUG = re.compile(r"[a-z][a-z0-9-]{0,38}[a-z0-9]\Z")
 
 
 def check_slug(slug: str) -> None:
-    """Fit to be part of an address. Raises InvalidInput."""
+    """Check that a slug fits into a URL. Raises InvalidInput."""
     if not SLUG.match(slug):
         raise InvalidInput.at(
             "slug", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
@@ -20,7 +20,10 @@ def check_slug(slug: str) -> None:
 
 
 def clean_name(name: str) -> str:
-    """A display name without control characters, at most 100 long. Raises InvalidInput."""
+    """Return a display name of at most 100 characters without control characters.
+
+    Raises InvalidInput.
+    """
     name = name.strip()
     if not name or len(name) > 100 or not name.isprintable():
         raise InvalidInput.at(
@@ -30,6 +33,9 @@ def clean_name(name: str) -> str:
 
 
 def alone_in(org_id: UUID) -> None:
-    """Changes of people, teams and roles of one organization happen one after the other: they are rare, and look at each other's rows
-    (a name that is taken, the last owner). No-key, so that jobs may go on being submitted."""
+    """Lock the organization, to serialize changes to its members, teams and roles.
+
+    They are rare and depend on each other's rows (a taken name, the last owner). NO KEY, so that
+    submitting jobs is not blocked.
+    """
     list(Organization.objects.select_for_update(no_key=True).filter(id=org_id).values_list("id"))

@@ -1,4 +1,7 @@
-"""A file of people as spreadsheets write it: text with commas, semicolons or tabs, with or without a mark at its beginning."""
+"""Parse import files as spreadsheets export them.
+
+Fields are separated by commas, semicolons or tabs; a byte order mark is optional.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from workspaces.access.permissions import TeamRole
 from workspaces.organizations.names import clean_name
 from workspaces.organizations.services import checked_email
 
-LARGEST, MOST = 1 << 20, 500  # bytes, and people: more come in through a directory
+LARGEST, MOST = 1 << 20, 500  # bytes, and people: larger imports use a directory
 COLUMNS = {
     "email": ("email", "e-mail", "e-mail address", "email address", "mail", "e-mail-adresse"),
     "name": ("name", "full name", "display name", "displayname"),
@@ -20,12 +23,12 @@ COLUMNS = {
     "team": ("team", "teams"),
     "team_role": ("team_role", "team role"),
 }
-_BETWEEN_TEAMS = str.maketrans(",;|", "   ")
+_TEAM_SEPARATOR = str.maketrans(",;|", "   ")
 
 
 @dataclass
 class Person:
-    """Whom the file names, and what it wants for them. `role` empty: whatever they have, member for who is new."""
+    """A person in the file. `role` "" keeps the current role, or means member for new ones."""
 
     line: int
     email: str
@@ -36,12 +39,17 @@ class Person:
 
 @dataclass(frozen=True)
 class Fault:
+    """An error in a line of the file."""
+
     line: int
     what: str
 
 
 def decoded(data: bytes) -> str:
-    """UTF-8 with or without its mark, UTF-16 with one ("Unicode text"), else what Excel calls ANSI. Raises TooLarge, InvalidInput."""
+    """Decode UTF-8, UTF-16 with a byte order mark, or Windows-1252.
+
+    Raises TooLarge, InvalidInput.
+    """
     if len(data) > LARGEST:
         raise TooLarge(_("The file is larger than 1 MiB."))
     for encoding in (
@@ -51,19 +59,21 @@ def decoded(data: bytes) -> str:
             return data.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise InvalidInput.at("file", _("is no text: save it as CSV"))
+    raise InvalidInput.at("file", _("is not a text file: save it as CSV"))
 
 
 def read_people(text: str) -> tuple[list[Person], list[Fault]]:
-    """The people of the file, one each however many lines name them, and what is wrong with which line. Raises InvalidInput, TooLarge
-    for what is no such file at all."""
+    """Return the people in the file, merging their lines, and the faulty lines.
+
+    Raises InvalidInput, TooLarge if the file as a whole is invalid.
+    """
     lines = _lines(text)
     names = _header(lines[0][1])
     people: dict[str, Person] = {}
     faults: list[Fault] = []
     for number, cells in lines[1:]:
         try:
-            _add(
+            _merge(
                 people,
                 _person(
                     number,
@@ -76,7 +86,8 @@ def read_people(text: str) -> tuple[list[Person], list[Fault]]:
     if len(people) > MOST:
         raise TooLarge(
             _(
-                "The file names %(n)s people, and %(most)s is the most at once: cut it, or connect a directory."
+                "The file lists %(n)s people; at most %(most)s are allowed: split it, or connect a "
+                "directory."
             )
             % {"n": len(people), "most": MOST}
         )
@@ -84,29 +95,32 @@ def read_people(text: str) -> tuple[list[Person], list[Fault]]:
 
 
 def _lines(text: str) -> list[tuple[int, list[str]]]:
-    """Those that are not empty, the header first, each with its number in the file."""
+    """Return the non-empty lines, header first, with their line numbers."""
     text = text.removeprefix("\ufeff")
     if len(text.encode()) > LARGEST:
         raise TooLarge(_("The file is larger than 1 MiB."))
     first, _newline, rest = text.partition("\n")
-    said = first.strip().strip('"').lower()
-    is_told = said[:4] == "sep=" and said[4:] in (
+    first_line = first.strip().strip('"').lower()
+    # Tells Excel the separator
+    has_separator_line = first_line[:4] == "sep=" and first_line[4:] in (
         ",",
         ";",
         "|",
-    )  # a line by which Excel is told what stands between cells
-    between = said[4] if is_told else max(",;\t", key=first.count)
+    )
+    delimiter = first_line[4] if has_separator_line else max(",;\t", key=first.count)
     try:
         reader = csv.reader(
-            (rest if is_told else text).splitlines(keepends=True), delimiter=between, strict=True
+            (rest if has_separator_line else text).splitlines(keepends=True),
+            delimiter=delimiter,
+            strict=True,
         )
         found = [
-            (reader.line_num + is_told, cells)
+            (reader.line_num + has_separator_line, cells)
             for cells in reader
             if any(cell.strip() for cell in cells)
         ]
     except csv.Error as error:
-        raise InvalidInput.at("file", _("is no CSV: %(why)s") % {"why": error}) from None
+        raise InvalidInput.at("file", _("is not valid CSV: %(why)s") % {"why": error}) from None
     if not found:
         raise InvalidInput.at("file", _("is empty"))
     return found
@@ -124,13 +138,13 @@ def _header(cells: list[str]) -> list[str]:
         raise InvalidInput.at(
             "file",
             _(
-                "needs a first line that names its columns: email, and if you like name, role, team, team_role"
+                "needs a header line with the column email, and optionally name, role, team, team_role"
             ),
         )
     if unknown or len(set(names) - {""}) != len([name for name in names if name]):
         raise InvalidInput.at(
             "file",
-            _("has columns that are not known, or twice there: %(names)s. Known are %(known)s.")
+            _("has unknown or duplicate columns: %(names)s. Known are %(known)s.")
             % {"names": ", ".join(unknown) or "–", "known": ", ".join(COLUMNS)},
         )
     return names
@@ -138,19 +152,19 @@ def _header(cells: list[str]) -> list[str]:
 
 def _person(line: int, cells: dict[str, str], extra: int) -> Person:
     if extra > 0:
-        raise InvalidInput(_("has more cells than the first line has columns"))
+        raise InvalidInput(_("has more cells than the header line"))
     role = cells.get("role", "").lower()
-    usual = cells.get("team_role", "").lower() or TeamRole.MEMBER
+    default_role = cells.get("team_role", "").lower() or TeamRole.MEMBER
     teams = {}
-    for place in cells.get("team", "").translate(_BETWEEN_TEAMS).split():
+    for place in cells.get("team", "").translate(_TEAM_SEPARATOR).split():
         slug, _eq, team_role = place.partition("=")
-        teams[slug] = team_role or usual
+        teams[slug] = team_role or default_role
     name = clean_name(cells["name"]) if cells.get("name") else ""
     return Person(line, checked_email(cells.get("email", "")), name, role, teams)
 
 
-def _add(people: dict[str, Person], person: Person) -> None:
-    """A person may stand in several lines, once for each team; what the lines say must fit together."""
+def _merge(people: dict[str, Person], person: Person) -> None:
+    """Merge a line into the people: one line per team, which must not contradict each other."""
     known = people.setdefault(person.email, person)
     if known is person:
         return

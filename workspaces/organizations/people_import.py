@@ -1,5 +1,8 @@
-"""Many people at once, from a file. What would be done is worked out by reading alone, and done by the services of one person: each has
-their own fact. With a fault anywhere nothing is done at all."""
+"""Import many users from a file.
+
+The plan is computed without writing, then executed by the services for single users, so that each
+change has its own event. A single fault cancels the import.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +40,18 @@ INVITED, ADDED, JOINED, UNCHANGED = "invited", "added", "joined", "unchanged"
 
 @dataclass(frozen=True)
 class Step:
-    """What becomes of one person. `teams`: those they come into, role by slug."""
+    """What happens to one person. `teams`: teams they join, role by slug."""
 
     person: Person
     kind: str
     teams: dict[str, str]
     note: str = ""
-    invitation: UUID | None = None  # the open one, where there is one
+    invitation: UUID | None = None  # the pending one, if any
 
 
 @dataclass
 class Report:
-    """`made` and `added`: whom links are to be handed to, once it was done."""
+    """The result of an import. `made` and `added`: who needs a link, once it was executed."""
 
     steps: list[Step]
     faults: list[Fault]
@@ -67,20 +70,23 @@ class Report:
 def import_people(
     *, actor: Actor, org: Organization, text: str, is_dry: bool, adds: bool = False
 ) -> Report:
-    """Invite whom the file names, or with `adds` make members at once of those who have no account; who is one joins the teams. Raises
-    InvalidInput and TooLarge for what is no such file, NotPermitted."""
+    """Invite the people in a file, or with `adds` directly add those without an account.
+
+    Existing members join the teams. Raises InvalidInput and TooLarge for invalid files,
+    NotPermitted.
+    """
     authorize(actor, Permission.MEMBERS_WRITE)
     people, faults = read_people(text)
     with transaction.atomic():
         if not is_dry:
             alone_in(org.id)
-        report = _planned(actor, org, people, faults, adds)
+        report = _plan(actor, org, people, faults, adds)
         if not is_dry and not report.faults:
-            _do(actor, org, report)
+            _execute(actor, org, report)
     return report
 
 
-def _do(actor: Actor, org: Organization, report: Report) -> None:
+def _execute(actor: Actor, org: Organization, report: Report) -> None:
     fresh = [step for step in report.steps if step.kind == INVITED and step.invitation is None]
     report.made += invite_many(
         actor=actor,
@@ -94,7 +100,7 @@ def _do(actor: Actor, org: Organization, report: Report) -> None:
     )
     for step in report.steps:
         if step.kind != INVITED or step.invitation is not None:
-            _DO[step.kind](actor, org, step, report)
+            _EXECUTORS[step.kind](actor, org, step, report)
     report.is_done = True
     counts = {kind: n for kind, n in report.counts.items() if n}
     if set(counts) - {UNCHANGED}:
@@ -111,7 +117,7 @@ def _do(actor: Actor, org: Organization, report: Report) -> None:
 
 
 def _invite(actor: Actor, org: Organization, step: Step, report: Report) -> None:
-    """Once more, whose invitation has expired."""
+    """Invite again if the invitation has expired."""
     assert step.invitation is not None
     report.made.append(renew_invitation(actor=actor, invitation_id=step.invitation))
     _widen(actor, step)
@@ -129,18 +135,18 @@ def _add(actor: Actor, org: Organization, step: Step, report: Report) -> None:
         role=person.role or OrgRole.MEMBER,
     )
     report.added.append(member.user)
-    _seat(actor, step)
+    _add_to_teams(actor, step)
 
 
 def _join(actor: Actor, org: Organization, step: Step, report: Report) -> None:
     if step.invitation is not None:
         _widen(actor, step)
     else:
-        _seat(actor, step)
+        _add_to_teams(actor, step)
 
 
-def _nothing(actor: Actor, org: Organization, step: Step, report: Report) -> None:
-    """As it is."""
+def _skip(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+    """Leave the person unchanged."""
 
 
 def _widen(actor: Actor, step: Step) -> None:
@@ -148,36 +154,36 @@ def _widen(actor: Actor, step: Step) -> None:
         widen_invitation(actor=actor, invitation_id=step.invitation, teams=step.teams)
 
 
-def _seat(actor: Actor, step: Step) -> None:
+def _add_to_teams(actor: Actor, step: Step) -> None:
     for slug, role in step.teams.items():
         add_team_member(
             actor=actor, team=Team.objects.get(slug=slug), email=step.person.email, role=role
         )
 
 
-_DO: dict[str, Callable[[Actor, Organization, Step, Report], None]] = {
+_EXECUTORS: dict[str, Callable[[Actor, Organization, Step, Report], None]] = {
     INVITED: _invite,
     ADDED: _add,
     JOINED: _join,
-    UNCHANGED: _nothing,
+    UNCHANGED: _skip,
 }
 
 
-def _planned(
+def _plan(
     actor: Actor, org: Organization, people: Sequence[Person], faults: list[Fault], adds: bool
 ) -> Report:
-    here = _Here(actor, org, adds, [person.email for person in people])
+    state = _OrgState(actor, org, adds, [person.email for person in people])
     steps = []
     for person in people:
         try:
-            steps.append(here.step_for(person))
+            steps.append(state.step_for(person))
         except PortalError as error:
             faults.append(Fault(person.line, f"{person.email}: {error.message}"))
     return Report(steps, sorted(faults, key=lambda fault: fault.line))
 
 
-class _Here:
-    """The organization as it is, read once for all of the file."""
+class _OrgState:
+    """The state of the organization, read once for the whole file."""
 
     def __init__(self, actor: Actor, org: Organization, adds: bool, emails: list[str]):
         self.actor, self.org, self.adds = actor, org, adds
@@ -200,9 +206,9 @@ class _Here:
         self.check_team = cache(self._check_team)
 
     def step_for(self, person: Person) -> Step:
-        """Raises PortalError for what may not be."""
+        """Plan the step for one person. Raises PortalError if it is not allowed."""
         if member := self.members.get(person.email):
-            return self._of_member(person, member)
+            return self._member_step(person, member)
         row, is_added = (
             self.invitations.get(person.email),
             self.adds and person.email not in self.somebodys,
@@ -212,10 +218,10 @@ class _Here:
             self.check_team(slug, role, NOBODY)
         if is_added:
             return Step(person, ADDED, person.teams, invitation=row.id if row else None)
-        note = _("has an account, and is asked first") if self.adds else ""
-        return self._of_invited(person, row) if row else Step(person, INVITED, person.teams, note)
+        note = _("has an account and must accept an invitation") if self.adds else ""
+        return self._invited_step(person, row) if row else Step(person, INVITED, person.teams, note)
 
-    def _of_member(self, person: Person, member: Membership) -> Step:
+    def _member_step(self, person: Person, member: Membership) -> Step:
         wanted = {
             slug: role
             for slug, role in person.teams.items()
@@ -224,22 +230,22 @@ class _Here:
         for slug, role in wanted.items():
             self.check_team(slug, role, member.user_id)
         return Step(
-            person, JOINED if wanted else UNCHANGED, wanted, _role_stays(person, member.role)
+            person, JOINED if wanted else UNCHANGED, wanted, _role_note(person, member.role)
         )
 
-    def _of_invited(self, person: Person, row: Invitation) -> Step:
+    def _invited_step(self, person: Person, row: Invitation) -> Step:
         held = {UUID(place["team"]) for place in row.teams}
         wanted = {
             slug: role for slug, role in person.teams.items() if self.teams[slug].id not in held
         }
         is_expired = row.expires_at <= clock.now()
         kind = INVITED if is_expired else JOINED if wanted else UNCHANGED
-        note = _("the former link has expired") if is_expired else _("is invited already")
+        note = _("the previous link has expired") if is_expired else _("is already invited")
         return Step(
             person,
             kind,
             wanted,
-            " · ".join(filter(None, (note, _role_stays(person, row.role)))),
+            " · ".join(filter(None, (note, _role_note(person, row.role)))),
             row.id,
         )
 
@@ -254,10 +260,10 @@ class _Here:
         check_team_role(self.actor, team, role, user_id)
 
 
-def _role_stays(person: Person, role: str) -> str:
+def _role_note(person: Person, role: str) -> str:
     if person.role in ("", role):
         return ""
-    return _("has the role %(has)s, which the file (%(said)s) does not change") % {
+    return _("has the role %(has)s; the file (%(said)s) does not change it") % {
         "has": role,
         "said": person.role,
     }

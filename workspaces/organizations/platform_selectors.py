@@ -1,5 +1,7 @@
-"""What operators see of the whole installation: its organizations and its people. Jobs are another part's; it says here how they are
-counted."""
+"""Organizations and users of the whole installation, for operators.
+
+Jobs are in another app, which registers how to count them.
+"""
 
 from __future__ import annotations
 
@@ -18,25 +20,25 @@ from workspaces.tenancy.scope import platform_scope
 
 PAGE = 50
 Counted = Callable[[], Mapping[UUID, int]]
-_WHY = "operators see the organizations and people of the whole installation"
-_living: list[Counted] = []
+_REASON = "operators see organizations and users of the whole installation"
+_active_jobs: list[Counted] = []
 
 
 def count_jobs_by(counted: Counted) -> None:
-    """`counted` gives how many jobs of each organization have not ended."""
-    _living[:] = [counted]
+    """Register a function that returns the number of active jobs by organization."""
+    _active_jobs[:] = [counted]
 
 
 def organizations() -> list[dict[str, Any]]:
-    """All of them by name: who owns it, how many people, teams and living jobs it has."""
-    with platform_scope(_WHY):
+    """Return all organizations by name, with owners and numbers of users, teams and active jobs."""
+    with platform_scope(_REASON):
         people = dict(
             Membership.objects.filter(user__is_service=False)
             .values_list("org_id")
             .annotate(n=Count("id"))
         )
         teams = dict(Team.objects.values_list("org_id").annotate(n=Count("id")))
-        jobs = _living[0]() if _living else {}
+        jobs = _active_jobs[0]() if _active_jobs else {}
         owners = defaultdict(list)
         for org_id, email in (
             Membership.objects.filter(role=OrgRole.OWNER)
@@ -59,8 +61,10 @@ def organizations() -> list[dict[str, Any]]:
 
 
 def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[str, Any]], str]:
-    """A page of the people whose address or name holds what is asked, by address, and where the next one begins ("" for none). `kind`:
-    operators, suspended."""
+    """Return a page of users whose address or name contains `asked`, and the next page's start.
+
+    Ordered by address; the start is "" after the last page. `kind`: operators, suspended.
+    """
     rows = User.objects.filter(is_service=False, email__gt=after).order_by("email")
     if asked:
         rows = rows.filter(Q(email__icontains=asked) | Q(name__icontains=asked))
@@ -71,7 +75,7 @@ def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[
     found = list(rows[: PAGE + 1])
     shown = found[:PAGE]
     ids = [user.id for user in shown]
-    places = _places(ids)
+    places = _memberships(ids)
     directories = set(Identity.objects.filter(user_id__in=ids).values_list("user_id", flat=True))
     return [_row(user, places[user.id], user.id in directories) for user in shown], shown[
         -1
@@ -79,16 +83,16 @@ def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[
 
 
 def one_person(pk: UUID) -> dict[str, Any]:
-    """Raises NotFound."""
+    """Return a user. Raises NotFound."""
     user = User.objects.filter(id=pk, is_service=False).first()
     if user is None:
-        raise NotFound(_("There is no such person."))
-    return _row(user, _places([user.id])[user.id], Identity.objects.filter(user=user).exists())
+        raise NotFound(_("There is no such user."))
+    return _row(user, _memberships([user.id])[user.id], Identity.objects.filter(user=user).exists())
 
 
-def _places(ids: list[UUID]) -> Mapping[UUID, list[dict[str, str]]]:
+def _memberships(ids: list[UUID]) -> Mapping[UUID, list[dict[str, str]]]:
     found: dict[UUID, list[dict[str, str]]] = defaultdict(list)
-    with platform_scope(_WHY):
+    with platform_scope(_REASON):
         for user_id, slug, role in (
             Membership.objects.filter(user_id__in=ids)
             .order_by("org__slug")

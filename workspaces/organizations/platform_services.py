@@ -1,4 +1,7 @@
-"""What operators do to the whole installation: organizations begin, people are suspended and come back."""
+"""Administer the installation: create organizations, suspend and reinstate users.
+
+Operators only.
+"""
 
 from __future__ import annotations
 
@@ -25,31 +28,35 @@ from workspaces.tenancy.scope import platform_scope
 def found_org(
     *, actor: Actor, slug: str, name: str, email: str, owner_name: str = ""
 ) -> tuple[Organization, User]:
-    """A new organization, and its first owner by e-mail, whose account is made if there is none. Raises InvalidInput, Conflict,
-    NotPermitted."""
+    """Create an organization with its first owner, whose account is created if needed.
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.PLATFORM_ADMIN)
     owner = person_of(email, owner_name)
     if not owner.is_active:
         raise Conflict(
-            _("%(email)s is suspended, and cannot own anything.") % {"email": owner.email}
+            _("%(email)s is suspended and cannot own an organization.") % {"email": owner.email}
         )
     return create_org(actor=actor, slug=slug, name=name, owner=owner), owner
 
 
 @transaction.atomic
 def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
-    """Out everywhere, from this moment: signed out, and their tokens stop. Memberships and jobs stay. Raises InvalidInput, Conflict, NotFound,
-    NotPermitted."""
+    """Suspend a user: sign them out and disable their tokens. Memberships and jobs stay.
+
+    Raises InvalidInput, Conflict, NotFound, NotPermitted.
+    """
     authorize(actor, Permission.PLATFORM_ADMIN)
     why, user = _reason(why), _locked(user_id)
     if user.id == actor.user_id:
         raise Conflict(_("You cannot suspend yourself."))
     if user.suspended_at is not None:
-        raise Conflict(_("%(email)s is suspended already.") % {"email": user.email})
+        raise Conflict(_("%(email)s is already suspended.") % {"email": user.email})
     user.is_active, user.suspended_at, user.suspended_why = False, clock.now(), why
     user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
     end_others(user.id, None, actor=actor.email, why="suspended")
-    _tell(
+    _record_event(
         "person.suspended",
         actor,
         user,
@@ -62,24 +69,29 @@ def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
 
 @transaction.atomic
 def reinstate_person(*, actor: Actor, user_id: UUID) -> User:
-    """They may sign in again, and their tokens work again. Raises Conflict, NotFound, NotPermitted."""
+    """End a suspension; tokens work again. Raises Conflict, NotFound, NotPermitted."""
     authorize(actor, Permission.PLATFORM_ADMIN)
     user = _locked(user_id)
     if user.is_active:
         raise Conflict(_("%(email)s is not suspended.") % {"email": user.email})
     user.is_active, user.suspended_at, user.suspended_why = True, None, ""
     user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
-    _tell("person.reinstated", actor, user, before={"is_active": False}, after={"is_active": True})
+    _record_event(
+        "person.reinstated", actor, user, before={"is_active": False}, after={"is_active": True}
+    )
     return user
 
 
 @transaction.atomic
 def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
-    """All their sessions end, now; how many there were. Tokens stay. Raises NotFound, NotPermitted."""
+    """End all sessions of a user and return their number. Tokens stay.
+
+    Raises NotFound, NotPermitted.
+    """
     authorize(actor, Permission.PLATFORM_ADMIN)
     user = _locked(user_id)
     count = end_others(user.id, None, actor=actor.email, why="signed out by an operator")
-    _tell(
+    _record_event(
         "person.signed_out",
         actor,
         user,
@@ -92,8 +104,11 @@ def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
 
 @transaction.atomic
 def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
-    """For who lost them, and proved by other means who they are: `why` says how. They are signed out everywhere and sign in by password
-    alone until they set a factor up again. Raises InvalidInput, Conflict, NotFound, NotPermitted."""
+    """Remove the second factors of a user who lost them and proved their identity otherwise.
+
+    `why` says how. The user is signed out everywhere, and signs in by password alone until they set
+    up a factor again. Raises InvalidInput, Conflict, NotFound, NotPermitted.
+    """
     authorize(actor, Permission.PLATFORM_ADMIN)
     why, user = _reason(why), _locked(user_id)
     if user.id == actor.user_id:
@@ -104,8 +119,8 @@ def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
         raise Conflict(_("%(email)s has no second factor.") % {"email": user.email})
     rows.delete()
     note_factors(user.id)
-    end_others(user.id, None, actor=actor.email, why="their second factor was taken off")
-    _tell(
+    end_others(user.id, None, actor=actor.email, why="second factor removed")
+    _record_event(
         "person.factors_taken_off",
         actor,
         user,
@@ -117,23 +132,25 @@ def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
 
 
 def _reason(why: str) -> str:
-    """Raises InvalidInput."""
+    """Return the cleaned reason. Raises InvalidInput."""
     why = " ".join(why.split())
     if not why or len(why) > 200 or not why.isprintable():
-        raise InvalidInput.at("why", _("say why, in 1 to 200 characters: it stands in the trail"))
+        raise InvalidInput.at(
+            "why", _("must give a reason of 1 to 200 characters, which the audit log records")
+        )
     return why
 
 
 def _locked(user_id: UUID) -> User:
     user = User.objects.select_for_update().filter(id=user_id, is_service=False).first()
     if user is None:
-        raise NotFound(_("There is no such person."))
+        raise NotFound(_("There is no such user."))
     return user
 
 
-def _tell(kind: str, actor: Actor, user: User, **data: Any) -> None:
-    """In the trail of the installation, and in that of each organization of theirs: its auditors see who came and went."""
-    with platform_scope("whose trail tells of a person"):
+def _record_event(kind: str, actor: Actor, user: User, **data: Any) -> None:
+    """Record an event for the installation and for each organization of the user."""
+    with platform_scope("record account events in each organization of the user"):
         orgs = list(
             Membership.objects.filter(user_id=user.id)
             .order_by("org_id")

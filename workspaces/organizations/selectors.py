@@ -1,4 +1,4 @@
-"""Reading organizations, people, tokens and quotas."""
+"""Read organizations, members, tokens and quotas."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ PAGE = 50
 
 
 def orgs_of(actor: Actor) -> list[dict[str, Any]]:
-    """The organizations the actor belongs to with role and teams; all of them for an operator."""
-    with platform_scope("sign-in: which organizations are mine"):
+    """Return the actor's organizations with role and teams; for operators, all of them."""
+    with platform_scope("list the organizations of the actor"):
         roles = dict(
             Membership.objects.filter(user_id=actor.user_id, suspended_at=None).values_list(
                 "org_id", "role"
@@ -74,7 +74,7 @@ def orgs_of(actor: Actor) -> list[dict[str, Any]]:
 
 
 def teams_for(actor: Actor) -> list[dict[str, Any]]:
-    """The teams of the organization entered, with the actor's role and the number of members."""
+    """Return the teams of the current organization with the actor's role and number of members."""
     counts = dict(TeamMembership.objects.values_list("team_id").annotate(n=Count("id")))
     return [
         {
@@ -93,8 +93,10 @@ def teams_for(actor: Actor) -> list[dict[str, Any]]:
 def members_of_org(
     *, search: str = "", after: str = "", limit: int = PAGE
 ) -> tuple[list[dict[str, Any]], str]:
-    """A page of the people of the organization entered whose address or name holds `search`, by address, with role and teams; and the
-    address behind which the next page begins ("" for none)."""
+    """Return a page of members whose address or name contains `search`, and the next page's start.
+
+    Ordered by address, with role and teams; the start is "" after the last page.
+    """
     rows = _people().filter(user__email__gt=after).select_related("user").order_by("user__email")
     if search:
         rows = rows.filter(Q(user__email__icontains=search) | Q(user__name__icontains=search))
@@ -119,19 +121,19 @@ def members_of_org(
 
 
 def number_of_members() -> int:
-    """People of the organization entered, suspended ones included."""
+    """Return the number of members, including suspended ones."""
     return _people().count()
 
 
 def names_of_members() -> list[Any]:
-    """Address and name of the people of the organization entered."""
+    """Return addresses and names of the members."""
     return list(
         _people().order_by("user__email").values(email=F("user__email"), name=F("user__name"))
     )
 
 
 def candidates_for(team: Team) -> list[Any]:
-    """Address and name of those who may be added to the team: members of its organization and service accounts, none of them suspended."""
+    """Return addresses and names of active members and service accounts, who may join the team."""
     known = TeamMembership.objects.filter(team=team).values("user_id")
     rows = (
         Membership.objects.filter(suspended_at=None, user__is_active=True)
@@ -142,7 +144,10 @@ def candidates_for(team: Team) -> list[Any]:
 
 
 def without_second_factor(emails: Sequence[str]) -> set[str]:
-    """Those of these people here who have none; for those who manage members."""
+    """Return those of these members who lack a second factor.
+
+    Requires permission to manage members.
+    """
     return set(
         _people()
         .filter(user__email__in=emails, user__has_second_factor=False)
@@ -151,8 +156,8 @@ def without_second_factor(emails: Sequence[str]) -> set[str]:
 
 
 def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
-    """The organizations in which the actor's membership is suspended, with the directory that did it and whom to ask: the owners."""
-    with platform_scope("sign-in: in which organizations a membership is suspended"):
+    """Return the organizations in which the actor is suspended, with the directory and the owners."""
+    with platform_scope("list the organizations that suspended the user"):
         rows = (
             Membership.objects.filter(user_id=actor.user_id, suspended_at__isnull=False)
             .select_related("org", "provider")
@@ -181,7 +186,7 @@ def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
 
 
 def service_accounts() -> list[dict[str, Any]]:
-    """Those of the organization entered that were not removed, with role, teams, and how many tokens work, of which how many end soon."""
+    """Return active service accounts with role, teams, and numbers of active and expiring tokens."""
     rows = list(
         ServiceAccount.objects.filter(removed_at=None).select_related("user").order_by("name")
     )
@@ -217,7 +222,7 @@ def service_accounts() -> list[dict[str, Any]]:
 
 
 def service_account(name: str) -> ServiceAccount:
-    """One of the organization entered. Raises NotFound."""
+    """Return a service account of the current organization. Raises NotFound."""
     row = (
         ServiceAccount.objects.filter(name=name, removed_at=None)
         .select_related("user", "org")
@@ -229,7 +234,7 @@ def service_account(name: str) -> ServiceAccount:
 
 
 def members_of_team(team: Team) -> list[dict[str, Any]]:
-    """Everybody in a team."""
+    """Return the members of a team."""
     rows = TeamMembership.objects.filter(team=team).select_related("user").order_by("user__email")
     suspended = set(
         Membership.objects.filter(suspended_at__isnull=False).values_list("user_id", flat=True)
@@ -245,12 +250,12 @@ def members_of_team(team: Team) -> list[dict[str, Any]]:
 
 
 def role_title(kind: str, org_id: UUID, slug: str) -> str:
-    """What people read for a role."""
+    """Return the display name of a role."""
     return role_facts(kind, slug, own_roles_for(org_id, [slug])).title if slug else ""
 
 
 def roles_here(org: Organization) -> list[dict[str, Any]]:
-    """Every role of the organization entered, built-in ones first, with how many memberships have it."""
+    """Return all roles, built-in ones first, with the number of their members."""
     own = read_own_roles(org.id)
     counts = {
         "org": dict(Membership.objects.values_list("role").annotate(n=Count("id"))),
@@ -272,7 +277,7 @@ def roles_here(org: Organization) -> list[dict[str, Any]]:
 
 
 def role_here(org: Organization, slug: str) -> dict[str, Any]:
-    """One of them by its name (of those of the organization first, where one of teams is called the same). Raises NotFound."""
+    """Return a role by slug, of the organization before those of teams. Raises NotFound."""
     found = next((role for role in roles_here(org) if role["slug"] == slug), None)
     if found is None:
         raise NotFound(f"There is no role {slug[:40]!r} here.")
@@ -280,7 +285,7 @@ def role_here(org: Organization, slug: str) -> dict[str, Any]:
 
 
 def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
-    """Living tokens that people made: one's own, or all of the organization for those who may change members."""
+    """Return active tokens: one's own, or everybody's if one may change members."""
     rows = (
         live_tokens().filter(attempt_id=None).select_related("user", "team").order_by("-created_at")
     )
@@ -288,7 +293,7 @@ def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
 
 
 def tokens_of(account: ServiceAccount) -> QuerySet[AccessToken]:
-    """A service account's tokens that work."""
+    """Return the active tokens of a service account."""
     return (
         live_tokens()
         .filter(user_id=account.user_id, attempt_id=None)
@@ -298,7 +303,7 @@ def tokens_of(account: ServiceAccount) -> QuerySet[AccessToken]:
 
 
 def token_row(token: AccessToken) -> dict[str, Any]:
-    """As the API and the page show it."""
+    """Return a token as shown by the API and the pages."""
     return {
         "id": token.id,
         "name": token.name,
@@ -319,7 +324,7 @@ def token_row(token: AccessToken) -> dict[str, Any]:
 
 
 def open_invitations() -> list[dict[str, Any]]:
-    """Those of the organization entered that were neither accepted nor revoked, the last one first."""
+    """Return pending invitations of the current organization, newest first."""
     rows = (
         Invitation.objects.filter(accepted_at=None, revoked_at=None)
         .select_related("made_by")
@@ -330,7 +335,7 @@ def open_invitations() -> list[dict[str, Any]]:
 
 
 def invitation_row(row: Invitation, slugs: dict[str, str] | None = None) -> dict[str, Any]:
-    """As the API and the page show it. Teams that are gone are left out."""
+    """Return an invitation as shown by the API and the pages, without deleted teams."""
     slugs = {team.id.hex: team.slug for team in Team.objects.all()} if slugs is None else slugs
     return {
         "id": row.id,
@@ -349,7 +354,7 @@ def invitation_row(row: Invitation, slugs: dict[str, str] | None = None) -> dict
 
 
 def ends_soon(token: AccessToken) -> bool:
-    """Within a week, and nothing takes its place."""
+    """Return whether a token expires within a week and has no successor."""
     return (
         token.successor_id is None
         and token.expires_at is not None
@@ -358,8 +363,10 @@ def ends_soon(token: AccessToken) -> bool:
 
 
 def quotas_for(actor: Actor) -> list[dict[str, Any]]:
-    """Every meter that the actor may see: the organization's, the teams', and people's: one's own, or all for administrators.
-    In the units people read."""
+    """Return the meters that the actor may see, in display units.
+
+    Those of the organization and its teams, one's own, and for administrators those of all users.
+    """
     rows = Quota.objects.all()
     names, hours = _subject_names(actor), used_now()
     if not actor.may(Permission.QUOTAS_WRITE):
@@ -384,7 +391,10 @@ def quotas_for(actor: Actor) -> list[dict[str, Any]]:
 
 
 def quota_row(quota: Quota, subject: str) -> dict[str, Any]:
-    """cpu in cores, memory and storage in bytes, GPU-hours in hours of this month, the rest in pieces."""
+    """Return a meter in display units.
+
+    cpu in cores, memory and storage in bytes, GPU-hours in hours of this month, others as counts.
+    """
     scale = scale_of(quota.resource)
     return {
         "scope": quota.scope,
@@ -411,7 +421,7 @@ def _subject_names(actor: Actor) -> dict[UUID, str]:
 
 
 def _leavers(ids: set[UUID]) -> dict[UUID, str]:
-    """Who left has used hours of this month, and perhaps a limit, all the same."""
+    """Return the addresses of former members: they may have usage this month, and a limit."""
     return dict(User.objects.filter(id__in=ids).values_list("id", "email")) if ids else {}
 
 

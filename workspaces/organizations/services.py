@@ -1,4 +1,4 @@
-"""Organizations, teams and who belongs to them. Every change is one transaction with its event."""
+"""Manage organizations, teams and members. Every change is one transaction with its event."""
 
 from __future__ import annotations
 
@@ -64,16 +64,19 @@ RESERVED = frozenset(
 
 @transaction.atomic
 def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organization:
-    """A new organization with its first owner. Operators only. Raises InvalidInput, Conflict, NotPermitted."""
+    """Create an organization with its first owner. Operators only.
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     if not actor.is_operator:
-        raise NotPermitted("Only a platform operator makes organizations.")
+        raise NotPermitted("Only a platform operator can create organizations.")
     check_slug(slug)
     if slug in RESERVED:
         raise InvalidInput.at(
             "slug", f"{slug!r} is an address of the portal itself; choose another name"
         )
     try:
-        with transaction.atomic():  # the database decides between two who are as fast
+        with transaction.atomic():  # the unique constraint decides between concurrent requests
             org = Organization.objects.create(slug=slug, name=clean_name(name or slug))
     except IntegrityError as error:
         raise Conflict(f"There is already an organization {slug!r}.") from error
@@ -92,12 +95,15 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
 
 @transaction.atomic
 def require_second_factor(*, actor: Actor, org: Organization, is_required: bool) -> Organization:
-    """Whether every member must have a second factor: who has none is led to add one, and their tokens stop here until then. Who turns
-    it on must have one. Raises NotPermitted, Conflict."""
+    """Set whether every member must have a second factor.
+
+    Members without one are asked to add it, and their tokens do not work here until then. Whoever
+    turns it on must have one. Raises NotPermitted, Conflict.
+    """
     authorize(actor, Permission.ORG_ADMIN)
     if is_required and not actor.has_second_factor:
         raise Conflict(
-            "You have no second factor yourself: add one first, or this would lock you out."
+            "You do not have a second factor: add one first, or this would lock you out."
         )
     if org.requires_second_factor != is_required:
         org.requires_second_factor = is_required
@@ -117,7 +123,10 @@ def require_second_factor(*, actor: Actor, org: Organization, is_required: bool)
 
 @transaction.atomic
 def rename_org(*, actor: Actor, org: Organization, name: str) -> Organization:
-    """Another display name; the slug, which addresses use, stays. Raises InvalidInput, NotPermitted."""
+    """Change the display name. The slug stays, as URLs contain it.
+
+    Raises InvalidInput, NotPermitted.
+    """
     authorize(actor, Permission.ORG_ADMIN)
     before, org.name = org.name, clean_name(name)
     org.save(update_fields=["name"])
@@ -136,7 +145,7 @@ def rename_org(*, actor: Actor, org: Organization, name: str) -> Organization:
 
 @transaction.atomic
 def show_guide(*, actor: Actor, org: Organization, is_shown: bool) -> None:
-    """Whether the home page shows owners the first steps. Raises NotPermitted."""
+    """Set whether the home page shows owners the first steps. Raises NotPermitted."""
     authorize(actor, Permission.ORG_ADMIN)
     if org.has_guide != is_shown:
         org.has_guide = is_shown
@@ -155,7 +164,10 @@ def show_guide(*, actor: Actor, org: Organization, is_shown: bool) -> None:
 
 @transaction.atomic
 def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -> Team:
-    """A new team; who makes it leads it, if that gives them nothing they lack. Raises InvalidInput, Conflict, NotPermitted."""
+    """Create a team. The actor becomes its lead unless that would grant them more permissions.
+
+    Raises InvalidInput, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.TEAMS_WRITE)
     check_slug(slug)
     alone_in(org.id)
@@ -182,7 +194,7 @@ def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -
 
 @transaction.atomic
 def rename_team(*, actor: Actor, team: Team, name: str) -> Team:
-    """Another display name; the slug, which addresses use, stays."""
+    """Change the display name. The slug stays, as URLs contain it."""
     authorize(actor, Permission.TEAMS_WRITE, team)
     before, team.name = team.name, clean_name(name)
     team.save(update_fields=["name"])
@@ -209,8 +221,11 @@ def add_member(
     role: str = OrgRole.MEMBER,
     has_agreed: bool = False,
 ) -> Membership:
-    """Bring a person into the organization, making their account if they have none (without a password: they set it by
-    link). Whose account it is must have agreed, unless an operator does it. Raises InvalidInput, Conflict, NotPermitted."""
+    """Add a member, creating an account without a password if needed.
+
+    Users with an account in use must have agreed, unless an operator adds them. Raises
+    InvalidInput, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.MEMBERS_WRITE)
     alone_in(org.id)
     role = check_org_role(actor, org, role)
@@ -219,7 +234,7 @@ def add_member(
         raise Conflict(f"{user.email} is already a member of {org.slug}.")
     if not (has_agreed or actor.is_operator or is_unclaimed(user)):
         raise Conflict(
-            f"{user.email} has an account already, and comes in by invitation only.",
+            f"{user.email} already has an account and can only join by invitation.",
             code="has_account",
         )
     membership = Membership.objects.create(org=org, user=user, role=role)
@@ -229,12 +244,15 @@ def add_member(
 
 @transaction.atomic
 def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> Membership:
-    """Another role in the organization; the last owner stays one, and nobody gives or takes more than they hold."""
+    """Change a member's role in the organization.
+
+    The last owner stays one, and nobody grants or revokes more than they have.
+    """
     authorize(actor, Permission.MEMBERS_WRITE)
     alone_in(org.id)
     role = check_org_role(actor, org, role)
     membership = _membership(email, user__is_service=False)
-    _spare_betters(actor, membership, keeps=role == OrgRole.OWNER)
+    _check_may_change(actor, membership, keeps=role == OrgRole.OWNER)
     before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
     _record(
@@ -252,11 +270,11 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
 
 @transaction.atomic
 def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
-    """Out of the organization and all of its teams; their tokens here stop working. Their jobs stay."""
+    """Remove a member from the organization and its teams, and revoke their tokens. Jobs stay."""
     authorize(actor, Permission.MEMBERS_WRITE)
     alone_in(org.id)
     membership = _membership(email, user__is_service=False)
-    _spare_betters(actor, membership, keeps=False)
+    _check_may_change(actor, membership, keeps=False)
     seats = TeamMembership.objects.filter(user_id=membership.user_id)
     teams = dict(seats.order_by("team__slug").values_list("team__slug", "role"))
     seats.delete()
@@ -278,7 +296,10 @@ def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
 def add_team_member(
     *, actor: Actor, team: Team, email: str, role: str = TeamRole.MEMBER
 ) -> TeamMembership:
-    """A member of the organization joins a team. Raises InvalidInput, NotFound, Conflict, NotPermitted."""
+    """Add a member of the organization to a team.
+
+    Raises InvalidInput, NotFound, Conflict, NotPermitted.
+    """
     authorize(actor, Permission.MEMBERS_WRITE, team)
     alone_in(team.org_id)
     membership = _membership(email)
@@ -303,7 +324,7 @@ def add_team_member(
 
 @transaction.atomic
 def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> TeamMembership:
-    """Another role in the team."""
+    """Change a member's role in the team."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
     alone_in(team.org_id)
     row = _team_membership(team, email)
@@ -325,7 +346,7 @@ def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> Te
 
 @transaction.atomic
 def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
-    """Out of the team; their tokens bound to it stop working. Their jobs stay."""
+    """Remove a member from a team and revoke their tokens for it. Jobs stay."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
     alone_in(team.org_id)
     row = _team_membership(team, email)
@@ -344,19 +365,19 @@ def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
 
 
 def checked_email(email: str) -> str:
-    """A person's address, in lower case. Raises InvalidInput."""
+    """Return the e-mail address in lower case. Raises InvalidInput."""
     email = email.strip().lower()
     if not re.fullmatch(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}", email):
         raise InvalidInput.at("email", f"{email[:80]!r} is not an e-mail address")
     if email.endswith(SERVICE_DOMAIN):
         raise InvalidInput.at(
-            "email", "is kept for service accounts, which are made on their own page"
+            "email", "is reserved for service accounts, which are created on their own page"
         )
     return email
 
 
 def person_of(email: str, name: str) -> User:
-    """Their account, made if there is none: without a password, which they set by link. Raises InvalidInput."""
+    """Return the user, creating an account without a password if needed. Raises InvalidInput."""
     email = checked_email(email)
     name = clean_name(name) if name else ""
     try:
@@ -364,7 +385,7 @@ def person_of(email: str, name: str) -> User:
             return User.objects.filter(email=email).first() or User.objects.create_user(
                 email, name=name
             )
-    except IntegrityError:  # another organization brought the same person in at this moment
+    except IntegrityError:  # created concurrently by another organization
         return User.objects.get(email=email)
 
 
@@ -382,14 +403,14 @@ def _team_membership(team: Team, email: str) -> TeamMembership:
     return row
 
 
-def _spare_betters(actor: Actor, membership: Membership, *, keeps: bool) -> None:
-    """One's better is not changed by one, and one owner always remains."""
+def _check_may_change(actor: Actor, membership: Membership, *, keeps: bool) -> None:
+    """Check that nobody changes a member with more permissions, and that an owner remains."""
     check_org_role_of(actor, membership)
     if membership.role != OrgRole.OWNER:
         return
     owners = Membership.objects.filter(role=OrgRole.OWNER).count()
     if not keeps and owners < 2:
-        raise Conflict("An organization needs an owner: make somebody else owner first.")
+        raise Conflict("An organization needs an owner: appoint another owner first.")
 
 
 def _record(

@@ -1,4 +1,4 @@
-"""Setting what a team's jobs may be. What was accepted before stays accepted."""
+"""Set the job rules of a team. Jobs accepted before are unaffected."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ _pools: list[Callable[[Actor], Collection[str]]] = []
 
 
 def name_pools_by(pools: Callable[[Actor], Collection[str]]) -> None:
-    """Register what names the pools, and the clusters without pools, that an actor sees. Pools belong to a part above this one."""
+    """Register a function that lists the pools, and clusters without pools, an actor sees.
+
+    Pools are in another app.
+    """
     _pools[:] = [pools]
 
 
 @transaction.atomic
 def set_team_rules(*, actor: Actor, team: Team, **changes: Any) -> TeamRules:
-    """The rules named in `changes`; the rest stays. Raises InvalidInput, NotPermitted."""
+    """Set the given rules, keeping the others. Raises InvalidInput, NotPermitted."""
     authorize(actor, Permission.QUOTAS_WRITE, team)
     row = Team.objects.select_for_update().get(id=team.id)
     before = TeamRules.of(row.job_rules)
@@ -52,7 +55,7 @@ def set_team_rules(*, actor: Actor, team: Team, **changes: Any) -> TeamRules:
 
 
 def _check_pools(actor: Actor, before: TeamRules, after: TeamRules) -> None:
-    """Names that stood there already may be of pools that are gone."""
+    """Check added pool names. Existing ones may be of deleted pools."""
     for field, names in (
         ("pools", {*after.pools} - {*before.pools}),
         ("default_pool", {after.default_pool} - {before.default_pool, ""}),
@@ -67,7 +70,10 @@ def _check(rules: TeamRules) -> None:
         if value is not None and not (0 if name == "max_gpus" else 1) <= value <= most:
             raise InvalidInput.at(
                 name,
-                f"must be at most {most:,}, and not below {0 if name == 'max_gpus' else 1}; null for no rule",
+                (
+                    f"must be at most {most:,}, and at least {0 if name == 'max_gpus' else 1}; null for "
+                    "no limit"
+                ),
             )
     for name in ("images", "pools"):
         values = getattr(rules, name)
@@ -78,6 +84,6 @@ def _check(rules: TeamRules) -> None:
                 name, f"must be at most {MOST} names of at most {LONGEST} printable characters"
             )
     if rules.max_runtime and (rules.default_runtime or 0) > rules.max_runtime:
-        raise InvalidInput.at("default_runtime", "is above max_runtime, so no job could have it")
+        raise InvalidInput.at("default_runtime", "is above max_runtime, so no job could use it")
     if rules.default_pool and not rules.allows_pool(rules.default_pool):
-        raise InvalidInput.at("default_pool", "is none of the pools allowed")
+        raise InvalidInput.at("default_pool", "is not among the allowed pools")

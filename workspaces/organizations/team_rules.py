@@ -1,4 +1,4 @@
-"""What a team's jobs may be, and what they are where they do not say."""
+"""Limits and defaults for a team's jobs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-NO_IMAGE = "none"  # among `images`: a job without an image is allowed too
+NO_IMAGE = "none"  # in `images`: jobs without an image are allowed
 
 
 @dataclass(frozen=True)
 class TeamRules:
-    """Seconds, GPUs of one task on all of its nodes, globs of images, names of pools (or of clusters without pools). None and empty: anything."""
+    """Job rules: seconds, GPUs per task, image globs, pool names (or clusters without pools).
+
+    None and empty mean no limit. GPUs are summed over all nodes of a task.
+    """
 
     max_runtime: int | None = None
     default_runtime: int | None = None
@@ -23,14 +26,14 @@ class TeamRules:
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> TeamRules:
-        """What the row holds; names that this version does not know are passed over."""
+        """Read stored rules, ignoring names that this version does not know."""
         known = {name: stored[name] for name in cls.__dataclass_fields__ if name in stored}
         return cls(
             **known | {name: tuple(known[name]) for name in ("images", "pools") if name in known}
         )
 
     def stored(self) -> dict[str, Any]:
-        """What says something, as the row holds it."""
+        """Return the rules that are set, as stored."""
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in asdict(self).items()
@@ -38,16 +41,16 @@ class TeamRules:
         }
 
     def allows_image(self, image: str) -> bool:
-        """Whether some glob matches."""
+        """Return whether a glob matches the image."""
         return not self.images or any(
             fnmatchcase(image, glob) if image else glob == NO_IMAGE for glob in self.images
         )
 
     def allows_pool(self, name: str) -> bool:
-        """Whether it is one of them."""
+        """Return whether the pool is allowed."""
         return not self.pools or name in self.pools
 
     @property
     def runtime(self) -> int | None:
-        """Of a job that names none."""
+        """Return the time limit of jobs that set none, in seconds."""
         return self.default_runtime or self.max_runtime

@@ -1,4 +1,4 @@
-"""Counting how long GPUs were used, once an attempt has ended."""
+"""Add up GPU time once an attempt has ended."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from workspaces.quotas.gpu_hours import Ran, by_month
 
 @transaction.atomic(savepoint=False)
 def count(runs: Iterable[Ran]) -> None:
-    """Add these to their months, in one statement. The caller has flipped the attempts' `is_held` in the same transaction, so nothing is
-    counted twice. Everybody adds in one order, so that no two wait in a ring."""
+    """Add runs to their months, in one query.
+
+    The caller has cleared `is_held` of the attempts in the same transaction, so that nothing is
+    counted twice. Rows are updated in one order to avoid deadlocks.
+    """
     rows = [
         (uuid7(), org, scope, subject, month, n)
         for (org, scope, subject, month), n in sorted(by_month(runs).items())

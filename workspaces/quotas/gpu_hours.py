@@ -1,4 +1,7 @@
-"""GPU-hours of a calendar month (UTC): what ended is counted in `GpuMonth`, what runs now is added up when somebody asks."""
+"""GPU-hours of a calendar month (UTC).
+
+Ended attempts are counted in `GpuMonth`; running ones are added when read.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ Whose = tuple[str, UUID]  # scope, subject
 
 
 class Ran(NamedTuple):
-    """So many GPUs were in use for somebody from then until then."""
+    """A subject's use of GPUs over a time span."""
 
     org_id: UUID
     team_id: UUID
@@ -35,28 +38,33 @@ _running: list[Running] = []
 
 
 def count_running_by(running: Running) -> None:
-    """`running` gives what runs with GPUs until this moment, of these organizations or (None) of all in the scope one is in."""
+    """Register a function that returns the GPU usage of running attempts until now.
+
+    It takes organization ids, or None for all in the current scope.
+    """
     _running[:] = [running]
 
 
 def month_of(at: datetime) -> date:
-    """By its first day."""
+    """Return the first day of the month."""
     return at.astimezone(UTC).date().replace(day=1)
 
 
 def end_of(month: date) -> datetime:
-    """The first moment of the next month."""
+    """Return the first moment of the next month."""
     return datetime.combine((month + timedelta(days=31)).replace(day=1), time(), UTC)
 
 
 def begins_anew() -> datetime:
-    """When what is used counts from nothing again."""
+    """Return when usage is reset."""
     return end_of(month_of(clock.now()))
 
 
 def split(start: datetime, end: datetime) -> Iterator[tuple[date, int]]:
-    """The milliseconds from `start` to `end` that lie in each month. Each instant is cut to its millisecond, so that parts of a span
-    add up to the whole, wherever it is cut."""
+    """Yield the milliseconds from `start` to `end` in each month.
+
+    Times are truncated to milliseconds, so that parts of a span add up to the whole.
+    """
     while start < end:
         month = month_of(start)
         until = min(end, end_of(month))
@@ -65,7 +73,7 @@ def split(start: datetime, end: datetime) -> Iterator[tuple[date, int]]:
 
 
 def by_month(runs: Iterable[Ran]) -> Counter[tuple[UUID, str, UUID, date]]:
-    """GPU-milliseconds by organization, scope, subject and month; what comes to nothing is left out."""
+    """Return GPU-milliseconds by organization, scope, subject and month, without zeros."""
     found: Counter[tuple[UUID, str, UUID, date]] = Counter()
     for ran in runs:
         for month, span in split(ran.start, ran.end):
@@ -75,7 +83,10 @@ def by_month(runs: Iterable[Ran]) -> Counter[tuple[UUID, str, UUID, date]]:
 
 
 def used_now() -> Counter[Whose]:
-    """GPU-milliseconds of the current month, what runs now included, by whose, in the scope one is in. Two statements."""
+    """Return GPU-milliseconds of the current month by subject, including running attempts.
+
+    Limited to the current scope. Two queries.
+    """
     running = _running_now()
     rows = GpuMonth.objects.filter(month=month_of(clock.now())).values_list(
         "scope", "subject_id", "used"
@@ -84,7 +95,10 @@ def used_now() -> Counter[Whose]:
 
 
 def with_hours(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quota]:
-    """These meters, those of GPU-hours with what was used this month, which no row of theirs holds. For showing, not for saving."""
+    """Return meters with the GPU-hours used this month, which are not stored in their rows.
+
+    For display; do not save them.
+    """
     found = list(rows)
     for row in found:
         if row.resource == GPU_HOURS:
@@ -93,7 +107,7 @@ def with_hours(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quota]
 
 
 def without_limit(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quota]:
-    """Meters for those who used GPUs and have none among these."""
+    """Return meters for subjects with usage that have none among `rows`."""
     known = {(row.scope, row.subject_id) for row in rows if row.resource == GPU_HOURS}
     return [
         Quota(scope=scope, subject_id=subject, resource=GPU_HOURS, used=n)
@@ -103,7 +117,7 @@ def without_limit(rows: Iterable[Quota], hours: Mapping[Whose, int]) -> list[Quo
 
 
 def _running_now() -> Counter[Whose]:
-    """The part of it that what runs now has used so far."""
+    """Return the usage of running attempts in this month."""
     at = clock.now()
     used: Counter[Whose] = Counter()
     for (_org, scope, subject, month), n in by_month(
@@ -115,8 +129,11 @@ def _running_now() -> Counter[Whose]:
 
 
 def used_on(meters: Collection[Meter]) -> Counter[Meter]:
-    """GPU-milliseconds of the current month on these meters. Two statements, what runs first: what ends meanwhile is counted twice for
-    this moment, and nothing starts by an hour that was seen in neither."""
+    """Return GPU-milliseconds of the current month on these meters.
+
+    Two queries, running attempts first: an attempt that ends in between is counted twice for a
+    moment, but never missed.
+    """
     org_ids, at = {meter.org_id for meter in meters}, clock.now()
     runs = by_month(_running[0](org_ids, at) if _running else ())
     used = Counter(

@@ -1,4 +1,4 @@
-"""What was kept free for people is kept free no longer once they leave the organization."""
+"""End guarantees of users who leave the organization."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workspaces.quotas.reservations import lock, meter_of, standing_of, write
 
 
 def end_guarantees(org_id: UUID, users: Collection[UUID], *, by: str) -> None:
-    """In the caller's transaction. Their limits stay: what they run goes on."""
+    """Remove guarantees in the caller's transaction. Limits stay: running jobs continue."""
     of_theirs = Quota.objects.filter(
         org_id=org_id, scope=USER, subject_id__in=users, guaranteed__gt=0
     )
@@ -22,13 +22,13 @@ def end_guarantees(org_id: UUID, users: Collection[UUID], *, by: str) -> None:
         return
     rows = lock({*found, *(Meter(org_id, ORG, org_id, meter.resource) for meter in found)})
     theirs = [rows[meter] for meter in found]
-    _give_back(org_id, rows, theirs)
-    _tell(org_id, theirs, by)
+    _release(org_id, rows, theirs)
+    _record_event(org_id, theirs, by)
     Quota.objects.filter(id__in=[row.id for row in theirs]).update(guaranteed=0)
     hint("jobs.dispatch")
 
 
-def _give_back(org_id: UUID, rows: Mapping[Meter, Quota], theirs: Collection[Quota]) -> None:
+def _release(org_id: UUID, rows: Mapping[Meter, Quota], theirs: Collection[Quota]) -> None:
     whole = {
         resource: rows[Meter(org_id, ORG, org_id, resource)]
         for resource in {row.resource for row in theirs}
@@ -38,7 +38,7 @@ def _give_back(org_id: UUID, rows: Mapping[Meter, Quota], theirs: Collection[Quo
     write([(row, standing_of(row)) for row in whole.values()])
 
 
-def _tell(org_id: UUID, theirs: Collection[Quota], by: str) -> None:
+def _record_event(org_id: UUID, theirs: Collection[Quota], by: str) -> None:
     emails = dict(
         User.objects.filter(id__in={row.subject_id for row in theirs}).values_list("id", "email")
     )

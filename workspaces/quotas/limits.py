@@ -1,7 +1,8 @@
-"""How limits and guarantees add up. Pure: the planner, the pending answer and the hold of a reservation all ask this one module.
+"""Arithmetic of limits and guarantees. Pure: planner, pending reasons and holds share it.
 
-A guarantee of a team or a person is kept free inside the organization's limit while its owner does not use it: the organization's
-meter knows how much that is (`promised`), and an ask that stays within the asker's own guarantee takes it from there.
+A guarantee of a team or user is kept free within the organization's limit while it is unused:
+`promised` on the organization's meter is that amount. Requests within one's own guarantee are
+served from it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-GPU_HOURS = "gpu-hours"  # of a calendar month: used up by running, not held
-STORAGE = "storage"  # bytes of closed logs: held by what is kept, until it is deleted
+GPU_HOURS = "gpu-hours"  # of a calendar month: consumed by running, not held
+STORAGE = "storage"  # bytes of closed logs, held until they are deleted
 RESOURCE_UNITS = {
     "cpu": "cores",
     "memory": "bytes",
@@ -26,7 +27,7 @@ ORG, TEAM, USER = "org", "team", "user"
 
 @dataclass(frozen=True)
 class Meter:
-    """Which meter: scope, whose, of what."""
+    """The key of a meter: scope, subject and resource."""
 
     org_id: UUID
     scope: str
@@ -35,7 +36,10 @@ class Meter:
 
 
 class Standing(NamedTuple):
-    """How a meter stands. `promised` (the organization's meters only): what is kept free for guarantees that are not used."""
+    """The state of a meter.
+
+    `promised` (only on meters of the organization): what is kept free for unused guarantees.
+    """
 
     used: int = 0
     limit: int | None = None
@@ -44,15 +48,15 @@ class Standing(NamedTuple):
 
     @property
     def idle(self) -> int:
-        """How much of its guarantee is not used."""
+        """Return the unused part of the guarantee."""
         return max(self.guaranteed - self.used, 0)
 
     def limited(self, limit: int | None) -> Standing:
-        """With another limit."""
+        """Return a copy with another limit."""
         return self._replace(limit=limit)
 
     def moved(self, amount: int, freed: int = 0) -> Standing:
-        """After so much more (or less) is held, of which `freed` came out of guarantees."""
+        """Return a copy with `amount` more (or less) held, `freed` of it from guarantees."""
         return self._replace(used=self.used + amount, promised=self.promised - freed)
 
 
@@ -61,21 +65,23 @@ Amounts = Mapping[Meter, int]
 
 
 def unit_of(resource: str) -> str:
-    """The unit people read: cpu is stored in thousandths and shown in cores."""
+    """Return the display unit: cpu is stored in thousandths and shown in cores."""
     return RESOURCE_UNITS[resource.partition(".")[0]]
 
 
 def judged(resources: Mapping[str, int]) -> Mapping[str, int]:
-    """What is asked of limits before this may start. Whoever starts something asks for the first byte of its log, too: who keeps as much as
-    they may has no room for it. Whoever asks for GPUs asks for their first moment: GPU-hours that are used up
-    have no room for it."""
+    """Return the resources to check before a start.
+
+    Adds a first byte of log, so that a full storage limit blocks starts, and for GPUs a first
+    millisecond, so that used-up GPU-hours do.
+    """
     return {**resources, **({GPU_HOURS: 1} if resources.get("gpu") else {}), STORAGE: 1}
 
 
 def meters(
     org_id: UUID, team_id: UUID, user_id: UUID, resources: Mapping[str, int]
 ) -> dict[Meter, int]:
-    """The meters that a hold of these resources moves, with the amounts: the person's, the team's, the organization's."""
+    """Return the amount to hold on each meter: the user's, the team's and the organization's."""
     subjects = ((USER, user_id), (TEAM, team_id), (ORG, org_id))
     return {
         Meter(org_id, scope, subject, resource): amount
@@ -86,7 +92,7 @@ def meters(
 
 
 def refusal(standings: Standings, amounts: Amounts) -> Meter | None:
-    """The first meter that has no room for its amount; None when all have."""
+    """Return the first meter without room for its amount, or None."""
     return next(
         (
             meter
@@ -112,7 +118,7 @@ def _has_room(
 
 
 def freed_by(meter: Meter, standings: Standings, amounts: Amounts) -> int:
-    """How much of what an organization's meter keeps for guarantees these amounts take up, or give back where they are below 0."""
+    """Return how much of the promised amount is taken by these amounts, or given back if negative."""
     if meter.scope != ORG:
         return 0
     return sum(
@@ -127,7 +133,7 @@ def freed_by(meter: Meter, standings: Standings, amounts: Amounts) -> int:
 
 
 def after(standings: Standings, amounts: Amounts) -> dict[Meter, Standing]:
-    """How these meters stand once the amounts are held; those not known are left out."""
+    """Return the meters after the amounts are held, without unknown ones."""
     return {
         meter: now.moved(amount, freed_by(meter, standings, amounts))
         for meter, amount in (amounts.items() if standings else ())

@@ -1,4 +1,4 @@
-"""Who asked for a higher limit is told by e-mail what was decided; the page says so too."""
+"""Mail the decision on a request for a higher limit. The page shows it too."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from workspaces.organizations.invitation_links import can_mail, one_line
 from workspaces.quotas.request_selectors import request_row
 
 log = logging.getLogger(__name__)
-_TOLD = {QuotaRequest.State.APPROVED: "approved", QuotaRequest.State.DECLINED: "declined"}
+_OUTCOMES = {QuotaRequest.State.APPROVED: "approved", QuotaRequest.State.DECLINED: "declined"}
 
 
 def tell_asker(row: QuotaRequest, org: Organization) -> bool:
-    """After the commit. False where nothing was sent: withdrawn by themselves, no mail server, or it failed."""
-    word = _TOLD.get(QuotaRequest.State(row.state))
+    """Mail the decision and return whether that worked. Call after the commit.
+
+    Nothing is sent for withdrawn requests or without a mail server.
+    """
+    word = _OUTCOMES.get(QuotaRequest.State(row.state))
     if (
         word is None
         or not can_mail()
@@ -39,7 +42,7 @@ def tell_asker(row: QuotaRequest, org: Organization) -> bool:
             None,
             [row.asker.email],
         )
-    except OSError as error:  # SMTP's own errors are OSErrors, too
-        log.warning("a decision could not be sent: %s", error)
+    except OSError as error:  # includes SMTP errors
+        log.warning("could not send a decision: %s", error)
         return False
     return True

@@ -1,4 +1,4 @@
-"""Reading requests for higher limits."""
+"""Read requests for higher limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ MOST = 100
 
 
 def requests_for(actor: Actor) -> list[QuotaRequest]:
-    """One's own, and everybody's for those who set limits: what is open first, the oldest of it first, then what was decided last."""
+    """Return one's own requests, or all for those who set limits.
+
+    Open ones first, oldest first, then the latest decisions.
+    """
     rows = QuotaRequest.objects.select_related("asker")
     if not actor.may(Permission.QUOTAS_WRITE):
         rows = rows.filter(asker_id=actor.user_id)
@@ -26,7 +29,7 @@ def requests_for(actor: Actor) -> list[QuotaRequest]:
 
 
 def request_row(row: QuotaRequest) -> dict[str, Any]:
-    """As the API shows it, in the unit people read."""
+    """Return a request as shown by the API, in display units."""
     return {
         "id": row.id,
         "asker": row.asker.email,

@@ -1,4 +1,7 @@
-"""Asking for a higher limit, and deciding: whoever may set limits may approve, and approving sets the limit in the same transaction."""
+"""Request higher limits and decide on requests.
+
+Whoever may set limits may approve; approving sets the limit in the same transaction.
+"""
 
 from __future__ import annotations
 
@@ -31,20 +34,21 @@ def ask_for_more(
     why: str = "",
     job: int | None = None,
 ) -> QuotaRequest:
-    """A higher limit of one's own, of a team that one submits to, or of the organization. Raises InvalidInput, NotFound, NotPermitted,
-    Conflict (asked already, or enough already)."""
+    """Request a higher limit for oneself, one of one's teams, or the organization.
+
+    Raises InvalidInput, NotFound, NotPermitted, and Conflict if already requested or sufficient.
+    """
     assert actor.user_id is not None
     meter = next(iter(meters_of(org, [Wanted(scope, subject, resource)])))
-    _check_whose(actor, scope, meter.subject_id)
+    _check_subject(actor, scope, meter.subject_id)
     wanted = amount_of(resource, amount, "amount") or 0
     now = Quota.objects.filter(scope=scope, subject_id=meter.subject_id, resource=resource).first()
     if now is None or now.limit is None:
-        raise Conflict(_("There is no such limit, so nothing has to be raised."))
+        raise Conflict(_("There is no such limit, so there is nothing to raise."))
     if wanted <= now.limit:
         raise InvalidInput.at(
             "amount",
-            _("must be above the limit as it is, %(limit)g")
-            % {"limit": shown(resource, now.limit)},
+            _("must be above the current limit, %(limit)g") % {"limit": shown(resource, now.limit)},
         )
     try:
         with transaction.atomic():
@@ -61,9 +65,9 @@ def ask_for_more(
             )
     except IntegrityError as error:
         raise Conflict(
-            _("You have asked for this already, and nobody has decided yet. Withdraw that first.")
+            _("You have already requested this, and it is still open. Withdraw that request first.")
         ) from error
-    _tell("quota.requested", actor, row, {"limit": now.limit}, {"limit": wanted})
+    _record_event("quota.requested", actor, row, {"limit": now.limit}, {"limit": wanted})
     return row
 
 
@@ -71,8 +75,12 @@ def ask_for_more(
 def decide_request(
     *, actor: Actor, org: Organization, request_id: UUID, do: str, word: str = ""
 ) -> QuotaRequest:
-    """`approve` sets the limit (a limit that is enough by now stays), `decline` does not; both with a word for the asker. `withdraw` is
-    the asker's own. Raises InvalidInput, NotFound, NotPermitted, Conflict (decided already)."""
+    """Approve, decline or withdraw a request.
+
+    `approve` sets the limit unless it is sufficient by now; both decisions take a message. Only the
+    requester may `withdraw`. Raises InvalidInput, NotFound, NotPermitted, and Conflict if already
+    decided.
+    """
     row = QuotaRequest.objects.select_for_update().filter(id=request_id).first()
     if row is None:
         raise NotFound(_("There is no such request."))
@@ -82,7 +90,7 @@ def decide_request(
     is_own = do == "withdraw" and row.asker_id == actor.user_id
     authorize(actor, Permission.QUOTAS_READ if is_own else Permission.QUOTAS_WRITE)
     if row.state != State.OPEN:
-        raise Conflict(_("This was decided already."))
+        raise Conflict(_("This request was decided already."))
     row.state, row.decided_at, row.decided_by, row.word = (
         states[do],
         clock.now(),
@@ -92,7 +100,7 @@ def decide_request(
     row.save(update_fields=["state", "decided_at", "decided_by", "word"])
     if do == "approve":
         _raise_limit(actor, org, row)
-    _tell(
+    _record_event(
         f"quota.request_{row.state}",
         actor,
         row,
@@ -116,8 +124,8 @@ def _raise_limit(actor: Actor, org: Organization, row: QuotaRequest) -> None:
         )
 
 
-def _check_whose(actor: Actor, scope: str, subject_id: UUID) -> None:
-    """Raises NotPermitted, NotFound."""
+def _check_subject(actor: Actor, scope: str, subject_id: UUID) -> None:
+    """Check that one may request for this subject. Raises NotPermitted, NotFound."""
     if scope == "team":
         authorize(actor, Permission.JOBS_SUBMIT, Team.objects.get(id=subject_id))
     elif scope == "user" and subject_id != actor.user_id:
@@ -130,7 +138,7 @@ def _clean(text: str) -> str:
     return "".join(c for c in text.strip() if c.isprintable() or c == "\n")[:500]
 
 
-def _tell(
+def _record_event(
     kind: str, actor: Actor, row: QuotaRequest, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     record(

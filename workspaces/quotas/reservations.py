@@ -1,5 +1,8 @@
-"""Holding and settling resources. Who moves meters locks them first, all in one order, and looks at what it locked: no two
-admissions can take the same last GPU, nor what is kept for somebody's guarantee."""
+"""Hold and settle resources on meters.
+
+Meters are locked in one order before they are read, so that concurrent admissions cannot take the
+same last GPU, or another's guarantee.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,15 @@ __all__ = ["Meter", "count", "hold", "meters", "settle", "standing_of", "unit_of
 
 @transaction.atomic(savepoint=False)
 def hold(amounts: Amounts) -> Meter | None:
-    """Take all of these or none; the meter that refused, else None. Two statements, however many meters: lock, and write. The
-    caller's transaction keeps them locked until it ends."""
+    """Hold all amounts or none. Returns the meter without room, else None.
+
+    Two queries for any number of meters. They stay locked until the caller's transaction ends.
+    """
     _ensure(amounts)
     rows = _locked(amounts)
     if len(rows) < len(amounts):
-        _make(
-            meter for meter in amounts if meter not in rows
-        )  # gone with its database (a restore, a test)
+        # The cached rows are gone, as after a restore or in a test
+        _make(meter for meter in amounts if meter not in rows)
         rows = _locked(amounts)
     refused = refusal({meter: standing_of(row) for meter, row in rows.items()}, amounts)
     if refused is None:
@@ -33,30 +37,36 @@ def hold(amounts: Amounts) -> Meter | None:
 
 @transaction.atomic(savepoint=False)
 def settle(amounts: Amounts) -> None:
-    """Give back. The caller has flipped the attempt's `is_held` in the same transaction, so nothing is given back twice."""
+    """Release amounts.
+
+    The caller has cleared `is_held` of the attempt in the same transaction, so that nothing is
+    released twice.
+    """
     _move(_locked(amounts), {meter: -amount for meter, amount in amounts.items()})
 
 
 @transaction.atomic(savepoint=False)
 def count(amounts: Amounts) -> None:
-    """Add what is held whether there is room or not: it is there already. The caller has written down in the same transaction that it is
-    counted, so it is counted once; `settle` gives it back."""
+    """Hold amounts even beyond the limit: they are already in use.
+
+    The caller marks them as counted in the same transaction; `settle` releases them.
+    """
     if amounts:
         _move(lock(amounts), amounts)
 
 
 def standing_of(row: Quota) -> Standing:
-    """A row as the rules see it."""
+    """Return the state of a row."""
     return Standing(row.used, row.limit, row.guaranteed, row.promised)
 
 
 def meter_of(row: Quota) -> Meter:
-    """Whose row it is."""
+    """Return the key of a row."""
     return Meter(row.org_id, row.scope, row.subject_id, row.resource)
 
 
 def _locked(wanted: Iterable[Meter]) -> dict[Meter, Quota]:
-    """Nobody else moves these until the transaction ends. Everybody locks in the order of ids, so that no two wait in a ring."""
+    """Lock rows until the transaction ends, in order of their ids to avoid deadlocks."""
     asked = set(wanted)
     rows = (
         Quota.objects.select_for_update()
@@ -71,13 +81,13 @@ def _locked(wanted: Iterable[Meter]) -> dict[Meter, Quota]:
 
 
 def _move(rows: Mapping[Meter, Quota], amounts: Amounts) -> None:
-    """Write what the locked rows hold from now on."""
+    """Write what locked rows hold."""
     moved = after({meter: standing_of(row) for meter, row in rows.items()}, amounts)
     write([(rows[meter], now) for meter, now in moved.items()])
 
 
 def write(standings: Iterable[tuple[Quota, Standing]]) -> None:
-    """`used` and `promised` of rows that the caller has locked, in one statement."""
+    """Write `used` and `promised` of rows locked by the caller, in one query."""
     rows = [(row.pk, now.used, now.promised) for row, now in standings]
     if not rows:
         return
@@ -101,7 +111,7 @@ def _plain(pk: Any) -> Any:
 
 
 def lock(wanted: Iterable[Meter]) -> dict[Meter, Quota]:
-    """The rows of these meters, made where they are not there yet, and locked until the transaction ends."""
+    """Return the rows of meters, created if missing, and locked until the transaction ends."""
     meters_wanted = list(wanted)
     _make(meters_wanted)
     return _locked(meters_wanted)
@@ -111,7 +121,7 @@ _known: set[tuple[str, Meter]] = set()
 
 
 def _ensure(wanted: Iterable[Meter]) -> None:
-    """Make the rows that are not there yet; remembered per process and database, for rows of quotas are never deleted."""
+    """Create missing rows. Cached per process and database, because rows are never deleted."""
     database = str(connection.settings_dict["NAME"])
     fresh = [m for m in wanted if (database, m) not in _known]
     if not fresh:
@@ -131,5 +141,5 @@ def _make(fresh: Iterable[Meter]) -> None:
 
 
 def _order(meter: Meter) -> tuple[str, str, str]:
-    """One order for everybody, so that two who make the same rows never wait for each other in a ring."""
+    """Order rows to avoid deadlocks between concurrent inserts."""
     return (str(meter.subject_id), meter.scope, meter.resource)

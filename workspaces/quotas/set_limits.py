@@ -1,4 +1,4 @@
-"""Limits and guarantees, set many at once: all of them or none, as one fact with what was before and after."""
+"""Set many limits and guarantees atomically, with one event of the values before and after."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from workspaces.models import Membership, Organization, Quota, Team, User
 from workspaces.quotas.limits import GPU_HOURS, ORG, RESOURCE_UNITS, USER, Meter
 from workspaces.quotas.reservations import lock, standing_of, write
 
-MOST = 2000  # changes at once
-RESOURCES = 50  # that they are about: their meters stay locked meanwhile
-COUNTED = 2**63  # what a meter cannot hold
+MOST = 2000  # changes per request
+RESOURCES = 50  # resources per request: their meters are locked meanwhile
+COUNTED = 2**63  # exceeds the column
 
 
 class _Keep:
-    """As it is."""
+    """Marks a value that is not changed."""
 
 
 KEEP: Final = _Keep()
@@ -34,7 +34,10 @@ KEEP: Final = _Keep()
 
 @dataclass(frozen=True)
 class Wanted:
-    """One change, in the units people read. `limit` None: no limit; `guaranteed` None: nothing; KEEP leaves it as it is."""
+    """One change, in display units.
+
+    `limit` None: no limit; `guaranteed` None: no guarantee; KEEP leaves a value unchanged.
+    """
 
     scope: str
     subject: str
@@ -53,7 +56,7 @@ def set_quota(
     limit: float | _Keep | None = KEEP,
     guaranteed: float | _Keep | None = KEEP,
 ) -> Quota:
-    """Set or lift one limit, and its guarantee. Raises InvalidInput, NotFound, NotPermitted."""
+    """Set or remove a limit and its guarantee. Raises InvalidInput, NotFound, NotPermitted."""
     return set_quotas(
         actor=actor, org=org, changes=[Wanted(scope, subject, resource, limit, guaranteed)]
     )[0]
@@ -61,34 +64,39 @@ def set_quota(
 
 @transaction.atomic
 def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> list[Quota]:
-    """All of these or none. What runs is never stopped by it. Raises InvalidInput (naming the change), NotFound, NotPermitted."""
+    """Set all of these or none. Running jobs are never stopped.
+
+    Raises InvalidInput naming the faulty change, NotFound, NotPermitted.
+    """
     authorize(actor, Permission.QUOTAS_WRITE)
     found = meters_of(org, changes)
     rows = lock({*found, *(Meter(org.id, ORG, org.id, meter.resource) for meter in found)})
     before = {meter: standing_of(row) for meter, row in rows.items()}
     for meter, change in found.items():
         _apply(rows[meter], change)
-    _check(rows)
-    _keep_promises(org, rows, before)
+    _check_guarantees(rows)
+    _update_promised(org, rows, before)
     Quota.objects.bulk_update([rows[meter] for meter in found], ["limit", "guaranteed"])
-    _tell(actor, org, [(change, before[meter], rows[meter]) for meter, change in found.items()])
+    _record_event(
+        actor, org, [(change, before[meter], rows[meter]) for meter, change in found.items()]
+    )
     hint("jobs.dispatch")
     return [rows[meter] for meter in found]
 
 
 def meters_of(org: Organization, changes: Sequence[Wanted]) -> dict[Meter, Wanted]:
-    """Which meters these are about. Raises InvalidInput, NotFound."""
+    """Return the meters of these changes. Raises InvalidInput, NotFound."""
     if not 0 < len(changes) <= MOST:
-        raise InvalidInput.at("changes", f"must be 1 to {MOST}")
+        raise InvalidInput.at("changes", f"must have 1 to {MOST} entries")
     subjects = _subjects(org, {(change.scope, change.subject) for change in changes})
     if len({change.resource for change in changes}) > RESOURCES:
-        raise InvalidInput.at("changes", f"must be about {RESOURCES} resources at most")
+        raise InvalidInput.at("changes", f"must be about at most {RESOURCES} resources")
     found: dict[Meter, Wanted] = {}
     for change in changes:
         check_resource(change.resource)
         meter = Meter(org.id, change.scope, subjects[change.scope, change.subject], change.resource)
         if meter in found:
-            raise InvalidInput.at("changes", f"name {_name(change)} twice")
+            raise InvalidInput.at("changes", f"contains {_name(change)} twice")
         found[meter] = change
     return found
 
@@ -101,7 +109,7 @@ def _apply(row: Quota, change: Wanted) -> None:
         if row.guaranteed and row.resource == GPU_HOURS:
             raise InvalidInput.at(
                 "guaranteed",
-                "is of what is held at once: GPU-hours are used up, and nothing can be kept free of them",
+                "is not possible here: GPU-hours are used up and cannot be kept free",
             )
         if row.guaranteed and row.scope == ORG:
             raise InvalidInput.at(
@@ -113,7 +121,7 @@ def _apply(row: Quota, change: Wanted) -> None:
 
 
 def _by_resource(rows: Mapping[Meter, Quota]) -> dict[str, list[tuple[Meter, Quota]]]:
-    """Those of teams and people."""
+    """Group the meters of teams and users by resource."""
     found: dict[str, list[tuple[Meter, Quota]]] = {meter.resource: [] for meter in rows}
     for meter, row in rows.items():
         if meter.scope != ORG:
@@ -121,8 +129,8 @@ def _by_resource(rows: Mapping[Meter, Quota]) -> dict[str, list[tuple[Meter, Quo
     return found
 
 
-def _check(rows: Mapping[Meter, Quota]) -> None:
-    """No more is guaranteed than the organization may hold."""
+def _check_guarantees(rows: Mapping[Meter, Quota]) -> None:
+    """Check that guarantees do not exceed the organization's limits."""
     inside = _by_resource(rows)
     for meter, row in rows.items():
         if meter.scope != ORG or row.limit is None:
@@ -137,15 +145,17 @@ def _check(rows: Mapping[Meter, Quota]) -> None:
         if (total := others + sum(r.guaranteed for r in ours)) > row.limit:
             raise InvalidInput.at(
                 "guaranteed",
-                f"{shown(meter.resource, total):g} {meter.resource} would be guaranteed in total, "
-                f"and the organization's limit is {shown(meter.resource, row.limit):g}",
+                (
+                    f"{shown(meter.resource, total):g} {meter.resource} would be guaranteed in total; "
+                    f"the organization's limit is {shown(meter.resource, row.limit):g}"
+                ),
             )
 
 
-def _keep_promises(
+def _update_promised(
     org: Organization, rows: Mapping[Meter, Quota], before: Mapping[Meter, Any]
 ) -> None:
-    """What the organization's meters keep free follows the guarantees."""
+    """Update what the organization's meters keep free for guarantees."""
     changed, inside = [], _by_resource(rows)
     for meter, row in rows.items():
         if meter.scope == ORG:
@@ -154,14 +164,16 @@ def _keep_promises(
             )
             if row.promised >= COUNTED:
                 raise InvalidInput.at(
-                    "guaranteed", f"{meter.resource} would be more than can be counted in total"
+                    "guaranteed", f"{meter.resource} would exceed the countable maximum"
                 )
             changed.append((row, standing_of(row)))
     write(changed)
 
 
-def _tell(actor: Actor, org: Organization, changed: Sequence[tuple[Wanted, Any, Quota]]) -> None:
-    """In the units of storage, as they always were: cpu in thousandths."""
+def _record_event(
+    actor: Actor, org: Organization, changed: Sequence[tuple[Wanted, Any, Quota]]
+) -> None:
+    """Record an event in units of storage: cpu in thousandths."""
     names = [_name(change) for change, _, _ in changed]
     record(
         Fact(
@@ -191,12 +203,12 @@ def _name(change: Wanted) -> str:
 
 
 def shown(resource: str, amount: int) -> float:
-    """In the unit people read."""
+    """Return an amount in the display unit."""
     return amount / scale if (scale := scale_of(resource)) > 1 else amount
 
 
 def check_resource(resource: str) -> None:
-    """Raises InvalidInput for what nothing counts."""
+    """Check that the resource is countable. Raises InvalidInput."""
     kind, dot, model = resource.partition(".")
     if (
         kind not in RESOURCE_UNITS
@@ -211,7 +223,7 @@ def check_resource(resource: str) -> None:
 
 
 def amount_of(resource: str, amount: float | None, field: str) -> int | None:
-    """In the unit of storage. Raises InvalidInput."""
+    """Return an amount in the unit of storage. Raises InvalidInput."""
     if amount is None:
         return None
     scale = scale_of(resource)
@@ -219,21 +231,25 @@ def amount_of(resource: str, amount: float | None, field: str) -> int | None:
         raise InvalidInput.at(field, "must be a number not below 0, or null for none")
     if round(amount, 3 if scale > 1 else 0) != amount:
         raise InvalidInput.at(
-            field, "must have three decimals at most" if scale > 1 else "must be a whole number"
+            field, "must have at most three decimals" if scale > 1 else "must be a whole number"
         )
     return round(amount * scale) if scale > 1 else int(amount)
 
 
 def _subjects(org: Organization, wanted: set[tuple[str, str]]) -> dict[tuple[str, str], UUID]:
-    """Whose, by scope and name; a statement for the teams and one for the people. Raises InvalidInput, NotFound."""
+    """Return subjects by scope and name: one query for teams, one for users.
+
+    Raises InvalidInput, NotFound.
+    """
     teams = dict(
         Team.objects.filter(
             slug__in=[name for scope, name in wanted if scope == "team"]
         ).values_list("slug", "id")
     )
+    # Includes former members
     known = Q(id__in=Membership.objects.values("user_id")) | Q(
         id__in=Quota.objects.filter(scope=USER).values("subject_id")
-    )  # also who left
+    )
     emails = [name.lower() for scope, name in wanted if scope == "user"]
     people = (
         dict(User.objects.filter(known, email__in=emails).values_list("email", "id"))

@@ -1,3 +1,5 @@
+"""Public service functions of organizations, access, credentials and quotas."""
+
 from workspaces.access.impersonation import act_as, stop_acting
 from workspaces.access.services import change_role, delete_role, make_role
 from workspaces.credentials.secrets import delete_secret, delete_version, set_secret

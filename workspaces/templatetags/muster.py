@@ -1,4 +1,4 @@
-"""What templates need to say amounts and times as people read them."""
+"""Template tags and filters to format amounts and times."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from portal.languages import sentences
 from workspaces.access.roles import role_facts
 
 register = template.Library()
-_EXACT = re.compile(
-    r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)"
-)  # a time as it is stored
-# The classes that colour a value, by the kind of the value, and the class of all other values.
+# A stored time
+_EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
+# Colour classes by kind and value, with the class of all other values.
 _CLASSES = {
     "access": ({"taken": "failed", "given": "succeeded", "clash": "unknown"}, "starting"),
     "announcement": ({"trouble": "bad", "warning": "warn"}, ""),
@@ -39,13 +38,16 @@ _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
 
 @register.simple_tag
 def once() -> SafeString:
-    """In a form whose answer shows a secret: sent again, it is known again (`workspaces.web.one_time_forms`)."""
+    """Render a token that detects resubmission of a form (`workspaces.web.one_time_forms`).
+
+    For forms whose response shows a secret.
+    """
     return format_html('<input type="hidden" name="once" value="{}">', secrets.token_urlsafe(16))
 
 
 @register.simple_tag
 def query(**params: Any) -> str:
-    """Return the query string of the parameters that are set: "?team=vision&state=running", or ""."""
+    """Return the query string of the set parameters: "?team=vision&state=running", or ""."""
     kept = {name: value for name, value in params.items() if value not in ("", None)}
     return "?" + urlencode(kept, safe=",") if kept else ""
 
@@ -59,13 +61,13 @@ def css_class(value: str, kind: str) -> str:
 
 @register.filter
 def bare(field: Any) -> SafeString:
-    """A field of a form of allauth's without the placeholder, which repeats the label above it."""
+    """Render an allauth field without its placeholder, which repeats the label."""
     return SafeString(field.as_widget(attrs={"placeholder": False}))
 
 
 @register.filter
 def amount(value: Any, unit: str = "") -> str:
-    """A number with its unit: "12.5 GiB", "4 cores", "3 GPUs"."""
+    """Format a number with its unit: "12.5 GiB", "4 cores", "3 GPUs"."""
     if value is None:
         return "–"
     if unit == "bytes":
@@ -77,7 +79,7 @@ def amount(value: Any, unit: str = "") -> str:
 
 @register.filter
 def size(value: Any) -> str:
-    """Bytes in binary units."""
+    """Format bytes in binary units."""
     for name, step in _STEPS:
         if abs(value) >= step:
             return f"{value / step:.1f}".removesuffix(".0") + f" {name}"
@@ -86,7 +88,7 @@ def size(value: Any) -> str:
 
 @register.filter
 def allocation(resources: dict[str, Any]) -> str:
-    """What a job has: "4 CPU, 8 GiB, 2 H100"."""
+    """Format the resources of a job: "4 CPU, 8 GiB, 2 H100"."""
     parts = [f"{floatformat(resources['cpus'], '-1')} CPU"]
     if resources.get("memory"):
         parts.append(size(resources["memory"]))
@@ -97,7 +99,7 @@ def allocation(resources: dict[str, Any]) -> str:
 
 @register.filter
 def node_counts(nodes: dict[str, int]) -> str:
-    """How many nodes are in each state: "14 ready, 1 drained, 1 down"."""
+    """Format the number of nodes in each state: "14 ready, 1 drained, 1 down"."""
     counts = [(nodes["drained"], _("drained")), (nodes["down"], _("down"))]
     ready = f"{floatformat(nodes['ready'], '0g')} {_('ready')}"
     return ", ".join([ready, *(f"{n} {word}" for n, word in counts if n)])
@@ -105,13 +107,16 @@ def node_counts(nodes: dict[str, int]) -> str:
 
 @register.filter
 def lines(values: Any) -> str:
-    """One value a line, each line ended."""
+    """Join values, ending each with a newline."""
     return "".join(f"{value}\n" for value in values)
 
 
 @register.filter
 def cells(gpus: Any) -> SafeString:
-    """A node's GPUs as small squares, those in use filled; by one filter, since a page shows hundreds."""
+    """Render a node's GPUs as squares, those in use filled.
+
+    One filter instead of a template, as a page shows hundreds.
+    """
     return format_html_join(
         "",
         '<i class="{}" title="{}: {}"></i>',
@@ -121,19 +126,19 @@ def cells(gpus: Any) -> SafeString:
 
 @register.filter
 def ago(value: Any) -> SafeString:
-    """A time that ticks in the page, with the absolute one on hover."""
+    """Render a relative time that updates in the page, with the absolute time on hover."""
     return _time(value, "ago")
 
 
 @register.filter
 def since(value: Any) -> SafeString:
-    """How long since then, ticking."""
+    """Render the duration since a time, updating in the page."""
     return _time(value, "span")
 
 
 @register.filter
 def between(start: Any, end: Any) -> str:
-    """A duration: "2h 04m"."""
+    """Format a duration: "2h 04m"."""
     if not start or not end:
         return ""
     return span((_instant(end) - _instant(start)).total_seconds())
@@ -141,7 +146,7 @@ def between(start: Any, end: Any) -> str:
 
 @register.filter
 def span(seconds: Any) -> str:
-    """Seconds as "4 s", "12 min", "2h 04m", "3d 02h"."""
+    """Format seconds: "4 s", "12 min", "2h 04m", "3d 02h"."""
     s = int(seconds or 0)
     if s < 90:
         return pgettext("js", "{n} s").format(
@@ -156,19 +161,19 @@ def span(seconds: Any) -> str:
 
 @register.filter
 def words(text: str) -> str:
-    """Words of ours that come from Python in English, in the reader's language."""
+    """Translate English text that comes from Python."""
     return sentences.told(str(text)) if text else ""
 
 
 @register.filter
 def role(slug: str, kind: str) -> str:
-    """What people call a built-in role of an organization ("org") or a team; one of an organization's own making by its short name."""
+    """Return the display name of a built-in organization ("org") or team role, else the slug."""
     return sentences.told(role_facts(kind, slug, {}).title)
 
 
 @register.filter
 def told(data: dict[str, Any]) -> str:
-    """What an event says, in one line: details, and what changed."""
+    """Summarize the data of an event in one line: details and changes."""
     details = [
         f"{d['name']} {d['value']}"
         for d in details_of(data)
@@ -185,13 +190,13 @@ def told(data: dict[str, Any]) -> str:
 
 @register.filter
 def get(mapping: dict[str, Any], key: str) -> Any:
-    """A value of a mapping by a key that is no identifier."""
+    """Look up a key that is not an identifier."""
     return mapping.get(key) or {"value": None}
 
 
 @register.filter
 def class_name(resource: str) -> str:
-    """What stands before a meter: "CPU", "GPU (h100)", "Memory"."""
+    """Return the label of a meter: "CPU", "GPU (h100)", "Memory"."""
     kind, _dot, model = resource.partition(".")
     name = {
         "cpu": "CPU",
@@ -206,7 +211,7 @@ def class_name(resource: str) -> str:
 
 @register.simple_tag
 def fill_class(quota: dict[str, Any]) -> str:
-    """How full a meter is, for its colour."""
+    """Return the colour class of a meter by its usage."""
     share = quota["used"] / quota["limit"] if quota["limit"] else 1
     return "is-full" if share >= 1 else "is-high" if share >= 0.8 else ""
 

@@ -1,4 +1,7 @@
-"""The HTTP door: one gate for every protocol. It says who acts (session or token), and enters the organization that the URL names."""
+"""Authenticate HTTP requests and set the tenant for every protocol.
+
+The actor comes from the session or an access token, the organization from the URL.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,15 @@ from workspaces.identity.sessions import renamed, seen
 from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope, request_scope
 
-_ORGS = "/api/v1/orgs/"
-_OTHERS = ("/identity/", "/scim/")  # where the header is for the protocol behind
+_ORG_PREFIX = "/api/v1/orgs/"
+_OTHER_PROTOCOLS = ("/identity/", "/scim/")  # here the header belongs to the protocol itself
 
 
 class TenancyMiddleware:
-    """Sets `request.actor` (None for nobody), and for a URL with an `org` part `request.org` and the scope."""
+    """Set `request.actor`, and `request.org` and the tenant scope for URLs with an `org` part.
+
+    `request.actor` is None for anonymous requests.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
@@ -52,7 +58,11 @@ class TenancyMiddleware:
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        """Enter the organization before the view runs; strangers get 404, nobody gets the sign-in page (401 for the API)."""
+        """Enter the organization before the view runs.
+
+        Non-members get 404. Anonymous requests are redirected to the sign-in page, or get 401 from
+        the API.
+        """
         slug = kwargs.pop("org", None)
         if slug is None:
             return None
@@ -93,9 +103,14 @@ def enter(request: HttpRequest, slug: str) -> Organization:
 
 
 def actor_from(request: HttpRequest) -> Actor | None:
-    """By Authorization header if there is one, else by session. A wrong token is an error, never "nobody"."""
+    """Return the actor of a request, from its Authorization header or else from its session.
+
+    Raises NotAuthenticated for an invalid token; it never falls back to the session.
+    """
     header = (
-        "" if request.path_info.startswith(_OTHERS) else request.headers.get("Authorization", "")
+        ""
+        if request.path_info.startswith(_OTHER_PROTOCOLS)
+        else request.headers.get("Authorization", "")
     )
     if header:
         raw = _token_in(header)
@@ -106,7 +121,7 @@ def actor_from(request: HttpRequest) -> Actor | None:
         )
         if entry is None:
             raise NotAuthenticated(
-                "This access token is unknown, expired or revoked. Make a new one on the Tokens page."
+                "This access token is invalid, expired or revoked. Create a new one on the Tokens page."
             )
         request.entry = entry  # type: ignore[attr-defined]
         return entry.actor
@@ -116,25 +131,26 @@ def actor_from(request: HttpRequest) -> Actor | None:
         forget_acting(request)
         end_overdue()
         raise
-    if person is not None and not seen(request, request.user.pk):  # type: ignore[arg-type]  # whose session it is, whoever they act as
+    # The session's owner, even when impersonating
+    if person is not None and not seen(request, request.user.pk):  # type: ignore[arg-type]
         request.user = AnonymousUser()
         return None
     return person
 
 
 def forget_acting(request: HttpRequest) -> None:
-    """From now on the session is its owner's again, under another key: what is open in it by the former one closes."""
+    """End an impersonation and rotate the session key, which closes its open connections."""
     if request.session.pop(ACTS_AS, None):
         renamed(request)
 
 
 def _org_in(path: str) -> str:
-    """The organization that an address of the API names; read here so that it is asked for together with the token."""
-    return path[len(_ORGS) :].partition("/")[0] if path.startswith(_ORGS) else ""
+    """Return the organization slug in an API path, so that it is queried together with the token."""
+    return path[len(_ORG_PREFIX) :].partition("/")[0] if path.startswith(_ORG_PREFIX) else ""
 
 
 def _token_in(header: str) -> str:
-    """Bearer TOKEN, or Basic user:TOKEN as docker and git send it."""
+    """Return the token of `Bearer TOKEN`, or of `Basic user:TOKEN` as sent by docker and git."""
     kind, _, rest = header.partition(" ")
     if kind.lower() == "bearer":
         return rest.strip()

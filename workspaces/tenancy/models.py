@@ -1,4 +1,4 @@
-"""Rows that belong to an organization."""
+"""Base classes for models whose rows belong to an organization."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ M = TypeVar("M", bound="TenantModel")
 
 
 class TenantQuerySet(models.QuerySet[M]):
-    """Writes of many rows are checked like those of one."""
+    """Check bulk writes against the tenant scope, as `TenantModel.save` does."""
 
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         rows = list(objs)
@@ -24,12 +24,16 @@ class TenantQuerySet(models.QuerySet[M]):
 
     def update(self, **fields: Any) -> int:
         if "org" in fields or "org_id" in fields:
-            raise NoScope("a row never moves to another organization")
+            raise NoScope("a row cannot be moved to another organization")
         return super().update(**fields)
 
 
 class TenantManager(models.Manager[M]):
-    """Every query begins here, so raising here cannot be walked around (deny-lists of methods can)."""
+    """Filter every query by the tenant scope.
+
+    All queries start at `get_queryset`, so this check cannot be bypassed as a list of denied
+    methods could.
+    """
 
     use_in_migrations = False
 
@@ -40,7 +44,7 @@ class TenantManager(models.Manager[M]):
 
 
 class TenantModel(models.Model):
-    """A row of one organization, invisible outside of it."""
+    """A row of one organization, invisible to others."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     org = models.ForeignKey("workspaces.Organization", on_delete=models.CASCADE, related_name="+")
@@ -61,8 +65,13 @@ class TenantModel(models.Model):
         return super().delete(*args, **kwargs)
 
     def check_scope(self) -> Self:
-        """Raises NoScope when this row belongs to another organization than the one entered."""
+        """Return self.
+
+        Raises NoScope if the row belongs to an organization other than the current one.
+        """
         scope = current()
         if scope.org_id is not None and self.org_id != scope.org_id:
-            raise NoScope(f"{type(self).__name__} of another organization than the one entered")
+            raise NoScope(
+                f"{type(self).__name__} belongs to another organization than the current one"
+            )
         return self

@@ -1,4 +1,4 @@
-"""The second wall: PostgreSQL itself shows rows of tenants only to who entered their organization (docs/design/security.md)."""
+"""Enforce tenant isolation in PostgreSQL with row-level security (docs/design/security.md)."""
 
 from __future__ import annotations
 
@@ -13,28 +13,27 @@ from workspaces.tenancy.models import TenantModel
 from workspaces.tenancy.scope import is_in_request, scope_or_none
 
 log = logging.getLogger(__name__)
-_PREFIX = "muster_org_"  # a policy of other words gets another number, so that it replaces this one
-_HERE = f"nullif(current_setting('{SETTING}', true), '')::uuid"
-_OWN = f"{_HERE} = '{EVERYWHERE}'::uuid OR org_id = {_HERE}"
+# When a policy's SQL changes, its number changes too, so that the old one is replaced
+_PREFIX = "muster_org_"
+_CURRENT = f"nullif(current_setting('{SETTING}', true), '')::uuid"
+_OWN_ROWS = f"{_CURRENT} = '{EVERYWHERE}'::uuid OR org_id = {_CURRENT}"
 
-# A TenantModel refuses to be read without a scope. Other tables with an organization are also the business of background loops and
-# commands, which enter none; a request without an organization sees none of their rows.
-_TENANT = {"muster_org_1": f"USING ({_OWN})"}
-_MIXED = {"muster_org_2": f"USING ({_OWN} OR {_HERE} = '{NO_REQUEST}'::uuid)"}
-_SHARED = {
-    "muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"
-}  # rows of no organization are everybody's to read
-_APPENDED = {
-    "muster_org_append_1": "FOR INSERT WITH CHECK (true)"
-}  # a sign-in is told in each organization of a person
-_FURTHER = {
+# A TenantModel cannot be read without a scope. Background loops and commands read the other tables
+# with an `org_id` without one; a request outside an organization sees none of their rows.
+_TENANT = {"muster_org_1": f"USING ({_OWN_ROWS})"}
+_SCOPE_OPTIONAL = {"muster_org_2": f"USING ({_OWN_ROWS} OR {_CURRENT} = '{NO_REQUEST}'::uuid)"}
+# Everybody may read rows that belong to no organization
+_SHARED = {"muster_org_shared_1": "FOR SELECT USING (org_id IS NULL)"}
+# A sign-in is recorded in every organization of the user
+_APPEND = {"muster_org_append_1": "FOR INSERT WITH CHECK (true)"}
+_EXTRA = {
     "workspaces_provider": _SHARED,
     "workspaces_announcement": _SHARED,
     "series_series": _SHARED,
-    "core_event": _APPENDED,
+    "core_event": _APPEND,
 }
 
-_STANDING = """
+_TABLE_POLICIES = """
 SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity, ARRAY(SELECT p.polname::text FROM pg_policy p WHERE p.polrelid = c.oid)
 FROM pg_class c WHERE c.oid = ANY (SELECT to_regclass(quote_ident(name)) FROM unnest(%s::text[]) AS name)
 """
@@ -42,10 +41,11 @@ _ROLES = """
 SELECT rolsuper OR rolcreaterole, EXISTS (SELECT FROM pg_roles WHERE rolname = %s), rolname = %s
 FROM pg_roles WHERE rolname = current_user
 """
-_STRONG = """
+_BYPASSES = """
 SELECT FROM pg_roles r WHERE r.rolname = %s AND (r.rolsuper OR r.rolbypassrls OR EXISTS (
   SELECT FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND pg_has_role(%s, c.relowner, 'MEMBER')))
 """
+# The role is portal.core.postgres.row_security.ROLE. Two servers may run this concurrently.
 _MAKE_ROLE = """
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'muster_rows') THEN
@@ -56,16 +56,17 @@ DO $$ BEGIN
     BEGIN EXECUTE format('GRANT %I TO muster_rows', current_user); EXCEPTION WHEN unique_violation OR internal_error THEN NULL; END;
   END IF;
 END $$
-"""  # the role is portal.core.postgres.row_security.ROLE; two servers that prepare at once may both come here
+"""
 
 
 def build() -> None:
-    """From now on each statement says where it works."""
+    """Make every statement of this process carry its tenant."""
     wall.place = place
     wall.tables = frozenset(tables())
 
 
 def place() -> str:
+    """Return the value of the tenant setting for the current scope."""
     scope = scope_or_none()
     if scope is None:
         return NOWHERE if is_in_request() else NO_REQUEST
@@ -73,30 +74,36 @@ def place() -> str:
 
 
 def policies() -> dict[str, dict[str, str]]:
-    """The policies of each table with an organization: their names and their SQL."""
+    """Return name and SQL of the policies of each table with an `org_id`."""
     found = {}
     for model in apps.get_models(include_auto_created=True):
         if any(field.column == "org_id" for field in model._meta.local_concrete_fields):
             table = model._meta.db_table
             found[table] = (
-                _TENANT if issubclass(model, TenantModel) else _MIXED | _FURTHER.get(table, {})
+                _TENANT
+                if issubclass(model, TenantModel)
+                else _SCOPE_OPTIONAL | _EXTRA.get(table, {})
             )
     return found
 
 
 def tables() -> list[str]:
-    """Every table with an organization."""
+    """Return every table with an `org_id`."""
     return sorted(policies())
 
 
 def before_migrating(using: str, **_: Any) -> None:
+    """Make rows of all tenants visible to migrations."""
     connection = connections[using]
     if connection.vendor == "postgresql":
         connection.open_wall()  # type: ignore[attr-defined]
 
 
 def after_migrating(using: str, **_: Any) -> None:
-    """Each tenant table that lacks the policy gets it, and who connects as superuser a role that is none. Safe to repeat."""
+    """Add missing policies, and create an unprivileged role if the connection is a superuser.
+
+    Idempotent.
+    """
     connection = connections[using]
     if connection.vendor != "postgresql":
         return
@@ -108,10 +115,10 @@ def after_migrating(using: str, **_: Any) -> None:
 
 
 def bare_tables(connection: Any) -> list[str]:
-    """Tables that lack row-level security or one of their policies."""
+    """Return the tables that lack row-level security or one of their policies."""
     wanted = policies()
     with connection.cursor() as cursor:
-        cursor.execute(_STANDING, [sorted(wanted)])
+        cursor.execute(_TABLE_POLICIES, [sorted(wanted)])
         return sorted(
             name
             for name, is_forced, has in cursor.fetchall()
@@ -121,6 +128,7 @@ def bare_tables(connection: Any) -> list[str]:
 
 
 def protect(connection: Any) -> None:
+    """Add missing policies, and create the unprivileged role for superuser connections."""
     with connection.cursor() as cursor:
         for table in bare_tables(connection):
             _protect_table(cursor, connection.ops.quote_name(table), table)
@@ -130,27 +138,33 @@ def protect(connection: Any) -> None:
             cursor.execute(_MAKE_ROLE)
         elif bypasses:
             log.warning(
-                "the database's user has BYPASSRLS: row-level security does not hold for it (ALTER ROLE … NOBYPASSRLS)"
+                "the database role has BYPASSRLS: row-level security does not apply to it (ALTER "
+                "ROLE … NOBYPASSRLS)"
             )
 
 
 def admit_role(connection: Any, role: str, password: str) -> str:
-    """Let a role that owns no table work with all of them; it is made if need be. Returns why row-level security could not hold
-    it, "" where it does."""
+    """Grant a non-owner role access to all tables, creating it if needed.
+
+    Returns why row-level security could not apply to it, or "".
+    """
     name = connection.ops.quote_name(role)
-    connection.open_wall()  # by the role itself, where it is a superuser
+    connection.open_wall()  # as the role itself, if it is a superuser
     with connection.cursor() as cursor:
         cursor.execute(_ROLES, [role, role])
         may_create, is_known, is_same = cursor.fetchone()
         if is_same:
-            return "is the one of MUSTER_MIGRATE_DATABASE_URL; they must be two"
+            return "is the role of MUSTER_MIGRATE_DATABASE_URL; they must differ"
         if not is_known and not may_create:
             return "does not exist, and the role of MUSTER_MIGRATE_DATABASE_URL may not create it (CREATE ROLE … LOGIN)"
         if not is_known:
             cursor.execute(f"CREATE ROLE {name} LOGIN PASSWORD %s", [password])
-        cursor.execute(_STRONG, [role, role])
+        cursor.execute(_BYPASSES, [role, role])
         if cursor.fetchone() is not None:
-            return "is a superuser, has BYPASSRLS, or owns tables: row-level security would not hold it. Reassign them (REASSIGN OWNED BY)"
+            return (
+                "is a superuser, has BYPASSRLS, or owns tables: row-level security would not apply "
+                "to it. Reassign them (REASSIGN OWNED BY)"
+            )
         cursor.execute("SELECT quote_ident(current_schema())")
         schema = cursor.fetchone()[0]
         cursor.execute(

@@ -1,5 +1,8 @@
-"""The tenant one works in. Entered at a door (HTTP, websocket, task, shell), it cannot be forgotten inside: without it,
-tenant rows refuse to be read or written."""
+"""The current tenant scope.
+
+Entry points (HTTP, websocket, task, shell) enter it. Tenant rows cannot be read or written without
+it.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,15 @@ from uuid import UUID
 
 
 class NoScope(RuntimeError):
-    """Tenant rows were reached without entering an organization: a bug of the caller, never shown to people."""
+    """Tenant rows were accessed outside a scope.
+
+    A bug of the caller, never shown to users.
+    """
 
 
 @dataclass(frozen=True)
 class Scope:
-    """`org_id` None means the whole platform; `why` says what for."""
+    """A tenant scope. `org_id` None means the whole platform; `why` gives the reason."""
 
     org_id: UUID | None
     why: str = ""
@@ -27,7 +33,7 @@ _in_request: ContextVar[bool] = ContextVar("in_request", default=False)
 
 
 def current() -> Scope:
-    """The scope one is in. Raises NoScope."""
+    """Return the current scope. Raises NoScope."""
     scope = _scope.get()
     if scope is None:
         raise NoScope(
@@ -37,18 +43,18 @@ def current() -> Scope:
 
 
 def scope_or_none() -> Scope | None:
-    """The scope one is in, None outside of all."""
+    """Return the current scope, or None."""
     return _scope.get()
 
 
 def is_in_request() -> bool:
-    """Whether a request is being answered here; False in background loops, tasks and commands."""
+    """Return whether a request is being handled: False in background loops, tasks and commands."""
     return _in_request.get()
 
 
 @contextmanager
 def request_scope() -> Iterator[None]:
-    """Mark that a request is being answered, so that without an organization no organization's row is visible."""
+    """Mark that a request is being handled: outside an organization it sees no tenant rows."""
     token = _in_request.set(True)
     try:
         yield
@@ -58,21 +64,24 @@ def request_scope() -> Iterator[None]:
 
 @contextmanager
 def org_scope(org_id: UUID) -> Iterator[Scope]:
-    """Work inside one organization; its rows alone are seen and written."""
+    """Limit reads and writes to the rows of one organization."""
     with _enter(Scope(org_id)) as scope:
         yield scope
 
 
 @contextmanager
 def platform_scope(why: str) -> Iterator[Scope]:
-    """Work across organizations (sweeps, sign-in). The reason is required so that each use can be found and judged."""
+    """Work across organizations, as sweeps and sign-in do.
+
+    The required reason makes each use easy to find and review.
+    """
     with _enter(Scope(None, why)) as scope:
         yield scope
 
 
 @contextmanager
 def no_scope() -> Iterator[None]:
-    """Leave whatever scope one is in. For doors that start afresh, and for tests."""
+    """Leave the current scope. For entry points that start afresh, and for tests."""
     token = _scope.set(None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Pages: what everybody is told at the top of each page."""
+"""Pages: announcements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workspaces.web.base import action, page
 
 @page(P.ORG_ADMIN, ("GET", "HEAD", "POST"))
 def announcements(request: Any) -> HttpResponse:
-    """Those that hold or will, making one, and withdrawing one."""
+    """List current and scheduled announcements, publish and withdraw them."""
     if request.method == "POST" and request.POST.get("do") == "withdraw":
         return action(
             request,
@@ -32,7 +32,7 @@ def announcements(request: Any) -> HttpResponse:
             ),
         )
     if request.method == "POST":
-        return action(request, request.path, _("That is announced."), lambda: _made(request))
+        return action(request, request.path, _("That is announced."), lambda: _announce(request))
     return render(
         request,
         "workspaces/announcements.html",
@@ -46,14 +46,14 @@ def announcements(request: Any) -> HttpResponse:
 
 @page(None, ("POST",))
 def dismiss_announcement(request: Any, announcement: UUID) -> HttpResponse:
-    """Not again in this session; back to where one was."""
+    """Hide an announcement for this session and return to the previous page."""
     dismiss(request.session, announcement)
     back = request.POST.get("back", "")
     is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith("/")
     return redirect(back if is_ours else f"/{request.org.slug}/")
 
 
-def _made(request: Any) -> None:
+def _announce(request: Any) -> None:
     given = request.POST
     announcement_services.announce(
         actor=request.actor,
@@ -66,7 +66,7 @@ def _made(request: Any) -> None:
 
 
 def _moment(given: Any, name: str) -> datetime | None:
-    """As a browser's field of date and time sends it; UTC, as the page says, unless it names its own offset."""
+    """Parse the value of a datetime-local input as UTC, unless it has its own offset."""
     text = given.get(name, "").strip()
     try:
         found = datetime.fromisoformat(text) if text else None

@@ -1,4 +1,4 @@
-"""The page of applications that sign people in through the portal. For operators."""
+"""Pages: applications that use Muster for sign-in. Operators only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workspaces.web.one_time_forms import free_if_it_fails, is_again
 
 @page(P.APPLICATIONS_READ, ("GET", "HEAD", "POST"))
 def applications(request: Any) -> HttpResponse:
-    """All of them, and writing one down: the secret is shown in this answer only."""
+    """List and register applications. The secret is shown once, in this response."""
     if request.method != "POST":
         return _shown(request)
     try:
@@ -47,7 +47,7 @@ def applications(request: Any) -> HttpResponse:
 
 @page(P.APPLICATIONS_WRITE, ("POST",))
 def application(request: Any, client: str) -> HttpResponse:
-    """Another name, other addresses, another secret, or away with it."""
+    """Edit or delete an application, or rotate its secret."""
     back, verb = f"/{request.org.slug}/applications", request.POST.get("verb", "")
     if verb == "renew":
         if is_again(request):

@@ -1,4 +1,7 @@
-"""Pages of the audit trail: an organization's, and the installation's for operators. What is asked for stands in the URL."""
+"""Pages: audit log of an organization, and of the installation for operators.
+
+Filters are in the URL.
+"""
 
 from __future__ import annotations
 
@@ -47,30 +50,30 @@ KINDS = (
 
 @page(P.AUDIT_READ, READ_WRITE)
 def trail(request: Any) -> HttpResponse:
-    """The organization's."""
+    """Show the organization's audit log."""
     return _page(request, request.org.id, f"/{request.org.slug}/audit")
 
 
 @page(P.AUDIT_PLATFORM, READ_WRITE)
 def installation(request: Any) -> HttpResponse:
-    """What belongs to no organization, and how every chain does."""
+    """Show the installation's events, and the state of every chain."""
     return _page(request, NO_ORG, f"/{request.org.slug}/audit/installation", chains=_chains)
 
 
 @page(P.AUDIT_READ)
 def export(request: Any) -> HttpResponse:
-    """The organization's as a file, by the filters of the page."""
+    """Export the organization's events with the filters of the page."""
     return _file(request, request.org.id)
 
 
 @page(P.AUDIT_PLATFORM)
 def export_installation(request: Any) -> HttpResponse:
-    """The installation's as a file."""
+    """Export the installation's events."""
     return _file(request, NO_ORG)
 
 
 def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpResponse:
-    if request.method == "POST" and (answer := _acted(request, chain, here)):
+    if request.method == "POST" and (answer := _handle_action(request, chain, here)):
         return answer
     asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
     kept, error, rows = {n: v for n, v in asked.items() if v}, "", []
@@ -96,7 +99,7 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
             "here": here,
             "kinds": KINDS,
             "query": urlencode(kept),
-            "quick": _quick(kept),
+            "quick": _quick_filters(kept),
             "chains": chains() if chains else None,
             "is_installation": chain == NO_ORG,
             "may_see_installation": request.actor.may(P.AUDIT_PLATFORM),
@@ -109,8 +112,11 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
     )
 
 
-def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
-    """None: the page is to be shown in this answer, with a secret that is told only here."""
+def _handle_action(request: Any, chain: UUID, here: str) -> HttpResponse | None:
+    """Handle a submitted form; None renders the page in this response.
+
+    A new secret is shown only in that response.
+    """
     who: dict[str, Any] = {"actor": request.actor, "chain": chain}
     match request.POST.get("do", "verify"):
         case "keep":
@@ -120,7 +126,7 @@ def _acted(request: Any, chain: UUID, here: str) -> HttpResponse | None:
                 request,
                 here,
                 done,
-                lambda: services.set_retention(**who, days=_whole(days) if days else None),
+                lambda: services.set_retention(**who, days=_parse_int(days) if days else None),
             )
         case "forward":
             return _forward(request, who, here)
@@ -166,7 +172,7 @@ def _may_change(request: Any, chain: UUID) -> bool:
     return bool(request.actor.may(P.AUDIT_PLATFORM if chain == NO_ORG else P.ORG_ADMIN))
 
 
-def _whole(text: str) -> int:
+def _parse_int(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 7):
         raise InvalidInput.at("keep_days", "must be a whole number of days; empty keeps everything")
     return int(text)
@@ -176,7 +182,7 @@ def _id(request: Any) -> UUID:
     try:
         return UUID(request.POST.get("forward", ""))
     except ValueError:
-        raise NotFound("Events are not sent there.") from None
+        raise NotFound("Events are not forwarded there.") from None
 
 
 def _row(fact: dict[str, Any]) -> dict[str, Any]:
@@ -189,7 +195,7 @@ def _row(fact: dict[str, Any]) -> dict[str, Any]:
     return fact | {"diff": changed, "details": details_of(fact["data"]), "said": told(rest)[:160]}
 
 
-def _quick(kept: Mapping[str, str]) -> list[dict[str, Any]]:
+def _quick_filters(kept: Mapping[str, str]) -> list[dict[str, Any]]:
     rest = {name: text for name, text in kept.items() if name != "since"}
     return [
         {
@@ -202,7 +208,7 @@ def _quick(kept: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def _chains() -> list[dict[str, Any]]:
-    """The last look through each, those with faults first."""
+    """Return the last verification of each chain, faulty ones first."""
     names = dict(Organization.objects.values_list("id", "slug"))
     rows = AuditCheck.objects.exclude(at=None).order_by("-fault_count", "-at")[:200]
     return [

@@ -1,4 +1,4 @@
-"""What every page view shares: the permission asked first, forms that come back with their errors, flash messages."""
+"""Base of page views: permission check, forms that return with their errors, messages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,11 @@ View = Callable[..., HttpResponse]
 def page(
     permission: Permission | None = None, methods: tuple[str, ...] = ("GET", "HEAD")
 ) -> Callable[[View], View]:
-    """A page of an organization. The HTTP door has entered it; this asks the permission (None: the view's services ask) and
-    refuses other methods. `view.permission` and `view.methods` are read by the permission matrix test."""
+    """Wrap a view of an organization: check the permission and the method.
+
+    The middleware has entered the organization. Permission None leaves the check to the services.
+    The permission matrix test reads `view.permission` and `view.methods`.
+    """
 
     def wrap(view: View) -> View:
         @wraps(view)
@@ -47,7 +50,7 @@ def _refuse_nul(request: HttpRequest) -> None:
 
 
 def action(request: HttpRequest, back: str, done: str, act: Callable[[], Any]) -> HttpResponse:
-    """Do it, say so, go back; an error is shown where one came from and nothing is done."""
+    """Run an action and redirect back, with a success or error message."""
     try:
         act()
     except PortalError as error:
@@ -59,6 +62,9 @@ def action(request: HttpRequest, back: str, done: str, act: Callable[[], Any]) -
 
 
 def tell_fault(request: HttpRequest, error: PortalError) -> None:
-    """Above the page; where it is of one field, `faults.js` puts it there and brings back what was typed."""
+    """Show an error above the page.
+
+    `faults.js` moves errors of a field to it and restores the input.
+    """
     fields = [one["field"] for one in error.data.get("errors", ())]
     messages.error(request, error.message, extra_tags=fields[0] if len(fields) == 1 else "")

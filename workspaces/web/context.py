@@ -1,4 +1,4 @@
-"""What the page skeleton shows on every page: where one is, where one may go, what runs."""
+"""Context of the page skeleton: location, navigation, running jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.organizations import selectors
 from workspaces.organizations.announcements import DISMISSED, announced_to
 
-# name, address below the organization, icon, permission, key after `g`
+# Name, URL below the organization, icon, permission, key after `g`
 _NAV = (
     ("Home", "", "home", None, "h"),
     ("Jobs", "jobs", "jobs", None, "j"),
@@ -37,7 +37,7 @@ _NAV = (
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    """Cheap, and empty where nobody is signed in."""
+    """Return the context; cheap, and empty for anonymous requests."""
     actor: Actor | None = getattr(request, "actor", None)
     org = getattr(request, "org", None)
     shown: dict[str, Any] = {
@@ -60,7 +60,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
 
 
 def _palette(nav: list[dict[str, Any]], slug: str) -> list[dict[str, str]]:
-    """What the command palette knows without asking: pages and actions."""
+    """Return the built-in entries of the command palette: pages and actions."""
     return [
         {"title": _("New job"), "note": "c", "url": f"/{slug}/jobs/new"},
         *(

@@ -1,4 +1,4 @@
-"""Pages: directories and sign-in services of an organization, and for operators those of the installation."""
+"""Pages: identity providers of an organization, and of the installation for operators."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ READ_WRITE, POST = ("GET", "HEAD", "POST"), ("POST",)
 
 @page(P.PROVIDERS_READ, READ_WRITE)
 def directories(request: Any) -> HttpResponse:
-    """All of them, and the form to connect one: drawn from the options of the kind chosen."""
+    """List providers and connect one, with a form built from the options of its kind."""
     kind = kinds().get(request.POST.get("kind") or request.GET.get("kind", ""))
     is_wide = bool(request.POST.get("wide")) and request.actor.is_operator
     shown: dict[str, Any] = {
@@ -69,7 +69,7 @@ def directories(request: Any) -> HttpResponse:
 
 @page(P.PROVIDERS_READ)
 def directory(request: Any, slug: str) -> HttpResponse:
-    """One: its state, its rules, what the last run found, and who vanished with what still runs."""
+    """Show a provider: state, rules, the last run, and running jobs of users who left."""
     row = service.find_provider(request.actor, slug)
     what = kind_of(row.kind)
     runs = last_runs(row) if what.listing else []
@@ -109,7 +109,7 @@ def directory(request: Any, slug: str) -> HttpResponse:
 
 @page(P.PROVIDERS_WRITE, READ_WRITE)
 def edit_directory(request: Any, slug: str) -> HttpResponse:
-    """Other options; an empty secret stays, one ticked for removal goes."""
+    """Change options; empty secrets are kept, those ticked for removal are deleted."""
     row = service.find_provider(request.actor, slug)
     what, here = kind_of(row.kind), f"/{request.org.slug}/directories/{row.short_name}"
     options = given(request, what.options, row.config)
@@ -148,7 +148,7 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
 
 @page(P.PROVIDERS_WRITE, POST)
 def change_rules(request: Any, slug: str) -> HttpResponse:
-    """All rules, in the order of the page; a line without a group is gone."""
+    """Replace all rules in the order of the page; rows without a group are removed."""
     row = service.find_provider(request.actor, slug)
     lines = zip(
         request.POST.getlist("group"),
@@ -171,7 +171,7 @@ def change_rules(request: Any, slug: str) -> HttpResponse:
 
 @page(P.PROVIDERS_WRITE, POST)
 def act_on_directory(request: Any, slug: str) -> HttpResponse:
-    """Look, run, accept, link, switch off and on, remove."""
+    """Test, sync, accept, link, enable, disable or delete a provider."""
     row, do = service.find_provider(request.actor, slug), request.POST.get("do", "")
     back = f"/{request.org.slug}/directories/{row.short_name}"
     if do in {"look", "run", "accept"}:
@@ -221,7 +221,7 @@ def _run(request: Any, row: Provider, do: str) -> None:
 
 
 def _stopped(request: Any, row: Provider) -> DirectoryRun:
-    """The run that was shown when somebody accepted it. Raises NotFound."""
+    """Return the run that was shown when it was accepted. Raises NotFound."""
     try:
         return DirectoryRun.objects.get(
             provider=row, id=UUID(request.POST.get("run", "")), outcome=DirectoryRun.Outcome.STOPPED
@@ -233,8 +233,8 @@ def _stopped(request: Any, row: Provider) -> DirectoryRun:
 
 
 def _row(row: Provider) -> dict[str, Any]:
-    """As lists show it."""
-    with platform_scope("rules of an installation's directory name several organizations"):
+    """Return a provider as shown in lists."""
+    with platform_scope("rules of the installation's directories name several organizations"):
         rules = GroupRule.objects.filter(provider=row).count()
     return {
         "slug": row.short_name,
@@ -270,8 +270,8 @@ def _row(row: Provider) -> dict[str, Any]:
 
 
 def _places(row: Provider) -> list[str]:
-    """What a rule of it may name: organizations, and teams as org/team."""
-    with platform_scope("rules of an installation's directory name teams of every organization"):
+    """Return where its rules may give roles: organizations, and teams as org/team."""
+    with platform_scope("rules of the installation's directories name teams of every organization"):
         orgs = (
             Organization.objects.filter(id=row.org_id) if row.org_id else Organization.objects.all()
         )

@@ -1,4 +1,7 @@
-"""Acting as another person, and ceasing to. The session gets another key at both ends: nobody who knew the former one is in the latter."""
+"""Start and stop impersonation.
+
+The session key is rotated both times, so that it cannot be used across them.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from workspaces.web.tokens import whole
 
 @page(P.PLATFORM_IMPERSONATE, ("POST",))
 def act_as(request: Any, person: UUID) -> HttpResponse:
-    """From the next page on."""
+    """Start impersonating a user."""
     try:
         row = impersonation.act_as(
             actor=request.actor,
@@ -44,7 +47,7 @@ def act_as(request: Any, person: UUID) -> HttpResponse:
 
 @require_POST
 def stop(request: Any) -> HttpResponse:
-    """Oneself again."""
+    """Stop impersonating."""
     if request.actor is None:
         return redirect_to_login("/")
     try:

@@ -1,4 +1,4 @@
-"""Pages: those who were asked to come, and the way in for them."""
+"""Pages: manage and accept invitations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from workspaces.web.tokens import whole
 
 @page(P.MEMBERS_WRITE, ("GET", "HEAD", "POST"))
 def invitations(request: Any) -> HttpResponse:
-    """Those that are open; inviting, sending again, revoking. A link is shown in the answer that made it."""
+    """List, create, renew and revoke invitations. A link is shown once, in this response."""
     do, made = request.POST.get("do", "invite"), None
     if request.method == "POST" and do == "revoke":
         return action(
@@ -66,7 +66,7 @@ def invitations(request: Any) -> HttpResponse:
         {
             "page_title": "Invitations",
             "crumbs": [("Members", f"/{request.org.slug}/members")],
-            "made": made and _told(request, made),
+            "made": made and _sent(request, made),
             "invitations": selectors.open_invitations(),
             "roles": org_roles_for(request.actor, request.org),
             "team_roles": roles_of("team", read_own_roles(request.org.id)),
@@ -90,7 +90,7 @@ def _invited(request: Any) -> Invited:
     )
 
 
-def _told(request: Any, made: Invited) -> dict[str, Any]:
+def _sent(request: Any, made: Invited) -> dict[str, Any]:
     wants_mail = request.POST.get("send") == "1" and can_mail()
     return {
         "email": made.row.email,
@@ -112,7 +112,10 @@ def _id(request: Any) -> UUID:
 @sensitive_post_parameters("password", "password_again")
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitation(request: Any, text: str) -> HttpResponse:
-    """Open to whoever has the link. Looking accepts nothing: mail servers look, too."""
+    """Show an invitation to whoever has the link.
+
+    GET does not accept it: mail servers follow links, too.
+    """
     try:
         row = invitation_of(text)
         if request.method == "POST":

@@ -1,4 +1,4 @@
-"""A form whose answer shows a secret does its work once: who loads that answer again sends the form again."""
+"""Detect resubmission of forms whose response shows a secret, as by a reload."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from django.contrib import messages
 from django.core.cache import cache
 from django.utils.translation import gettext as _
 
-KEPT = 24 * 3600  # seconds; a form that stood open for longer is filled in anew by a person
+KEPT = 24 * 3600  # seconds; a form left open longer has been filled in anew
 
 
 def is_again(request: Any) -> bool:
-    """Whether this very form (`{% once %}` in it) was sent before; then it is said, and nothing is to be done. A form without the mark,
-    as a program sends it, counts as new."""
+    """Return whether this form (with `{% once %}`) was submitted before, adding a message if so.
+
+    Forms without the mark, as sent by programs, count as new.
+    """
     if not request.POST.get("once") or cache.add(_key(request), 1, KEPT):
         return False
     messages.warning(
@@ -30,7 +32,7 @@ def is_again(request: Any) -> bool:
 
 @contextmanager
 def free_if_it_fails(request: Any) -> Iterator[None]:
-    """Around the work of a form: one that failed made nothing, so who goes back to it may mend it and send it again."""
+    """Allow resubmission if the wrapped work fails, so that the form can be corrected."""
     try:
         yield
     except BaseException:

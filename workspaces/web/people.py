@@ -1,4 +1,4 @@
-"""Pages: many people at once, from a file."""
+"""Pages: import of members from a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workspaces.web.base import page, tell_fault
 
 @page(P.MEMBERS_WRITE, ("GET", "HEAD", "POST"))
 def import_people(request: Any) -> HttpResponse:
-    """The file is looked at, and what would change is shown; then it is done. Links are shown in the answer that made them."""
+    """Preview, then run an import. Links are shown once, in that response."""
     given = request.POST
     context: dict[str, Any] = {
         "page_title": _("Import people"),
@@ -48,7 +48,7 @@ def import_people(request: Any) -> HttpResponse:
 
 
 def _links(request: Any, report: Report) -> list[str]:
-    """Lines of "address,link", and ",mailed" where a mail was sent."""
+    """Return lines of "address,link", with ",mailed" if a mail was sent."""
     if not report.is_done:
         return []
     made = handed_out(report, request.actor.email, send=request.POST.get("send") == "1")

@@ -1,4 +1,4 @@
-"""Pages of operators: the organizations and the people of the whole installation."""
+"""Pages: organizations and users of the installation, for operators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ READ_WRITE = ("GET", "HEAD", "POST")
 
 @page(P.PLATFORM_ADMIN, READ_WRITE)
 def organizations(request: Any) -> HttpResponse:
-    """All of them, and making one with its first owner."""
+    """List organizations, and create one with its first owner."""
     context: dict[str, Any] = {
         "page_title": _("Organizations"),
         "tab": "organizations",
@@ -33,7 +33,7 @@ def organizations(request: Any) -> HttpResponse:
     }
     if request.method == "POST":
         try:
-            context["made"] = _founded(request)
+            context["made"] = _create_org(request)
             context["given"] = {}
         except PortalError as error:
             note_denial(request, error)
@@ -43,7 +43,7 @@ def organizations(request: Any) -> HttpResponse:
     )
 
 
-def _founded(request: Any) -> dict[str, Any]:
+def _create_org(request: Any) -> dict[str, Any]:
     given = request.POST
     org, owner = platform_services.found_org(
         actor=request.actor,
@@ -57,7 +57,7 @@ def _founded(request: Any) -> dict[str, Any]:
 
 @page(P.PLATFORM_ADMIN)
 def people(request: Any) -> HttpResponse:
-    """Everybody, found by address or name."""
+    """Search users by address or name."""
     asked = {name: request.GET.get(name, "").replace("\x00", "") for name in ("q", "kind", "after")}
     rows, following = all_people(asked["q"].strip()[:100], asked["kind"], asked["after"])
     return render(
@@ -75,7 +75,7 @@ def people(request: Any) -> HttpResponse:
 
 @page(P.PLATFORM_ADMIN, READ_WRITE)
 def person(request: Any, person: UUID) -> HttpResponse:
-    """One of them: signing them out, helping who lost a factor, suspending, bringing back, and acting as them."""
+    """Show a user: sign out, remove second factors, suspend, reinstate, impersonate."""
     given = request.POST
     if request.method == "POST" and given.get("do") == "suspend":
         return action(

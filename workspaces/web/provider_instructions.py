@@ -1,4 +1,4 @@
-"""What the other side of a provider has to be told: the addresses that it stores, and the token of its SCIM client."""
+"""Pages: settings to enter at the provider: URLs, and the token of its SCIM client."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workspaces.web.one_time_forms import free_if_it_fails, is_again
 
 @page(P.PROVIDERS_READ, ("GET", "HEAD", "POST"))
 def other_side(request: Any, slug: str) -> HttpResponse:
-    """Its addresses; making and ending the token, which is shown in that answer only."""
+    """Show the URLs; create and revoke the token, which is shown once."""
     row = service.find_provider(request.actor, slug)
     here, secret = f"/{request.org.slug}/directories/{row.short_name}", ""
     if request.method == "POST":
@@ -54,7 +54,7 @@ def other_side(request: Any, slug: str) -> HttpResponse:
 
 
 def addresses_of(row: Provider) -> list[tuple[str, str]]:
-    """What, and where."""
+    """Return labels and URLs."""
 
     def at(name: str) -> str:
         return settings.MUSTER_BASE_URL + reverse(name, kwargs={"slug": row.slug})

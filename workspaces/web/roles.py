@@ -1,4 +1,4 @@
-"""Pages: roles as a table of permissions, making and changing one, and why somebody may or may not."""
+"""Pages: table of roles, custom roles, and explanations of access."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _COLUMNS = {"org": "In the organization", "team": "In a team"}
 
 @page(P.MEMBERS_READ, READ_WRITE)
 def roles(request: Any) -> HttpResponse:
-    """Which role holds what, and making one."""
+    """Show all roles with their permissions, and create one."""
     form: dict[str, Any] = {
         name: request.POST.get(name, "").strip() for name in ("slug", "name", "kind")
     }
@@ -69,10 +69,10 @@ def roles(request: Any) -> HttpResponse:
 
 @page(P.MEMBERS_READ, READ_WRITE)
 def role(request: Any, role: str) -> HttpResponse:
-    """One role of the organization's own: what it holds, who has it, changing it with a look at what that would do, deleting it."""
+    """Show a custom role and its members; change it with a preview, or delete it."""
     row = Role.objects.filter(slug=role).first()
     if row is None:
-        raise NotFound(f"There is no role {role[:40]!r} of this organization's own making.")
+        raise NotFound(f"There is no custom role {role[:40]!r}.")
     wanted, back = request.POST.getlist("permissions"), f"/{request.org.slug}/roles"
     do = request.POST.get("do", "")
     if do == "delete":
@@ -117,7 +117,7 @@ def role(request: Any, role: str) -> HttpResponse:
 
 @page(None)
 def access(request: Any) -> HttpResponse:
-    """Why can, or cannot, this person do this? The answer is the chain of grants. Everything asked is in the address."""
+    """Explain why a user may or may not do something. The question is in the URL."""
     asked = {
         name: request.GET.get(name, "").strip()[:254]
         for name in ("user", "permission", "team", "about")
@@ -168,7 +168,7 @@ def _answer(request: Any, asked: dict[str, str]) -> dict[str, Any]:
 
 
 def _matrix(roles: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of permissions by noun; a cell for each role."""
+    """Return rows of permissions by noun, with a cell for each role."""
     rows = [p for p in P if p not in OPERATORS_ONLY]
     return [
         {
@@ -183,7 +183,7 @@ def _matrix(roles: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _choices(actor: Any, chosen: Any) -> list[dict[str, Any]]:
-    """What a role of one's own may hold, and whether this actor may put it in."""
+    """Return the permissions a custom role may grant, and whether this actor may add them."""
     held = actor.granted()
     return [
         {

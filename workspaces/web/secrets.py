@@ -1,4 +1,4 @@
-"""Page: secrets, which are set and deleted, and never shown."""
+"""Page: secrets, which are set and deleted, but never shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workspaces.web.base import action, page
 @sensitive_post_parameters("value")
 @page(None, ("GET", "HEAD", "POST"))
 def secrets(request: Any) -> HttpResponse:
-    """All that one may see, setting one, deleting one."""
+    """List, set and delete secrets."""
     if request.method == "POST":
         return action(request, request.path, _done(request), lambda: _act(request))
     may_set = writable(request.actor)

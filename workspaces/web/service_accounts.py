@@ -25,7 +25,7 @@ READ_WRITE = ("GET", "HEAD", "POST")
 
 @page(P.MEMBERS_READ, READ_WRITE)
 def service_accounts(request: Any) -> HttpResponse:
-    """All of them, and making one."""
+    """List and create service accounts."""
     if request.method == "POST":
         name, given = request.POST.get("name", "").strip(), request.POST
         return action(
@@ -56,7 +56,7 @@ def service_accounts(request: Any) -> HttpResponse:
 
 @page(P.MEMBERS_READ, READ_WRITE)
 def service_account(request: Any, account: str) -> HttpResponse:
-    """One: its role, teams and tokens; making a token, changing and removing it."""
+    """Show a service account: role, teams, tokens; create tokens, change or remove it."""
     row = selectors.service_account(account)
     made, do = None, request.POST.get("do", "")
     if request.method == "POST" and do == "token":

@@ -1,4 +1,4 @@
-"""Page: where one is signed in, and signing out there."""
+"""Page: one's own sessions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspaces.identity.sessions import end_one, end_others, sessions_of
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def sessions(request: Any) -> HttpResponse:
-    """One's own; POST with `id` ends one, without it all others."""
+    """List sessions; POST with `id` ends one, without it all others."""
     actor = request.actor
     if actor is None or actor.token is not None:
         return redirect_to_login(request.get_full_path())

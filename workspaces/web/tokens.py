@@ -1,4 +1,4 @@
-"""Pages: one's tokens. A new secret is shown in the answer that made it, and never again."""
+"""Pages: one's own tokens. A new token is shown once, in that response."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ POST = ("POST",)
 
 @page(P.TOKENS_READ, ("GET", "HEAD", "POST"))
 def tokens(request: Any) -> HttpResponse:
-    """One's tokens, and making one."""
+    """List and create tokens."""
     made = None
     if request.method == "POST":
         if is_again(request):
@@ -50,7 +50,7 @@ def tokens(request: Any) -> HttpResponse:
 
 @page(None, POST)
 def revoke_token(request: Any, token: UUID) -> HttpResponse:
-    """End a token."""
+    """Revoke a token."""
     return action(
         request,
         back_from(request),
@@ -61,7 +61,7 @@ def revoke_token(request: Any, token: UUID) -> HttpResponse:
 
 @page(None, POST)
 def rotate_token(request: Any, token: UUID) -> HttpResponse:
-    """Make its successor; the old one works for a while."""
+    """Rotate a token; the old one keeps working for a while."""
     try:
         made = tokens_services.rotate_token(
             actor=request.actor, token_id=token, overlap_hours=whole(request, "overlap_hours", "24")
@@ -91,7 +91,7 @@ def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
 
 
 def wish_in(request: HttpRequest) -> Wish:
-    """What the form for a new token said. Raises InvalidInput."""
+    """Parse the form for a new token. Raises InvalidInput."""
     slug = request.POST.get("team", "")
     team = Team.objects.filter(slug=slug).first() if slug else None
     if slug and team is None:
@@ -106,7 +106,7 @@ def wish_in(request: HttpRequest) -> Wish:
 
 
 def whole(request: HttpRequest, name: str, default: str) -> int:
-    """A number of a form. Raises InvalidInput."""
+    """Parse an integer of a form. Raises InvalidInput."""
     text = request.POST.get(name, default)
     if not (text.isascii() and text.isdigit() and len(text) < 8):
         raise InvalidInput.at(name, "must be a whole number")
@@ -114,7 +114,7 @@ def whole(request: HttpRequest, name: str, default: str) -> int:
 
 
 def back_from(request: Any) -> str:
-    """The page whose form it was: that of a service account, else the tokens."""
+    """Return the page the form was on: of a service account, else of the tokens."""
     account = request.POST.get("account", "")
     return (
         f"/{request.org.slug}/service-accounts/{account}"

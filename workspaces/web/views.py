@@ -1,4 +1,4 @@
-"""Pages: teams, members, and the way in."""
+"""Pages: teams, members, and the start page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POST = ("POST",)
 
 
 def start(request: HttpRequest) -> HttpResponse:
-    """/: to the sign-in page, or to one's (last, else first) organization."""
+    """Redirect / to the sign-in page, or to the last or first organization."""
     actor = request.actor  # type: ignore[attr-defined]
     if actor is None:
         return redirect("account_login")
@@ -44,7 +44,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 @page(P.TEAMS_READ, READ_WRITE)
 def teams(request: Any) -> HttpResponse:
-    """All teams, and making one."""
+    """List and create teams."""
     if request.method == "POST":
         slug = request.POST.get("slug", "").strip()
         return action(
@@ -68,7 +68,7 @@ def teams(request: Any) -> HttpResponse:
 
 @page(P.TEAMS_READ, READ_WRITE)
 def team(request: Any, team: str) -> HttpResponse:
-    """One team: its people, and what it holds."""
+    """Show a team: members and usage."""
     row = team_named(team)
     if request.method == "POST":
         email = request.POST.get("email", "").strip()
@@ -107,7 +107,7 @@ def team(request: Any, team: str) -> HttpResponse:
 
 @page(None, POST)
 def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
-    """Another role, or out."""
+    """Change a team member's role, or remove them."""
     row = team_named(team)
     back = f"/{request.org.slug}/teams/{row.slug}"
     if request.POST.get("remove"):
@@ -132,7 +132,7 @@ def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
 
 @page(P.MEMBERS_READ, READ_WRITE)
 def members(request: Any) -> HttpResponse:
-    """Everybody, and bringing somebody in."""
+    """List and add members."""
     roles = org_roles_for(request.actor, request.org)
     context = {
         "page_title": "Members",
@@ -156,7 +156,7 @@ def members(request: Any) -> HttpResponse:
             return redirect(request.path)
         if isinstance(row, Invited):
             context["asked"] = {"email": row.row.email, "url": row.url, "until": row.row.expires_at}
-        elif link := invite_url(row.user):  # shown in this answer only
+        elif link := invite_url(row.user):  # shown once, in this response
             context["invite"] = {"email": row.user.email, "url": link}
         else:
             messages.success(request, f"{row.user.email} belongs to {request.org.name} now.")
@@ -183,7 +183,7 @@ def _page_of_members(request: Any) -> dict[str, Any]:
 
 @page(None, POST)
 def change_member(request: Any, email: str) -> HttpResponse:
-    """Another role, or out of the organization."""
+    """Change a member's role, or remove them from the organization."""
     back = f"/{request.org.slug}/members" + (f"?{request.GET.urlencode()}" if request.GET else "")
     if request.POST.get("remove"):
         return action(
@@ -207,7 +207,7 @@ def change_member(request: Any, email: str) -> HttpResponse:
 
 @page(P.ORG_ADMIN, POST)
 def org_rules(request: Any) -> HttpResponse:
-    """Whether everybody must have a second factor."""
+    """Set whether members need a second factor."""
     is_required = request.POST.get("requires_second_factor") == "1"
     done = (
         "From now on everybody needs a second factor here."
@@ -225,7 +225,7 @@ def org_rules(request: Any) -> HttpResponse:
 
 
 def team_named(slug: str) -> Team:
-    """A team of the organization entered. Raises NotFound."""
+    """Return a team of the current organization. Raises NotFound."""
     row = Team.objects.filter(slug=slug).first()
     if row is None:
         raise NotFound(f"There is no team {slug[:40]!r} here.")

@@ -1,4 +1,4 @@
-"""What a change would change: told before it is made, and true after it."""
+"""Previews of access changes match what happens when the change is made."""
 
 from __future__ import annotations
 
@@ -29,16 +29,14 @@ PLACES = (EVERYWHERE, "vision", "speech")
 
 
 def granted(standing, own, place):
-    """By the words of the policy, without the code that is tested."""
+    """Compute grants from the policy tables, without the code under test."""
     found = reach(standing, own)
     return found.get(place, found[EVERYWHERE])
 
 
 @settings(deadline=None)
 @given(_worlds, _worlds, owned, owned)
-def test_what_somebody_had_with_what_is_gained_without_what_is_lost_is_what_they_have(
-    before, after, own, own_after
-):
+def test_differences_applied_to_before_give_after(before, after, own, own_after):
     told = {one.email: one for one in differences(before, after, own, own_after)}
     for email in before.keys() | after.keys():
         old, new = before.get(email, Standing()), after.get(email, Standing())
@@ -54,11 +52,11 @@ def test_what_somebody_had_with_what_is_gained_without_what_is_lost_is_what_they
 
 
 @given(_worlds, owned)
-def test_nothing_is_told_where_nothing_changes(world, own):
+def test_differences_without_change_are_empty(world, own):
     assert differences(world, world, own) == []
 
 
-def test_who_gains_something_everywhere_is_not_told_so_for_each_team():
+def test_differences_organization_grant_is_not_repeated_for_teams():
     [one] = differences(
         {"kim@x": Standing("member", {"vision": "viewer"})},
         {"kim@x": Standing("admin", {"vision": "viewer"})},
@@ -73,7 +71,7 @@ def atlas(story):
         yield story.atlas
 
 
-def test_adding_a_group_to_a_team_tells_who_would_gain_what_and_stores_nothing(story, atlas):
+def test_preview_group_added_to_team_lists_gains_without_storing(story, atlas):
     before = standings()
     found = what_would_change(
         atlas,
@@ -90,7 +88,7 @@ def test_adding_a_group_to_a_team_tells_who_would_gain_what_and_stores_nothing(s
     assert standings() == before
 
 
-def test_what_was_told_is_what_happens(story, atlas):
+def test_preview_matches_applied_change(story, atlas):
     [told] = what_would_change(atlas, {story.ben.email: Standing("viewer", {})})
     assert told.lost == {
         "vision": {
@@ -114,7 +112,7 @@ def test_what_was_told_is_what_happens(story, atlas):
     assert after.granted() - before.granted() == told.gained[EVERYWHERE]
 
 
-def test_who_leaves_loses_everything_and_who_is_suspended_has_nothing_to_lose(story, atlas):
+def test_preview_removed_member_loses_all_suspended_loses_nothing(story, atlas):
     [told] = what_would_change(atlas, {story.ben.email: Standing()})
     assert told.lost[EVERYWHERE] == story.actor(story.ben).granted()
     from portal.core import clock
@@ -123,7 +121,7 @@ def test_who_leaves_loses_everything_and_who_is_suspended_has_nothing_to_lose(st
     assert what_would_change(atlas, {story.ben.email: Standing()}) == []
 
 
-def test_a_change_of_a_role_tells_everybody_who_holds_it(story, atlas):
+def test_preview_role_change_lists_all_members_with_role(story, atlas):
     access_services.make_role(
         actor=story.actor(story.ada),
         org=atlas,

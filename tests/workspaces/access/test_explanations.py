@@ -1,4 +1,4 @@
-"""An explanation, replayed by somebody who knows nothing but its steps, is the decision; what it says would help does help."""
+"""The steps of an explanation alone yield the decision, and its proposals work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BLOCKING = {
 
 
 def replayed(steps: list[dict[str, Any]], permission: str, own: dict[str, Any]) -> bool:
-    """From kinds and facts alone, not from the effects that the explanation claims."""
+    """Decide from kinds and facts alone, ignoring the effects in the explanation."""
     is_granted = False
     for step in steps:
         if step["kind"] in BLOCKING or (
@@ -50,7 +50,7 @@ def replayed(steps: list[dict[str, Any]], permission: str, own: dict[str, Any]) 
 
 @MANY
 @given(worlds, permissions, teams)
-def test_the_chain_replayed_reaches_the_decision_of_the_policy(world: World, permission, team):
+def test_explanation_steps_replayed_match_policy(world: World, permission, team):
     explanation = explained(world.case(permission, team))
     data = json.loads(orjson.dumps(as_data(explanation)))
     assert explanation.allowed == data["allowed"] == world.may(permission, team)
@@ -61,9 +61,7 @@ def test_the_chain_replayed_reaches_the_decision_of_the_policy(world: World, per
 
 @MANY
 @given(worlds, permissions, teams)
-def test_without_a_decisive_step_the_decision_is_the_other_one_and_without_another_it_stays(
-    world: World, permission, team
-):
+def test_explanation_only_decisive_steps_change_decision(world: World, permission, team):
     steps = as_data(explained(world.case(permission, team)))["steps"]
     decision = replayed(steps, permission, world.own)
     for at, step in enumerate(steps):
@@ -74,7 +72,7 @@ def test_without_a_decisive_step_the_decision_is_the_other_one_and_without_anoth
 
 @MANY
 @given(worlds, permissions, teams)
-def test_what_it_says_would_allow_it_does(world: World, permission, team):
+def test_proposal_applied_allows_action(world: World, permission, team):
     case = world.case(permission, team)
     proposals = smallest_grants(case)
     assert bool(proposals) != explained(case).allowed
@@ -84,7 +82,7 @@ def test_what_it_says_would_allow_it_does(world: World, permission, team):
 
 @MANY
 @given(worlds, permissions, teams)
-def test_no_step_of_a_proposal_can_be_left_out(world: World, permission, team):
+def test_proposal_without_any_step_does_not_allow(world: World, permission, team):
     case = world.case(permission, team)
     for proposal in smallest_grants(case):
         for at in range(len(proposal)):
@@ -95,7 +93,7 @@ def test_no_step_of_a_proposal_can_be_left_out(world: World, permission, team):
 
 @MANY
 @given(worlds, permissions, teams)
-def test_no_other_single_role_would_do_it_with_less(world: World, permission, team):
+def test_proposal_role_is_minimal(world: World, permission, team):
     from dataclasses import replace
 
     case = world.case(permission, team)
@@ -114,13 +112,13 @@ def test_no_other_single_role_would_do_it_with_less(world: World, permission, te
 
 @MANY
 @given(worlds, permissions, teams)
-def test_every_step_has_words_without_holes(world: World, permission, team):
+def test_explanation_sentences_have_no_missing_values(world: World, permission, team):
     explanation = explained(world.case(permission, team))
     for text in (*sentences(explanation), why_not(explanation)):
         assert text and "%(" not in text and "None" not in text
 
 
-def test_a_member_who_may_not_submit_is_told_the_role_in_the_team_that_would_do():
+def test_explanation_denied_submit_proposes_team_role():
     case = Case("kim@x", Permission.JOBS_SUBMIT, ORG.id, ORG.id, "vision", org_role="member")
     explanation = explained(case)
     assert [(s.kind, str(s.effect)) for s in explanation.steps] == [
@@ -140,14 +138,14 @@ def test_a_member_who_may_not_submit_is_told_the_role_in_the_team_that_would_do(
 
 
 @each("permission", [Permission.CLUSTERS_WRITE, Permission.AGENT_WRITE])
-def test_what_no_role_grants_takes_an_operator(permission):
+def test_proposal_operator_permission_requires_operator(permission):
     [proposal] = as_data(explained(Case("kim@x", permission, ORG.id, org_role="owner")))[
         "would_allow"
     ]
     assert proposal["changes"] == [{"kind": "operator", "role": None}]
 
 
-def test_a_stranger_is_told_nothing_but_that():
+def test_explanation_non_member_reveals_nothing_else():
     data = as_data(explained(Case("cyd@x", Permission.JOBS_READ, ORG.id, ORG.id, "vision")))
     assert [step["kind"] for step in data["steps"]] == ["stranger", "not-in-team"]
     assert data["steps"][0]["text"] == "cyd@x is not a member of this organization."

@@ -1,4 +1,4 @@
-"""Questions about people, from the rows: who may ask, and what is not told."""
+"""Explanations about members: who may ask, and what they do not reveal."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def asked(story, asker, email, permission, team=None, about=None):
 
 
 @each("permission", list(P))
-def test_the_answer_about_everybody_is_what_they_may(story, atlas, permission):
+def test_explain_person_matches_actor_permissions(story, atlas, permission):
     for person in (story.ada, story.ben, story.dot):
         for team in (None, story.vision, story.speech):
             found = asked(story, story.ada, person.email, permission, team)
@@ -52,7 +52,7 @@ def test_the_answer_about_everybody_is_what_they_may(story, atlas, permission):
             )
 
 
-def test_a_stranger_and_somebody_unknown_are_told_alike(story, atlas):
+def test_explain_person_non_member_equals_unknown_user(story, atlas):
     User.objects.filter(id=story.cyd.id).update(is_active=False)
     stranger, unknown = (
         asked(story, story.ada, email, P.JOBS_READ, story.vision)
@@ -66,31 +66,29 @@ def test_a_stranger_and_somebody_unknown_are_told_alike(story, atlas):
     assert not stranger.allowed
 
 
-def test_an_account_that_was_switched_off_explains_itself(story, atlas):
+def test_explain_person_disabled_account_is_named(story, atlas):
     User.objects.filter(id=story.ben.id).update(is_active=False)
     found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
     assert not found.allowed
     assert [s.kind for s in found.steps if s.is_decisive] == ["account-off"]
 
 
-def test_a_role_that_a_directory_gave_says_by_which_group_and_a_suspended_one_that_it_is(
-    story, atlas
-):
+def test_explain_person_names_directory_group_and_suspension(story, atlas):
     ad = Provider.objects.create(org=atlas, kind="ldap", slug="ad", name="Atlas AD")
     Membership.objects.filter(user=story.ben).update(provider=ad, via="cn=staff")
     TeamMembership.objects.filter(user=story.ben).update(provider=ad, via="cn=vision")
     told = sentences(asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision))
-    assert told[0].endswith("It comes by the group cn=staff of Atlas AD.")
+    assert told[0].endswith("It is given by the group cn=staff of Atlas AD.")
     assert (
         told[1]
-        == "The role Member in team vision grants jobs:submit. It comes by the group cn=vision of Atlas AD."
+        == "The role Member in team vision grants jobs:submit. It is given by the group cn=vision of Atlas AD."
     )
     Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
     found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
     assert not found.allowed and [s.kind for s in found.steps] == ["suspended"]
 
 
-def test_who_may_not_see_members_asks_about_themselves_only(story, atlas):
+def test_explain_person_without_members_read_only_about_self(story, atlas):
     organization_services.change_member(
         actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="billing-viewer"
     )
@@ -99,7 +97,7 @@ def test_who_may_not_see_members_asks_about_themselves_only(story, atlas):
         asked(story, story.ben, story.ada.email, P.BILLING_READ)
 
 
-def test_about_a_job_of_somebody_else_it_says_why_acting_takes_more(story, atlas):
+def test_explain_person_other_users_job_explains_extra_permission(story, atlas):
     job = job_services.submit_job(
         actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
     )
@@ -119,7 +117,7 @@ def test_about_a_job_of_somebody_else_it_says_why_acting_takes_more(story, atlas
 
 @each("act", [P.JOBS_EXEC, P.JOBS_CANCEL, P.JOBS_READ])
 @each("role", sorted([*TEAM_GRANTS, "runner", "keeper", "both"]))
-def test_about_anothers_job_the_answer_is_what_the_act_itself_decides(story, atlas, role, act):
+def test_explain_person_other_users_job_matches_action(story, atlas, role, act):
     ada = story.actor(story.ada)
     own_roles = {
         "runner": ["jobs:exec", "jobs:read"],
@@ -142,7 +140,7 @@ def test_about_anothers_job_the_answer_is_what_the_act_itself_decides(story, atl
 
 
 def decided(actor, job, act):
-    """By the doors of the act."""
+    """Return the decision of the action itself."""
     try:
         if act == P.JOBS_EXEC:
             authorize(actor, act, job.team_id)
@@ -156,7 +154,7 @@ def decided(actor, job, act):
     return True
 
 
-def test_a_job_that_one_does_not_see_is_not_there_to_be_asked_about(story, atlas):
+def test_explain_person_invisible_job_is_not_found(story, atlas):
     job = job_services.submit_job(
         actor=story.actor(story.ada), team=story.speech, spec=parse_mapping({"run": "true"})
     )
@@ -164,7 +162,7 @@ def test_a_job_that_one_does_not_see_is_not_there_to_be_asked_about(story, atlas
         about_named(story.actor(story.ben), atlas, f"job:{job.number}")
 
 
-def test_a_refusal_says_why_and_what_to_ask_for(story, atlas):
+def test_denial_names_reason_and_proposal(story, atlas):
     with pytest.raises(NotPermitted) as caught:
         authorize(story.actor(story.ben), P.JOBS_SUBMIT, story.speech)
     assert caught.value.message == (
@@ -174,7 +172,7 @@ def test_a_refusal_says_why_and_what_to_ask_for(story, atlas):
     assert caught.value.data == {"permission": "jobs:submit", "team": "speech"}
 
 
-def test_the_api_answers_about_oneself_with_the_token_that_asks(story):
+def test_access_api_about_self_applies_token(story):
     found = (
         story.api(story.ben, scopes=("jobs:read",))
         .get(ACCESS, {"permission": "jobs:submit", "team": "vision"})
@@ -184,7 +182,7 @@ def test_the_api_answers_about_oneself_with_the_token_that_asks(story):
     assert [s["kind"] for s in found["steps"] if s["is_decisive"]] == ["token-scope"]
     assert found["would_allow"] == [
         {
-            "text": "a token with the scope jobs:submit that reaches there",
+            "text": "a token with the scope jobs:submit that is valid there",
             "changes": [{"kind": "token", "role": None}],
         }
     ]
@@ -208,5 +206,5 @@ def test_the_api_answers_about_oneself_with_the_token_that_asks(story):
         ({"permission": "jobs:read", "user": "nobody@x.example"}, 200),
     ],
 )
-def test_a_question_that_makes_no_sense_is_refused(story, query, code):
+def test_access_api_invalid_question_is_rejected(story, query, code):
     assert story.api(story.ada).get(ACCESS, query).status_code == code

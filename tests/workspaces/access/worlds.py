@@ -1,4 +1,4 @@
-"""Random worlds: an organization with roles of its own, two teams, and somebody who came by whatever way."""
+"""Random organizations with custom roles, two teams, and a user with or without a token."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STORED = [*map(str, Permission), "jobs:fly"]
 
 @dataclass(frozen=True)
 class World:
-    """`seats`: the person's team roles; who is no member has none."""
+    """A random state. `seats`: the user's team roles; without an entry they are not a member."""
 
     own: dict[str, OwnRole]
     org_role: str
@@ -35,7 +35,7 @@ class World:
     token_has_ended: bool
 
     def may(self, permission: Permission, team: UUID | None) -> bool:
-        """What the doors and `Actor.may` decide, as in life: who cannot come in may nothing."""
+        """Return the real decision: entering the organization, then `Actor.may`."""
         if not self.is_active or (self.token and self.token_has_ended):
             return False
         actor = Actor(
@@ -69,7 +69,7 @@ class World:
         )
 
     def after(self, case: Case) -> World:
-        """The world in which that case holds."""
+        """Return the state in which the case holds."""
         seats = self.seats | (
             {case.team_id: case.team_role} if case.team_id and case.team_role else {}
         )

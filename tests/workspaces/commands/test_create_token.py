@@ -20,14 +20,14 @@ def _said(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_it_prints_a_working_token_and_nothing_else(story):
+def test_create_token_prints_only_working_token(story):
     said = _said(story.ada.email, "--org", "atlas", "--scopes", "all")
     assert said.endswith("\n")
     assert is_well_formed(said.removesuffix("\n"))
     assert authenticate_token(said.strip()).user_id == story.ada.id
 
 
-def test_it_binds_to_a_team_and_to_scopes(story):
+def test_create_token_restricts_team_and_scopes(story):
     said = _said(
         story.ben.email.upper(),
         "--org",
@@ -42,7 +42,7 @@ def test_it_binds_to_a_team_and_to_scopes(story):
     assert facts.scopes == {"jobs:read", "jobs:submit"}
 
 
-def test_zero_days_mean_for_ever(story):
+def test_create_token_zero_days_never_expires(story):
     _said(story.ada.email, "--org", "atlas", "--scopes", "all", "--days", "0")
     with platform_scope("test"):
         assert AccessToken.objects.get().expires_at is None
@@ -58,7 +58,7 @@ def test_zero_days_mean_for_ever(story):
         ("cyd@borealis.example", "--org", "atlas", "--scopes", "all"),
     ],
 )
-def test_what_cannot_be_is_an_error_with_a_reason_and_no_token(story, arguments):
+def test_create_token_invalid_arguments_fail_without_token(story, arguments):
     with pytest.raises(CommandError) as caught:
         _said(*arguments)
     assert len(str(caught.value)) > 10

@@ -1,4 +1,4 @@
-"""Everything that is encrypted gets the newest key, in steps that may be broken off, and what cannot be read is said."""
+"""rotate_secrets re-encrypts everything, can be interrupted, and reports unreadable secrets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OLD, NEW = "the old key, long enough to be one", "the new key, long enough to be
 
 @pytest.fixture
 def kept(story, settings):
-    """Five secrets and a cluster's, under the old key; the new one is set, the old one listed."""
+    """Create five secrets and a cluster's under the old key, then set a new key with a fallback."""
     settings.SECRET_KEY = OLD
     with org_scope(story.atlas.id):
         for n in range(5):
@@ -54,27 +54,27 @@ def values() -> set[str]:
         return {vault.decrypt(row.sealed, PURPOSE).decode() for row in SecretVersion.objects.all()}
 
 
-def test_afterwards_the_former_key_is_not_needed(kept, settings):
+def test_rotate_secrets_makes_old_key_unnecessary(kept, settings):
     said = run(batch=2)
     assert (
-        "workspaces.SecretVersion.sealed: 5 encrypted anew" in said
-        and "clusters.Cluster.secrets: 1 encrypted anew" in said
+        "workspaces.SecretVersion.sealed: 5 re-encrypted" in said
+        and "clusters.Cluster.secrets: 1 re-encrypted" in said
     )
     settings.SECRET_KEY_FALLBACKS = []
     assert values() == {f"value {n}" for n in range(5)}
     assert secrets_of(Cluster.objects.get(name="far")) == {"token": "t0ken"}
 
 
-def test_a_second_run_changes_nothing(kept):
+def test_rotate_secrets_is_idempotent(kept):
     run()
     with platform_scope("test"):
         before = list(SecretVersion.objects.values_list("id", "sealed"))
-    assert "5 under the newest key already" in run()
+    assert "5 already up to date" in run()
     with platform_scope("test"):
         assert list(SecretVersion.objects.values_list("id", "sealed")) == before
 
 
-def test_broken_off_in_the_middle_it_goes_on_where_it_was(kept, settings, monkeypatch):
+def test_rotate_secrets_interrupted_resumes(kept, settings, monkeypatch):
     real, calls = vault.rotate, []
 
     def fails(stored, purpose):
@@ -91,14 +91,14 @@ def test_broken_off_in_the_middle_it_goes_on_where_it_was(kept, settings, monkey
     assert len(values()) == 5
 
 
-def test_a_dry_run_counts_and_writes_nothing(kept, settings):
-    assert "5 to encrypt anew" in run(dry_run=True)
+def test_rotate_secrets_dry_run_only_counts(kept, settings):
+    assert "5 to re-encrypt" in run(dry_run=True)
     settings.SECRET_KEY_FALLBACKS = []
     with pytest.raises(vault.Unreadable):
         values()
 
 
-def test_what_cannot_be_read_is_said_and_the_rest_is_done(kept, settings):
+def test_rotate_secrets_unreadable_row_is_reported_others_done(kept, settings):
     with platform_scope("test"):
         broken = SecretVersion.objects.order_by("id").first()
         SecretVersion.objects.filter(id=broken.id).update(sealed=b"nonsense")
@@ -108,7 +108,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_done(kept, settings):
         assert sum(vault.is_newest(row.sealed, PURPOSE) for row in SecretVersion.objects.all()) == 4
 
 
-def test_second_factors_outlive_the_former_key(kept, settings):
+def test_rotate_secrets_covers_second_factors(kept, settings):
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = OLD, []
     app, codes = (
         TOTP.activate(kept.ada, "JBSWY3DPEHPK3PXP"),
@@ -116,8 +116,8 @@ def test_second_factors_outlive_the_former_key(kept, settings):
     )
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = NEW, [OLD]
     assert (
-        "second factors: 2 encrypted anew" in run()
-        and "second factors: 0 encrypted anew, 2 under" in run()
+        "second factors: 2 re-encrypted" in run()
+        and "second factors: 0 re-encrypted, 2 already" in run()
     )
     settings.SECRET_KEY_FALLBACKS = []
     app.instance.refresh_from_db()
@@ -125,8 +125,8 @@ def test_second_factors_outlive_the_former_key(kept, settings):
     assert RecoveryCodes(Authenticator.objects.get(type="recovery_codes")).generate_codes() == codes
 
 
-def test_every_field_of_bytes_says_whether_it_is_encrypted():
-    """A new one that the vault encrypts must be named in SEALED, or a rotation would lose it."""
+def test_binary_fields_declare_encryption():
+    """Check that every encrypted field is declared in SEALED: rotation would lose it otherwise."""
     fields = {
         f"{m._meta.label}.{f.name}"
         for m in apps.get_models()
@@ -137,9 +137,10 @@ def test_every_field_of_bytes_says_whether_it_is_encrypted():
     assert (
         named <= fields and {"workspaces.SecretVersion.sealed", "clusters.Cluster.secrets"} <= named
     )
+    # digests; metric series are not secret
     plain = {
         "core.AuditLink.hash",
         "core.AuditAnchor.hash",
         "core.AuditAnchor.mac",
-    }  # digests; curves are no secrets either
+    }
     assert {name for name in fields - named - plain if not name.startswith("series.")} == set()

@@ -1,4 +1,4 @@
-"""Announcements: who may speak to whom, who reads it, when, and that it is text and nothing else."""
+"""Announcements: authors, readers, times, and plain text."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def read_by(story, person, path="/atlas/teams"):
     return story.client(person).get(path).content.decode()
 
 
-def test_an_owners_announcement_is_read_by_the_organization_and_by_nobody_else(story):
+def test_announcement_of_owner_is_visible_in_organization_only(story):
     announce(story)
     assert "Maintenance tonight" in read_by(story, story.ben)
     assert "Maintenance tonight" not in read_by(story, story.cyd, "/borealis/teams")
 
 
-def test_an_operators_announcement_is_read_by_everybody_also_outside_of_organizations(story):
+def test_announcement_of_operator_is_visible_to_everybody(story):
     with org_scope(story.atlas.id):
         announce(story, by=story.dot, wide=True)
     assert "Maintenance tonight" in read_by(story, story.cyd, "/borealis/teams")
@@ -44,7 +44,7 @@ def test_an_operators_announcement_is_read_by_everybody_also_outside_of_organiza
     assert "Maintenance tonight" not in story.client().get("/accounts/login/").content.decode()
 
 
-def test_an_owner_does_not_speak_to_the_installation_nor_withdraw_what_operators_said(story):
+def test_announcement_owner_cannot_manage_those_of_installation(story):
     with pytest.raises(NotPermitted):
         announce(story, wide=True)
     row = announce(story, by=story.dot, wide=True)
@@ -55,7 +55,7 @@ def test_an_owner_does_not_speak_to_the_installation_nor_withdraw_what_operators
     assert Announcement.objects.count() == 1
 
 
-def test_a_member_announces_nothing_and_another_organizations_line_is_not_there(story):
+def test_announcement_member_is_denied_other_org_is_not_found(story):
     with pytest.raises(NotPermitted):
         announce(story, by=story.ben)
     row = announce(story)
@@ -65,7 +65,7 @@ def test_a_member_announces_nothing_and_another_organizations_line_is_not_there(
         )
 
 
-def test_it_begins_and_ends_when_it_says(story):
+def test_announcement_is_shown_between_start_and_end(story):
     now = clock.now()
     announce(story, "tomorrow", begins_at=now + HOUR)
     soon = announce(story, "short", ends_at=now + HOUR)
@@ -77,19 +77,19 @@ def test_it_begins_and_ends_when_it_says(story):
         announce(story, "past", ends_at=now - HOUR)
 
 
-def test_the_gravest_stands_first(story):
+def test_announcements_are_ordered_by_severity(story):
     for level in ("note", "trouble", "warning"):
         announce(story, level, level=level)
     assert [row.text for row in announced_to(story.atlas.id, ())] == ["trouble", "warning", "note"]
 
 
 @each("text", ["", "   ", "x" * 301, "a\x00b", "turned \u202e round", "bell\x07"])
-def test_what_is_no_line_of_text_is_refused(story, text):
+def test_announcement_invalid_text_is_rejected(story, text):
     with pytest.raises(InvalidInput):
         announce(story, text)
 
 
-def test_markup_is_shown_and_not_obeyed(story):
+def test_announcement_markup_is_escaped(story):
     announce(story, ATTACK)
     for person, path in ((story.ben, "/atlas/teams"), (story.ada, "/atlas/announcements")):
         page = read_by(story, person, path)
@@ -100,7 +100,7 @@ def test_markup_is_shown_and_not_obeyed(story):
         )
 
 
-def test_it_is_put_away_for_this_session_only(story):
+def test_announcement_dismissal_is_per_session(story):
     row, ben = announce(story), story.client(story.ben)
     answer = ben.post(f"/atlas/announcements/{row.id}/dismiss", {"back": "/atlas/members?x=1"})
     assert (answer.status_code, answer["Location"]) == (302, "/atlas/members?x=1")
@@ -112,13 +112,13 @@ def test_it_is_put_away_for_this_session_only(story):
     "back",
     ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)", ""],
 )
-def test_putting_it_away_leads_nowhere_else(story, back):
+def test_announcement_dismissal_does_not_redirect_elsewhere(story, back):
     row = announce(story)
     answer = story.client(story.ben).post(f"/atlas/announcements/{row.id}/dismiss", {"back": back})
     assert answer["Location"] == "/atlas/"
 
 
-def test_both_ends_are_facts_where_it_was_read(story):
+def test_announcement_publish_and_withdraw_are_recorded(story):
     row = announce(story, level="warning")
     announcement_services.withdraw_announcement(
         actor=story.actor(story.ada), org=story.atlas, pk=row.id
@@ -142,14 +142,14 @@ def test_both_ends_are_facts_where_it_was_read(story):
     )
 
 
-def test_a_wall_of_announcements_is_refused(story):
+def test_announcements_above_maximum_are_rejected(story):
     for n in range(MOST):
         announce(story, f"line {n}")
     with pytest.raises(Conflict, match="already"):
         announce(story, "one more")
 
 
-def test_the_page_takes_the_times_of_a_browser_as_utc(story):
+def test_announcement_page_reads_times_as_utc(story):
     ada = story.client(story.ada)
     ada.post(
         "/atlas/announcements",
@@ -182,7 +182,7 @@ def test_the_page_takes_the_times_of_a_browser_as_utc(story):
         ("until", "2227-01-01T00:00"),
     ],
 )
-def test_a_moment_at_the_end_of_time_is_refused_and_the_page_stays_readable(story, name, moment):
+def test_announcement_far_date_is_rejected(story, name, moment):
     ada = story.client(story.ada)
     answer = ada.post("/atlas/announcements", {"text": "For ever", name: moment}, follow=True)
     assert answer.status_code == 200 and not Announcement.objects.exists()

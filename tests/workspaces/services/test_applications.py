@@ -1,4 +1,4 @@
-"""Applications that sign people in through the portal, as operators write them down."""
+"""Registration of applications that use Muster for sign-in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _make(dot, client_id="grafana", addresses=(BACK,)):
     )
 
 
-def test_the_secret_is_shown_once_and_kept_as_a_hash(dot):
+def test_application_secret_is_shown_once_and_stored_hashed(dot):
     made = _make(dot)
     row = Application.objects.get(id="grafana")
     assert (
@@ -50,12 +50,12 @@ def test_the_secret_is_shown_once_and_kept_as_a_hash(dot):
         "https://g.example:99999/",
     ],
 )
-def test_an_address_that_may_not_be_answered_is_refused(dot, address):
+def test_application_invalid_redirect_uri_is_rejected(dot, address):
     with pytest.raises(InvalidInput):
         _make(dot, addresses=[address])
 
 
-def test_an_id_is_given_once_and_the_command_lines_is_nobodys(dot):
+def test_application_id_is_unique_and_cli_id_is_reserved(dot):
     _make(dot)
     for taken in ("grafana", "muster-cli"):
         with pytest.raises(Conflict):
@@ -64,7 +64,7 @@ def test_an_id_is_given_once_and_the_command_lines_is_nobodys(dot):
         service.remove_application(actor=dot, client_id="muster-cli")
 
 
-def test_an_owner_of_an_organization_has_nothing_to_do_with_them(story, dot):
+def test_applications_are_denied_to_organization_owners(story, dot):
     _make(dot)
     ada = story.actor(story.ada)
     for act in (
@@ -76,7 +76,7 @@ def test_an_owner_of_an_organization_has_nothing_to_do_with_them(story, dot):
             act()
 
 
-def test_the_page_shows_the_secret_in_that_answer_only(story, dot):
+def test_application_page_shows_secret_once(story, dot):
     client = story.client(story.dot)
     made = client.post(
         "/atlas/applications", {"client_id": "grafana", "name": "Grafana", "addresses": BACK}

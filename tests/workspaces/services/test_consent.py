@@ -1,4 +1,4 @@
-"""An account that is somebody's comes into an organization by its own word; only operators bring it in without."""
+"""Users with an account join an organization by consent only, unless an operator adds them."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ def brought(story, email, by=None, org=None):
         return bring_in(actor=story.actor(by or story.ada, org), org=org, email=email)
 
 
-def test_nobody_makes_a_member_of_somebody_who_did_not_say_yes(story):
-    with org_scope(story.atlas.id), pytest.raises(Conflict, match="by invitation only"):
+def test_add_member_without_consent_is_rejected(story):
+    with org_scope(story.atlas.id), pytest.raises(Conflict, match="only join by invitation"):
         add_member(actor=story.actor(story.ada), org=story.atlas, email=story.cyd.email)
     assert roles(story, story.cyd.email) == ("", {})
 
 
-def test_who_has_an_account_is_invited_and_is_a_member_once_they_accept(story):
+def test_bring_in_existing_user_joins_after_accepting(story):
     made = brought(story, story.cyd.email.upper())
     assert isinstance(made, Invited) and roles(story, story.cyd.email)[0] == ""
     story.client(story.cyd).post(path_of(made))
     assert roles(story, story.cyd.email)[0] == "member"
 
 
-def test_an_operator_brings_anybody_in_at_once(story):
+def test_bring_in_by_operator_adds_immediately(story):
     made = brought(story, story.cyd.email, by=story.dot)
     assert isinstance(made, Membership) and roles(story, story.cyd.email)[0] == "member"
 
 
-def test_who_was_made_for_another_organization_and_never_came_is_asked_too(story):
+def test_bring_in_unused_account_of_other_org_is_invited(story):
     assert isinstance(brought(story, "fay@atlas.example"), Membership)
     assert isinstance(
         brought(story, "fay@atlas.example", by=story.cyd, org=story.borealis), Invited
@@ -46,7 +46,7 @@ def test_who_was_made_for_another_organization_and_never_came_is_asked_too(story
 
 
 @each("fact", ["password", "sign-in", "directory", "operator", "switched off"])
-def test_an_account_is_somebodys_by_any_trace_of_them(story, fact):
+def test_account_with_any_use_is_claimed(story, fact):
     user = User.objects.create_user(
         "una@else.example",
         "a long password of Una" if fact == "password" else None,
@@ -64,21 +64,21 @@ def test_an_account_is_somebodys_by_any_trace_of_them(story, fact):
     assert isinstance(brought(story, user.email), Invited)
 
 
-def test_an_account_that_was_only_made_is_nobodys_yet(story):
+def test_account_without_use_is_unclaimed(story):
     User.objects.create_user("una@else.example")
     assert isinstance(brought(story, "una@else.example"), Membership)
 
 
-def test_a_second_time_and_a_member_are_told_so(story):
+def test_bring_in_invited_or_member_is_conflict(story):
     brought(story, story.cyd.email)
-    for email, why in ((story.cyd.email, "invited already"), (story.ben.email, "already a member")):
+    for email, why in ((story.cyd.email, "already invited"), (story.ben.email, "already a member")):
         with pytest.raises(Conflict, match=why):
             brought(story, email)
     with pytest.raises(NotPermitted):
         brought(story, "new@else.example", by=story.ben)
 
 
-def test_the_page_shows_the_link_for_who_is_asked(story):
+def test_members_page_shows_invitation_link(story):
     page = (
         story.client(story.ada)
         .post("/atlas/members", {"email": story.cyd.email, "role": "member"})
@@ -91,7 +91,7 @@ def test_the_page_shows_the_link_for_who_is_asked(story):
     assert roles(story, story.cyd.email)[0] == ""
 
 
-def test_the_api_says_that_they_are_asked(story):
+def test_members_api_reports_invitation(story):
     answer = story.api(story.ada).post(
         "/api/v1/orgs/atlas/members", {"email": story.cyd.email}, content_type="application/json"
     )
@@ -105,7 +105,7 @@ def test_the_api_says_that_they_are_asked(story):
     assert roles(story, story.cyd.email)[0] == ""
 
 
-def test_a_file_adds_who_is_new_and_asks_who_has_an_account(story):
+def test_import_adds_new_users_and_invites_existing_ones(story):
     text = "email,role\nina@else.example,viewer\ncyd@borealis.example,viewer"
     with org_scope(story.atlas.id):
         dry = import_people(
@@ -118,7 +118,7 @@ def test_a_file_adds_who_is_new_and_asks_who_has_an_account(story):
     assert told == [(step.person.email, step.kind, step.note) for step in done.steps]
     assert told == [
         ("ina@else.example", "added", ""),
-        ("cyd@borealis.example", "invited", "has an account, and is asked first"),
+        ("cyd@borealis.example", "invited", "has an account and must accept an invitation"),
     ]
     assert (
         roles(story, "ina@else.example")[0] == "viewer" and roles(story, story.cyd.email)[0] == ""

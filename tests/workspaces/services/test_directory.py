@@ -1,4 +1,4 @@
-"""What a provider says becomes rows: at a sign-in, and for everybody at once."""
+"""Provisioning from a provider, at sign-in and by a sync."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def seats(user):
     return org, teams
 
 
-def test_a_first_sign_in_makes_the_account_with_what_its_groups_give(story, provider):
+def test_first_sign_in_creates_account_with_group_roles(story, provider):
     user = admit(provider, person(1, STAFF, LEADS))
     assert (user.email, user.name, user.has_usable_password()) == (
         "p1@corp.example",
@@ -73,14 +73,14 @@ def test_a_first_sign_in_makes_the_account_with_what_its_groups_give(story, prov
     assert kinds == ["person.created", "member.added", "team_member.added"]
 
 
-def test_a_second_sign_in_writes_nothing(story, provider):
+def test_repeated_sign_in_writes_nothing(story, provider):
     admit(provider, person(1))
     with CaptureQueriesContext(connection) as queries:
         admit(provider, person(1))
     assert not [q["sql"] for q in queries if not q["sql"].lstrip("( ").upper().startswith("SELECT")]
 
 
-def test_a_group_that_was_left_takes_the_team_and_its_tokens_at_the_next_sign_in(story, provider):
+def test_sign_in_after_leaving_group_removes_team_and_tokens(story, provider):
     user = admit(provider, person(1, STAFF, LEADS))
     with platform_scope("test"):
         token = AccessToken.objects.create(
@@ -94,19 +94,19 @@ def test_a_group_that_was_left_takes_the_team_and_its_tokens_at_the_next_sign_in
     assert (last.data["before"], last.data["after"], last.data["via"]) == ("lead", None, LEADS)
 
 
-def test_an_account_with_the_same_address_is_not_taken_over(story, provider):
+def test_sign_in_same_address_does_not_take_over_account(story, provider):
     with pytest.raises(Conflict, match="link"):
         admit(provider, Person("evil", story.dot.email, groups=frozenset({STAFF})))
     assert not Identity.objects.exists()
 
 
-def test_whom_no_rule_gives_anything_gets_no_account(story, provider):
+def test_sign_in_without_matching_rule_creates_no_account(story, provider):
     with pytest.raises(NotPermitted, match="none of your groups"):
         admit(provider, person(1, "cn=visitors"))
     assert not User.objects.filter(email="p1@corp.example").exists()
 
 
-def test_a_sync_makes_everybody_and_the_next_one_writes_nothing(story, provider):
+def test_sync_creates_users_and_is_idempotent(story, provider):
     people = [person(n) for n in range(1200)]
     assert sync_people(provider, people).is_done
     assert members_of(provider) == 1200
@@ -116,7 +116,7 @@ def test_a_sync_makes_everybody_and_the_next_one_writes_nothing(story, provider)
     assert all(q["sql"].lstrip("( ").upper().startswith("SELECT") for q in queries)
 
 
-def test_who_vanishes_is_suspended_with_everything_left_and_comes_back(story, provider):
+def test_sync_missing_user_is_suspended_and_restored(story, provider):
     people = [person(n, STAFF, LEADS) for n in range(10)]
     sync_people(provider, people)
     gone = User.objects.get(email="p9@corp.example")
@@ -135,7 +135,7 @@ def test_who_vanishes_is_suspended_with_everything_left_and_comes_back(story, pr
     assert kinds == ["member.added", "member.suspended", "member.restored"]
 
 
-def test_an_empty_answer_changes_nothing_and_says_so_until_it_is_accepted(story, provider):
+def test_sync_empty_answer_stops_until_accepted(story, provider):
     sync_people(provider, [person(n) for n in range(10)])
     stopped = sync_people(provider, [])
     assert not stopped.is_done and "10 of the 10" in stopped.objection
@@ -148,7 +148,7 @@ def test_an_empty_answer_changes_nothing_and_says_so_until_it_is_accepted(story,
     )
 
 
-def test_a_sync_keeps_what_address_the_directory_says_and_changes_no_account(story, provider):
+def test_sync_changed_address_updates_identity_not_account(story, provider):
     sync_people(provider, [person(1)])
     moved = Person("uuid-00001", "moved@corp.example", "Person 1", "p1", frozenset({STAFF}))
     assert sync_people(provider, [moved]).is_done and sync_people(provider, [moved]).plan.is_empty
@@ -156,7 +156,7 @@ def test_a_sync_keeps_what_address_the_directory_says_and_changes_no_account(sto
     assert (row.email, row.user.email) == ("moved@corp.example", "p1@corp.example")
 
 
-def test_an_organizations_provider_makes_accounts_within_its_domains_only(story, provider):
+def test_sync_org_provider_creates_accounts_in_its_domains_only(story, provider):
     provider.domains = ["corp.example"]
     there = Person("uuid-x", "boss@borealis.example", groups=frozenset({STAFF}))
     made = sync_people(provider, [person(1), there]).plan
@@ -169,9 +169,7 @@ def test_an_organizations_provider_makes_accounts_within_its_domains_only(story,
     )
 
 
-def test_an_organizations_provider_without_domains_makes_nobody_and_keeps_whom_it_knows(
-    story, provider
-):
+def test_sync_org_provider_without_domains_creates_no_account(story, provider):
     known = admit(provider, person(1))
     provider.domains = []
     assert admit(provider, person(1, STAFF, LEADS)) == known and seats(known)[1] == {
@@ -187,7 +185,7 @@ def test_an_organizations_provider_without_domains_makes_nobody_and_keeps_whom_i
     assert not User.objects.filter(email="ceo@other.com").exists()
 
 
-def test_a_dry_run_plans_the_same_and_writes_nothing(story, provider):
+def test_sync_dry_run_plans_without_writing(story, provider):
     before = Event.objects.count()
     planned = sync_people(provider, [person(1)], is_dry=True)
     assert (
@@ -196,7 +194,7 @@ def test_a_dry_run_plans_the_same_and_writes_nothing(story, provider):
     assert not User.objects.filter(email="p1@corp.example").exists()
 
 
-def test_members_by_hand_keep_their_roles_when_the_directory_forgets_them(story, provider):
+def test_sync_missing_user_keeps_roles_given_by_hand(story, provider):
     user = admit(provider, person(1))
     with platform_scope("test"):
         Membership.objects.filter(user=user).update(provider=None, via="", role="admin")
@@ -205,7 +203,7 @@ def test_members_by_hand_keep_their_roles_when_the_directory_forgets_them(story,
     assert seats(user)[0] == [("admin", "", None)]
 
 
-def test_an_installations_directory_switches_off_who_vanishes_and_spares_the_last_owner(story):
+def test_sync_installation_disables_missing_users_but_last_owner(story):
     with no_scope():
         wide = Provider.objects.create(kind="ldap", slug="wide", name="Wide")
         GroupRule.objects.create(
@@ -236,7 +234,7 @@ def _renamed(provider) -> str:
     return User.objects.get(email="p1@corp.example").name
 
 
-def test_a_display_name_follows_the_directory_with_a_fact_and_only_once(story, provider):
+def test_sync_changed_name_is_updated_and_recorded_once(story, provider):
     assert _renamed(provider) == "Dr. Person 1"
     [told] = Event.objects.filter(kind="person.renamed")
     assert (told.org_id, told.data["before"], told.data["after"]) == (
@@ -252,7 +250,7 @@ def test_a_display_name_follows_the_directory_with_a_fact_and_only_once(story, p
 
 
 @each("bond", ["a password", "another organization"])
-def test_an_organizations_directory_renames_nobody_who_is_more_than_its_own(story, provider, bond):
+def test_sync_org_provider_does_not_rename_shared_accounts(story, provider, bond):
     provider.refresh_from_db()
     user = admit(provider, person(1))
     if bond == "a password":
@@ -264,10 +262,10 @@ def test_an_organizations_directory_renames_nobody_who_is_more_than_its_own(stor
     assert _renamed(provider) == "Person 1"
     Provider.objects.filter(id=provider.id).update(org=None)
     provider.refresh_from_db()
-    assert _renamed(provider) == "Dr. Person 1", "an operator's directory is another matter"
+    assert _renamed(provider) == "Dr. Person 1", "directories of the installation may rename"
 
 
-def test_a_dry_run_and_one_that_was_stopped_rename_nobody(story, provider):
+def test_sync_dry_or_stopped_run_renames_nobody(story, provider):
     sync_people(provider, [person(n) for n in range(20)])
     other = Person("uuid-00001", "p1@corp.example", "Mallory", "p1", frozenset({STAFF}))
     sync_people(provider, [other, *(person(n) for n in range(20) if n != 1)], is_dry=True)

@@ -1,4 +1,4 @@
-"""Guarantees: what is kept free for a team or a person, whatever is held and given back in whatever order."""
+"""Guarantees are kept free in any order of holds and releases."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ORG, TEAMS, USERS = (
 
 @st.composite
 def standings(draw):
-    """An organization with guarantees that fit into its limit."""
+    """Draw an organization with guarantees that fit into its limit."""
     whole = draw(st.integers(0, 20))
     subjects = [("team", team) for team in TEAMS] + [("user", user) for user in USERS]
     left, found = whole, {}
@@ -51,9 +51,7 @@ STEPS = st.lists(
 
 @settings(deadline=None)
 @given(standings(), STEPS)
-def test_whatever_is_held_and_given_back_no_limit_is_passed_and_every_guarantee_is_kept_free(
-    now, steps
-):
+def test_limits_random_holds_respect_limits_and_guarantees(now, steps):
     whole, held = Meter(ORG, "org", ORG, "gpu"), []
     for team, user, amount, gives_back in steps:
         if gives_back and held:
@@ -73,7 +71,7 @@ def test_whatever_is_held_and_given_back_no_limit_is_passed_and_every_guarantee_
 
 @settings(deadline=None)
 @given(standings(), STEPS, st.sampled_from(TEAMS), st.sampled_from(USERS))
-def test_who_may_hold_an_amount_may_hold_any_smaller_one(now, steps, team, user):
+def test_limits_smaller_amount_is_also_allowed(now, steps, team, user):
     for of, by, amount, _ in steps:
         ask = meters(ORG, of, by, {"gpu": amount})
         if refusal(now, ask) is None:
@@ -104,7 +102,7 @@ def language(story):
         return create_team(actor=story.actor(story.ada), org=story.atlas, slug="language")
 
 
-def test_what_a_team_is_guaranteed_is_kept_free_for_it(story, language):
+def test_guarantee_of_team_is_kept_free(story, language):
     _set(story, ("org", "", "gpu", 8), ("team", "vision", "gpu", None, 3))
     refused = _try(story, language, story.ada, gpu=6)
     assert (refused.scope, refused.resource) == ("org", "gpu")
@@ -113,7 +111,7 @@ def test_what_a_team_is_guaranteed_is_kept_free_for_it(story, language):
 
 
 @pytest.mark.both_databases
-def test_a_guarantee_made_while_others_hold_much_is_served_from_what_is_free_first(story, language):
+def test_guarantee_on_busy_organization_is_served_from_free_part(story, language):
     _set(story, ("org", "", "gpu", 8))
     assert _try(story, language, story.ada, gpu=6) is None
     _set(story, ("team", "vision", "gpu", None, 4))
@@ -127,7 +125,7 @@ def test_a_guarantee_made_while_others_hold_much_is_served_from_what_is_free_fir
     assert _try(story, story.vision, story.ben, gpu=2) is None
 
 
-def test_more_than_the_organization_has_cannot_be_guaranteed(story, language):
+def test_guarantees_above_organization_limit_are_rejected(story, language):
     with pytest.raises(InvalidInput, match="9 gpu would be guaranteed in total"):
         _set(
             story,
@@ -146,7 +144,7 @@ def test_more_than_the_organization_has_cannot_be_guaranteed(story, language):
             _set(story, refused)
 
 
-def test_of_many_changes_all_are_made_or_none(story):
+def test_set_quotas_is_atomic(story):
     with pytest.raises(NotFound):
         _set(story, ("team", "vision", "gpu", 4), ("team", "nobody", "gpu", 4))
     with pytest.raises(InvalidInput, match="twice"):
@@ -155,7 +153,7 @@ def test_of_many_changes_all_are_made_or_none(story):
         assert not Quota.objects.exclude(limit=None).exists()
 
 
-def test_many_changes_are_one_fact_with_what_was_before_and_after(story):
+def test_set_quotas_records_one_event_with_before_and_after(story):
     _set(story, ("team", "vision", "gpu", 4))
     _set(story, ("team", "vision", "gpu", 6, 2), ("org", "", "cpu", 2.5))
     fact = Event.objects.filter(kind="quota.changed").order_by("-id").first()
@@ -169,7 +167,7 @@ def test_many_changes_are_one_fact_with_what_was_before_and_after(story):
     }
 
 
-def test_what_is_not_named_stays(story):
+def test_set_quotas_omitted_values_are_kept(story):
     _set(story, ("team", "vision", "gpu", 6, 2))
     with org_scope(story.atlas.id):
         row = set_quota(
@@ -184,7 +182,7 @@ def test_what_is_not_named_stays(story):
 
 
 @pytest.mark.both_databases
-def test_holding_takes_two_statements_however_many_meters(story):
+def test_hold_takes_two_queries(story):
     everything = {"gpu": 1, "gpu.h100": 1, "cpu": 1000, "memory": 1 << 30, "jobs": 1}
     _try(story, story.vision, story.ben, **everything)
     with CaptureQueriesContext(connection) as asked:
@@ -199,7 +197,7 @@ def test_holding_takes_two_statements_however_many_meters(story):
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_racing_holds_and_returns_of_three_teams_never_pass_the_limit_nor_eat_a_guarantee(
+def test_concurrent_holds_respect_limit_and_guarantees(
     transactional_db,
 ):
     story, over = tell(), []

@@ -1,4 +1,4 @@
-"""Guarantees of people who leave: nothing is kept free for them any longer, and what was left behind can be lifted."""
+"""Guarantees of former members end, and their remaining limits can be removed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def standings():
 
 
 @each("used", [0, 1, 5])
-def test_nothing_is_kept_free_for_whom_is_removed_and_the_trail_tells_it(story, used):
+def test_removed_member_guarantee_ends_and_is_recorded(story, used):
     guarantee(story, story.ben.email, 3)
     if used:
         with platform_scope("test"), transaction.atomic():
@@ -60,7 +60,7 @@ def test_nothing_is_kept_free_for_whom_is_removed_and_the_trail_tells_it(story, 
     assert fact.data["after"] == {named: {"limit": 6, "guaranteed": 0}}
 
 
-def test_nothing_is_kept_free_for_whom_a_directory_no_longer_names(story):
+def test_suspended_by_directory_guarantee_ends(story):
     provider = Provider.objects.create(
         kind="ldap", slug="corp", name="Corp", org=story.atlas, domains=["corp.example"]
     )
@@ -83,7 +83,7 @@ def test_nothing_is_kept_free_for_whom_a_directory_no_longer_names(story):
     )
 
 
-def test_a_quota_of_somebody_who_left_can_be_lifted(story):
+def test_former_member_quota_can_be_removed(story):
     guarantee(story, story.ben.email, 3)
     with org_scope(story.atlas.id):
         remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
@@ -95,7 +95,7 @@ def test_a_quota_of_somebody_who_left_can_be_lifted(story):
     assert standings()["user"] == (None, 0, 0)
 
 
-def test_gpu_hours_of_somebody_who_left_are_shown_with_their_address(story):
+def test_former_member_gpu_hours_are_shown_with_address(story):
     with org_scope(story.atlas.id):
         GpuMonth.objects.create(
             org=story.atlas,

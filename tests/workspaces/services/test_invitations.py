@@ -1,4 +1,4 @@
-"""Invitations: one person, once, for some days, by what the inviter may at the moment of acceptance; and nobody else's account by them."""
+"""Invitations: single use, expiry, the inviter's current permissions, and no account takeover."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def roles(story, email) -> tuple[str, dict[str, str]]:
         )
 
 
-def test_who_has_no_account_makes_one_by_the_link_and_is_in(story):
+def test_invitation_creates_account_and_membership(story):
     made, browser = invited(story, role="viewer", teams={"vision": "member"}), Client()
     assert b"Join Atlas" in browser.get(path_of(made)).content
     answer = browser.post(path_of(made), NEW)
@@ -85,7 +85,7 @@ def test_who_has_no_account_makes_one_by_the_link_and_is_in(story):
     assert Event.objects.get(kind="invitation.accepted").actor == "ina@else.example"
 
 
-def test_who_has_an_account_signs_in_with_it_and_accepts(story):
+def test_invitation_existing_user_signs_in_and_accepts(story):
     made, browser = invited(story, story.cyd.email), Client()
     assert browser.get(path_of(made))["Location"].startswith("/accounts/login/")
     browser.post("/accounts/login/", {"login": story.cyd.email, "password": PASSWORD})
@@ -95,7 +95,7 @@ def test_who_has_an_account_signs_in_with_it_and_accepts(story):
     assert User.objects.get(id=story.cyd.id).check_password(PASSWORD)
 
 
-def test_the_link_of_another_person_lets_nobody_in(story):
+def test_invitation_for_other_address_is_denied(story):
     made, browser = invited(story), story.client(story.cyd)
     assert "This invitation is for" in browser.get(path_of(made)).content.decode()
     browser.post(path_of(made))
@@ -105,7 +105,7 @@ def test_the_link_of_another_person_lets_nobody_in(story):
 
 
 @pytest.mark.both_databases
-def test_a_link_works_once(story):
+def test_invitation_link_is_single_use(story):
     made = invited(story)
     Client().post(path_of(made), NEW)
     again = Client()
@@ -120,7 +120,7 @@ def test_a_link_works_once(story):
     assert User.objects.get(email="ina@else.example").check_password(NEW["password"])
 
 
-def test_looking_at_it_accepts_nothing(story):
+def test_invitation_get_does_not_accept(story):
     made = invited(story)
     for _ in range(3):
         assert Client().get(path_of(made)).status_code == 200
@@ -128,7 +128,7 @@ def test_looking_at_it_accepts_nothing(story):
 
 
 @each("end", ["expired", "revoked", "renewed", "inviter left", "inviter switched off"])
-def test_a_link_that_no_longer_holds_lets_nobody_in(atlas, end):
+def test_invitation_invalid_link_is_not_found(atlas, end):
     amy = add_member(
         actor=atlas.actor(atlas.ada), org=atlas.atlas, email="amy@atlas.example", role="admin"
     ).user
@@ -149,7 +149,7 @@ def test_a_link_that_no_longer_holds_lets_nobody_in(atlas, end):
     assert not User.objects.filter(email="ina@else.example").exists()
 
 
-def test_renewed_it_works_for_whoever_renewed_it(atlas):
+def test_invitation_renewed_uses_permissions_of_renewer(atlas):
     first = invited(atlas)
     second = renew_invitation(actor=atlas.actor(atlas.ada), invitation_id=first.row.id)
     assert first.url != second.url
@@ -159,18 +159,18 @@ def test_renewed_it_works_for_whoever_renewed_it(atlas):
 
 
 @each("text", ["", "x", "A" * 43, "../..", "é" * 43, "A" * 43 + "\n"])
-def test_nonsense_is_no_invitation(db, text):
+def test_invitation_malformed_link_is_not_found(db, text):
     with no_scope(), pytest.raises(NotFound):
         claim(text=text, name="x", password=NEW["password"])
 
 
-def test_only_a_digest_is_stored_and_no_event_tells_the_link(atlas):
+def test_invitation_link_is_not_stored_or_recorded(atlas):
     made = invited(atlas)
     assert text_of(made) not in str(vars(Invitation.objects.get()))
     assert text_of(made) not in str(list(Event.objects.values_list("data", flat=True)))
 
 
-def test_nobody_gives_a_role_that_they_could_not_give_otherwise(atlas):
+def test_invitation_role_is_limited_to_inviter(atlas):
     amy = atlas.actor(
         add_member(
             actor=atlas.actor(atlas.ada), org=atlas.atlas, email="amy@atlas.example", role="admin"
@@ -197,12 +197,12 @@ def test_nobody_gives_a_role_that_they_could_not_give_otherwise(atlas):
         {"days": 31},
     ],
 )
-def test_what_cannot_be_is_refused(atlas, given):
+def test_invitation_invalid_fields_are_rejected(atlas, given):
     with pytest.raises(InvalidInput):
         invited(atlas, **{"email": "ina@else.example"} | given)
 
 
-def test_who_is_in_or_invited_is_not_invited_again(atlas):
+def test_invitation_of_member_or_invited_is_conflict(atlas):
     for email in (atlas.ben.email, atlas.ben.email.upper()):
         with pytest.raises(Conflict):
             invited(atlas, email)
@@ -214,7 +214,7 @@ def test_who_is_in_or_invited_is_not_invited_again(atlas):
 
 
 @each("password", ["short", "password12345", "ina@else.example"])
-def test_a_weak_password_makes_no_account(story, password):
+def test_invitation_weak_password_creates_no_account(story, password):
     made, browser = invited(story), Client()
     page = browser.post(path_of(made), NEW | {"password": password, "password_again": password})
     assert page.status_code == 200 and b"password" in page.content
@@ -222,14 +222,14 @@ def test_a_weak_password_makes_no_account(story, password):
     assert browser.post(path_of(made), NEW)["Location"] == "/atlas/"
 
 
-def test_the_link_sets_no_password_of_an_account_that_is_somebodys(atlas):
-    """Who signs in elsewhere (a directory, another provider) has none; an inviter who keeps the link must not get at their account."""
+def test_invitation_cannot_set_password_of_claimed_account(atlas):
+    """Check accounts without a password that sign in elsewhere: an inviter could take them over."""
     User.objects.create_user("sso@else.example", last_login=clock.now())
     with no_scope(), pytest.raises(Conflict):
         claim(text=text_of(invited(atlas, "sso@else.example")), name="x", password=NEW["password"])
 
 
-def test_an_administrator_gets_no_password_link_for_somebody_of_another_organization(atlas):
+def test_invite_url_user_of_other_organization_is_none(atlas):
     fay = add_member(actor=atlas.actor(atlas.ada), org=atlas.atlas, email="fay@atlas.example").user
     assert invite_url(fay)
     with org_scope(atlas.borealis.id):
@@ -239,7 +239,7 @@ def test_an_administrator_gets_no_password_link_for_somebody_of_another_organiza
     assert invite_url(again) is None
 
 
-def test_by_mail_the_same_link_arrives(story, settings):
+def test_invitation_mail_has_same_link(story, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     answer = story.client(story.ada).post(
         "/atlas/invitations",
@@ -255,7 +255,7 @@ def test_by_mail_the_same_link_arrives(story, settings):
     assert Client().get(re.sub(r"^https?://[^/]+", "", link)).status_code == 200
 
 
-def test_a_mail_server_that_is_away_costs_the_mail_and_not_the_invitation(story, settings):
+def test_invitation_survives_mail_failure(story, settings):
     settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = (
         "django.core.mail.backends.smtp.EmailBackend",
         "127.0.0.1",
@@ -274,7 +274,7 @@ def test_a_mail_server_that_is_away_costs_the_mail_and_not_the_invitation(story,
     assert Client().get(re.sub(r"^https?://[^/]+", "", made.json()["url"])).status_code == 200
 
 
-def test_pending_ones_are_listed_with_their_end_and_without_their_link(story):
+def test_invitations_list_pending_without_link(story):
     made = invited(story, teams={"vision": "lead"})
     [row] = story.api(story.ada).get("/api/v1/orgs/atlas/invitations").json()["items"]
     assert (row["email"], row["teams"], row["is_expired"], row["made_by"]) == (
@@ -286,7 +286,7 @@ def test_pending_ones_are_listed_with_their_end_and_without_their_link(story):
     assert text_of(made) not in str(row) and UUID(row["id"]) == made.row.id
 
 
-def test_who_comes_into_a_strict_organization_is_led_to_a_second_factor(story):
+def test_invitation_strict_organization_asks_for_second_factor(story):
     from tests.workspaces.test_second_factor import with_app
 
     made = invited(story)
@@ -299,7 +299,7 @@ def test_who_comes_into_a_strict_organization_is_led_to_a_second_factor(story):
     assert browser.get("/atlas/teams")["Location"] == "/accounts/2fa/"
 
 
-def test_two_organizations_may_invite_one_person(story):
+def test_invitations_of_two_organizations_are_independent(story):
     made = invited(story)
     with no_scope():
         from workspaces.access.actors import actor_of

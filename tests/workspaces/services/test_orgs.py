@@ -1,4 +1,4 @@
-"""Organizations, teams and the people in them: what is refused, what follows, what is recorded."""
+"""Organizations, teams and members: validation, effects and events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspaces.tenancy.scope import org_scope
 
 @pytest.fixture
 def atlas(story):
-    """Inside Atlas."""
+    """Enter Atlas."""
     with org_scope(story.atlas.id):
         yield story.atlas
 
@@ -28,7 +28,7 @@ def _role(story, email, role):
     )
 
 
-def test_the_last_owner_can_neither_step_down_nor_leave(story, atlas):
+def test_last_owner_cannot_step_down_or_leave(story, atlas):
     with pytest.raises(Conflict, match="owner"):
         _role(story, story.ada.email, "admin")
     with pytest.raises(Conflict, match="owner"):
@@ -38,7 +38,7 @@ def test_the_last_owner_can_neither_step_down_nor_leave(story, atlas):
     assert Membership.objects.get(user=story.ada).role == "owner"
 
 
-def test_an_owner_may_leave_once_there_is_another(story, atlas):
+def test_owner_with_another_owner_may_leave(story, atlas):
     _role(story, story.ben.email, "owner")
     organization_services.remove_member(
         actor=story.actor(story.ada), org=atlas, email=story.ada.email
@@ -48,7 +48,7 @@ def test_an_owner_may_leave_once_there_is_another(story, atlas):
     ]
 
 
-def test_an_admin_makes_no_owner_and_unmakes_none(story, atlas):
+def test_admin_cannot_appoint_or_demote_owner(story, atlas):
     _role(story, story.ben.email, "admin")
     ben = story.actor(story.ben)
     for act in (
@@ -67,7 +67,7 @@ def test_an_admin_makes_no_owner_and_unmakes_none(story, atlas):
             act()
 
 
-def test_who_leaves_the_organization_leaves_its_teams_and_their_tokens_stop(story, atlas):
+def test_remove_member_removes_teams_and_tokens(story, atlas):
     token = story.token(story.ben)
     organization_services.remove_member(
         actor=story.actor(story.ada), org=atlas, email=story.ben.email
@@ -78,7 +78,7 @@ def test_who_leaves_the_organization_leaves_its_teams_and_their_tokens_stop(stor
         story.actor(story.ben)
 
 
-def test_who_leaves_a_team_loses_the_tokens_bound_to_it_and_keeps_the_others(story, atlas):
+def test_remove_team_member_revokes_tokens_of_team_only(story, atlas):
     def made(team):
         return tokens.create_token(
             actor=story.actor(story.ben), org=atlas, name="t", scopes=["all"], team=team
@@ -92,14 +92,14 @@ def test_who_leaves_a_team_loses_the_tokens_bound_to_it_and_keeps_the_others(sto
     assert authenticate_token(free)
 
 
-def test_only_members_of_the_organization_join_its_teams(story, atlas):
+def test_add_team_member_outside_organization_is_rejected(story, atlas):
     with pytest.raises(NotFound, match="not a member"):
         organization_services.add_team_member(
             actor=story.actor(story.ada), team=story.vision, email=story.cyd.email
         )
 
 
-def test_somebody_joins_once(story, atlas):
+def test_add_member_twice_is_conflict(story, atlas):
     ada = story.actor(story.ada)
     with pytest.raises(Conflict):
         organization_services.add_member(actor=ada, org=atlas, email=story.ben.email.upper())
@@ -109,7 +109,7 @@ def test_somebody_joins_once(story, atlas):
         organization_services.create_team(actor=ada, org=atlas, slug="vision")
 
 
-def test_the_lead_of_a_team_brings_people_into_that_team_only(story, atlas):
+def test_team_lead_adds_members_to_own_team_only(story, atlas):
     organization_services.change_team_member(
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="lead"
     )
@@ -126,7 +126,7 @@ def test_the_lead_of_a_team_brings_people_into_that_team_only(story, atlas):
         organization_services.add_member(actor=ben, org=atlas, email="fay@atlas.example")
 
 
-def test_a_person_new_to_muster_gets_an_account_without_a_password(story, atlas):
+def test_add_member_new_user_has_no_password(story, atlas):
     row = organization_services.add_member(
         actor=story.actor(story.ada), org=atlas, email=" Eve@Atlas.Example ", name="Eve"
     )
@@ -147,14 +147,14 @@ def test_a_person_new_to_muster_gets_an_account_without_a_password(story, atlas)
         "x" * 300,
     ],
 )
-def test_what_is_no_address_is_refused_by_field(story, atlas, email):
+def test_add_member_invalid_email_is_rejected(story, atlas, email):
     with pytest.raises(InvalidInput) as caught:
         organization_services.add_member(actor=story.actor(story.ada), org=atlas, email=email)
     assert caught.value.data["errors"][0]["field"] == "email"
 
 
 @each("slug", ["", "a", "A", "1a", "-a", "a-", "a_b", "a" * 41, "café", "a b", "a\n"])
-def test_a_slug_that_could_not_be_an_address_is_refused(story, atlas, slug):
+def test_create_team_invalid_slug_is_rejected(story, atlas, slug):
     with pytest.raises(InvalidInput, match="slug"):
         organization_services.create_team(actor=story.actor(story.ada), org=atlas, slug=slug)
     assert Team.objects.count() == 2
@@ -166,14 +166,14 @@ def test_a_slug_that_could_not_be_an_address_is_refused(story, atlas, slug):
         organization_services.RESERVED & {"api", "accounts", "static", "ws", "metrics", "healthz"}
     ),
 )
-def test_an_organization_cannot_take_an_address_of_the_portal(story, slug):
+def test_create_org_reserved_slug_is_rejected(story, slug):
     with pytest.raises(InvalidInput, match="slug"):
         organization_services.create_org(
             actor=actor_of(story.dot), slug=slug, name="x", owner=story.ada
         )
 
 
-def test_every_first_part_of_an_address_of_the_portal_is_reserved(story):
+def test_reserved_slugs_cover_all_url_prefixes(story):
     from django.urls import get_resolver
 
     firsts = {str(p.pattern).partition("/")[0] for p in get_resolver().url_patterns} - {""}
@@ -181,7 +181,7 @@ def test_every_first_part_of_an_address_of_the_portal_is_reserved(story):
     assert {"static", "ws"} <= organization_services.RESERVED
 
 
-def test_only_an_operator_makes_organizations(story):
+def test_create_org_requires_operator(story):
     with pytest.raises(NotPermitted):
         organization_services.create_org(
             actor=story.actor(story.ada), slug="fresh", name="Fresh", owner=story.ada
@@ -189,14 +189,14 @@ def test_only_an_operator_makes_organizations(story):
 
 
 @each("name", ["", "  ", "x" * 101, "a\nb", "a\x07b", "a\u202eb"])
-def test_names_are_printable_and_not_long(story, atlas, name):
+def test_names_unprintable_or_long_are_rejected(story, atlas, name):
     with pytest.raises(InvalidInput, match="name"):
         organization_services.rename_team(
             actor=story.actor(story.ada), team=story.vision, name=name
         )
 
 
-def test_each_change_leaves_one_fact_with_who_did_it(story, atlas):
+def test_changes_record_one_event_with_actor(story, atlas):
     last = Event.objects.order_by("-position").first().position
     _role(story, story.ben.email, "viewer")
     fact = Event.objects.get(position__gt=last)
@@ -204,14 +204,14 @@ def test_each_change_leaves_one_fact_with_who_did_it(story, atlas):
     assert (fact.data["before"], fact.data["after"]) == ({"role": "member"}, {"role": "viewer"})
 
 
-def test_a_refused_change_leaves_neither_row_nor_fact(story, atlas):
+def test_rejected_change_leaves_no_row_or_event(story, atlas):
     facts = Event.objects.count()
     with pytest.raises(Conflict):
         _role(story, story.ada.email, "viewer")
     assert Event.objects.count() == facts
 
 
-def test_one_revokes_ones_own_tokens_and_only_admins_those_of_others(story, atlas):
+def test_revoke_token_own_or_as_admin(story, atlas):
     story.token(story.ada)
     row = AccessToken.objects.get()
     with pytest.raises(NotFound):

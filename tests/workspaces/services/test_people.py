@@ -1,4 +1,4 @@
-"""People from a file: what spreadsheets write is understood, what would happen is told, all of it is done or nothing, and twice is once."""
+"""Import of people: spreadsheet formats, preview, atomicity and idempotency."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def kinds(report) -> dict[str, str]:
 
 
 @each("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
-def test_a_spreadsheets_file_is_understood_in_each_of_its_encodings(encoding):
+def test_people_file_reads_spreadsheet_encodings(encoding):
     text = decoded(EXCEL.removeprefix("\ufeff").encode(encoding))
     people, faults = read_people(text)
     assert [(p.line, p.email, p.name, p.teams) for p in people] == [
@@ -48,14 +48,14 @@ def test_a_spreadsheets_file_is_understood_in_each_of_its_encodings(encoding):
 
 
 @each("between", [",", ";", "\t"])
-def test_cells_stand_between_commas_semicolons_or_tabs(between):
+def test_people_file_reads_commas_semicolons_tabs(between):
     people, _ = read_people(
         f"name{between}email{between}team\nIna{between}ina@else.example{between}vision speech=lead\n"
     )
     assert (people[0].name, people[0].teams) == ("Ina", {"vision": "member", "speech": "lead"})
 
 
-def test_a_line_that_tells_excel_what_stands_between_is_no_header():
+def test_people_file_skips_excel_separator_line():
     people, _ = read_people("sep=;\r\nemail;name\r\nina@else.example;Ina, the first\r\n")
     assert (people[0].name, people[0].line) == ("Ina, the first", 3)
 
@@ -71,19 +71,19 @@ def test_a_line_that_tells_excel_what_stands_between_is_no_header():
         'email\n"open',
     ],
 )
-def test_what_is_no_such_file_is_refused_whole(text):
+def test_people_file_invalid_is_rejected(text):
     with pytest.raises(InvalidInput):
         read_people(text)
 
 
-def test_too_many_people_and_too_large_a_file_are_refused():
+def test_people_file_too_large_is_rejected():
     with pytest.raises(TooLarge):
         read_people("email\n" + "".join(f"p{n}@else.example\n" for n in range(MOST + 1)))
     with pytest.raises(TooLarge):
         decoded(b"x" * (1 << 20) + b"x")
 
 
-def test_faults_are_told_by_line_and_then_nothing_is_done(story):
+def test_import_faults_are_listed_by_line_without_changes(story):
     text = (
         "email,role,team\nina@else.example,,vision\nno address,,\njan@else.example,emperor,\nkim@else.example,,chess\n"
         "ina@else.example,admin,vision=lead\n"
@@ -96,7 +96,7 @@ def test_faults_are_told_by_line_and_then_nothing_is_done(story):
         assert not Invitation.objects.exists()
 
 
-def test_a_dry_run_tells_the_same_and_changes_nothing(story):
+def test_import_dry_run_reports_same_without_changes(story):
     before = Event.objects.count()
     report = imported(story, EXCEL, dry=True)
     assert kinds(report) == {"ina@else.example": "invited", "ben@atlas.example": "joined"}
@@ -105,7 +105,7 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(story):
         assert not Invitation.objects.exists()
 
 
-def test_who_is_new_is_invited_and_who_is_a_member_joins_the_teams(story):
+def test_import_invites_new_users_and_adds_members_to_teams(story):
     report = imported(story, EXCEL)
     assert report.is_done and report.counts == {
         "invited": 1,
@@ -125,7 +125,7 @@ def test_who_is_new_is_invited_and_who_is_a_member_joins_the_teams(story):
     )
 
 
-def test_five_hundred_are_invited_in_a_few_statements_each_with_their_fact(story):
+def test_import_500_users_takes_few_queries(story):
     text = "email,team\n" + "\n".join(f"p{n}@else.example,vision" for n in range(500))
     before = Event.objects.count()
     with CaptureQueriesContext(connection) as asked:
@@ -136,7 +136,7 @@ def test_five_hundred_are_invited_in_a_few_statements_each_with_their_fact(story
         assert Invitation.objects.filter(teams__0__role="member").count() == 500
 
 
-def test_twice_is_once(story):
+def test_import_is_idempotent(story):
     imported(story, EXCEL)
     before = Event.objects.count()
     again = imported(story, EXCEL)
@@ -144,7 +144,7 @@ def test_twice_is_once(story):
     assert Event.objects.count() == before
 
 
-def test_each_person_is_a_fact(story):
+def test_import_records_event_per_person(story):
     before = Event.objects.count()
     imported(story, EXCEL)
     told = [
@@ -157,7 +157,7 @@ def test_each_person_is_a_fact(story):
     ]
 
 
-def test_added_people_are_members_at_once_and_their_open_invitation_ends(story):
+def test_import_adds_members_and_ends_their_invitations(story):
     imported(story, "email\nina@else.example")
     report = imported(
         story, "email,role,team\nina@else.example,viewer,vision\njan@else.example,,", adds=True
@@ -168,7 +168,7 @@ def test_added_people_are_members_at_once_and_their_open_invitation_ends(story):
         assert Invitation.objects.get().revoked_at is not None
 
 
-def test_a_role_that_somebody_has_is_never_changed_by_a_file(story):
+def test_import_does_not_change_existing_roles(story):
     report = imported(story, "email,role\nben@atlas.example,admin\nada@atlas.example,member")
     assert set(kinds(report).values()) == {"unchanged"} and all(step.note for step in report.steps)
     assert (
@@ -177,7 +177,7 @@ def test_a_role_that_somebody_has_is_never_changed_by_a_file(story):
     )
 
 
-def test_an_invitation_comes_into_further_teams_and_an_expired_one_is_renewed(story):
+def test_import_widens_and_renews_invitations(story):
     first = imported(story, "email,team\nina@else.example,vision")
     wider = imported(story, "email,team\nina@else.example,vision speech=viewer")
     assert kinds(wider) == {"ina@else.example": "joined"} and wider.made == []
@@ -195,7 +195,7 @@ def test_an_invitation_comes_into_further_teams_and_an_expired_one_is_renewed(st
     )
 
 
-def test_nobody_hands_out_by_a_file_what_they_lack(story):
+def test_import_roles_are_limited_to_actor(story):
     with org_scope(story.atlas.id):
         uma = add_member(
             actor=story.actor(story.ada),
@@ -215,12 +215,12 @@ def test_nobody_hands_out_by_a_file_what_they_lack(story):
         imported(story, "email\nina@else.example", by=story.actor(story.ben))
 
 
-def test_a_team_of_another_organization_is_not_there(story):
+def test_import_team_of_other_organization_is_unknown(story):
     report = imported(story, "email,team\nina@else.example,north")
     assert "no team north" in report.faults[0].what
 
 
-def test_the_page_shows_first_and_does_it_then_with_the_links(story, settings):
+def test_import_page_previews_then_shows_links(story, settings):
     ada = story.client(story.ada)
     file = SimpleUploadedFile("people.csv", EXCEL.encode("utf-8"), content_type="text/csv")
     shown = ada.post("/atlas/members/import", {"file": file, "how": "invite"}).content.decode()
@@ -237,7 +237,7 @@ def test_the_page_shows_first_and_does_it_then_with_the_links(story, settings):
     assert done.count("/accounts/invitations/") == 1 and "Done." in done
 
 
-def test_markup_in_a_file_is_text_on_the_page(story):
+def test_import_page_escapes_markup(story):
     evil = (
         'email,name\n<script>alert(1)</script>,x\nina@else.example,"<img src=x onerror=alert(2)>"'
     )
@@ -248,7 +248,7 @@ def test_markup_in_a_file_is_text_on_the_page(story):
         assert "<script>alert" not in page and "<img src=x" not in page and "&lt;" in page
 
 
-def test_invitations_are_mailed_where_a_server_is_set(story, settings):
+def test_import_mails_invitations_if_configured(story, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     answer = (
         story.api(story.ada)
@@ -264,7 +264,7 @@ def test_invitations_are_mailed_where_a_server_is_set(story, settings):
     ] == [["ina@else.example"]]
 
 
-def test_an_account_that_is_somebodys_already_gets_no_link_to_a_password(story):
+def test_import_claimed_account_gets_no_password_link(story):
     answer = (
         story.api(story.ada)
         .post(
@@ -280,12 +280,12 @@ def test_an_account_that_is_somebodys_already_gets_no_link_to_a_password(story):
     }
     with platform_scope("test"):
         assert Membership.objects.filter(user__email="cyd@borealis.example").count() == 1, (
-            "she is asked first"
+            "she gets an invitation"
         )
     assert not User.objects.get(email="new@else.example").has_usable_password()
 
 
-def test_a_role_of_the_organizations_own_may_be_named(story):
+def test_import_accepts_custom_roles(story):
     with org_scope(story.atlas.id):
         make_role(
             actor=story.actor(story.ada),

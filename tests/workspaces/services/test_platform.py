@@ -1,4 +1,4 @@
-"""What operators do to the whole installation: organizations begin, and who is suspended has nothing left that opens."""
+"""Administration of the installation: new organizations and suspended users."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def suspended(story, person, by=None, why="left the company"):
     )
 
 
-def test_an_organization_begins_with_an_owner_who_is_new_or_known(story):
+def test_found_org_with_new_or_existing_owner(story):
     dot = story.actor(story.dot, story.atlas)
     for slug, email in (("new-one", "owner@new.example"), ("other", "BEN@atlas.example")):
         org, owner = found_org(actor=dot, slug=slug, name=slug, email=email)
@@ -39,7 +39,7 @@ def test_an_organization_begins_with_an_owner_who_is_new_or_known(story):
     assert User.objects.filter(email="ben@atlas.example").count() == 1
 
 
-def test_only_operators_make_organizations_and_suspend(story):
+def test_platform_services_require_operator(story):
     ada = story.actor(story.ada)
     with pytest.raises(NotPermitted):
         found_org(actor=ada, slug="mine", name="Mine", email="x@else.example")
@@ -50,7 +50,7 @@ def test_only_operators_make_organizations_and_suspend(story):
     assert not User.objects.filter(email="x@else.example").exists()
 
 
-def test_a_refused_organization_leaves_no_account_behind(story):
+def test_found_org_rejected_creates_no_account(story):
     with pytest.raises(Conflict):
         found_org(
             actor=story.actor(story.dot, story.atlas),
@@ -61,7 +61,7 @@ def test_a_refused_organization_leaves_no_account_behind(story):
     assert not User.objects.filter(email="x@else.example").exists()
 
 
-def test_who_is_suspended_is_signed_out_and_their_token_opens_nothing(story):
+def test_suspended_user_is_signed_out_and_tokens_fail(story):
     browser, program = story.client(story.ben), story.api(story.ben)
     assert (
         browser.get("/atlas/teams").status_code == 200
@@ -73,11 +73,11 @@ def test_who_is_suspended_is_signed_out_and_their_token_opens_nothing(story):
         and program.get("/api/v1/orgs/atlas/teams").status_code == 401
     )
     reinstate_person(actor=story.actor(story.dot, story.atlas), user_id=story.ben.id)
-    assert browser.get("/atlas/teams").status_code == 302, "the session that was ended stays ended"
+    assert browser.get("/atlas/teams").status_code == 302, "an ended session stays ended"
     assert program.get("/api/v1/orgs/atlas/teams").status_code == 200
 
 
-def test_suspension_needs_a_reason_and_is_told_in_each_organization(story):
+def test_suspension_requires_reason_and_is_recorded_in_each_org(story):
     for why in ("", "  ", "x" * 201, "a\x1bb"):
         with pytest.raises(InvalidInput):
             suspended(story, story.ben, why=why)
@@ -89,7 +89,7 @@ def test_suspension_needs_a_reason_and_is_told_in_each_organization(story):
     }
 
 
-def test_nobody_suspends_themselves_or_twice_or_what_is_no_person(story):
+def test_suspension_of_self_twice_or_unknown_is_rejected(story):
     for person, error in ((story.dot, Conflict), (story.ben, None), (story.ben, Conflict)):
         if error is None:
             suspended(story, person)
@@ -102,7 +102,7 @@ def test_nobody_suspends_themselves_or_twice_or_what_is_no_person(story):
         reinstate_person(actor=story.actor(story.dot, story.atlas), user_id=story.ada.id)
 
 
-def test_the_list_of_organizations_tells_owners_people_teams_and_living_jobs(story):
+def test_organizations_list_has_owners_and_counts(story):
     ensure_first_cluster()
     with org_scope(story.atlas.id):
         jobs.submit_job(
@@ -118,7 +118,7 @@ def test_the_list_of_organizations_tells_owners_people_teams_and_living_jobs(sto
     assert (borealis["owners"], borealis["jobs"]) == (["cyd@borealis.example"], 0)
 
 
-def test_people_are_found_by_address_and_name_and_by_pages(story):
+def test_people_are_searched_and_paginated(story):
     assert [row["email"] for row in people("BOREALIS")[0]] == ["cyd@borealis.example"]
     assert [row["email"] for row in people("Ada")[0]] == ["ada@atlas.example"]
     assert [row["email"] for row in people(kind="operators")[0]] == ["dot@platform.example"]
@@ -133,7 +133,7 @@ def test_people_are_found_by_address_and_name_and_by_pages(story):
     assert (len(first), len(second), end) == (PAGE, 5, "")
 
 
-def test_a_directory_does_not_bring_back_whom_an_operator_suspended(story):
+def test_operator_suspension_survives_directory_sync(story):
     provider = Provider.objects.create(kind="ldap", slug="corp", name="Corp")
     GroupRule.objects.create(
         provider=provider, position=1, group="*", org=story.atlas, role="member"
@@ -154,7 +154,7 @@ def test_a_directory_does_not_bring_back_whom_an_operator_suspended(story):
         assert User.objects.get(email="p1@corp.example").is_active
 
 
-def test_the_pages_make_an_organization_and_hand_out_one_link(story):
+def test_organizations_page_creates_org_and_shows_link_once(story):
     dot = story.client(story.dot)
     page = dot.post(
         "/atlas/platform", {"slug": "fresh", "name": "Fresh", "email": "own@fresh.example"}
@@ -166,12 +166,14 @@ def test_the_pages_make_an_organization_and_hand_out_one_link(story):
     again = dot.post(
         "/atlas/platform", {"slug": "fresh", "name": "<b>Fresh</b>", "email": "own@fresh.example"}
     ).content.decode()
-    assert "already an organization" in again and "&lt;b&gt;Fresh" in again, "what was typed stays"
+    assert "already an organization" in again and "&lt;b&gt;Fresh" in again, (
+        "the form keeps its input"
+    )
     with platform_scope("test"):
         assert Membership.objects.filter(user__email="own@fresh.example").count() == 1
 
 
-def test_an_operator_signs_a_person_out_everywhere_and_it_is_told(story):
+def test_operator_sign_out_ends_sessions_and_is_recorded(story):
     browsers = [story.client(story.ben) for _ in range(2)]
     assert [browser.get("/atlas/teams").status_code for browser in browsers] == [200, 200]
     story.client(story.dot).post(f"/atlas/platform/people/{story.ben.id}", {"do": "sign_out"})
@@ -182,7 +184,7 @@ def test_an_operator_signs_a_person_out_everywhere_and_it_is_told(story):
     } == {None, story.atlas.id}
 
 
-def test_an_operator_helps_who_lost_their_factor_and_says_how_they_made_sure(story):
+def test_operator_removes_factor_with_reason(story):
     TOTP.activate(story.ben, "A" * 32)
     browser = story.client(story.ben)
     assert browser.get("/atlas/teams").status_code == 200

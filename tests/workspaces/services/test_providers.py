@@ -1,4 +1,4 @@
-"""Directories as rows: who may set one up, what is checked, and what of it may be seen."""
+"""Identity providers: permissions, validation, and secrets that are never shown."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def made(story):
         )
 
 
-def test_the_secret_is_stored_encrypted_and_told_to_nobody(story, made):
+def test_provider_secret_is_encrypted_and_never_shown(story, made):
     row = Provider.objects.get(id=made.id)
     assert SECRET not in str(row.config) and SECRET.encode() not in bytes(row.secrets)
     assert str(config_of(row).bind_password) == SECRET and secrets_set(row) == ["bind_password"]
@@ -68,7 +68,7 @@ def test_the_secret_is_stored_encrypted_and_told_to_nobody(story, made):
         assert answer.status_code == 200 and SECRET not in answer.content.decode()
 
 
-def test_a_secret_left_empty_stays_and_what_changed_is_named_without_its_value(story, made):
+def test_provider_empty_secret_is_kept_and_not_recorded(story, made):
     change_provider(
         actor=story.actor(story.ada),
         provider=made,
@@ -101,7 +101,7 @@ WRONG = [
 
 
 @each(("name", "value"), WRONG)
-def test_what_cannot_be_is_refused_at_its_field(story, name, value):
+def test_provider_invalid_options_are_rejected_by_field(story, name, value):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput) as error:
         create_provider(
             actor=story.actor(story.ada),
@@ -114,7 +114,7 @@ def test_what_cannot_be_is_refused_at_its_field(story, name, value):
     assert error.value.data["errors"][0]["field"] == f"options.{name}"
 
 
-def test_only_owners_set_up_their_own_and_only_operators_the_installations(story, made):
+def test_provider_requires_owner_or_operator(story, made):
     with org_scope(story.atlas.id), platform_scope("test"):
         Membership.objects.filter(user=story.ben).update(role="admin")
     ben, ada = story.actor(story.ben), story.actor(story.ada)
@@ -152,7 +152,7 @@ def test_only_owners_set_up_their_own_and_only_operators_the_installations(story
     assert [row.slug for row in Provider.objects.all()] == ["corp"]
 
 
-def test_another_organizations_is_not_there(story, made):
+def test_provider_of_other_organization_is_not_found(story, made):
     with pytest.raises(NotFound):
         find_provider(story.actor(story.cyd), "corp")
     assert providers_for(story.actor(story.cyd)) == [] and [
@@ -166,7 +166,7 @@ def test_another_organizations_is_not_there(story, made):
         find_provider(story.actor(story.ada), wide.slug)
 
 
-def test_provider_name_is_taken_once_in_an_organization_only(story, made):
+def test_provider_name_is_unique_per_organization(story, made):
     with pytest.raises(Conflict):
         create_provider(
             actor=story.actor(story.ada),
@@ -190,7 +190,7 @@ def test_provider_name_is_taken_once_in_an_organization_only(story, made):
     assert (made.slug, other.short_name) == (
         "corp",
         "corp",
-    ) and other.slug != "corp"  # addresses of the first stay
+    ) and other.slug != "corp"  # URLs of the first one never change
 
 
 def test_domain_of_another_organization_is_refused(story, made):
@@ -215,7 +215,7 @@ def test_domain_of_another_organization_is_refused(story, made):
     assert [row.slug for row in Provider.objects.all()] == ["corp"]
 
 
-def test_rules_keep_their_order_and_name_only_what_the_provider_may_give(story, made):
+def test_provider_rules_keep_order_and_stay_in_reach(story, made):
     ada = story.actor(story.ada)
     rules = [
         {"group": "CN=Staff, DC=x", "role": "member"},
@@ -242,7 +242,7 @@ def test_rules_keep_their_order_and_name_only_what_the_provider_may_give(story, 
     assert event.data["before"] == [] and len(event.data["after"]) == 2
 
 
-def test_removing_one_leaves_the_roles_that_it_gave_as_if_by_hand(story, made):
+def test_remove_provider_keeps_roles_as_given_by_hand(story, made):
     with platform_scope("test"):
         Membership.objects.filter(user=story.ben).update(provider=made, via="*")
     remove_provider(actor=story.actor(story.ada), provider=made)
@@ -251,7 +251,7 @@ def test_removing_one_leaves_the_roles_that_it_gave_as_if_by_hand(story, made):
     assert Event.objects.filter(kind="provider.removed").exists()
 
 
-def test_what_a_server_says_does_not_repeat_a_secret(story, made, monkeypatch):
+def test_provider_error_does_not_leak_secret(story, made, monkeypatch):
     from workspaces.identity.provider_types import Found, kind_of
 
     kind = kind_of("ldap")
@@ -270,7 +270,7 @@ def test_what_a_server_says_does_not_repeat_a_secret(story, made, monkeypatch):
     assert SECRET not in found.message and "••••" in found.message
 
 
-def test_without_its_library_ldap_says_what_to_install(story, monkeypatch):
+def test_ldap_without_library_names_package(story, monkeypatch):
     monkeypatch.setattr("workspaces.identity.ldap.provider_type.find_spec", lambda name: None)
     with org_scope(story.atlas.id):
         page = story.client(story.ada).get("/atlas/directories?kind=ldap").content.decode()
@@ -286,7 +286,7 @@ def test_without_its_library_ldap_says_what_to_install(story, monkeypatch):
     assert "make directories" in page
 
 
-def test_packages_for_directories_are_named_alike_everywhere():
+def test_provider_package_names_are_consistent():
     for text in ((ROOT / "README.md").read_text(), (ROOT / "Makefile").read_text(), MISSING):
         assert re.findall(r"apt install ([a-z0-9 -]*ldap[a-z0-9 -]*[a-z])", text) == [
             "gcc python3-dev libldap-dev libsasl2-dev"
@@ -294,7 +294,7 @@ def test_packages_for_directories_are_named_alike_everywhere():
 
 
 @each("run", ["", "nonsense", "00000000-0000-0000-0000-000000000000"])
-def test_accepting_a_run_that_there_is_not_is_no_crash_and_accepts_nothing(story, run):
+def test_accept_unknown_run_accepts_nothing(story, run):
     Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp", config={})
     answer = story.client(story.ada).post(
         "/atlas/directories/corp/act", {"do": "accept", "run": run}, follow=True
@@ -303,8 +303,8 @@ def test_accepting_a_run_that_there_is_not_is_no_crash_and_accepts_nothing(story
     assert not DirectoryRun.objects.exists()
 
 
-def test_secret_for_a_new_address_is_asked_for_again(story, made):
-    """Else whoever may change an address could have the secret sent to themselves: by a change, and by the test button."""
+def test_provider_new_address_requires_secret_again(story, made):
+    """Check that a new address needs the secret again: else it could be sent to an attacker."""
     api, elsewhere = (
         story.api(story.ada, story.atlas),
         {"url": "ldaps://directory.example.com ldaps://mine.example"},

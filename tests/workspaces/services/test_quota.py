@@ -1,4 +1,4 @@
-"""Holding and settling: nothing is held twice, nothing is given back twice, no limit is passed."""
+"""Holding and settling: nothing counts twice, and no limit is exceeded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _used():
 
 
 def _try(amounts) -> Meter | None:
-    """Hold it all, or leave no trace: as `jobs.dispatch.claims` does."""
+    """Hold all or nothing, as `jobs.dispatch.claims` does."""
     with platform_scope("test"), transaction.atomic():
         savepoint = transaction.savepoint()
         refused = hold(amounts)
@@ -48,14 +48,14 @@ def _try(amounts) -> Meter | None:
         return refused
 
 
-def test_a_hold_moves_the_meters_of_the_person_the_team_and_the_organization(story):
+def test_hold_updates_user_team_and_organization_meters(story):
     assert _try(_amounts(story, cpu=1500, jobs=1)) is None
     assert _used() == {
         (s, r): n for s in ("user", "team", "org") for r, n in (("cpu", 1500), ("jobs", 1))
     }
 
 
-def test_what_is_settled_is_free_again(story):
+def test_settle_releases_amounts(story):
     _try(_amounts(story, gpu=4))
     with platform_scope("test"):
         settle(_amounts(story, gpu=4))
@@ -64,9 +64,7 @@ def test_what_is_settled_is_free_again(story):
 
 @pytest.mark.both_databases
 @each(("scope", "subject"), [("user", "ben@atlas.example"), ("team", "vision"), ("org", "")])
-def test_the_last_unit_is_given_and_the_one_after_refused_by_the_meter_that_is_full(
-    story, scope, subject
-):
+def test_hold_at_limit_names_full_meter(story, scope, subject):
     _limit(story, scope, subject, "gpu", 8)
     assert _try(_amounts(story, gpu=8)) is None
     refused = _try(_amounts(story, gpu=1))
@@ -74,20 +72,20 @@ def test_the_last_unit_is_given_and_the_one_after_refused_by_the_meter_that_is_f
     assert set(_used().values()) == {8}
 
 
-def test_a_refused_hold_leaves_no_part_of_it_behind(story):
+def test_hold_refused_holds_nothing(story):
     _limit(story, "org", "", "memory", 10)
     assert _try(_amounts(story, cpu=1000, gpu=2, memory=11, jobs=1)).resource == "memory"
     assert _used() == {}
 
 
-def test_a_meter_cannot_be_settled_below_zero(story):
+def test_settle_below_zero_is_rejected(story):
     _try(_amounts(story, gpu=1))
     with pytest.raises(IntegrityError), platform_scope("test"), transaction.atomic():
         settle(_amounts(story, gpu=2))
     assert set(_used().values()) == {1}
 
 
-def test_a_limit_below_what_is_held_stops_nothing_and_admits_nothing(story):
+def test_limit_below_usage_stops_only_new_holds(story):
     _try(_amounts(story, gpu=4))
     _limit(story, "team", "vision", "gpu", 2)
     assert _try(_amounts(story, gpu=1)).scope == "team"
@@ -96,14 +94,14 @@ def test_a_limit_below_what_is_held_stops_nothing_and_admits_nothing(story):
     assert _try(_amounts(story, gpu=2)) is None
 
 
-def test_a_lifted_limit_admits_again(story):
+def test_removed_limit_admits_again(story):
     _limit(story, "org", "", "jobs", 0)
     assert _try(_amounts(story, jobs=1))
     _limit(story, "org", "", "jobs", None)
     assert _try(_amounts(story, jobs=1)) is None
 
 
-def test_the_same_subject_in_another_organization_has_a_meter_of_its_own(story):
+def test_meters_are_separate_per_organization(story):
     _limit(story, "user", "ben@atlas.example", "gpu", 1)
     elsewhere = meters(story.borealis.id, story.north.id, story.ben.id, {"gpu": 3})
     assert _try(elsewhere) is None
@@ -124,13 +122,13 @@ def test_the_same_subject_in_another_organization_has_a_meter_of_its_own(story):
         ("memory", 2**60, "limit"),
     ],
 )
-def test_a_limit_that_cannot_be_is_refused_by_field(story, resource, limit, field):
+def test_set_quota_invalid_limit_is_rejected(story, resource, limit, field):
     with pytest.raises(InvalidInput) as caught:
         _limit(story, "org", "", resource, limit)
     assert caught.value.data["errors"][0]["field"] == field
 
 
-def test_limits_are_for_subjects_of_the_organization_only(story):
+def test_set_quota_foreign_subject_is_not_found(story):
     for scope, subject in (("team", "north"), ("user", story.cyd.email)):
         with pytest.raises(NotFound):
             _limit(story, scope, subject, "gpu", 1)
@@ -145,14 +143,14 @@ def test_limits_are_for_subjects_of_the_organization_only(story):
         )
 
 
-def test_people_read_cores_where_thousandths_are_stored(story):
+def test_quota_cpu_is_shown_in_cores(story):
     assert _limit(story, "team", "vision", "cpu", 2.5).limit == 2500
     with org_scope(story.atlas.id):
         row = next(q for q in quotas_for(story.actor(story.ada)) if q["resource"] == "cpu")
     assert (row["limit"], row["unit"]) == (2.5, "cores")
 
 
-def test_one_sees_ones_own_meter_and_not_those_of_others(story):
+def test_quotas_member_sees_only_own_meter(story):
     _limit(story, "user", story.ada.email, "gpu", 1)
     _limit(story, "user", story.ben.email, "gpu", 2)
     with org_scope(story.atlas.id):
@@ -162,7 +160,7 @@ def test_one_sees_ones_own_meter_and_not_those_of_others(story):
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_a_hundred_at_once_get_exactly_the_eight_that_there_are(db_threads):
+def test_concurrent_holds_get_exactly_the_limit(db_threads):
     org = Organization.objects.create(slug="crowd", name="Crowd")
     wanted = meters(org.id, uuid7(), uuid7(), {"gpu": 1})
     with platform_scope("test"):
@@ -174,7 +172,7 @@ def test_a_hundred_at_once_get_exactly_the_eight_that_there_are(db_threads):
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_holds_and_settles_at_once_end_where_they_began(db_threads):
+def test_concurrent_holds_and_settles_end_at_zero(db_threads):
     org = Organization.objects.create(slug="crowd", name="Crowd")
     users = [uuid7() for _ in range(4)]
 
@@ -191,7 +189,7 @@ def test_holds_and_settles_at_once_end_where_they_began(db_threads):
 
 @pytest.fixture
 def db_threads():
-    """Call something for each value, 20 at a time, each thread with a connection of its own."""
+    """Call a function for each value in 20 threads with their own connections."""
 
     def run(call, values):
         def once(value):

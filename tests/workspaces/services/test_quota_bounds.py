@@ -1,4 +1,4 @@
-"""Limits and guarantees at their bounds: what cannot be counted is refused, and nothing is cut in silence."""
+"""Extreme limits and guarantees are rejected, never truncated."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def put(story, *changes):
         )
 
 
-def test_guarantees_that_together_cannot_be_counted_are_refused(story):
+def test_guarantees_overflowing_in_total_are_rejected(story):
     most = 2**53 - 1
     put(story, ("team", "vision", "cpu", None, most))
-    with pytest.raises(InvalidInput, match="more than can be counted"):
+    with pytest.raises(InvalidInput, match="exceed the countable maximum"):
         put(story, ("team", "speech", "cpu", None, most))
     with org_scope(story.atlas.id):
         assert Quota.objects.get(scope="org", resource="cpu").promised == most * 1000
 
 
-def test_a_change_is_about_so_many_resources_at_most(story):
+def test_set_quotas_too_many_resources_is_rejected(story):
     some = [("team", "vision", f"gpu.t{n}", n) for n in range(RESOURCES + 1)]
     with pytest.raises(InvalidInput, match=f"{RESOURCES} resources"):
         put(story, *some)
@@ -49,7 +49,7 @@ def test_a_change_is_about_so_many_resources_at_most(story):
     [("gpu", 0.5), ("gpu.h100", 1.5), ("jobs", 0.1), ("memory", 0.5), ("cpu", 0.0005)],
 )
 @each("field", ["limit", "guaranteed"])
-def test_a_fraction_of_what_is_counted_whole_is_refused_and_not_cut(story, resource, amount, field):
+def test_limit_fraction_of_whole_unit_is_rejected(story, resource, amount, field):
     with pytest.raises(InvalidInput) as refused:
         put(
             story,
@@ -62,7 +62,7 @@ def test_a_fraction_of_what_is_counted_whole_is_refused_and_not_cut(story, resou
     ("resource", "text", "stored"),
     [("cpu", "0.125", 125), ("memory", "0.3Gi", 322122547), ("gpu", "2", 2), ("cpu", "0.001", 1)],
 )
-def test_thousandths_of_a_core_and_sizes_with_a_unit_are_taken(story, resource, text, stored):
+def test_limit_millicores_and_size_units_are_accepted(story, resource, text, stored):
     change = changes_in(form(who="team:vision", resource=resource, limit=text, guaranteed=""))
     with org_scope(story.atlas.id):
         [row] = set_quotas(actor=story.actor(story.ada), org=story.atlas, changes=change)
@@ -70,6 +70,6 @@ def test_thousandths_of_a_core_and_sizes_with_a_unit_are_taken(story, resource, 
 
 
 @each("text", ["infGi", "nanGi", "1e400Gi"])
-def test_a_size_that_is_no_number_is_refused(text):
+def test_limit_invalid_size_is_rejected(text):
     with pytest.raises(InvalidInput):
         changes_in(form(who="team:vision", resource="memory", limit=text, guaranteed=""))

@@ -1,4 +1,4 @@
-"""Asking for a higher limit, and what comes of it."""
+"""Requests for higher limits, and decisions on them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _limit(story):
         return Quota.objects.get(scope="team", resource="gpu").limit
 
 
-def test_what_is_approved_is_set_and_the_asker_reads_the_word(limited):
+def test_quota_request_approved_sets_limit_and_shows_message(limited):
     row = _ask(limited, limited.ben)
     assert _limit(limited) == 4
     _decide(limited, limited.ada, row, "approve", "until Friday")
@@ -68,12 +68,12 @@ def test_what_is_approved_is_set_and_the_asker_reads_the_word(limited):
     assert kinds == ["quota.changed", "quota.requested", "quota.changed", "quota.request_approved"]
 
 
-def test_what_is_declined_changes_no_limit(limited):
+def test_quota_request_declined_keeps_limit(limited):
     row = _decide(limited, limited.ada, _ask(limited, limited.ben), "decline", "not now")
     assert (row.state, row.word, _limit(limited)) == ("declined", "not now", 4)
 
 
-def test_a_request_is_decided_once(limited):
+def test_quota_request_decided_twice_is_conflict(limited):
     row = _ask(limited, limited.ben)
     _decide(limited, limited.ada, row, "decline")
     with pytest.raises(Conflict):
@@ -81,7 +81,7 @@ def test_a_request_is_decided_once(limited):
     assert _limit(limited) == 4
 
 
-def test_an_approval_never_lowers_a_limit_that_was_raised_in_between(limited):
+def test_quota_request_approval_never_lowers_limit(limited):
     row = _ask(limited, limited.ben)
     with org_scope(limited.atlas.id):
         set_quota(
@@ -96,7 +96,7 @@ def test_an_approval_never_lowers_a_limit_that_was_raised_in_between(limited):
     assert _limit(limited) == 9
 
 
-def test_only_who_sets_limits_decides_and_only_the_asker_withdraws(limited):
+def test_quota_request_permissions(limited):
     row = _ask(limited, limited.ben)
     for do in ("approve", "decline"):
         with pytest.raises(NotPermitted):
@@ -104,7 +104,7 @@ def test_only_who_sets_limits_decides_and_only_the_asker_withdraws(limited):
     assert _decide(limited, limited.ben, row, "withdraw").state == "withdrawn"
 
 
-def test_one_asks_for_what_one_uses_and_once_at_a_time(limited):
+def test_quota_request_own_subjects_once_at_a_time(limited):
     _ask(limited, limited.ben)
     with pytest.raises(Conflict):
         _ask(limited, limited.ben, amount=7)
@@ -118,7 +118,7 @@ def test_one_asks_for_what_one_uses_and_once_at_a_time(limited):
         _ask(limited, limited.ben, scope="user", subject=limited.ada.email)
 
 
-def test_a_request_of_another_organization_is_not_found(limited):
+def test_quota_request_of_other_organization_is_not_found(limited):
     row = _ask(limited, limited.ben)
     with org_scope(limited.borealis.id), pytest.raises(NotFound):
         decide_request(
@@ -129,7 +129,7 @@ def test_a_request_of_another_organization_is_not_found(limited):
         )
 
 
-def test_the_page_asks_and_decides_and_members_see_their_own_only(limited):
+def test_quota_request_page_members_see_own_only(limited):
     limited.client(limited.ben).post(
         "/atlas/quotas/requests",
         {"who": "team:vision", "resource": "gpu", "amount": "8", "why": "big model", "job": "7"},
@@ -147,7 +147,7 @@ def test_the_page_asks_and_decides_and_members_see_their_own_only(limited):
 
 @each("by", ["the page", "the API"])
 @each(("do", "told"), [("approve", "approved"), ("decline", "declined"), ("withdraw", "")])
-def test_the_asker_is_told_by_mail_what_was_decided(limited, settings, by, do, told):
+def test_quota_request_decision_is_mailed(limited, settings, by, do, told):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     row, decider = _ask(limited, limited.ben), limited.ben if do == "withdraw" else limited.ada
     if by == "the page":
@@ -175,7 +175,7 @@ def test_the_asker_is_told_by_mail_what_was_decided(limited, settings, by, do, t
         )
 
 
-def test_a_decision_counts_though_no_mail_went_out(limited, settings, monkeypatch):
+def test_quota_request_decision_survives_mail_failure(limited, settings, monkeypatch):
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     monkeypatch.setattr(
         "workspaces.quotas.mails.send_mail", lambda *_: (_ for _ in ()).throw(OSError("away"))

@@ -1,4 +1,4 @@
-"""Two people at once: one wins, the other hears why; nobody meets an error of the database, and an owner always remains."""
+"""Concurrent changes: one wins, the other gets a clear error, and an owner remains."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def atlas() -> Iterator[Story]:
 
 
 def at_once(story: Story, *acts: Callable[[], object]) -> list[BaseException | None]:
-    """Call these in threads that start together; what each raised."""
+    """Run functions in threads that start together and return what each raised."""
     gate, raised = threading.Barrier(len(acts)), [None] * len(acts)
 
     def run(at: int) -> None:
@@ -49,7 +49,7 @@ def at_once(story: Story, *acts: Callable[[], object]) -> list[BaseException | N
     return raised
 
 
-def test_one_team_of_a_name_is_made_and_the_others_are_told(atlas):
+def test_concurrent_team_creation_one_wins(atlas):
     ada = atlas.actor(atlas.ada)
     raised = at_once(
         atlas,
@@ -60,7 +60,7 @@ def test_one_team_of_a_name_is_made_and_the_others_are_told(atlas):
         assert Team.objects.filter(slug="fresh").count() == 1
 
 
-def test_one_organization_of_a_name_is_made_and_the_others_are_told(atlas):
+def test_concurrent_org_creation_one_wins(atlas):
     dot = actor_of(atlas.dot)
     raised = at_once(
         atlas,
@@ -75,7 +75,7 @@ def test_one_organization_of_a_name_is_made_and_the_others_are_told(atlas):
     assert Organization.objects.filter(slug="fresh").count() == 1
 
 
-def test_somebody_new_joins_once_and_has_one_account(atlas):
+def test_concurrent_add_member_creates_one_account(atlas):
     ada = atlas.actor(atlas.ada)
     raised = at_once(
         atlas,
@@ -91,7 +91,7 @@ def test_somebody_new_joins_once_and_has_one_account(atlas):
         assert Membership.objects.filter(user__email="eve@x.example").count() == 1
 
 
-def test_somebody_joins_a_team_once(atlas):
+def test_concurrent_add_team_member_adds_once(atlas):
     ada = atlas.actor(atlas.ada)
     with org_scope(atlas.atlas.id):
         organization_services.add_member(actor=ada, org=atlas.atlas, email="eve@x.example")
@@ -108,7 +108,7 @@ def test_somebody_joins_a_team_once(atlas):
 
 
 @pytest.mark.parametrize("turn", range(3))
-def test_of_two_owners_who_leave_at_once_one_stays(atlas, turn):
+def test_concurrent_owner_removal_keeps_one(atlas, turn):
     with org_scope(atlas.atlas.id):
         organization_services.change_member(
             actor=atlas.actor(atlas.ada), org=atlas.atlas, email=atlas.ben.email, role="owner"
@@ -128,7 +128,7 @@ def test_of_two_owners_who_leave_at_once_one_stays(atlas, turn):
         assert Membership.objects.filter(role="owner").count() == 1
 
 
-def test_a_member_removed_twice_at_once_is_removed_once(atlas):
+def test_concurrent_member_removal_removes_once(atlas):
     ada = atlas.actor(atlas.ada)
     raised = at_once(
         atlas,
@@ -142,7 +142,7 @@ def test_a_member_removed_twice_at_once_is_removed_once(atlas):
     assert [type(error) for error in raised if error] == [NotFound] * 3
 
 
-def test_a_limit_set_by_many_at_once_is_one_of_theirs(atlas):
+def test_concurrent_limit_changes_keep_one_value(atlas):
     ada = atlas.actor(atlas.ada)
 
     def setting(limit: int) -> Callable[[], object]:

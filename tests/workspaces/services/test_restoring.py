@@ -1,4 +1,4 @@
-"""A directory goes: whom it shut out stays so, unless who removes it brings them back."""
+"""Suspensions by a directory outlive its removal unless restoring was chosen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workspaces.tenancy.scope import no_scope, platform_scope
 
 @pytest.fixture(params=["atlas", None], ids=["an organization's own", "of the installation"])
 def corp(story, request) -> Provider:
-    """It named nine people, and names p0 no longer."""
+    """A directory that listed nine users and no longer lists p0."""
     org = story.atlas if request.param else None
     row = Provider.objects.create(
         kind="ldap", slug="corp", name="Corp", org=org, domains=["corp.example"]
@@ -45,13 +45,13 @@ def remove(story, corp, **more) -> None:
     assert not Provider.objects.filter(slug="corp").exists()
 
 
-def test_whom_it_shut_out_stays_so_and_others_keep_their_roles(story, corp):
+def test_remove_provider_keeps_suspensions_and_roles(story, corp):
     assert shut_out(corp) == ["p0@corp.example"] and not may_come("p0@corp.example")
     remove(story, corp)
     assert not may_come("p0@corp.example") and may_come("p1@corp.example")
 
 
-def test_they_are_brought_back_with_a_fact_for_each_if_that_was_chosen(story, corp):
+def test_remove_provider_with_restore_reinstates_and_records(story, corp):
     remove(story, corp, bring_back="1")
     assert may_come("p0@corp.example")
     told = Event.objects.get(kind="member.restored" if corp.org else "person.switched_on")
@@ -61,7 +61,7 @@ def test_they_are_brought_back_with_a_fact_for_each_if_that_was_chosen(story, co
     )
 
 
-def test_whom_an_operator_suspended_is_not_brought_back(story, corp):
+def test_remove_provider_keeps_operator_suspension(story, corp):
     User.objects.filter(email="p0@corp.example").update(is_active=False, suspended_at=clock.now())
     with platform_scope("test"):
         Membership.objects.filter(user__email="p0@corp.example").update(suspended_at=clock.now())
@@ -71,7 +71,7 @@ def test_whom_an_operator_suspended_is_not_brought_back(story, corp):
 
 @pytest.fixture
 def two(story) -> list[Provider]:
-    """Two directories of the installation that both knew nine people."""
+    """Two directories of the installation that both listed nine users."""
     made = []
     for slug in ("first", "second"):
         row = Provider.objects.create(kind="ldap", slug=slug, name=slug, domains=["corp.example"])
@@ -93,7 +93,7 @@ PEOPLE = [Person(f"u{n}", f"p{n}@corp.example") for n in range(9)]
 
 
 @each("order", [(0, 1), (1, 0)])
-def test_whom_two_directories_shut_out_one_alone_does_not_bring_back(story, two, order):
+def test_user_missing_in_two_directories_returns_once_both_list_them(story, two, order):
     first, second = (two[n] for n in order)
     with no_scope():
         sync_people(first, PEOPLE[1:])
@@ -108,7 +108,7 @@ def test_whom_two_directories_shut_out_one_alone_does_not_bring_back(story, two,
 
 
 @each("order", [(0, 1), (1, 0)])
-def test_nor_does_removing_one_of_the_two_bring_them_back(story, two, order):
+def test_remove_one_of_two_providers_keeps_user_disabled(story, two, order):
     first, second = (two[n] for n in order)
     with no_scope():
         sync_people(first, PEOPLE[1:])
@@ -122,7 +122,7 @@ def test_nor_does_removing_one_of_the_two_bring_them_back(story, two, order):
         assert User.objects.get(email="p0@corp.example").is_active
 
 
-def test_who_was_switched_off_by_hand_is_not_switched_on_by_a_return(story, two):
+def test_user_disabled_by_hand_stays_disabled_on_return(story, two):
     User.objects.filter(email="p0@corp.example").update(is_active=False)
     with no_scope():
         for row in two:

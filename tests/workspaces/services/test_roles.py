@@ -1,4 +1,4 @@
-"""Roles of an organization's own making: what they may hold, who may make them, and that what they grant counts."""
+"""Custom roles: contents, management, and effective permissions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def uma(story):
     return story.actor(User.objects.get(email="uma@atlas.example"))
 
 
-def test_who_holds_a_role_of_ones_own_may_what_it_says_and_no_more(story, atlas):
+def test_custom_role_grants_exactly_its_permissions(story, atlas):
     make(story)
     give(story)
     ben = story.actor(story.ben)
@@ -65,7 +65,7 @@ def test_who_holds_a_role_of_ones_own_may_what_it_says_and_no_more(story, atlas)
     assert not ben.may(Permission.JOBS_SUBMIT, story.speech.id)
 
 
-def test_a_role_of_an_organization_reaches_all_teams(story, atlas):
+def test_organization_role_applies_to_all_teams(story, atlas):
     make(story, "helpdesk", "org", ["jobs:read", "jobs:cancel", "jobs:admin", "teams:read"])
     organization_services.change_member(
         actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="helpdesk"
@@ -77,9 +77,7 @@ def test_a_role_of_an_organization_reaches_all_teams(story, atlas):
     )
 
 
-def test_what_changes_in_a_role_counts_for_who_holds_it(
-    story, atlas, django_capture_on_commit_callbacks
-):
+def test_custom_role_change_applies_to_members(story, atlas, django_capture_on_commit_callbacks):
     make(story)
     give(story)
     assert story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.vision.id)
@@ -90,7 +88,7 @@ def test_what_changes_in_a_role_counts_for_who_holds_it(
     assert not story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.vision.id)
 
 
-def test_what_another_process_changed_is_seen_within_seconds(story, atlas, monkeypatch):
+def test_custom_role_change_by_other_process_is_seen_in_seconds(story, atlas, monkeypatch):
     make(story)
     give(story)
     story.actor(story.ben)
@@ -101,7 +99,7 @@ def test_what_another_process_changed_is_seen_within_seconds(story, atlas, monke
     assert custom_roles.KEPT + 2.5 < 5
 
 
-def test_what_was_read_before_a_change_is_not_kept_after_it(story, atlas, monkeypatch):
+def test_custom_role_cache_drops_stale_reads(story, atlas, monkeypatch):
     make(story)
     read = custom_roles.read_own_roles
 
@@ -117,9 +115,7 @@ def test_what_was_read_before_a_change_is_not_kept_after_it(story, atlas, monkey
     assert custom_roles.own_roles(atlas.id) == {}
 
 
-def test_a_token_of_who_has_built_in_roles_takes_one_statement_and_of_others_one_more_at_first(
-    story, atlas
-):
+def test_token_authentication_query_count_with_custom_roles(story, atlas):
     secret = story.token(story.ben)
     by_token(secret, "atlas").enter()
 
@@ -138,9 +134,9 @@ def test_a_token_of_who_has_built_in_roles_takes_one_statement_and_of_others_one
 
 
 @each("permission", sorted(NEVER_OWN))
-def test_no_role_of_ones_own_holds_what_is_the_operators_or_the_owners(story, atlas, permission):
+def test_custom_role_reserved_permissions_are_rejected(story, atlas, permission):
     for actor in (story.actor(story.ada), story.actor(story.dot, atlas)):
-        with pytest.raises(InvalidInput, match="no role of an organization's own"):
+        with pytest.raises(InvalidInput, match="not available to custom roles"):
             make(story, permissions=["jobs:read", permission], actor=actor)
     row = make(story)
     Role.objects.filter(id=row.id).update(permissions=["jobs:read", str(permission), "jobs:fly"])
@@ -154,9 +150,7 @@ def test_no_role_of_ones_own_holds_what_is_the_operators_or_the_owners(story, at
 
 
 @each("permissions", [[], ["jobs:fly"], ["all"], ["jobs:read", ""]])
-def test_permissions_that_there_are_not_are_refused_and_told_which_there_are(
-    story, atlas, permissions
-):
+def test_custom_role_unknown_permissions_are_rejected(story, atlas, permissions):
     with pytest.raises(InvalidInput, match="jobs:submit"):
         make(story, permissions=permissions)
 
@@ -164,25 +158,25 @@ def test_permissions_that_there_are_not_are_refused_and_told_which_there_are(
 @each(
     "slug", ["owner", "member", "lead", "read-only", "team-admin", "operator", "A", "x", "a_b", ""]
 )
-def test_a_role_is_not_called_like_a_built_in_one(story, atlas, slug):
+def test_custom_role_built_in_name_is_rejected(story, atlas, slug):
     with pytest.raises(InvalidInput, match="slug"):
         make(story, slug=slug)
 
 
-def test_two_roles_are_not_called_alike(story, atlas):
+def test_custom_role_duplicate_name_is_conflict(story, atlas):
     make(story)
     with pytest.raises(Conflict):
         make(story, kind="org")
 
 
-def test_an_organization_has_no_endless_number_of_roles(story, atlas, monkeypatch):
+def test_custom_roles_above_maximum_are_rejected(story, atlas, monkeypatch):
     monkeypatch.setattr(access_services, "MOST", 1)
     make(story)
-    with pytest.raises(Conflict, match="the most"):
+    with pytest.raises(Conflict, match="maximum"):
         make(story, slug="other")
 
 
-def test_a_user_admin_makes_roles_of_what_they_hold_only(story, atlas):
+def test_custom_role_is_limited_to_creators_permissions(story, atlas):
     actor = uma(story)
     assert (
         make(story, "helpdesk", "org", ["members:write", "members:read"], actor=actor).slug
@@ -193,7 +187,7 @@ def test_a_user_admin_makes_roles_of_what_they_hold_only(story, atlas):
             make(story, "more", "team", permissions, actor=actor)
 
 
-def test_a_user_admin_raises_nobody_by_editing_a_role_or_taking_from_a_greater_one(story, atlas):
+def test_custom_role_edit_cannot_escalate_privileges(story, atlas):
     actor = uma(story)
     make(story, "helpdesk", "org", ["members:write"], actor=actor)
     make(story, "trainer", "team", ["jobs:submit"])
@@ -212,7 +206,7 @@ def test_a_user_admin_raises_nobody_by_editing_a_role_or_taking_from_a_greater_o
     assert Role.objects.get(slug="helpdesk").permissions == ["members:write"]
 
 
-def test_a_role_with_more_than_one_holds_is_given_by_nobody_who_lacks_it(story, atlas):
+def test_custom_role_higher_role_cannot_be_given(story, atlas):
     make(story, "trainer", "team", ["jobs:submit", "jobs:admin"])
     make(story, "auditor", "org", ["audit:read"])
     actor = uma(story)
@@ -231,7 +225,7 @@ def test_a_role_with_more_than_one_holds_is_given_by_nobody_who_lacks_it(story, 
             act()
 
 
-def test_who_holds_a_role_cannot_be_freed_of_it_by_who_lacks_it(story, atlas):
+def test_custom_role_higher_role_cannot_be_revoked(story, atlas):
     make(story, "auditor", "org", ["audit:read"])
     organization_services.change_member(
         actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="auditor"
@@ -241,7 +235,7 @@ def test_who_holds_a_role_cannot_be_freed_of_it_by_who_lacks_it(story, atlas):
 
 
 @each(("kind", "other"), [("org", "team"), ("team", "org")])
-def test_a_role_of_one_kind_is_not_given_as_the_other(story, atlas, kind, other):
+def test_custom_role_of_other_kind_cannot_be_given(story, atlas, kind, other):
     make(story, kind=kind)
     acts = {
         "org": lambda: organization_services.change_member(
@@ -253,7 +247,7 @@ def test_a_role_of_one_kind_is_not_given_as_the_other(story, atlas, kind, other)
         acts[other]()
 
 
-def test_a_role_that_somebody_holds_is_not_deleted_and_says_who(story, atlas):
+def test_custom_role_in_use_cannot_be_deleted(story, atlas):
     make(story)
     give(story)
     with pytest.raises(Conflict, match=r"ben@atlas\.example in vision"):
@@ -264,12 +258,12 @@ def test_a_role_that_somebody_holds_is_not_deleted_and_says_who(story, atlas):
         access_services.delete_role(actor=story.actor(story.ada), org=atlas, slug="trainer")
 
 
-def test_a_membership_whose_role_is_gone_grants_nothing(story, atlas):
+def test_membership_with_deleted_role_grants_nothing(story, atlas):
     Membership.objects.filter(user=story.ben).update(role="gone")
     assert not any(story.actor(story.ben).may(p) for p in Permission)
 
 
-def test_the_last_owner_does_not_become_something_of_ones_own(story, atlas):
+def test_last_owner_cannot_change_to_custom_role(story, atlas):
     make(story, "everything", "org", CHOICES)
     with pytest.raises(Conflict, match="owner"):
         organization_services.change_member(
@@ -277,7 +271,7 @@ def test_the_last_owner_does_not_become_something_of_ones_own(story, atlas):
         )
 
 
-def test_every_change_of_a_role_is_told_with_before_and_after(story, atlas):
+def test_custom_role_changes_are_recorded_with_before_and_after(story, atlas):
     make(story, name="Trainers")
     access_services.change_role(
         actor=story.actor(story.ada),
@@ -306,7 +300,7 @@ def test_every_change_of_a_role_is_told_with_before_and_after(story, atlas):
     assert {e.actor for e in (made, changed, deleted)} == {story.ada.email}
 
 
-def test_a_role_of_another_organization_is_not_there(story, atlas):
+def test_custom_role_of_other_organization_is_not_found(story, atlas):
     make(story)
     with org_scope(story.borealis.id), pytest.raises(NotFound):
         access_services.change_role(
@@ -318,7 +312,7 @@ def test_a_role_of_another_organization_is_not_there(story, atlas):
         )
 
 
-def test_what_can_be_chosen_is_all_but_what_is_reserved():
+def test_custom_role_choices_are_all_but_reserved():
     assert set(CHOICES) == set(Permission) - OPERATORS_ONLY - {
         Permission.ORG_ADMIN,
         Permission.PROVIDERS_WRITE,

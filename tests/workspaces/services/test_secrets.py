@@ -1,4 +1,4 @@
-"""Secrets: who sets them, what a reference means, what is refused in words, and that a value comes out nowhere."""
+"""Secrets: permissions, references, error messages, and values that never leak."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def opened(story, reference, team=None):
         ("org/wandb", "shared"),
     ],
 )
-def test_a_reference_means_the_newest_version_unless_it_names_one(atlas, reference, value):
+def test_secret_reference_resolves_newest_or_named_version(atlas, reference, value):
     for version in ("first", "second", "third"):
         put(atlas, version)
     put(atlas, "shared", team=None)
@@ -72,12 +72,12 @@ def test_a_reference_means_the_newest_version_unless_it_names_one(atlas, referen
     [
         ("team/gone", "no secret team/gone"),
         ("vision/wandb@9", "no version 9; the newest is 1"),
-        ("speech/wandb", "not of this job's team"),
-        ("nowhere/wandb", "not of this job's team"),
+        ("speech/wandb", "belongs to another team"),
+        ("nowhere/wandb", "belongs to another team"),
         ("org/wandb", "no secret org/wandb"),
     ],
 )
-def test_what_is_missing_or_not_the_teams_is_refused_in_words(atlas, reference, word):
+def test_secret_reference_missing_or_foreign_is_rejected(atlas, reference, word):
     put(atlas)
     put(atlas, team="speech")
     with pytest.raises(InvalidInput) as caught:
@@ -90,7 +90,7 @@ def test_what_is_missing_or_not_the_teams_is_refused_in_words(atlas, reference, 
     )
 
 
-def test_another_organizations_secret_of_that_name_is_never_meant(atlas):
+def test_secret_reference_never_resolves_to_other_organization(atlas):
     with org_scope(atlas.borealis.id):
         set_secret(
             actor=atlas.actor(atlas.cyd),
@@ -106,7 +106,7 @@ def test_another_organizations_secret_of_that_name_is_never_meant(atlas):
         )
 
 
-def test_each_use_is_told_with_secret_version_and_job_and_not_with_the_value(atlas):
+def test_secret_use_is_recorded_without_value(atlas):
     put(atlas)
     opened(atlas, "team/wandb")
     event = Event.objects.get(kind="secret.used")
@@ -117,19 +117,19 @@ def test_each_use_is_told_with_secret_version_and_job_and_not_with_the_value(atl
     assert Secret.objects.get().last_used_at is not None
 
 
-def test_a_job_that_lacks_one_secret_gets_none_and_nothing_is_told(atlas):
+def test_open_secrets_missing_one_opens_none(atlas):
     put(atlas)
     use = Use(atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb", "B": "team/gone"})
     [got] = open_secrets([use])
     assert got.values == {} and got.lacks and not Event.objects.filter(kind="secret.used").exists()
 
 
-def test_jobs_without_secrets_cost_nothing(atlas, django_assert_num_queries):
+def test_open_secrets_without_references_takes_no_query(atlas, django_assert_num_queries):
     with django_assert_num_queries(0):
         assert open_secrets([Use(atlas.atlas.id, atlas.vision.id, "vision", {})])[0].values == {}
 
 
-def test_many_jobs_are_opened_by_as_many_statements_as_one(atlas, django_assert_num_queries):
+def test_open_secrets_query_count_is_constant(atlas, django_assert_num_queries):
     put(atlas)
     uses = [
         Use(atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb"}, uuid4())
@@ -150,7 +150,7 @@ def test_many_jobs_are_opened_by_as_many_statements_as_one(atlas, django_assert_
         ("vic", "vision", False),
     ],
 )
-def test_teams_set_their_own_and_administrators_the_organizations(atlas, who, team, may):
+def test_set_secret_permissions(atlas, who, team, may):
     person = (
         getattr(atlas, who, None)
         or add_member(
@@ -164,7 +164,7 @@ def test_teams_set_their_own_and_administrators_the_organizations(atlas, who, te
             put(atlas, person=person, team=team)
 
 
-def test_one_sees_the_names_of_ones_teams_and_of_the_organization(atlas):
+def test_secrets_list_own_teams_and_organization(atlas):
     for team in ("vision", "speech", None):
         put(atlas, team=team)
     seen = {
@@ -186,7 +186,7 @@ def test_one_sees_the_names_of_ones_teams_and_of_the_organization(atlas):
     assert secrets_for(atlas.actor(stranger)) == []
 
 
-def test_only_encrypted_bytes_are_stored_and_nothing_that_prints_shows_the_value(atlas):
+def test_secret_value_is_encrypted_and_not_printed(atlas):
     version = put(atlas)
     stored = bytes(SecretVersion.objects.get().sealed)
     assert VALUE.encode() not in stored and vault.decrypt(stored, PURPOSE) == VALUE.encode()
@@ -204,7 +204,7 @@ def test_only_encrypted_bytes_are_stored_and_nothing_that_prints_shows_the_value
     ]
 
 
-def test_old_versions_go_after_twenty_and_numbers_are_never_given_again(atlas):
+def test_secret_versions_are_pruned_and_numbers_not_reused(atlas):
     for n in range(KEPT + 3):
         put(atlas, f"value {n}")
     assert list(SecretVersion.objects.order_by("number").values_list("number", flat=True)) == list(
@@ -215,7 +215,7 @@ def test_old_versions_go_after_twenty_and_numbers_are_never_given_again(atlas):
     assert put(atlas).number == KEPT + 4
 
 
-def test_the_newest_version_does_not_go_alone(atlas):
+def test_delete_newest_secret_version_is_rejected(atlas):
     put(atlas)
     with pytest.raises(InvalidInput):
         delete_version(actor=atlas.actor(atlas.ada), team=atlas.vision, name="wandb", number=1)
@@ -223,7 +223,7 @@ def test_the_newest_version_does_not_go_alone(atlas):
         delete_version(actor=atlas.actor(atlas.ada), team=atlas.vision, name="wandb", number=7)
 
 
-def test_deleted_a_secret_is_gone_with_its_values(atlas):
+def test_delete_secret_removes_values(atlas):
     put(atlas)
     delete_secret(actor=atlas.actor(atlas.ben), team=atlas.vision, name="wandb")
     assert not SecretVersion.objects.exists() and opened(atlas, "team/wandb").lacks
@@ -231,19 +231,19 @@ def test_deleted_a_secret_is_gone_with_its_values(atlas):
 
 
 @each("value", ["", "a\0b", "x" * (LARGEST + 1), "\ud800"])
-def test_what_no_variable_can_hold_is_refused_without_quoting_it(atlas, value):
+def test_set_secret_invalid_value_is_rejected_unquoted(atlas, value):
     with pytest.raises(InvalidInput) as caught:
         put(atlas, value)
     assert not value or value not in str(caught.value)
 
 
 @each("name", ["", "a b", "../x", "x" * 64, "-x", "é", "a@1", "a/b"])
-def test_a_name_is_one_that_a_reference_can_hold(atlas, name):
+def test_set_secret_invalid_name_is_rejected(atlas, name):
     with pytest.raises(InvalidInput):
         put(atlas, name=name)
 
 
-def test_a_team_called_org_does_not_stand_for_the_organization(atlas):
+def test_secret_of_team_named_org_is_not_the_organizations(atlas):
     team = create_team(actor=atlas.actor(atlas.ada), org=atlas.atlas, slug="org")
     set_secret(
         actor=atlas.actor(atlas.ada), org=atlas.atlas, team=team, name="wandb", value="the team's"

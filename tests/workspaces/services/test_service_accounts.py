@@ -1,4 +1,4 @@
-"""Members that are no people: what they may, who manages them, and that they never come in by another door than a token's."""
+"""Service accounts: permissions, management, and no access except by token."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def admin(story):
     return story.actor(User.objects.get(email="amy@atlas.example"))
 
 
-def test_it_acts_by_its_token_within_its_roles(atlas):
+def test_service_account_token_is_limited_to_its_roles(atlas):
     row = account(atlas)
     add_team_member(actor=atlas.actor(atlas.ada), team=atlas.vision, email=row.user.email)
     actor = authenticate_token(secret(atlas, row)).enter(atlas.atlas)
@@ -74,7 +74,7 @@ def test_it_acts_by_its_token_within_its_roles(atlas):
     }
 
 
-def test_it_is_listed_apart_from_people(atlas):
+def test_service_account_is_listed_separately(atlas):
     row = account(atlas, note="builds")
     secret(atlas, row, days=3)
     [shown] = selectors.service_accounts()
@@ -87,12 +87,11 @@ def test_it_is_listed_apart_from_people(atlas):
     assert row.user.email not in {m["email"] for m in selectors.members_of_org()[0]}
 
 
-def test_it_never_signs_in(atlas):
+def test_service_account_cannot_sign_in(atlas):
     row = account(atlas)
     assert not row.user.has_usable_password()
-    User.objects.filter(id=row.user_id).update(
-        password=atlas.ada.password
-    )  # and if somebody gave it one
+    # Even if it has a password
+    User.objects.filter(id=row.user_id).update(password=atlas.ada.password)
     browser = Client()
     browser.force_login(
         User.objects.get(id=row.user_id),
@@ -102,13 +101,13 @@ def test_it_never_signs_in(atlas):
     assert BySession(browser.session.session_key).actor() is None
 
 
-def test_the_database_keeps_it_from_being_an_operator(atlas):
+def test_service_account_operator_violates_constraint(atlas):
     row = account(atlas)
     with pytest.raises(IntegrityError), transaction.atomic():
         User.objects.filter(id=row.user_id).update(is_operator=True)
 
 
-def test_nobody_is_brought_in_under_its_address_and_it_stays_in_its_organization(atlas):
+def test_service_account_address_is_reserved(atlas):
     row = account(atlas)
     with org_scope(atlas.borealis.id), pytest.raises(InvalidInput):
         add_member(actor=atlas.actor(atlas.cyd), org=atlas.borealis, email=row.user.email)
@@ -125,7 +124,7 @@ def test_nobody_is_brought_in_under_its_address_and_it_stays_in_its_organization
         ("member", "ben", False),
     ],
 )
-def test_its_role_never_exceeds_its_makers_and_is_never_owner(atlas, role, who, may):
+def test_service_account_role_is_limited_to_creators(atlas, role, who, may):
     by = {
         "admin": lambda: admin(atlas),
         "ada": lambda: atlas.actor(atlas.ada),
@@ -139,7 +138,7 @@ def test_its_role_never_exceeds_its_makers_and_is_never_owner(atlas, role, who, 
         assert not User.objects.filter(is_service=True).exists()
 
 
-def test_who_comes_with_a_narrow_token_makes_nothing_wider(atlas):
+def test_service_account_by_narrow_token_is_not_wider(atlas):
     row = account(atlas, role="admin")
     narrow = authenticate_token(
         atlas.token(atlas.ada, scopes=("members:write", "tokens:write"))
@@ -152,7 +151,7 @@ def test_who_comes_with_a_narrow_token_makes_nothing_wider(atlas):
     ).token.scopes == {"members:write"}
 
 
-def test_who_manages_members_only_gets_no_more_by_a_service_account(atlas):
+def test_service_account_does_not_escalate_user_admin(atlas):
     add_member(
         actor=atlas.actor(atlas.ada), org=atlas.atlas, email="una@atlas.example", role="user-admin"
     )
@@ -175,7 +174,7 @@ def test_who_manages_members_only_gets_no_more_by_a_service_account(atlas):
         rotate_token(actor=una, token_id=authenticate_token(raw).token.id)
 
 
-def test_it_makes_no_credentials_but_may_rotate_its_own(atlas):
+def test_service_account_only_rotates_own_token(atlas):
     row = account(atlas, role="admin")
     raw = secret(atlas, row)
     itself = authenticate_token(raw).enter(atlas.atlas)
@@ -190,7 +189,7 @@ def test_it_makes_no_credentials_but_may_rotate_its_own(atlas):
     assert authenticate_token(made.secret).user_id == row.user_id
 
 
-def test_those_who_manage_it_rotate_its_tokens_and_others_do_not(atlas):
+def test_service_account_tokens_are_rotated_by_managers_only(atlas):
     row = account(atlas)
     token = authenticate_token(secret(atlas, row)).token
     with pytest.raises(NotFound):
@@ -198,13 +197,13 @@ def test_those_who_manage_it_rotate_its_tokens_and_others_do_not(atlas):
     assert rotate_token(actor=atlas.actor(atlas.ada), token_id=token.id).row.user_id == row.user_id
 
 
-def test_a_token_for_a_team_needs_the_account_in_that_team(atlas):
+def test_service_account_team_token_requires_team_membership(atlas):
     row = account(atlas)
     with pytest.raises(InvalidInput):
         secret(atlas, row, team=atlas.vision)
 
 
-def test_it_is_changed_and_removed_on_its_own_page_alone(atlas):
+def test_service_account_is_managed_on_its_own_page_only(atlas):
     row, ada = account(atlas), atlas.actor(atlas.ada)
     for act in (
         lambda: change_member(actor=ada, org=atlas.atlas, email=row.user.email, role="admin"),
@@ -214,7 +213,7 @@ def test_it_is_changed_and_removed_on_its_own_page_alone(atlas):
             act()
 
 
-def test_removed_it_can_do_nothing_and_its_name_is_not_given_away(atlas):
+def test_service_account_removed_is_inert_and_name_reserved(atlas):
     row = account(atlas)
     raw = secret(atlas, row)
     remove_service_account(actor=atlas.actor(atlas.ada), account=row)
@@ -226,6 +225,6 @@ def test_removed_it_can_do_nothing_and_its_name_is_not_given_away(atlas):
 
 
 @each("name", ["", "a", "Nightly", "-x", "x-", "a b", "ä" * 3, "x" * 41])
-def test_a_name_is_a_slug(atlas, name):
+def test_service_account_name_must_be_slug(atlas, name):
     with pytest.raises(InvalidInput):
         account(atlas, name=name)

@@ -1,4 +1,4 @@
-"""Every tenant model, found by itself, refuses to be reached without an organization and shows only the one entered."""
+"""Every tenant model denies access without a scope and shows one organization only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODELS = [model for model in apps.get_models() if issubclass(model, TenantModel)
 
 
 @each("model", MODELS)
-def test_a_tenant_model_refuses_every_way_in_without_a_scope(model):
+def test_tenant_model_without_scope_raises(model):
     with no_scope():
         for reach in (
             model.objects.all,
@@ -32,13 +32,13 @@ def test_a_tenant_model_refuses_every_way_in_without_a_scope(model):
 
 
 @each("model", MODELS)
-def test_a_tenant_model_has_no_second_manager_that_forgets_the_scope(model):
+def test_tenant_model_has_only_scoped_managers(model):
     assert all(isinstance(manager, TenantManager) for manager in model._meta.managers)
     assert isinstance(model._base_manager, TenantManager)
 
 
 @each("model", MODELS)
-def test_a_row_of_another_organization_can_be_neither_saved_nor_deleted(model, db):
+def test_tenant_model_save_or_delete_in_other_scope_raises(model, db):
     row = model(org_id=uuid7())
     with org_scope(uuid7()):
         for write in (row.save, row.delete, lambda: model.objects.bulk_create([row])):
@@ -46,7 +46,7 @@ def test_a_row_of_another_organization_can_be_neither_saved_nor_deleted(model, d
                 write()
 
 
-def test_inside_one_organization_the_rows_of_others_are_not_there(story):
+def test_tenant_model_shows_rows_of_scope_only(story):
     with org_scope(story.atlas.id):
         assert set(Team.objects.values_list("slug", flat=True)) == {"vision", "speech"}
         assert not Team.objects.filter(id=story.north.id).exists()
@@ -54,12 +54,12 @@ def test_inside_one_organization_the_rows_of_others_are_not_there(story):
         assert Team.objects.filter(id=story.north.id).exists()
 
 
-def test_a_row_never_moves_to_another_organization(story):
+def test_tenant_model_change_of_organization_raises(story):
     with org_scope(story.atlas.id), pytest.raises(NoScope):
         Team.objects.filter(slug="vision").update(org_id=story.borealis.id)
 
 
-def test_scopes_nest_and_end_with_their_block(story):
+def test_scopes_nest_and_end_with_block(story):
     with org_scope(story.atlas.id):
         with org_scope(story.borealis.id):
             assert Team.objects.get().slug == "north"
@@ -68,6 +68,6 @@ def test_scopes_nest_and_end_with_their_block(story):
         Team.objects.count()
 
 
-def test_organizations_themselves_are_not_tenant_rows(story):
+def test_organization_is_not_tenant_model(story):
     with no_scope():
         assert Organization.objects.filter(slug="atlas").exists()

@@ -1,4 +1,4 @@
-"""The members page and its API: who is suspended, pages and search."""
+"""The members page and its API: suspensions, pagination and search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def suspend(story, user):
         Membership.objects.filter(org=story.atlas, user=user).update(suspended_at=clock.now())
 
 
-def test_suspended_person_is_marked_on_page_and_api_and_not_offered_to_teams(story):
+def test_suspended_member_is_marked_and_not_offered_to_teams(story):
     eve = User.objects.create_user("eve@atlas.example", name="Eve", is_active=False)
     with platform_scope("test"):
         Membership.objects.create(org=story.atlas, user=eve)
@@ -35,7 +35,7 @@ def test_suspended_person_is_marked_on_page_and_api_and_not_offered_to_teams(sto
     assert {"ben@atlas.example", "eve@atlas.example"}.isdisjoint(row["email"] for row in candidates)
 
 
-def test_suspended_member_signed_in_is_told_so_and_whom_to_ask(story):
+def test_suspended_member_sees_reason_and_contact(story):
     suspend(story, story.ben)
     page = story.client(story.ben).get("/").content.decode()
     assert "Your membership of Atlas is suspended." in page and "ada@atlas.example" in page
@@ -46,7 +46,7 @@ def test_suspended_member_signed_in_is_told_so_and_whom_to_ask(story):
     )
 
 
-def test_members_are_paged_and_searched_on_page_and_api(story):
+def test_members_pagination_and_search(story):
     people = User.objects.bulk_create(
         User(email=f"p{n:03}@atlas.example", name=f"Person {n}") for n in range(118)
     )

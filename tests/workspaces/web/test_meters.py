@@ -1,4 +1,4 @@
-"""Meters name what they measure as people call it, in the language of the page."""
+"""Meters have readable names in the language of the page."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from workspaces.tenancy.scope import org_scope
         ("ko", ["CPU", "메모리", "GPU (h100)", "작업", "GPU 시간", "로그"]),
     ],
 )
-def test_a_meter_is_named_in_the_language_of_the_page(language, names):
+def test_meter_name_is_translated(language, names):
     with translation.override(language):
         assert [
             class_name(one) for one in ("cpu", "memory", "gpu.h100", "jobs", "gpu-hours", "storage")
         ] == names
 
 
-def test_the_meters_of_a_team_are_named_in_korean(story, client):
+def test_team_meters_are_translated_to_korean(story, client):
     with org_scope(story.atlas.id):
         set_quotas(
             actor=story.actor(story.ada),

@@ -1,4 +1,4 @@
-"""Pages of roles and of explanations, as a browser gets them."""
+"""Pages of roles and of access explanations."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def made(story, **more):
         )
 
 
-def test_roles_are_shown_by_the_names_people_know(ada):
+def test_roles_page_shows_display_names(ada):
     text = ada.get("/atlas/roles").content.decode()
     for title in ("Owner", "User admin", "Read-only", "Billing viewer", "Team admin"):
         assert f">{title} <" in text
     assert "clusters:write" not in text
 
 
-def test_a_role_is_made_on_its_page_and_offered_where_roles_are_given(story, ada):
+def test_role_created_on_page_is_offered_in_forms(story, ada):
     answer = ada.post(
         "/atlas/roles",
         {
@@ -61,7 +61,7 @@ def test_a_role_is_made_on_its_page_and_offered_where_roles_are_given(story, ada
     assert "ben@atlas.example in vision" in ada.get("/atlas/roles/trainer").content.decode()
 
 
-def test_a_role_that_is_refused_comes_back_as_it_was_typed(ada):
+def test_role_form_rejected_keeps_input(ada):
     text = ada.post(
         "/atlas/roles",
         {"slug": "owner", "name": "Boss", "kind": "team", "permissions": ["jobs:read"]},
@@ -70,7 +70,7 @@ def test_a_role_that_is_refused_comes_back_as_it_was_typed(ada):
     assert 'value="jobs:read" checked' in text
 
 
-def test_a_look_tells_who_would_lose_what_and_changes_nothing(story, ada):
+def test_role_preview_lists_losses_without_changes(story, ada):
     made(story)
     ada.post(f"/atlas/teams/vision/members/{story.ben.email}", {"role": "trainer"})
     text = ada.post(
@@ -84,14 +84,14 @@ def test_a_look_tells_who_would_lose_what_and_changes_nothing(story, ada):
     assert rows(story, Role)[0].permissions == ["jobs:read"]
 
 
-def test_a_role_is_deleted_on_its_page_once_nobody_holds_it(story, ada):
+def test_role_page_deletes_unused_role(story, ada):
     made(story)
     assert ada.post("/atlas/roles/trainer", {"do": "delete"})["Location"] == "/atlas/roles"
     assert rows(story, Role) == []
     assert ada.get("/atlas/roles/trainer").status_code == 404
 
 
-def test_the_page_of_access_answers_as_a_chain_and_says_the_command(story, ada):
+def test_access_page_shows_chain_and_command(story, ada):
     text = ada.get(
         "/atlas/access", {"user": story.ben.email, "permission": "jobs:submit", "team": "speech"}
     ).content.decode()
@@ -114,12 +114,12 @@ def test_the_page_of_access_answers_as_a_chain_and_says_the_command(story, ada):
         {"permission": "jobs:read", "about": "job:9"},
     ],
 )
-def test_a_question_that_makes_no_sense_says_so_on_the_page(ada, query):
+def test_access_page_invalid_question_shows_error(ada, query):
     answer = ada.get("/atlas/access", query)
     assert answer.status_code == 400 and 'role="alert"' in answer.content.decode()
 
 
-def test_a_refused_page_leads_to_why(story):
+def test_denied_page_links_to_explanation(story):
     with org_scope(story.atlas.id):
         Membership.objects.filter(user=story.ben).update(role="billing-viewer")
     client = story.client(story.ben)
@@ -138,7 +138,7 @@ def test_a_refused_page_leads_to_why(story):
     )
 
 
-def test_a_user_admin_is_offered_no_role_and_no_permission_that_they_lack(story, ada):
+def test_roles_page_offers_user_admin_only_own_permissions(story, ada):
     with org_scope(story.atlas.id):
         organization_services.change_member(
             actor=story.actor(story.ada), org=story.atlas, email=story.ben.email, role="user-admin"

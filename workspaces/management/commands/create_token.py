@@ -14,17 +14,15 @@ from workspaces.tenancy.scope import org_scope
 
 
 class Command(BaseCommand):
-    help = "Print a new access token of a person, and nothing else."
+    help = "Print a new access token for a user, and nothing else."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("email")
         parser.add_argument("--org", required=True)
         parser.add_argument("--team")
-        parser.add_argument(
-            "--scopes", required=True, help="'all', or permissions separated by commas"
-        )
+        parser.add_argument("--scopes", required=True, help="'all', or comma-separated permissions")
         parser.add_argument("--days", type=int, default=90, help="days until it expires; 0: never")
-        parser.add_argument("--name", default="made by manage.py create_token")
+        parser.add_argument("--name", default="created by manage.py create_token")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(email=options["email"].lower(), is_active=True).first()

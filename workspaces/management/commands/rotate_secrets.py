@@ -1,4 +1,4 @@
-"""manage.py rotate_secrets: everything that is stored encrypted, under the newest key."""
+"""manage.py rotate_secrets: re-encrypt all stored secrets with the newest key."""
 
 from __future__ import annotations
 
@@ -17,38 +17,39 @@ from workspaces.tenancy.scope import platform_scope
 
 class Command(BaseCommand):
     help = (
-        "Encrypt what is stored anew under MUSTER_SECRET_KEY, reading it by MUSTER_SECRET_KEY_FALLBACKS. May be stopped and run again at "
-        "any time, beside a running portal: what is under the newest key already is passed over. Once it says that nothing is left, "
-        "the former key may go."
+        "Re-encrypt stored secrets with MUSTER_SECRET_KEY, reading them with "
+        "MUSTER_SECRET_KEY_FALLBACKS. Safe to interrupt, to repeat and to run beside a "
+        "running portal. Remove the old key once nothing is left to re-encrypt."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--batch", type=int, default=200, help="rows read at a time")
+        parser.add_argument("--batch", type=int, default=200, help="rows per batch")
         parser.add_argument("--dry-run", action="store_true", help="count only")
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_dry, unreadable = options["dry_run"], 0
-        for name, results in _work(max(options["batch"], 1), is_dry=is_dry):
-            with platform_scope("every organization's secrets get the newest key"):
+        for name, results in _rotations(max(options["batch"], 1), is_dry=is_dry):
+            with platform_scope("re-encrypt the secrets of every organization"):
                 done = Counter(results)
             unreadable += done["unreadable"]
             self.stdout.write(
-                f"{name}: {done['anew']} {'to encrypt anew' if is_dry else 'encrypted anew'}, "
-                f"{done['newest']} under the newest key already, {done['unreadable']} unreadable"
+                f"{name}: {done['anew']} {'to re-encrypt' if is_dry else 're-encrypted'}, "
+                f"{done['newest']} already up to date, {done['unreadable']} unreadable"
             )
         if unreadable:
             raise CommandError(
-                f"{unreadable} could not be read: bring their key back as MUSTER_SECRET_KEY_FALLBACKS, or enter them again."
+                f"{unreadable} could not be read: restore their key in MUSTER_SECRET_KEY_FALLBACKS, "
+                "or enter them again."
             )
 
 
-def _work(batch: int, *, is_dry: bool) -> Iterator[tuple[str, Iterator[str]]]:
-    """What is gone through, and what becomes of each of its rows."""
+def _rotations(batch: int, *, is_dry: bool) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield each table's name with the outcomes of its rows."""
     for model, field, purpose in sealed_fields():
         yield (
             f"{model._meta.label}.{field}",
             (
-                _rotated(model, field, purpose, pk, stored, is_dry=is_dry)
+                _rotate(model, field, purpose, pk, stored, is_dry=is_dry)
                 for pk, stored in _rows(model, field, batch)
             ),
         )
@@ -56,24 +57,27 @@ def _work(batch: int, *, is_dry: bool) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def sealed_fields() -> Iterator[tuple[type[models.Model], str, str]]:
-    """(model, field, purpose) of all that `portal.core.vault` encrypts: models say so by `SEALED`."""
+    """Yield (model, field, purpose) of all encrypted fields, as models declare in `SEALED`."""
     for model in apps.get_models():
         for field, purpose in getattr(model, "SEALED", {}).items():
             yield model, field, purpose
 
 
 def _rows(model: type[models.Model], field: str, batch: int) -> Iterator[tuple[Any, bytes]]:
-    """By primary key, a batch at a time, so that nothing is locked or held for long."""
+    """Yield rows by primary key in batches, so that nothing is locked or kept for long."""
     rows, last = model._default_manager.order_by("pk").values_list("pk", field), None
     while found := list((rows if last is None else rows.filter(pk__gt=last))[:batch]):
         yield from ((pk, bytes(stored)) for pk, stored in found if stored)
         last = found[-1][0]
 
 
-def _rotated(
+def _rotate(
     model: type[models.Model], field: str, purpose: str, pk: Any, stored: bytes, *, is_dry: bool
 ) -> str:
-    """What became of one row. One that was written meanwhile is under the newest key by that."""
+    """Re-encrypt one row and return the outcome.
+
+    A row written meanwhile already has the newest key.
+    """
     if vault.is_newest(stored, purpose):
         return "newest"
     try:

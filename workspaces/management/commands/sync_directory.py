@@ -13,15 +13,18 @@ from workspaces.organizations.bootstrap import PLATFORM
 
 
 class Command(BaseCommand):
-    help = "Ask a directory for everybody, and make people, teams and roles follow. Ends with 1 when nothing was to be changed by itself."
+    help = (
+        "Sync users, teams and roles from a directory. Exits with 1 if the changes need to "
+        "be accepted first."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
         parser.add_argument(
-            "--dry-run", action="store_true", help="print what would change, and change nothing"
+            "--dry-run", action="store_true", help="print changes without applying them"
         )
         parser.add_argument(
-            "--accept", action="store_true", help="take what the last run was stopped at"
+            "--accept", action="store_true", help="accept the changes that the last run stopped at"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

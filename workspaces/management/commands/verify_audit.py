@@ -1,4 +1,4 @@
-"""manage.py verify_audit: is the audit trail what was written?"""
+"""manage.py verify_audit: verify the integrity of the audit log."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ PLATFORM = "platform"
 
 class Command(BaseCommand):
     help = (
-        "Go through the audit chain of each organization and say in words what is wrong and where: changed, missing, reordered, "
-        "inserted, cut off at the end, not sealed. Exit status: 0 whole, 2 faults, 1 the question was wrong."
+        "Verify the audit chain of each organization and report faults: changed, missing, "
+        "reordered, inserted, truncated or unsealed events. Exit status: 0 valid, 1 usage "
+        "error, 2 faults."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--org",
-            help=f"its slug; `{PLATFORM}` for what belongs to no organization; all of them if left out",
+            help=f"slug of an organization; `{PLATFORM}` for events of no organization; default: all",
         )
 
     def handle(self, *args: Any, org: str | None = None, **options: Any) -> None:
@@ -31,12 +32,12 @@ class Command(BaseCommand):
         for name, chain in _chains(org).items():
             report = verify(chain, self._progress(name))
             remember(report)
-            self._say(name, report)
+            self._print_report(name, report)
             faults += report.fault_count
         if faults:
             sys.exit(2)
 
-    def _say(self, name: str, report: Report) -> None:
+    def _print_report(self, name: str, report: Report) -> None:
         style = self.style.ERROR if report.fault_count else self.style.SUCCESS
         self.stdout.write(style(f"{name}: {report.words} ({report.seconds:.1f} s)"))
         for fault in report.faults:

@@ -1,5 +1,7 @@
-"""PostgreSQL's row-level security: what a view that forgets the scope would show, the database
-does not. SQLite has no such thing: tests that also run there say by `HAS_WALL` what differs."""
+"""Row-level security hides rows from views that bypass the tenant scope.
+
+SQLite has none; tests that also run there use `HAS_WALL` for the differences.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ def look_and_roll_back() -> None:
 
 
 def broken_view(request):
-    """What must never be written: rows read past the scope, by SQL and by a query that knows no tenant."""
+    """A faulty view that reads rows without the scope, by SQL and by a plain queryset."""
     return JsonResponse({"sql": by_sql(), "orm": by_forgetful_orm()})
 
 
@@ -47,7 +49,7 @@ urlpatterns = [path("<slug:org>/broken/", broken_view), path("broken/", broken_v
 
 
 @pytest.mark.both_databases
-def test_a_broken_view_shows_no_row_of_another_organization(story, settings):
+def test_faulty_view_shows_no_rows_of_other_organization(story, settings):
     settings.ROOT_URLCONF = __name__
     seen = story.client(story.cyd).get("/borealis/broken/").json()
     assert (
@@ -55,18 +57,18 @@ def test_a_broken_view_shows_no_row_of_another_organization(story, settings):
     )
 
 
-def test_a_broken_view_outside_of_every_organization_shows_no_row_at_all(story, settings):
+def test_faulty_view_outside_organization_shows_no_rows(story, settings):
     settings.ROOT_URLCONF = __name__
     seen = story.client(story.cyd).get("/broken/").json()
     assert seen == {"sql": [], "orm": []}
 
 
-def test_who_works_for_the_whole_platform_sees_every_row(story):
+def test_platform_scope_sees_all_rows(story):
     with platform_scope("test"):
         assert by_sql() == ALL
 
 
-def test_the_wall_follows_the_scope_in_both_directions(story):
+def test_row_security_follows_nested_scopes(story):
     with org_scope(story.atlas.id):
         first = by_sql()
         with org_scope(story.borealis.id):
@@ -74,7 +76,7 @@ def test_the_wall_follows_the_scope_in_both_directions(story):
         assert (first, inner, by_sql()) == (OF_ATLAS, OF_BOREALIS, OF_ATLAS)
 
 
-def test_rows_that_come_one_after_the_other_are_those_of_the_scope_in_which_one_began(story):
+def test_streamed_rows_keep_scope_of_their_start(story):
     with transaction.atomic(), platform_scope("test"):
         first, *rest = steadily(lambda: enter_and_look(story.borealis))
         assert [first, *rest] == ALL
@@ -83,7 +85,7 @@ def test_rows_that_come_one_after_the_other_are_those_of_the_scope_in_which_one_
 
 
 def steadily(meanwhile) -> list[str]:
-    """By a named cursor that fetches one row at a time."""
+    """Read with a named cursor that fetches one row at a time."""
     found = []
     for slug in (
         models.QuerySet(Team).order_by("slug").values_list("slug", flat=True).iterator(chunk_size=1)
@@ -104,7 +106,7 @@ def look_everywhere() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_a_rollback_undoes_is_told_again():
+def test_scope_is_set_again_after_rollback():
     from tests.story import tell
 
     story = tell()
@@ -118,7 +120,7 @@ def test_what_a_rollback_undoes_is_told_again():
         assert by_sql() == OF_BOREALIS
 
 
-def test_what_a_savepoint_undoes_is_told_again(story):
+def test_scope_is_set_again_after_savepoint_rollback(story):
     with org_scope(story.atlas.id):
         by_sql()
     with org_scope(story.borealis.id):
@@ -128,7 +130,7 @@ def test_what_a_savepoint_undoes_is_told_again(story):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_each_thread_has_its_own_wall():
+def test_scope_is_separate_per_thread():
     from tests.story import tell
 
     story, seen = tell(), {}
@@ -146,7 +148,7 @@ def test_each_thread_has_its_own_wall():
     assert seen == {"atlas": OF_ATLAS, "borealis": OF_BOREALIS}
 
 
-def test_a_row_of_another_organization_is_neither_made_changed_nor_removed_by_sql(story):
+def test_sql_cannot_write_rows_of_other_organization(story):
     sql = [
         "UPDATE workspaces_team SET name = 'Mine' WHERE slug = 'north'",
         "DELETE FROM workspaces_teammembership",
@@ -160,7 +162,7 @@ def test_a_row_of_another_organization_is_neither_made_changed_nor_removed_by_sq
         assert cursor.fetchone() == (1,)  # Cyd's, in north
 
 
-def test_a_row_cannot_be_put_into_another_organization(story):
+def test_sql_cannot_move_row_to_other_organization(story):
     team = Team(id=uuid7(), org=story.borealis, slug="trojan", name="Trojan")
 
     def write():
@@ -173,7 +175,7 @@ def test_a_row_cannot_be_put_into_another_organization(story):
 
 
 @pytest.mark.both_databases
-def test_many_rows_at_once_reach_a_table_behind_the_wall(story):
+def test_insert_rows_into_protected_table_succeeds(story):
     with org_scope(story.atlas.id):
         names = ("id", "org", "slug", "name", "created_at", "job_rules")
         insert_rows(
@@ -195,7 +197,7 @@ WHERE c.relkind IN ('r', 'p')
 
 
 @pytest.mark.both_databases
-def test_every_table_with_an_organization_has_row_level_security(db):
+def test_tenant_tables_have_row_level_security(db):
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
         with_org = {
@@ -221,7 +223,7 @@ def events_by_sql() -> set[object]:
         return {org_id for (org_id,) in cursor.fetchall()}
 
 
-def test_events_of_another_organization_are_invisible_and_fixed_by_sql(story):
+def test_events_of_other_organization_are_invisible_and_immutable(story):
     with request_scope():
         assert events_by_sql() == set()
         with org_scope(story.borealis.id), connection.cursor() as cursor:
@@ -233,7 +235,7 @@ def test_events_of_another_organization_are_invisible_and_fixed_by_sql(story):
             assert cursor.rowcount == 0
 
 
-def test_a_table_whose_wall_was_taken_down_is_found_and_gets_it_again(db):
+def test_table_without_policy_is_detected_and_repaired(db):
     connection.open_wall()
     try:
         with connection.cursor() as cursor:
@@ -246,7 +248,7 @@ def test_a_table_whose_wall_was_taken_down_is_found_and_gets_it_again(db):
         connection.close_wall()
 
 
-def test_the_portal_works_as_nobody_whom_the_wall_does_not_stop(db):
+def test_portal_role_cannot_bypass_row_security(db):
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"
@@ -254,7 +256,7 @@ def test_the_portal_works_as_nobody_whom_the_wall_does_not_stop(db):
         assert cursor.fetchone() == (ROLE, False, False)
 
 
-def test_telling_costs_no_statement_of_its_own(story, django_assert_num_queries):
+def test_setting_scope_takes_no_extra_query(story, django_assert_num_queries):
     with no_scope():
         by_sql()
     with org_scope(story.atlas.id), django_assert_num_queries(1):

@@ -1,4 +1,4 @@
-"""A page that shows a secret, loaded again: the form is sent again, and makes nothing."""
+"""Reloading a page that shows a secret resubmits its form without effect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def mst(page: str) -> list[str]:
 
 
 @each("path", ["/atlas/tokens", "/atlas/service-accounts/nightly"])
-def test_a_token_is_made_once_however_often_its_form_is_sent(story, path):
+def test_token_form_resubmitted_creates_once(story, path):
     with org_scope(story.atlas.id):
         create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly")
     browser = story.client(story.ada)
@@ -39,11 +39,11 @@ def test_a_token_is_made_once_however_often_its_form_is_sent(story, path):
         assert AccessToken.objects.filter(name="laptop").count() == 1
     other = form | form_of(first.content.decode())
     assert len(mst(browser.post(path, other).content.decode())) == 1, (
-        "the next form makes the next one"
+        "a new form creates another one"
     )
 
 
-def test_a_mark_is_its_persons_own_and_a_form_without_one_counts_as_new(story):
+def test_form_mark_is_per_user_and_optional(story):
     form = {"name": "laptop", "days": "90", "once": "the same for both"}
     made = [story.client(person).post("/atlas/tokens", form) for person in (story.ada, story.ben)]
     plain = [
@@ -53,7 +53,7 @@ def test_a_mark_is_its_persons_own_and_a_form_without_one_counts_as_new(story):
     assert all(len(mst(answer.content.decode())) == 1 for answer in (*made, *plain))
 
 
-def test_an_invitation_sent_again_keeps_its_link_when_the_answer_is_loaded_again(story):
+def test_invitation_renewal_resubmitted_keeps_link(story):
     browser = story.client(story.ada)
     browser.post(
         "/atlas/invitations",
@@ -89,9 +89,7 @@ def test_an_invitation_sent_again_keeps_its_link_when_the_answer_is_loaded_again
         ),
     ],
 )
-def test_a_form_that_failed_may_be_mended_and_sent_again_from_the_page_one_goes_back_to(
-    story, path, bad, good
-):
+def test_failed_form_can_be_resubmitted(story, path, bad, good):
     with org_scope(story.atlas.id):
         create_service_account(actor=story.actor(story.ada), org=story.atlas, name="nightly")
     browser = story.client(story.ada)
@@ -110,7 +108,7 @@ def test_a_form_that_failed_may_be_mended_and_sent_again_from_the_page_one_goes_
     )
 
 
-def test_a_new_secret_of_an_application_is_made_once(story):
+def test_application_secret_form_resubmitted_rotates_once(story):
     actor, browser = story.actor(story.dot, story.atlas), story.client(story.dot)
     create_application(
         actor=actor,

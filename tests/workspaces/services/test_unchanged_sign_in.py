@@ -1,4 +1,4 @@
-"""A sign-in that changes nothing is found to be one in few statements, and nothing else is."""
+"""Sign-ins without changes are detected in few queries, and only those."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAT = Person("uuid-1", "pat@corp.example", "Pat", "pat", frozenset({STAFF, LEADS
 
 @pytest.fixture(params=["atlas", None], ids=["an organization's own", "of the installation"])
 def provider(story, request) -> Provider:
-    """Pat is in both groups, and has been here."""
+    """A provider that knows Pat, who is in both groups and has signed in before."""
     made = Provider.objects.create(
         kind="ldap",
         slug="corp",
@@ -40,7 +40,7 @@ def provider(story, request) -> Provider:
 
 
 def agree(provider: Provider, person: Person = PAT) -> bool:
-    """Whether nothing would change; by both, in all words."""
+    """Return whether nothing would change, after comparing the quick check with the full plan."""
     with platform_scope("test"):
         found = unchanged(provider, person)
         assert (found is not None) == (
@@ -55,7 +55,7 @@ def agree(provider: Provider, person: Person = PAT) -> bool:
     return found is not None
 
 
-def test_who_comes_again_as_they_were_changes_nothing_in_four_statements(provider):
+def test_unchanged_sign_in_takes_four_queries(provider):
     with CaptureQueriesContext(connection) as queries:
         admit(provider, PAT)
     assert len(queries) == 4 and agree(provider)
@@ -90,7 +90,7 @@ CHANGES = {
 
 
 @each("change", CHANGES)
-def test_whatever_changed_is_seen_as_the_plan_sees_it(provider, change):
+def test_changed_sign_in_is_detected_like_plan(provider, change):
     with platform_scope("test"):
         CHANGES[change]()
     agree(provider)
@@ -107,7 +107,7 @@ SEEN = {
 
 
 @each("change", sorted(SEEN))
-def test_what_takes_or_gives_is_never_passed_over(provider, change):
+def test_sign_in_with_gain_or_loss_is_never_skipped(provider, change):
     with platform_scope("test"):
         CHANGES[change]()
     assert not agree(provider)
@@ -117,7 +117,7 @@ def test_what_takes_or_gives_is_never_passed_over(provider, change):
     "groups",
     [set(), {STAFF}, {LEADS}, {STAFF, LEADS, "cn=third"}, {f"cn=group-{n}" for n in range(700)}],
 )
-def test_other_groups_are_a_change(provider, groups):
+def test_sign_in_with_other_groups_is_change(provider, groups):
     assert not agree(
         provider, Person(PAT.subject, PAT.email, PAT.name, PAT.login, frozenset(groups))
     )

@@ -1,4 +1,4 @@
-"""What people typed stands in the head of a mail as one line, whatever it was: it makes no header of its own."""
+"""User input cannot inject mail headers."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def heads() -> list[str]:
 
 
 @each("end", BREAKS)
-def test_an_invitation_has_the_headers_of_the_portal_only(story, end):
+def test_invitation_mail_headers_cannot_be_injected(story, end):
     row = Invitation(email="ina@else.example", org=Organization(name=evil(end), slug="atlas"))
     with org_scope(story.atlas.id):
         send_invitation(SimpleNamespace(row=row, url="https://muster.example/i/x"), evil(end))
     assert "Bcc" not in heads() and mail.outbox[0].recipients() == ["ina@else.example"]
     assert mail.outbox[0].subject.count("Bcc: everybody@evil.example") == 2, (
-        "it is words of the subject"
+        "it is part of the subject"
     )
 
 
 @each("end", BREAKS)
-def test_a_decision_about_a_quota_has_the_headers_of_the_portal_only(story, monkeypatch, end):
+def test_quota_decision_mail_headers_cannot_be_injected(story, monkeypatch, end):
     monkeypatch.setattr("workspaces.quotas.mails.render_to_string", lambda *_: "")
     monkeypatch.setattr("workspaces.quotas.mails.request_row", lambda row: {})
     row = SimpleNamespace(
@@ -62,7 +62,7 @@ def test_a_decision_about_a_quota_has_the_headers_of_the_portal_only(story, monk
 
 
 @each("end", BREAKS)
-def test_nobody_is_invited_or_reset_at_two_addresses_in_one(story, end):
+def test_invitation_and_reset_reject_multiple_addresses(story, end):
     address = f"ina@else.example{end}Bcc: everybody@evil.example"
     with org_scope(story.atlas.id), pytest.raises(InvalidInput):
         invite(actor=story.actor(story.ada), org=story.atlas, email=address, role="member")
@@ -72,6 +72,6 @@ def test_nobody_is_invited_or_reset_at_two_addresses_in_one(story, end):
     assert mail.outbox == [] and not User.objects.filter(email__contains="Bcc").exists()
 
 
-def test_a_reset_is_mailed_to_the_address_of_the_account(story):
+def test_password_reset_is_mailed_to_account_address(story):
     Client().post("/accounts/password/reset/", {"email": story.ada.email.upper()})
     assert "Bcc" not in heads() and mail.outbox[0].recipients() == [story.ada.email]

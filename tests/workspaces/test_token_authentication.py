@@ -1,4 +1,4 @@
-"""Coming in with a token: what is found by one statement is what is found step by step."""
+"""Token authentication in one query gives the same result as step by step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PEOPLE = ["ada", "ben", "cyd"]
 
 
 @each("name", PEOPLE)
-def test_a_token_is_the_same_actor_by_one_statement_as_step_by_step(story, name):
+def test_token_entry_matches_step_by_step_actor(story, name):
     person = getattr(story, name)
     own, other = (story.borealis, story.atlas) if name == "cyd" else (story.atlas, story.borealis)
     secret = story.token(person)
@@ -30,14 +30,14 @@ def test_a_token_is_the_same_actor_by_one_statement_as_step_by_step(story, name)
             stranger.enter()
 
 
-def test_a_token_names_nobody_elsewhere_whatever_the_address_says(story):
+def test_token_entry_in_other_organization_is_not_found(story):
     with no_scope():
         for slug in ("", "nowhere", "atlas' OR '1'='1", "a" * 5000, "é"):
             entry = by_token(story.token(story.ada), slug)
             assert entry is not None and entry.org is None and not entry.teams and not entry.role
 
 
-def test_what_was_taken_away_is_gone_at_the_next_request(story):
+def test_token_entry_reflects_removed_roles_at_once(story):
     secret = story.token(story.ben)
     assert story.vision.slug in _teams(secret)
     with org_scope(story.atlas.id):
@@ -51,7 +51,7 @@ def test_what_was_taken_away_is_gone_at_the_next_request(story):
     assert by_token(secret, "atlas") is None
 
 
-def test_a_token_of_a_person_in_two_organizations_sees_the_teams_of_the_one_it_names(story):
+def test_token_entry_has_teams_of_its_organization_only(story):
     with org_scope(story.borealis.id):
         Membership.objects.create(org=story.borealis, user=story.ada, role="member")
         TeamMembership.objects.create(org=story.borealis, team=story.north, user=story.ada)

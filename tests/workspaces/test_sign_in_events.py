@@ -1,4 +1,4 @@
-"""Coming, going and being refused are facts."""
+"""Sign-ins, sign-outs and denials are recorded as events."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sign_in(email: str, password: str) -> Client:
     return browser
 
 
-def test_signing_in_and_out_are_facts_of_each_organization_of_the_person(story):
+def test_sign_in_and_out_are_recorded_in_each_organization(story):
     browser = sign_in("ada@atlas.example", PASSWORD)
     [came] = facts("sign_in.succeeded")
     assert (came.actor, came.org_id, came.address) == (
@@ -40,7 +40,7 @@ def test_signing_in_and_out_are_facts_of_each_organization_of_the_person(story):
     assert (left.actor, left.subject_id) == ("ada@atlas.example", story.ada.id)
 
 
-def test_a_failed_sign_in_names_the_e_mail_and_never_the_password(story):
+def test_failed_sign_in_records_email_without_password(story):
     sign_in("ada@atlas.example", "canary-wrong-password")
     sign_in("nobody@nowhere.example", "canary-wrong-password")
     known, unknown = facts("sign_in.failed")
@@ -57,7 +57,7 @@ def test_a_failed_sign_in_names_the_e_mail_and_never_the_password(story):
     assert "canary" not in json.dumps(list(Event.objects.values()), default=str)
 
 
-def test_changing_a_password_is_a_fact(story):
+def test_password_change_is_recorded(story):
     browser = sign_in("ada@atlas.example", PASSWORD)
     browser.post(
         "/accounts/password/change/",
@@ -67,7 +67,7 @@ def test_changing_a_password_is_a_fact(story):
     assert "another-canary" not in json.dumps(list(Event.objects.values()), default=str)
 
 
-def test_asking_for_a_reset_and_doing_it_are_facts(story):
+def test_password_reset_request_and_use_are_recorded(story):
     Client().post("/accounts/password/reset/", {"email": "ada@atlas.example"}, **FROM)
     assert [fact.address for fact in facts("password.reset_asked")] == ["198.51.100.7"]
     link = next(
@@ -79,7 +79,7 @@ def test_asking_for_a_reset_and_doing_it_are_facts(story):
     assert [fact.actor for fact in facts("password.reset")] == ["ada@atlas.example"]
 
 
-def test_what_a_person_may_not_do_is_a_fact_of_the_organization(story):
+def test_denied_request_is_recorded_in_organization(story):
     assert (
         story.api(story.ben)
         .post("/api/v1/orgs/atlas/teams", {"slug": "mine"}, content_type="application/json", **FROM)
@@ -103,7 +103,7 @@ def test_what_a_person_may_not_do_is_a_fact_of_the_organization(story):
 
 
 @each("path", ["/atlas/", "/api/v1/orgs/atlas/teams"])
-def test_a_stranger_at_the_door_is_a_fact_of_the_organization_that_they_tried(story, path):
+def test_denied_non_member_is_recorded_in_organization(story, path):
     assert story.client(story.cyd).get(path).status_code == 404
     [denied] = facts("access.denied")
     assert (denied.actor, denied.org_id, denied.data["status"]) == (
@@ -113,19 +113,19 @@ def test_a_stranger_at_the_door_is_a_fact_of_the_organization_that_they_tried(st
     )
 
 
-def test_a_form_that_is_refused_behind_a_message_is_a_fact_too(story):
+def test_denied_form_with_message_is_recorded(story):
     story.client(story.ben).post("/atlas/teams", {"slug": "mine"})
     assert [fact.data["permission"] for fact in facts("access.denied")] == ["teams:write"]
 
 
-def test_what_is_only_not_there_is_no_refusal(story):
+def test_not_found_is_not_recorded_as_denial(story):
     browser = story.client(story.ada)
     assert browser.get("/atlas/jobs/99").status_code == 404
     assert browser.get("/nosuchplace/").status_code == 404
     assert facts("access.denied") == []
 
 
-def test_refusals_in_a_loop_do_not_fill_the_table_and_the_last_one_says_so(story):
+def test_repeated_denials_are_rate_limited(story):
     api = story.api(story.ben)
     for _ in range(denials.MOST + 5):
         assert (
@@ -139,7 +139,7 @@ def test_refusals_in_a_loop_do_not_fill_the_table_and_the_last_one_says_so(story
     assert ["more" in fact.data for fact in told] == [False] * (denials.MOST - 1) + [True]
 
 
-def test_a_refusal_is_answered_where_it_cannot_be_recorded(story, monkeypatch):
+def test_denial_is_answered_if_recording_fails(story, monkeypatch):
     def broken(fact: Fact) -> None:
         raise RuntimeError("no room")
 
@@ -152,7 +152,7 @@ def test_a_refusal_is_answered_where_it_cannot_be_recorded(story, monkeypatch):
     )
 
 
-def test_the_first_use_of_a_token_is_a_fact_once(story):
+def test_token_first_use_is_recorded_once(story):
     api = story.api(story.ben)
     for _ in range(3):
         api.get("/api/v1/me", **FROM)
@@ -166,6 +166,6 @@ def test_the_first_use_of_a_token_is_a_fact_once(story):
 
 
 @each("said", ["203.0.113.66", "203.0.113.66, 198.51.100.7"])
-def test_an_address_that_a_client_only_claims_is_not_believed(story, said):
+def test_forwarded_address_of_client_is_ignored(story, said):
     story.client(story.cyd).get("/atlas/", headers={"X-Forwarded-For": said}, **FROM)
     assert [fact.address for fact in facts("access.denied")] == ["198.51.100.7"]

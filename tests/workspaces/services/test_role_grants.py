@@ -1,4 +1,4 @@
-"""Nobody hands out more than they hold, by whatever way."""
+"""Nobody grants more permissions than they have, in any way."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 @pytest.fixture
 def atlas(story):
-    """Inside Atlas, where Uma is user admin, Amy admin, Bea reads bills and Eve is a member of no team."""
+    """Enter Atlas: Uma is user admin, Amy admin, Bea billing viewer, and Eve has no team."""
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
         for name, role in (
@@ -52,7 +52,7 @@ def change(actor, org, name, role):
 
 
 @each("role", ["owner", "admin", "viewer", "billing-viewer"])
-def test_a_user_admin_gives_no_role_that_holds_more_than_theirs(story, atlas, role):
+def test_user_admin_cannot_give_higher_role(story, atlas, role):
     uma = person(story, "uma")
     for act in (
         lambda: change(uma, atlas, "eve", role),
@@ -66,14 +66,14 @@ def test_a_user_admin_gives_no_role_that_holds_more_than_theirs(story, atlas, ro
     assert not User.objects.filter(email="new@atlas.example").exists()
 
 
-def test_a_user_admin_brings_in_members_and_makes_others_user_admins(story, atlas):
+def test_user_admin_adds_members_and_user_admins(story, atlas):
     uma = person(story, "uma")
     organization_services.add_member(actor=uma, org=atlas, email="new@atlas.example", role="member")
     assert change(uma, atlas, "eve", "user-admin").role == "user-admin"
 
 
 @each("name", ["ada", "amy", "bea"])
-def test_a_user_admin_neither_demotes_nor_removes_who_holds_more(story, atlas, name):
+def test_user_admin_cannot_change_or_remove_higher_role(story, atlas, name):
     uma, before = (
         person(story, "uma"),
         Membership.objects.get(user__email=f"{name}@atlas.example").role,
@@ -86,7 +86,7 @@ def test_a_user_admin_neither_demotes_nor_removes_who_holds_more(story, atlas, n
 
 
 @each("role", sorted(HANDED_ON))
-def test_a_user_admin_brings_others_into_teams_and_not_themselves(story, atlas, role):
+def test_user_admin_adds_others_but_not_self_to_teams(story, atlas, role):
     uma = person(story, "uma")
     row = organization_services.add_team_member(
         actor=uma, team=story.speech, email="eve@atlas.example", role=role
@@ -99,7 +99,7 @@ def test_a_user_admin_brings_others_into_teams_and_not_themselves(story, atlas, 
     assert not TeamMembership.objects.filter(user_id=uma.user_id).exists()
 
 
-def test_a_user_admin_makes_no_team_admin_and_leads_no_team_by_making_it(story, atlas):
+def test_user_admin_cannot_give_lead_or_become_lead_by_creating(story, atlas):
     uma = person(story, "uma")
     with pytest.raises(NotPermitted):
         organization_services.add_team_member(
@@ -114,7 +114,7 @@ def test_a_user_admin_makes_no_team_admin_and_leads_no_team_by_making_it(story, 
     organization_services.add_team_member(actor=uma, team=fresh, email="eve@atlas.example")
 
 
-def test_a_user_admin_who_is_in_a_team_does_not_raise_themselves_there(story, atlas):
+def test_user_admin_cannot_raise_own_team_role(story, atlas):
     organization_services.add_team_member(
         actor=story.actor(story.ada), team=story.vision, email="uma@atlas.example", role="viewer"
     )
@@ -125,7 +125,7 @@ def test_a_user_admin_who_is_in_a_team_does_not_raise_themselves_there(story, at
             )
 
 
-def test_the_admin_of_a_team_makes_others_admin_of_that_team(story, atlas):
+def test_team_lead_gives_lead_role_in_that_team(story, atlas):
     organization_services.change_team_member(
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="lead"
     )
@@ -135,7 +135,7 @@ def test_the_admin_of_a_team_makes_others_admin_of_that_team(story, atlas):
     assert row.role == "lead"
 
 
-def test_a_role_that_there_is_not_is_refused_by_field(story, atlas):
+def test_unknown_role_is_rejected(story, atlas):
     ada = story.actor(story.ada)
     for act in (
         lambda: change(ada, atlas, "eve", "lead"),
@@ -150,7 +150,7 @@ def test_a_role_that_there_is_not_is_refused_by_field(story, atlas):
 
 
 @each(("giver", "role"), list(itertools.product(["ada", "amy", "uma", "eve"], ORG_GRANTS)))
-def test_what_a_form_offers_is_what_the_service_accepts(story, atlas, giver, role):
+def test_offered_org_roles_match_accepted_roles(story, atlas, giver, role):
     actor = person(story, giver)
     is_offered = role in {r.slug for r in org_roles_for(actor, atlas)} and actor.may(
         Permission.MEMBERS_WRITE
@@ -166,7 +166,7 @@ def test_what_a_form_offers_is_what_the_service_accepts(story, atlas, giver, rol
 
 
 @each(("giver", "role"), list(itertools.product(["ada", "uma", "ben"], TEAM_GRANTS)))
-def test_the_same_in_a_team(story, atlas, giver, role):
+def test_offered_team_roles_match_accepted_roles(story, atlas, giver, role):
     actor = person(story, giver)
     is_offered = role in {r.slug for r in team_roles_for(actor, story.vision)} and actor.may(
         Permission.MEMBERS_WRITE, story.vision.id
@@ -181,7 +181,7 @@ def test_the_same_in_a_team(story, atlas, giver, role):
     assert is_accepted == is_offered
 
 
-def test_bringing_in_who_is_known_elsewhere_gives_no_hold_on_their_account(story, atlas):
+def test_add_member_known_elsewhere_gives_no_password_link(story, atlas):
     ada = story.actor(story.ada)
     new = organization_services.add_member(actor=ada, org=atlas, email="new@atlas.example").user
     assert invite_url(new)
@@ -209,7 +209,7 @@ def test_bringing_in_who_is_known_elsewhere_gives_no_hold_on_their_account(story
     assert invite_url(new) is None
 
 
-def test_who_sees_bills_sees_no_job_nor_people_and_who_administers_people_sees_no_job():
+def test_billing_viewer_and_user_admin_see_no_jobs():
     assert not {
         p for p in ORG_GRANTS["billing-viewer"] if p.startswith(("jobs:", "members:", "nodes:"))
     }
@@ -218,7 +218,7 @@ def test_who_sees_bills_sees_no_job_nor_people_and_who_administers_people_sees_n
     assert Permission.QUOTAS_WRITE not in ORG_GRANTS["user-admin"]
 
 
-def test_every_role_has_a_title_and_every_permission_words():
+def test_roles_have_titles_and_permissions_have_words():
     assert (set(ORG_TITLES), set(TEAM_TITLES), set(WORDS)) == (
         set(ORG_GRANTS),
         set(TEAM_GRANTS),

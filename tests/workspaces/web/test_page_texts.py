@@ -1,4 +1,4 @@
-"""What pages say in words: groups of permissions, times in the trail, and why a try was followed by another."""
+"""Texts of pages: permission groups, times in the audit log, and labels."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from workspaces.tenancy.scope import org_scope
 
 
 @each(("language", "group"), [("en", "jobs"), ("ko", "작업"), ("ja", "ジョブ")])
-def test_permissions_of_a_role_are_grouped_in_the_language_of_the_page(
-    story, client, language, group
-):
+def test_permission_groups_are_translated(story, client, language, group):
     with org_scope(story.atlas.id):
         make_role(
             actor=story.actor(story.ada),
@@ -29,14 +27,14 @@ def test_permissions_of_a_role_are_grouped_in_the_language_of_the_page(
     assert f"<legend>{group}</legend>" in page
 
 
-def test_a_time_in_an_event_is_told_to_the_minute():
+def test_event_time_is_shown_to_the_minute():
     assert (
         told({"from": "2026-11-22T12:49:26.259344+00:00", "level": "note"})
         == "from 2026-11-22 12:49 UTC · level note"
     )
 
 
-def test_a_token_of_a_service_account_says_whose_it_is_on_a_phone_too(story, client):
+def test_service_account_token_names_owner_on_mobile(story, client):
     client.force_login(story.ada)
     client.post("/atlas/tokens", {"name": "laptop", "days": "90"})
     assert (
@@ -45,7 +43,7 @@ def test_a_token_of_a_service_account_says_whose_it_is_on_a_phone_too(story, cli
     )
 
 
-def test_the_page_of_a_passkey_says_where_one_is_and_names_its_field_in_korean(story, client):
+def test_passkey_page_has_breadcrumb_and_korean_label(story, client):
     client.post("/accounts/login/", {"login": story.ada.email, "password": PASSWORD})
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
     page = client.get(
@@ -54,6 +52,6 @@ def test_the_page_of_a_passkey_says_where_one_is_and_names_its_field_in_korean(s
     assert "<span>이름</span>" in page and '<b class="clip">패스키 추가</b>' in page
 
 
-def test_a_label_is_not_said_again_inside_of_its_field(client, db):
+def test_placeholder_does_not_repeat_label(client, db):
     shown = client.get("/accounts/login/").content.decode()
     assert 'name="password"' in shown and "placeholder" not in shown
