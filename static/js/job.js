@@ -40,7 +40,7 @@ if (root) {
     const state = document.querySelector("[data-head] .state");
     const was = state.dataset.state;
     state.className = `state ${job.is_stale ? "unknown" : job.state}`;
-    state.lastChild.textContent = say(job.is_stale ? "unknown" : job.state);
+    state.lastElementChild.textContent = say(job.is_stale ? "unknown" : job.state);
     const isTold = isEnglish || heard === job.state_text; // events tell sentences in English: in another language the server is asked
     if (isEnglish) document.querySelector("[data-state-text]").textContent = job.state_text;
     heard = job.state_text;

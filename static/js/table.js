@@ -46,7 +46,7 @@ if (root) {
     }
     const state = row.querySelector(".state");
     state.className = `state ${job.is_stale ? "unknown" : job.state}`;
-    state.lastChild.textContent = say(job.is_stale ? "unknown" : job.state);
+    state.lastElementChild.textContent = say(job.is_stale ? "unknown" : job.state);
     told(
       row,
       state,
@@ -65,7 +65,7 @@ if (root) {
     const time = row.querySelector("[data-took]");
     if (time && job.started_at && !job.finished_at && !time.querySelector("time")) {
       time.innerHTML = '<time data-rel="span"></time>';
-      time.firstChild.dateTime = job.started_at;
+      time.firstElementChild.dateTime = job.started_at;
       tick(row);
     } else if (time && job.finished_at && job.started_at)
       time.textContent = span((new Date(job.finished_at) - new Date(job.started_at)) / 1000);

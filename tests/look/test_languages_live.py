@@ -48,4 +48,4 @@ def test_a_row_of_the_list_follows_its_job_in_korean(korean: Page, site: Site) -
     expect(row.locator(".state")).to_have_text("실행 중", timeout=20_000)
     expect(row.locator(".state")).to_have_text("실패", timeout=30_000)
     expect(row.locator("[data-why]")).not_to_be_empty()
-    expect(row.locator("[data-took]")).to_have_text(re.compile(r"^\d(\.\d)?초$"))
+    expect(row.locator("[data-took]")).to_have_text(re.compile(r"^\s*\d(\.\d)?초\s*$"))
