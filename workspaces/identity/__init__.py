@@ -1,1 +1,1 @@
-"""Single sign-on. The protocols are allauth's; what a provider's word is worth here is decided in this package."""
+"""Single sign-on: the protocols are allauth's; this package decides how far a provider is trusted."""

@@ -1,5 +1,8 @@
-"""Directories and sign-in services: made, changed, tested and removed. Of an organization by its owners, of the whole installation
-by operators. Each change is an event that names no secret."""
+"""Create, change, test and remove identity providers.
+
+Owners manage those of their organization, operators those of the whole installation. Each change is
+an event that contains no secret.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 PURPOSE = "provider"
 TASK = "workspaces.sync_directories"
-TEST_SECONDS = 60  # a test that was not taken up and done by then is lost
+TEST_SECONDS = 60  # seconds after which an unfinished test counts as lost
 MOST_RULES = 500
 _DOMAIN = re.compile(r"(?=.{1,190}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
@@ -49,8 +52,10 @@ def create_provider(
     options: Mapping[str, Any],
     domains: Sequence[str] = (),
 ) -> Provider:
-    """A directory or sign-in service of an organization (`org` None: of the installation). Raises NotPermitted, InvalidInput,
-    Conflict."""
+    """Create an identity provider of an organization (`org` None: of the whole installation).
+
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
     check_may_write(actor, org)
     what = _usable(kind)
     check_slug(slug)
@@ -94,7 +99,11 @@ def change_provider(
     domains: Sequence[str] | None = None,
     is_enabled: bool | None = None,
 ) -> Provider:
-    """What is not given stays, and so does a secret that is left empty; None removes one. Raises NotPermitted, InvalidInput."""
+    """Change the given fields of a provider.
+
+    An omitted option or an empty secret keeps its value; None removes it. Raises NotPermitted,
+    InvalidInput.
+    """
     check_may_write(actor, provider.org)
     with _reach(provider.org), transaction.atomic():
         if domains is not None:
@@ -129,7 +138,7 @@ def change_provider(
             if former.secret.get(n) != given.secret.get(n)
         }
         if before["is_enabled"] and not row.is_enabled:
-            revoke_vouched(row.id, by=actor.email, why="what let its owner in was switched off")
+            revoke_vouched(row.id, by=actor.email, why="its identity provider was disabled")
         if moved or before != after:
             _tell("changed", row, actor, options=sorted(moved), before=before, after=after)
     return row
@@ -137,17 +146,20 @@ def change_provider(
 
 @transaction.atomic
 def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = False) -> None:
-    """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer. Whom it suspended stays
-    so, unless `brings_back`."""
+    """Remove a provider permanently; nobody can sign in by it any longer.
+
+    The roles that it granted stay, as if granted manually. People whom it suspended stay suspended
+    unless `brings_back`. Raises NotPermitted.
+    """
     check_may_write(actor, provider.org)
     with _reach(provider.org):
-        Provider.objects.select_for_update(of=("self",)).get(
-            id=provider.id
-        )  # tokens that it vouches for wait, and find it gone
+        # Transactions that create tokens vouched for by this provider wait here, then find it
+        # removed.
+        Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if brings_back:
         bring_back(provider, actor)
     _tell("removed", provider, actor, kind=provider.kind, before=_stands(provider))
-    revoke_vouched(provider.id, by=actor.email, why="what let its owner in was removed")
+    revoke_vouched(provider.id, by=actor.email, why="its identity provider was removed")
     with platform_scope("roles given by a provider stay when it goes"):
         Provider.objects.filter(id=provider.id).delete()
 
@@ -156,7 +168,10 @@ def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = Fal
 def set_rules(
     *, actor: Actor, provider: Provider, rules: Sequence[Mapping[str, str]]
 ) -> list[GroupRule]:
-    """All rules of a provider, in their order: [{"group", "org"?, "team"?, "role"}] with slugs. Raises NotPermitted, InvalidInput."""
+    """Replace all group rules of a provider, in order.
+
+    Each rule is {"group", "org"?, "team"?, "role"} with slugs. Raises NotPermitted, InvalidInput.
+    """
     check_may_write(actor, provider.org)
     with _reach(provider.org):
         Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
@@ -174,7 +189,7 @@ def set_rules(
 
 
 def rules_told(provider: Provider) -> list[dict[str, str]]:
-    """As the page and the API show them, in order."""
+    """Return the group rules in order, as the page and the API show them."""
     with platform_scope("rules name teams of several organizations"):
         rows = (
             GroupRule.objects.filter(provider=provider)
@@ -200,8 +215,11 @@ def start_test(
     options: Mapping[str, Any],
     provider: Provider | None = None,
 ) -> ProviderTest:
-    """Queue a test of options that need not be stored; with a provider, what is left out is as stored. A background thread takes it up
-    at once. Raises NotPermitted, InvalidInput; Conflict while another test of the same is queued or under way."""
+    """Queue a test of options that need not be stored; a background thread starts it at once.
+
+    With a provider, omitted options keep their stored values. Raises NotPermitted, InvalidInput;
+    Conflict while another test of the provider is queued or running.
+    """
     check_may_write(actor, provider.org if provider else org)
     what = _usable(kind)
     former = _former(provider) if provider else None
@@ -210,14 +228,13 @@ def start_test(
     _made(what, given)
     assert actor.org_id is not None
     with org_scope(actor.org_id), transaction.atomic():
-        Organization.objects.select_for_update(no_key=True).get(
-            id=actor.org_id
-        )  # so that two requests cannot both see none
+        # Lock the organization, so that two concurrent requests cannot both find no running test.
+        Organization.objects.select_for_update(no_key=True).get(id=actor.org_id)
         since = clock.now() - timedelta(seconds=TEST_SECONDS)
         if ProviderTest.objects.filter(
             org_id=actor.org_id, provider=provider, ended_at=None, started_at__gt=since
         ).exists():
-            raise Conflict("A test is under way. Wait for its answer.", code="running")
+            raise Conflict("A test is already running. Wait until it finishes.", code="running")
         sealed = vault.encrypt(
             orjson.dumps({"plain": dict(given.plain), "secret": dict(given.secret)}), PURPOSE
         )
@@ -240,7 +257,7 @@ def start_test(
 
 
 def run_next_test(may_begin: Callable[[UUID | None], bool]) -> bool:
-    """Do the oldest queued test of an organization that may begin one now; False where there is none."""
+    """Run the oldest queued test that `may_begin` admits; return False if there is none."""
     since = clock.now() - timedelta(seconds=TEST_SECONDS)
     with platform_scope("directories of every organization are tested by one task"):
         for test in (
@@ -258,23 +275,23 @@ def run_next_test(may_begin: Callable[[UUID | None], bool]) -> bool:
 
 
 def find_test(actor: Actor, test_id: UUID) -> ProviderTest:
-    """One that was asked in the organization entered. Raises NotFound."""
+    """Return a test that was started in the actor's organization. Raises NotFound."""
     found: ProviderTest | None = ProviderTest.objects.filter(
         org_id=actor.org_id, id=test_id
     ).first()
     if found is None:
-        raise NotFound("There is no such test here, or it is too long ago.")
+        raise NotFound("This test doesn't exist or has been deleted.")
     return found
 
 
 def forget_tests() -> None:
-    """Nobody asks for an answer of an hour ago."""
+    """Delete tests older than an hour."""
     with platform_scope("tests of every organization"):
         ProviderTest.objects.filter(started_at__lt=clock.now() - timedelta(hours=1)).delete()
 
 
 def answer_of_test(test: ProviderTest) -> dict[str, Any]:
-    """As the API shows it; one whose process died says so."""
+    """Return a test as the API shows it; a test whose process died counts as failed."""
     is_lost = test.ended_at is None and test.started_at < clock.now() - timedelta(
         seconds=TEST_SECONDS
     )
@@ -283,7 +300,9 @@ def answer_of_test(test: ProviderTest) -> dict[str, Any]:
         "started_at": test.started_at,
         "ended_at": clock.now() if is_lost else test.ended_at,
         "is_ok": test.is_ok,
-        "message": "The test was not done within a minute. Try again." if is_lost else test.message,
+        "message": "The test didn't finish within a minute. Try again."
+        if is_lost
+        else test.message,
         "facts": test.facts,
     }
 
@@ -293,7 +312,7 @@ def _run_test(test: ProviderTest, sealed: bytes) -> None:
     given = Options(**orjson.loads(vault.decrypt(sealed, PURPOSE)))
     try:
         found = what.test(_made(what, given))
-    except Exception as error:  # whatever a configuration may break is the answer, not an accident
+    except Exception as error:  # any error that a configuration causes is a test result
         found = Found(False, f"{type(error).__name__}: {error}")
     test.ended_at, test.is_ok, test.facts = clock.now(), found.is_ok, dict(found.facts)
     test.message = _starred(found.message, given)[:1000]
@@ -313,7 +332,10 @@ def _run_test(test: ProviderTest, sealed: bytes) -> None:
 
 
 def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
-    """Groups of it whose name holds what was typed, as rules write them. Raises NotPermitted, Unavailable."""
+    """Return the groups whose name contains `typed`, in the form that rules use.
+
+    Raises NotPermitted, Unavailable.
+    """
     check_may_write(actor, provider.org)
     find = kind_of(provider.kind).find_groups
     if not find or not typed.strip():
@@ -330,7 +352,7 @@ def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
 
 
 def config_of(provider: Provider) -> Any:
-    """Its Config with the secrets in it. Raises vault.Unreadable."""
+    """Return the provider's config, with its secrets decrypted. Raises vault.Unreadable."""
     secrets = (
         orjson.loads(vault.decrypt(bytes(provider.secrets), PURPOSE)) if provider.secrets else {}
     )
@@ -338,12 +360,15 @@ def config_of(provider: Provider) -> Any:
 
 
 def secrets_set(provider: Provider) -> list[str]:
-    """The names of the secrets that are stored and can be read."""
+    """Return the names of the secrets that are stored and readable."""
     return sorted(_former(provider).secret)
 
 
 def find_provider(actor: Actor, slug: str) -> Provider:
-    """Of the organization entered, or for operators of the installation. Raises NotFound."""
+    """Return a provider of the actor's organization or, for operators, of the installation.
+
+    Raises NotFound.
+    """
     here = Q(org_id=actor.org_id, org__isnull=False) | (
         Q(org=None) if actor.is_operator else Q(pk=None)
     )
@@ -353,12 +378,12 @@ def find_provider(actor: Actor, slug: str) -> Provider:
         else None
     )
     if row is None:
-        raise NotFound(f"There is no provider {slug[:40]!r} here.")
+        raise NotFound(f"Provider {slug[:40]!r} doesn't exist.")
     return row
 
 
 def providers_for(actor: Actor) -> list[Provider]:
-    """Those of the organization entered, and for operators those of the installation."""
+    """Return the providers of the actor's organization and, for operators, of the installation."""
     rows = Provider.objects.select_related("org").order_by("slug")
     return [
         row for row in rows if (row.org_id == actor.org_id if row.org_id else actor.is_operator)
@@ -367,20 +392,26 @@ def providers_for(actor: Actor) -> list[Provider]:
 
 def check_may_write(actor: Actor, org: Organization | None) -> None:
     if org is None and not actor.is_operator:
-        raise NotPermitted("Only a platform operator sets up sign-in for the whole installation.")
+        raise NotPermitted(
+            "Only a platform operator can set up sign-in for the whole installation."
+        )
     if org is not None:
         authorize(actor, Permission.PROVIDERS_WRITE)
         if org.id != actor.org_id:
-            raise NotFound("There is no such organization here.")
+            raise NotFound("This organization doesn't exist.")
 
 
 def _reach(org: Organization | None) -> AbstractContextManager[object]:
-    """The scope in which a provider's rows are written, once it is known that the actor may."""
+    """Return the scope for writing a provider's rows, once the actor is authorized."""
     return platform_scope("a provider of the whole installation") if org is None else nullcontext()
 
 
 def _check_operators(actor: Actor, what: Kind, given: Options, former: Options | None) -> None:
-    """An operator who allowed something, as an address inside the house, allowed it to the options as they were."""
+    """Refuse changes by others to options that only an operator may set.
+
+    An operator approved them, such as a private address, together with the other options as they
+    were.
+    """
     before: Mapping[str, Any] = former.plain if former else {}
     allowed = [
         o
@@ -389,7 +420,8 @@ def _check_operators(actor: Actor, what: Kind, given: Options, former: Options |
     ]
     if allowed and not actor.is_operator and (given != former):
         raise NotPermitted(
-            f"{allowed[0].label}: only a platform operator sets it, and changes the options of a provider that has it."
+            f"{allowed[0].label}: only a platform operator can set this option, or change a "
+            "provider that uses it."
         )
 
 
@@ -401,7 +433,7 @@ def _usable(kind: str) -> Kind:
 
 
 def _made(what: Kind, given: Options) -> Any:
-    """The Config; its own checks raise InvalidInput in `__post_init__`."""
+    """Build the config; its `__post_init__` raises InvalidInput."""
     known = {option.name for option in what.options}
     values = {
         name: tuple(value) if isinstance(value, list) else value
@@ -414,7 +446,10 @@ def _made(what: Kind, given: Options) -> Any:
 
 
 def _check_is_free(org: Organization | None, short_name: str) -> None:
-    """In the organization and in the installation, which operators see side by side. Raises Conflict."""
+    """Check the short name in the organization and the installation, as operators see both.
+
+    Raises Conflict.
+    """
     if Provider.objects.filter(
         Q(org=org) | Q(org=None) if org else Q(), short_name=short_name
     ).exists():
@@ -423,13 +458,13 @@ def _check_is_free(org: Organization | None, short_name: str) -> None:
 
 def _name_taken(short_name: str) -> Conflict:
     return Conflict(
-        f"There is a provider called {short_name!r} already. Choose another name.",
+        f"A provider named {short_name!r} already exists. Choose another name.",
         code="name_taken",
     )
 
 
 def _address_name(org: Organization | None, short_name: str) -> str:
-    """In addresses of the whole installation, where another organization may have taken the short name."""
+    """Return a slug that is unique in the installation, for use in URLs."""
     with platform_scope("addresses of sign-in services are unique in the installation"):
         is_taken = Provider.objects.filter(slug=short_name).exists()
     if not is_taken:
@@ -438,7 +473,7 @@ def _address_name(org: Organization | None, short_name: str) -> str:
 
 
 def _lock_domains() -> None:
-    """Held until the end of the transaction: who has which domain does not change meanwhile."""
+    """Lock all providers until the end of the transaction, so that domain ownership cannot change."""
     with platform_scope("a domain belongs to one organization of all"):
         list(Provider.objects.select_for_update(of=("self",)).order_by("id").values_list("id"))
 
@@ -446,16 +481,18 @@ def _lock_domains() -> None:
 def _domains(
     actor: Actor, org: Organization | None, given: Sequence[str], before: Sequence[str]
 ) -> list[str]:
-    """Who vouches for a domain is sent the sign-ins, and passwords, of everybody with an address there: an operator's to say, and of one
-    organization only."""
+    """Check the e-mail domains; only an operator may assign one, and to one organization only.
+
+    Sign-ins, with passwords, of everyone with an address in a domain go to its provider.
+    """
     found = sorted({domain.strip().lower().removeprefix("@") for domain in given if domain.strip()})
     wrong = [domain for domain in found if not _DOMAIN.fullmatch(domain)]
     if wrong:
-        raise InvalidInput.at("domains", f"{wrong[0][:80]!r} is no e-mail domain")
+        raise InvalidInput.at("domains", f"{wrong[0][:80]!r} isn't a valid e-mail domain")
     if set(found) - set(before) and not actor.is_operator:
         raise NotPermitted(
-            "Only a platform operator says which e-mail domains belong to an organization: whoever has an address "
-            "there is sent to sign in by it."
+            "Only a platform operator can assign e-mail domains to an organization, because "
+            "everyone with an address in them signs in through it."
         )
     if new := set(found) - set(before):
         _lock_domains()
@@ -468,8 +505,8 @@ def _domains(
                 whose = row.org.name if row.org else "the whole installation"
                 raise InvalidInput.at(
                     "domains",
-                    f"{taken[0]} belongs to {whose} already: a domain has one organization. Take it from "
-                    f"{row.name} there first",
+                    f"{taken[0]} is already assigned to {whose}, and a domain can belong to "
+                    f"only one organization. Remove it from {row.name} there first",
                 )
     return found
 
@@ -481,17 +518,19 @@ def _rule(provider: Provider, position: int, given: Mapping[str, str]) -> GroupR
         str(given.get("role", "")),
     )
     if not group or len(group) > 400 or not group.isprintable():
-        raise InvalidInput.at(at, "needs a group of 1 to 400 characters, or * for everybody")
+        raise InvalidInput.at(at, "must be a group name of 1 to 400 characters, or * for everyone")
     slug = str(given.get("org", "")) or (provider.org.slug if provider.org else "")
     org = Organization.objects.filter(slug=slug).first()
     if org is None or provider.org_id not in (None, org.id):
-        raise InvalidInput.at(at, f"there is no organization {slug[:40]!r} for this provider")
+        raise InvalidInput.at(
+            at, f"organization {slug[:40]!r} doesn't exist or isn't available to this provider"
+        )
     with platform_scope("a rule names a team of its organization"):
         team = (
             Team.objects.filter(org=org, slug=given["team"]).first() if given.get("team") else None
         )
     if given.get("team") and team is None:
-        raise InvalidInput.at(at, f"there is no team {given['team'][:40]!r} in {org.slug}")
+        raise InvalidInput.at(at, f"team {given['team'][:40]!r} doesn't exist in {org.slug}")
     known = [facts.slug for facts in roles_of("team" if team else "org", read_own_roles(org.id))]
     if role not in known:
         raise InvalidInput.at(at, f"the role must be one of {', '.join(known)}")
@@ -505,7 +544,7 @@ def _sealed(secrets: Mapping[str, str]) -> bytes:
 
 
 def _former(provider: Provider) -> Options:
-    """As stored. Secrets that can no longer be read are as if they had never been given: they must be entered again."""
+    """Return the stored options; secrets that can no longer be decrypted count as not set."""
     try:
         return Options(
             provider.config,
@@ -524,7 +563,7 @@ def _starred(text: str, given: Options) -> str:
 
 
 def _stands(row: Provider) -> dict[str, Any]:
-    """What of it is told in facts; options by their names only."""
+    """Return the fields that events record; options are recorded by name only."""
     return {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
 
 

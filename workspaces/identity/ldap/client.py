@@ -1,4 +1,4 @@
-"""One conversation with a directory, by python-ldap: encrypted, within a deadline, following no referral."""
+"""Talk to a directory through python-ldap: encrypted, with a deadline, without following referrals."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ from workspaces.identity.ldap.errors import Trouble, explained
 from workspaces.identity.ldap.settings import Config, dn_key
 
 T = TypeVar("T")
-PAGE, AT_ONCE = 1000, 500  # entries of a page; of an answer that is asked for without pages
-_ACTIVE_DIRECTORY = (
-    b"1.2.840.113556.1.4.800"  # in its supportedCapabilities: it then knows the next one
-)
+PAGE, AT_ONCE = 1000, 500  # entries per page; entries in a search without paging
+# in supportedCapabilities; such a server supports _IN_CHAIN
+_ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"
 _IN_CHAIN = "1.2.840.113556.1.4.1941"
-ANSWER = 30.0  # seconds for a connection, and for each answer
-_DEPTH, _WIDTH = 20, 100  # of groups in groups; of one filter
+ANSWER = 30.0  # seconds for a connection, and for each response
+_DEPTH, _WIDTH = 20, 100  # nesting levels of groups; assertions in one filter
 
 
 class Directory:
-    """Open it with `with`. Raises Trouble everywhere."""
+    """A connection to a directory, used as a context manager. Its methods raise Trouble."""
 
     def __init__(self, config: Config, seconds: float):
         self.config, self._until = config, clock.monotonic() + seconds
@@ -56,18 +55,24 @@ class Directory:
         try:
             self._ldap.unbind_ext_s()
         except ldap.LDAPError:
-            pass  # it is gone already
+            pass  # already closed
 
     def rest(self, seconds: float) -> bool:
-        """Be kept for so long; False where that cannot be: without a reader nobody could be signed in again, and a line without
-        encryption would never end."""
+        """Keep the connection open for `seconds`; return False if it cannot be kept.
+
+        It needs a bind DN, or no other person could use it, and encryption, or nothing would close
+        it.
+        """
         if self._line.until is None or not self.config.bind_dn:
             return False
         self._line.until = clock.monotonic() + seconds
         return True
 
     def go_on(self, seconds: float) -> None:
-        """After a rest: the reader's again, whoever it was last. Raises Trouble, within a second, where it has ended meanwhile."""
+        """Resume a kept connection and bind as the bind DN again, whoever was bound last.
+
+        Raises Trouble, within a second, if the connection has been closed meanwhile.
+        """
         now = clock.monotonic()
         self._line.until = self._until = now + min(1.0, seconds / 2)
         self._set_timeouts(self._ldap)
@@ -80,13 +85,13 @@ class Directory:
         return (
             "LDAPS"
             if self._url.startswith("ldaps")
-            else "plain LDAP, not encrypted"
+            else "unencrypted LDAP"
             if self.config.plain
             else "StartTLS"
         )
 
     def find(self, login: str) -> Entry | None:
-        """The one person who signs in by this name. Raises Trouble where there are two."""
+        """Find the person who signs in with this name. Raises Trouble if there are two."""
         meaning, safe = self.config.meaning, ldap.filter.escape_filter_chars(login)
         names = "".join(f"({name}={safe})" for name in meaning.logins)
         found = self._search(
@@ -96,14 +101,15 @@ class Directory:
             most=2,
         )
         if len(found) > 1:
-            raise Trouble(
-                f"Two entries answer to {login[:80]!r} there: {found[0].dn} and {found[1].dn}."
-            )
+            raise Trouble(f"Two entries match {login[:80]!r}: {found[0].dn} and {found[1].dn}.")
         return found[0] if found else None
 
     def is_password(self, entry: Entry, password: str) -> bool:
-        """Whether it is this person's. An empty one never is: servers take it for nobody's and say yes. The conversation is that
-        person's afterwards, so ask this last."""
+        """Return whether this is the person's password; binds as that person, so call it last.
+
+        An empty password is never correct: servers treat it as an anonymous bind and report
+        success.
+        """
         if not password or "\x00" in password:
             return False
         self._ldap.timeout = self._left
@@ -116,13 +122,16 @@ class Directory:
             ldap.CONSTRAINT_VIOLATION,
             ldap.NO_SUCH_OBJECT,
         ):
-            return False  # also: locked, expired, no password there
+            return False  # also: locked, expired, or without a password
         except ldap.LDAPError as error:
             raise explained(error, self.config, "checking a password") from None
         return True
 
     def groups_of(self, entry: Entry, login: str) -> frozenset[str]:
-        """Keys of the groups of one person: asked of the server in one step where it can, else upwards step by step."""
+        """Return the keys of a person's groups, with nested groups if they count.
+
+        Uses one query where the server can resolve nesting, else one query per level.
+        """
         if not self.config.group_base:
             return frozenset()
         if self.config.nested and self._knows_chains():
@@ -143,14 +152,16 @@ class Directory:
         return found
 
     def people(self, attributes: Sequence[str] | None = None) -> Iterator[Entry]:
-        """Everybody, page by page."""
+        """Iterate over all people, page by page."""
         meaning = self.config.meaning
         return self._paged(
             self.config.people_base, meaning.people, list(attributes or attributes_of(meaning))
         )
 
     def groups(self) -> Iterator[Entry]:
-        """Every group with its members, those of Active Directory that come in pieces put together."""
+        """Iterate over all groups, with all members even where Active Directory returns them in
+        ranges.
+        """
         if not self.config.group_base:
             return
         for entry in self._paged(
@@ -159,7 +170,7 @@ class Directory:
             yield self._whole(entry)
 
     def names_of_groups(self, typed: str, most: int = 20) -> list[str]:
-        """DNs of groups whose name holds what was typed."""
+        """Return the DNs of groups whose name contains `typed`."""
         if not self.config.group_base:
             return []
         name = f"*{ldap.filter.escape_filter_chars(typed)}*" if typed else "*"
@@ -167,8 +178,6 @@ class Directory:
             self.config.group_base, f"(&{self.config.meaning.groups}(cn={name}))", ["cn"], most
         )
         return sorted(entry.dn for entry in found)
-
-    # --- below: one step each ---
 
     def _connected(self) -> Any:
         *firsts, last = self.config.urls
@@ -181,14 +190,15 @@ class Directory:
         return self._opened(last, 0)
 
     def _opened(self, url: str, others: int) -> Any:
-        """Within its share of the time that is left; `others` are still to be tried."""
+        """Connect within this server's share of the remaining time; `others` servers are still to
+        try.
+        """
         self._url, left = url, max(0.05, self._until - clock.monotonic())
         self._line = open_line(self.config, url, min(left / 2 if others else left, ANSWER))
         if self._line.until is not None:
             self._line.until = self._until
-        made: Any = ldap.initialize(
-            "ldap://line", fileno=self._line.end.detach()
-        )  # libldap closes it
+        # libldap closes it
+        made: Any = ldap.initialize("ldap://line", fileno=self._line.end.detach())
         made.protocol_version = ldap.VERSION3
         made.set_option(ldap.OPT_REFERRALS, ldap.OPT_OFF)
         made.set_option(ldap.OPT_RESTART, ldap.OPT_ON)
@@ -198,7 +208,7 @@ class Directory:
     def _be_the_reader(self) -> None:
         if self.config.bind_dn:
             self._do(
-                "signing in as the reader",
+                "binding as the bind DN",
                 lambda: self._ldap.simple_bind_s(
                     self.config.bind_dn, str(self.config.bind_password)
                 ),
@@ -206,7 +216,7 @@ class Directory:
 
     @property
     def _left(self) -> float:
-        """Seconds for the next answer."""
+        """Return the seconds left for the next response."""
         return max(0.05, min(self._until - clock.monotonic(), ANSWER))
 
     def _set_timeouts(self, made: Any) -> None:
@@ -216,15 +226,15 @@ class Directory:
 
     def _do(self, doing: str, act: Callable[[], T]) -> T:
         if clock.monotonic() > self._until:
-            raise Trouble(f"It did not answer in time while {doing}.", is_away=True)
+            raise Trouble(f"The directory didn't respond in time while {doing}.", is_away=True)
         try:
-            self._ldap.timeout = self._left  # of each answer that is waited for
+            self._ldap.timeout = self._left  # limit for each response
             return act()
         except ldap.LDAPError as error:
             raise explained(error, self.config, doing) from None
 
     def _search(self, base: str, text: str, attributes: list[str], most: int) -> list[Entry]:
-        """At most so many; there may be more."""
+        """Return at most `most` entries; there may be more."""
 
         def act() -> list[Entry]:
             try:
@@ -239,10 +249,10 @@ class Directory:
 
     def _entries(self, message: int) -> list[Entry]:
         _, rows = self._ldap.result(message, all=1, timeout=self._ldap.timeout)
-        return [entry_of(dn, found) for dn, found in rows if dn]  # a referral has none
+        return [entry_of(dn, found) for dn, found in rows if dn]  # a referral has no DN
 
     def _all(self, base: str, text: str, attributes: list[str]) -> Sequence[Entry]:
-        """Few, most likely: so page by page only where they are many."""
+        """Search without paging first, as few results are likely; page if there are too many."""
 
         def act() -> list[Entry] | None:
             try:
@@ -267,7 +277,7 @@ class Directory:
         control = SimplePagedResultsControl(True, size=PAGE, cookie="")
         while True:
             rows, control.cookie = self._do(
-                f"listing what is below {base}", lambda: self._page(base, text, attributes, control)
+                f"listing entries below {base}", lambda: self._page(base, text, attributes, control)
             )
             yield from rows
             if not control.cookie:
@@ -288,7 +298,7 @@ class Directory:
         return [entry_of(dn, found) for dn, found in rows if dn], cookies[0] if cookies else ""
 
     def _holding(self, members: Sequence[tuple[str, str]]) -> frozenset[str]:
-        """Keys of the groups with one of these in one of these attributes."""
+        """Return the keys of the groups that match one of these (attribute, value) pairs."""
         found: set[str] = set()
         for start in range(0, len(members), _WIDTH):
             some = "".join(
@@ -304,14 +314,17 @@ class Directory:
     def _knows_chains(self) -> bool:
         if self._is_active_directory is None:
             said = self._do(
-                "asking what it can do",
+                "reading the server's capabilities",
                 lambda: self._ldap.read_rootdse_s(attrlist=["supportedCapabilities"]),
             )
             self._is_active_directory = _ACTIVE_DIRECTORY in said.get("supportedCapabilities", [])
         return self._is_active_directory
 
     def _whole(self, entry: Entry) -> Entry:
-        """Active Directory gives 1,500 members at a time, as member;range=0-1499."""
+        """Complete the members of a group:
+
+        Active Directory returns 1,500 at a time, as member;range=0-1499.
+        """
         attributes = dict(entry.attributes)
         while pieces := [name for name in attributes if ";range=" in name]:
             for name in pieces:

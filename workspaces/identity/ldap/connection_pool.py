@@ -1,5 +1,8 @@
-"""Conversations that are kept for the next sign-in, so that not each pays for a connection and a handshake. Each begins with the reader
-signing in, so it is nobody's of before, and a reader who was shut out, or a line that has ended, is noticed there."""
+"""Pool directory connections, so that not every sign-in pays for a connection and a handshake.
+
+Each use starts by binding as the bind DN. This resets the identity of the previous user, and
+detects a locked bind account or a closed connection.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,10 @@ from workspaces.identity.ldap.client import Directory
 from workspaces.identity.ldap.errors import Trouble
 from workspaces.identity.ldap.settings import Config
 
-IDLE, OLDEST = (
-    60.0,
-    300.0,
-)  # seconds without a sign-in; since it began, as names and certificates are judged then only
-MOST = 16  # of all directories
+# Seconds a connection may stay idle, and its maximum age: addresses and certificates are only
+# checked when it opens.
+IDLE, OLDEST = (60.0, 300.0)
+MOST = 16  # for all directories together
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,15 @@ class _Kept:
 
 _resting: list[_Kept] = []
 _lock = threading.Lock()
-os.register_at_fork(after_in_child=_resting.clear)  # what carries them stays with the parent
+os.register_at_fork(after_in_child=_resting.clear)  # the relay threads stay with the parent
 
 
 @contextmanager
 def conversation(config: Config, seconds: float) -> Iterator[Directory]:
-    """With whom these very options name. Kept afterwards, unless something went wrong in it. Raises Trouble."""
+    """Borrow a connection with exactly this config; it returns to the pool unless an error occurs.
+
+    Raises Trouble.
+    """
     until = clock.monotonic() + seconds
     directory, began = _kept(config, until) or (
         Directory(config, seconds).__enter__(),
@@ -50,15 +55,19 @@ def conversation(config: Config, seconds: float) -> Iterator[Directory]:
 
 
 def end_all() -> None:
-    """For tests."""
+    """Close all pooled connections; for tests."""
     with _lock:
         while _resting:
             _resting.pop().directory.close()
 
 
 def _kept(config: Config, until: float) -> tuple[Directory, float] | None:
-    """One that goes on. Where one has ended, those beside it have too, and none is tried. Raises Trouble where the reader's password is wrong:
-    on a new line it would be counted twice. Any other no is perhaps to signing in twice on one line, and asked again on a new one."""
+    """Resume a pooled connection, or return None.
+
+    If one is closed, the others are likely closed too, and none is tried. Raises Trouble if the
+    bind password is wrong, as a retry would count as a second failure. A server may refuse a second
+    bind on one connection, so after any other error a new connection is tried.
+    """
     kept = _taken(config, 1)
     if not kept:
         return None
@@ -74,7 +83,7 @@ def _kept(config: Config, until: float) -> tuple[Directory, float] | None:
 
 
 def _taken(config: Config, most: int) -> list[_Kept]:
-    """The latest first."""
+    """Take up to `most` connections from the pool, the most recent first."""
     with _lock:
         _drop_old()
         found = [one for one in reversed(_resting) if one.directory.config == config][:most]

@@ -1,4 +1,4 @@
-"""What entries mean: people, and groups in groups. Pure, and of no library."""
+"""Interpret directory entries: people and nested groups. Pure, without an LDAP library."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Attributes = Mapping[str, Sequence[bytes]]
 
 @dataclass(frozen=True)
 class Entry:
-    """Of a directory. Attribute names in lower case."""
+    """A directory entry, with attribute names in lower case."""
 
     dn: str
     attributes: Attributes
 
     def first(self, *names: str) -> str:
-        """The first value of the first of these attributes that has one."""
+        """Return the first value of the first of these attributes that has one."""
         for name in names:
             for value in self.attributes.get(name.lower(), ()):
                 if text := _text(name, value):
@@ -37,20 +37,20 @@ def entry_of(dn: str, attributes: Mapping[str, Sequence[bytes]]) -> Entry:
 
 
 def attributes_of(meaning: Meaning) -> list[str]:
-    """What is asked of a person."""
+    """Return the attributes to request for a person."""
     return sorted(
         {*meaning.logins, *meaning.emails, *meaning.names, meaning.subject, "userAccountControl"}
     )
 
 
 def is_disabled(entry: Entry) -> bool:
-    """Active Directory keeps who was switched off: as good as gone."""
+    """Return whether Active Directory marks the account as disabled; it counts as removed."""
     said = entry.first("userAccountControl")
     return said.isdigit() and bool(int(said) & _DISABLED)
 
 
 def person_of(entry: Entry, meaning: Meaning, groups: Iterable[str] = ()) -> Person | None:
-    """None without the attribute that tells people apart: such an entry is nobody."""
+    """Return the person in an entry, or None without a value for the subject attribute."""
     subject = entry.first(meaning.subject)
     if not subject:
         return None
@@ -65,13 +65,12 @@ def person_of(entry: Entry, meaning: Meaning, groups: Iterable[str] = ()) -> Per
 
 
 class Groups:
-    """Who is in which, through groups in groups. Groups that hold each other are no trouble."""
+    """Group membership with nested groups; cycles are allowed."""
 
     def __init__(self, entries: Iterable[Entry], *, is_nested: bool):
         self.names: dict[str, str] = {}  # key → DN as the directory writes it
-        self._parents: dict[str, set[str]] = defaultdict(
-            set
-        )  # DN key of a member, or "uid:…" → groups
+        # DN key of a member, or "uid:…" → groups
+        self._parents: dict[str, set[str]] = defaultdict(set)
         for entry in entries:
             key = dn_key(entry.dn)
             self.names[key] = entry.dn
@@ -84,7 +83,7 @@ class Groups:
         self._is_nested, self._above = is_nested, dict[str, frozenset[str]]()
 
     def of(self, entry: Entry, login: str = "") -> frozenset[str]:
-        """Keys of all groups that an entry is in."""
+        """Return the keys of all groups that contain an entry."""
         direct = self._parents.get(dn_key(entry.dn), set()) | (
             self._parents.get(f"uid:{login.lower()}", set()) if login else set()
         )

@@ -1,4 +1,7 @@
-"""Everybody and every group of a directory, for a sync. Half an answer raises Trouble: it must not look like people who left."""
+"""List all people and groups of a directory for a sync.
+
+An incomplete answer raises Trouble, because it must not look as if people had left.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ SECONDS = 300.0
 
 
 def everybody(config: Config, progress: Callable[[int], None]) -> Listing:
-    """`progress` is told how many people were listed, after each thousand. Raises Trouble."""
+    """List everyone; `progress` gets the number of people read, after each thousand.
+
+    Raises Trouble.
+    """
     meaning, people, seen, nobody = config.meaning, list[Person](), set[str](), 0
     with Directory(config, SECONDS) as directory:
         groups = Groups(directory.groups(), is_nested=config.nested)
@@ -30,6 +36,7 @@ def everybody(config: Config, progress: Callable[[int], None]) -> Listing:
                 people.append(person_of(entry, meaning, groups.of(entry, person.login)) or person)
     if nobody:
         raise Trouble(
-            f"{nobody:,} people have no {meaning.subject} that the reader may see. Without it nobody can be told from another."
+            f"{nobody:,} people have no {meaning.subject} that the bind DN can read. It is "
+            "required to identify them."
         )
     return Listing(people, len(groups.names))

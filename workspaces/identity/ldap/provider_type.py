@@ -1,4 +1,4 @@
-"""LDAP as a kind of provider. Its library is optional: it has to be built with the headers of LDAP, which not every machine has."""
+"""LDAP as a provider type; python-ldap is optional, as building it needs the LDAP headers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _missing() -> str:
 LDAP = Kind(
     "ldap",
     "LDAP directory",
-    "People sign in here with the password of your directory, and its groups give them their roles.",
+    "People sign in with their directory password, and their groups determine their roles.",
     Config,
     _test,
     _missing,

@@ -1,4 +1,4 @@
-"""The test button: what a directory is found to hold, or what is wrong with it and what to do."""
+"""Test a directory's settings: report what it contains, or what is wrong and how to fix it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECONDS = 10.0
 
 
 def look_around(config: Config) -> Found:
-    """Walks the whole way that a sync goes, and counts."""
+    """Follow all steps of a sync, and count people and groups."""
     start = clock.monotonic()
     try:
         with Directory(config, SECONDS) as directory:
@@ -34,14 +34,15 @@ def _counted(directory: Directory, config: Config, start: float) -> Found:
     if not count:
         return Found(
             False,
-            f"Connected by {directory.encryption}, but found nobody below {config.people_base} with {meaning.people}. "
-            "Look at the base and the filter, and whether the reader may see people.",
+            f"Connected by {directory.encryption}, but found no people below "
+            f"{config.people_base} with {meaning.people}. Check the search base, the filter, "
+            "and the permissions of the bind DN.",
         )
     if not known:
         return Found(
             False,
-            f"Found {count:,} people, but their entries have no {meaning.subject} that the reader may see. Name another "
-            "attribute that never changes, under More.",
+            f"Found {count:,} people, but their entries have no {meaning.subject} that the "
+            "bind DN can read. Choose another attribute that never changes, under More.",
         )
     groups = Groups(
         (entry_of(entry.dn, entry.attributes) for entry in directory.groups()),
@@ -52,7 +53,10 @@ def _counted(directory: Directory, config: Config, start: float) -> Found:
     lacking = (
         ""
         if person.email
-        else f" {entry.dn} has no {' or '.join(meaning.emails)}: who has no e-mail address gets no account."
+        else (
+            f" {entry.dn} has no {' or '.join(meaning.emails)}: people without an e-mail address "
+            "don't get an account."
+        )
     )
     seconds = clock.monotonic() - start
     facts = (

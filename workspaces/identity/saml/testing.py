@@ -1,4 +1,4 @@
-"""The test button: what the metadata says. Nobody has to sign in for it."""
+"""Test a provider's settings without a sign-in: read its metadata."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workspaces.identity.saml.settings import Config
 
 
 def look_around(config: Config) -> Found:
-    """Its metadata, read anew."""
+    """Fetch the metadata again and describe it."""
     with reaching(config):
         try:
             found = described(config, anew=True)
@@ -22,7 +22,7 @@ def look_around(config: Config) -> Found:
     many = found.get("x509certMulti", {}).get("signing") or [found.get("x509cert")]
     return Found(
         True,
-        f"{found['entityId']} signs people in at {found['singleSignOnService']['url']} and signs with "
-        f"{len(many)} certificate{'' if len(many) == 1 else 's'}.",
+        f"{found['entityId']} uses the sign-in page {found['singleSignOnService']['url']} and "
+        f"signs with {len(many)} certificate{'' if len(many) == 1 else 's'}.",
         (("entity", found["entityId"]), ("certificates", len(many))),
     )

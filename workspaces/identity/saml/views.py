@@ -1,5 +1,8 @@
-"""Coming back from a SAML identity provider: by a form that another site sends, so without the session's cookie. The answer is kept
-for a moment, and read by the next request, which has it."""
+"""Complete sign-in by SAML.
+
+The identity provider's site posts the response, so the session cookie is missing. `acs` stores the
+response briefly, and `finish` reads it in the next request, which has the cookie.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ from workspaces.models import Provider
 from workspaces.tenancy.scope import platform_scope
 
 _COOKIE = "saml-acs-session"
-_A_MINUTE = 120  # answers from one address, behind which a whole house may be: each is kept for a moment, whoever sent it
+# Responses per address and minute: each is stored briefly, whoever sent it, and many people may
+# share an address.
+_A_MINUTE = 120
 
 _saml = partial(with_provider, kinds=[Provider.Kind.SAML])
 
@@ -32,16 +37,17 @@ _saml = partial(with_provider, kinds=[Provider.Kind.SAML])
 @csrf_exempt
 @_saml
 def acs(request: HttpRequest, row: Provider) -> HttpResponse:
-    """POST, from the other site."""
+    """Accept a response, posted from the identity provider's site."""
     from workspaces.identity.saml.protocol import LARGEST
 
     given = request.POST.get("SAMLResponse", "")
     if request.method != "POST" or not given or len(given) > LARGEST:
-        raise InvalidInput("Here identity providers send their answers. Begin at the sign-in page.")
-    if rate_windows.take(f"acs:{caller.get().address}", _A_MINUTE)[0] > _A_MINUTE:
-        raise RateLimited(
-            "Too many answers came from this address within a minute. Try again in one."
+        raise InvalidInput(
+            "This address only accepts responses from identity providers. Start at the sign-in "
+            "page."
         )
+    if rate_windows.take(f"acs:{caller.get().address}", _A_MINUTE)[0] > _A_MINUTE:
+        raise RateLimited("Too many responses from this address. Try again in a minute.")
     answer = redirect("account_saml_finish", slug=row.slug)
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     kept.store.set_expiry(300)
@@ -52,7 +58,7 @@ def acs(request: HttpRequest, row: Provider) -> HttpResponse:
 
 @_saml
 def finish(request: HttpRequest, row: Provider) -> HttpResponse:
-    """GET, in the browser that began."""
+    """Finish the sign-in, in the browser that started it."""
     from workspaces.identity.saml.protocol import SamlProvider, accepted, saml_app
 
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
@@ -74,18 +80,18 @@ def finish(request: HttpRequest, row: Provider) -> HttpResponse:
 
 
 def metadata(request: HttpRequest, slug: str) -> HttpResponse:
-    """For the other side; there before anything is set up of it."""
+    """Return our metadata for the identity provider, even before the provider is fully set up."""
     with platform_scope("sign-in: the provider that an address names"):
         is_known = Provider.objects.filter(slug=slug, kind=Provider.Kind.SAML).exists()
     if SAML.missing() or not is_known:
-        raise NotFound("There is no such way to sign in.")
+        raise NotFound("This sign-in method doesn't exist.")
     from workspaces.identity.saml.protocol import our_metadata
 
     return HttpResponse(our_metadata(slug), content_type="application/samlmetadata+xml")
 
 
 class _Said:
-    """What allauth's provider reads of an answer, in the form of `SocialAccount.extra_data`."""
+    """The parts of a response that allauth reads, in the form of `SocialAccount.extra_data`."""
 
     def __init__(self, auth: Any):
         self._auth = auth
