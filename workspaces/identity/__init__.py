@@ -1,1 +1,1 @@
-"""Single sign-on: the protocols are allauth's; this package decides how far a provider is trusted."""
+"""Single sign-on by allauth's protocols; decides how far each provider is trusted."""

@@ -1,4 +1,4 @@
-"""What allauth does is told as facts, and what follows from it is done: the only signals that are listened to."""
+"""Handlers of allauth's signals: record events and apply their consequences."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _changed(sender: Any, instance: Authenticator, **_: Any) -> None:
 
 
 def _tell(kind: str, user: Any, authenticator: Authenticator) -> None:
-    """In each of the person's organizations, as their coming and going is."""
+    """Record an event in each of the person's organizations."""
     record_all(
         Fact(kind, org_id, "user", user.id, user.email, {"type": str(authenticator.type)})
         for org_id in orgs_of(user.id)
@@ -35,7 +35,7 @@ def _tell(kind: str, user: Any, authenticator: Authenticator) -> None:
 
 
 def _added(sender: Any, request: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
-    """Sessions that began without it end: whoever holds one may be the reason for adding it."""
+    """End the other sessions: somebody who has stolen one may be the reason for the new factor."""
     _tell("second_factor.added", user, authenticator)
     if request is not None and authenticator.type != Authenticator.Type.RECOVERY_CODES:
         end_others(

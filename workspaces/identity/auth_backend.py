@@ -173,9 +173,7 @@ def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[Ans
 
 
 def _remember(request: HttpRequest, user: User, provider: Provider) -> None:
-    """Record the directory in the session, bound to this user, so that it survives the second
-    factor.
-    """
+    """Record the directory in the session for this user, to survive the second factor."""
     _forget(request)
     record_authentication(
         request, user, method=METHOD, provider=provider.slug, org=str(provider.org_id or "")

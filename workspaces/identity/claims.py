@@ -1,4 +1,4 @@
-"""What a provider said of a person → whom we take it for. Pure."""
+"""Extract a person from a provider's claims or assertion. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ _ADDRESS = re.compile(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}")
 
 
 class Unusable(Exception):
-    """What was said names nobody. The message says why, for a person."""
+    """The claims identify nobody; the message explains why to the person."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """One person, as their provider says at this sign-in. `email` "": none that can be used, and `why` says why. `groups` None: it
-    said nothing of groups, which is not the same as none."""
+    """A person as their provider describes them at this sign-in.
+
+    `email` is empty if no usable address was sent; `why` then says why. `groups` is None if groups
+    were not sent, unlike an empty set.
+    """
 
     subject: str
     email: str = ""
@@ -31,7 +34,7 @@ class Said:
 def said_by_claims(
     claims: Mapping[str, Any], *, subject_claim: str = "sub", groups_claim: str = "groups"
 ) -> Said:
-    """From OpenID Connect. Raises Unusable."""
+    """Extract a person from OpenID Connect claims. Raises Unusable."""
     email, why = _email(claims)
     return Said(
         _subject(claims.get(subject_claim), subject_claim),
@@ -46,11 +49,15 @@ def said_by_claims(
 def said_by_assertion(
     told: Mapping[str, Any], *, subject: str = "", email: str = "", name: str = "", groups: str = ""
 ) -> Said:
-    """From SAML: attributes by the names that were set, else by those in use. Raises Unusable."""
+    """Extract a person from a SAML assertion, by configured or common attribute names.
+
+    Raises Unusable.
+    """
     attributes: Mapping[str, Any] = told["attributes"]
     if not subject and told["format"] == _TRANSIENT:
         raise Unusable(
-            "its NameID is new at each sign-in; set a subject attribute, or have it send a persistent one"
+            "its NameID changes at each sign-in; set a subject attribute, or configure a "
+            "persistent NameID there"
         )
     who = _first(attributes, [subject]) if subject else told["nameid"]
     address = checked_email(
@@ -66,7 +73,7 @@ def said_by_assertion(
         _text(_first(attributes, [name] if name else NAMES)),
         address,
         groups_in(found),
-        "" if address else "it gives no e-mail address of you",
+        "" if address else "it didn't send your e-mail address",
     )
 
 
@@ -105,43 +112,46 @@ GROUPS = (
 
 
 def groups_in(value: Any) -> frozenset[str] | None:
-    """A list of names, or one name. None: nothing was said. Raises Unusable."""
+    """Return group names from a list or a string, None if nothing was sent. Raises Unusable."""
     if value is None:
         return None
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, Sequence):
-        raise Unusable("its groups are neither a list of names nor a name")
+        raise Unusable("its groups are neither a list of names nor a single name")
     found = frozenset(
         one
         for one in value
         if isinstance(one, str) and 0 < len(one) <= LONGEST and one.isprintable()
     )
     if len(found) > MOST_GROUPS:
-        raise Unusable(f"it names more than {MOST_GROUPS} groups")
+        raise Unusable(f"it sent more than {MOST_GROUPS} groups")
     return found
 
 
 def checked_subject(value: Any, name: str) -> str:
-    """Raises Unusable."""
+    """Return a valid subject. Raises Unusable."""
     if (
         not isinstance(value, str)
         or not value.strip()
         or len(value) > LONGEST
         or not value.isprintable()
     ):
-        raise Unusable(f"it gives no usable {name!r}, by which you would be known again")
+        raise Unusable(f"it sent no usable {name!r}, which is needed to identify you")
     return value
 
 
 def checked_email(value: Any) -> str:
-    """In small letters; "" for what is no address."""
+    """Return the address in lower case, or "" if it is invalid."""
     email = value.strip().lower() if isinstance(value, str) else ""
     return email if _ADDRESS.fullmatch(email) else ""
 
 
 def is_within(email: str, domains: Iterable[str]) -> bool:
-    """No domains: every address is (of a provider of the installation; an organization's makes no accounts then)."""
+    """Return whether an address is in one of the domains; no domains means no restriction.
+
+    An organization's provider without domains creates no accounts; its caller checks that.
+    """
     known = list(domains)
     return not known or email.rpartition("@")[2] in known
 
@@ -153,9 +163,9 @@ def _email(claims: Mapping[str, Any]) -> tuple[str, str]:
     given = claims.get("email") or claims.get("preferred_username") or claims.get("upn")
     email = checked_email(given)
     if not email:
-        return "", "it gives no e-mail address of you"
+        return "", "it didn't send your e-mail address"
     if claims.get("email_verified") in (False, "false"):
-        return "", f"it has not verified your address {email}"
+        return "", f"it hasn't verified your address {email}"
     return email, ""
 
 
@@ -165,7 +175,7 @@ def _text(value: Any) -> str:
 
 
 def _at(claims: Mapping[str, Any], name: str) -> Any:
-    """A claim by its name, else by a path of names with dots between: `realm_access.roles`."""
+    """Return a claim by its name, or by a dotted path such as `realm_access.roles`."""
     if not name or name in claims:
         return claims.get(name) if name else None
     value: Any = claims

@@ -1,4 +1,4 @@
-"""Where a provider may be asked, and by which client. Its administrators typed its addresses."""
+"""HTTP client for providers, whose addresses are set by their administrators and so restricted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS = 5.0
 
 @dataclass
 class _Asking:
-    """The provider at hand; `request` holds the place of the web request among those that wait."""
+    """The current provider; `request` holds the web request's slot under the limits."""
 
     reach: Reach
     provider: Provider | None
@@ -25,7 +25,7 @@ class _Asking:
     is_waiting: bool = False
 
     def wait(self) -> None:
-        """From the first question on, once. Raises Unavailable."""
+        """Take the slot before the first call, once. Raises Unavailable."""
         if self.provider is not None and not self.is_waiting:
             request_limits.check_is_not_away(self.provider.slug)
             self.request.enter_context(request_limits.waiting(self.provider.org_id))
@@ -36,7 +36,10 @@ _asking: ContextVar[_Asking | None] = ContextVar("sso_asking", default=None)
 
 
 def reach_of(config: Any) -> Reach:
-    """Of a kind's Config. `is_private` is set by operators only; it also allows http, as services inside a house have it."""
+    """Return the network restrictions of a config.
+
+    `is_private`, which only operators set, also allows http, as internal services often use it.
+    """
     return Reach(
         is_private=config.is_private, is_plain=config.is_private, ca=config.ca, seconds=SECONDS
     )
@@ -44,7 +47,7 @@ def reach_of(config: Any) -> Reach:
 
 @contextmanager
 def reaching(config: Any, provider: Provider | None = None) -> Iterator[None]:
-    """Requests inside are of this provider. In a web request, name the provider: then they are within `limits`."""
+    """Send requests inside to this provider; in a web request, pass `provider` for the limits."""
     with ExitStack() as request:
         token = _asking.set(_Asking(reach_of(config), provider, request))
         try:
@@ -54,26 +57,26 @@ def reaching(config: Any, provider: Provider | None = None) -> Iterator[None]:
 
 
 def reach() -> Reach:
-    """How far the provider at hand may be gone to."""
+    """Return the network restrictions for the current provider."""
     asking = _asking.get()
     return asking.reach if asking else Reach(seconds=SECONDS)
 
 
 def wait() -> None:
-    """Take the web request's place among those that wait, before the first question takes it. Raises Unavailable."""
+    """Take the web request's slot now, before the first call does. Raises Unavailable."""
     asking = _asking.get()
     if asking is not None:
         asking.wait()
 
 
 def session() -> Session:
-    """The client for the provider at hand."""
+    """Return the HTTP session for the current provider."""
     return _Session(reach())
 
 
 class _Session(Session):
     def request(self, method: Any, url: Any, *args: Any, **given: Any) -> Any:
-        """As any session; raises Unavailable as well."""
+        """Send a request under the limits. Raises Unavailable too."""
         asking = _asking.get()
         if asking is None or asking.provider is None:
             return super().request(method, url, *args, **given)

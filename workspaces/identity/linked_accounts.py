@@ -1,4 +1,4 @@
-"""The page of one's account that says by which providers one may sign in."""
+"""The account page that lists linked providers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workspaces.web.base import action
 
 @login_required
 def linked(request: Any) -> HttpResponse:
-    """What is linked, and what may be."""
+    """Show the linked providers, and those that can be linked."""
     with platform_scope("a person's own identities, of any organization's provider"):
         rows = list(
             Identity.objects.filter(user=request.user)
@@ -54,11 +54,11 @@ def linked(request: Any) -> HttpResponse:
 @require_POST
 @proof_needed
 def unlink(request: HttpRequest, identity: UUID) -> HttpResponse:
-    """One way less."""
+    """Unlink an identity."""
     return action(
         request,
         "/accounts/linked/",
-        "It no longer opens your account.",
+        "Account unlinked.",
         lambda: sign_in.unlink(user=request.user, identity_id=identity),  # type: ignore[arg-type]
     )
 
@@ -67,11 +67,11 @@ def unlink(request: HttpRequest, identity: UUID) -> HttpResponse:
 @require_POST
 @proof_needed
 def link_directory(request: Any, slug: str) -> HttpResponse:
-    """By the name and the password that a directory knows one by: the password goes to that directory only."""
+    """Link a directory account with its name and password, which go to that directory only."""
     return action(
         request,
         "/accounts/linked/",
-        "It opens your account from now on.",
+        "Account linked. You can now sign in with it.",
         lambda: _link_directory(request, slug),
     )
 
@@ -82,16 +82,16 @@ def _link_directory(request: Any, slug: str) -> None:
         None,
     )
     if provider is None:
-        raise NotFound("There is no such directory for you to link.")
+        raise NotFound("This directory doesn't exist or can't be linked.")
     login, password = request.POST.get("login", "").strip(), request.POST.get("password", "")
     if provider not in directories_for(login, slug):
         raise NotPermitted(
-            f"{provider.name} is not asked for addresses of that domain, which another organization has. Use the name "
-            "by which it knows you."
+            f"{provider.name} isn't used for this e-mail domain, which belongs to another "
+            "organization. Enter your username in the directory."
         )
     keys = (f"link {request.user.pk}", f"{slug} {guessed_name(login)}")
     if not all(ratelimit.consume(request, action="login_failed", key=key) for key in keys):
-        raise RateLimited("Too many tries. Wait five minutes.")
+        raise RateLimited("Too many attempts. Try again in five minutes.")
     person = prove(provider, login, password)
     sign_in.link(
         user=request.user,
@@ -108,7 +108,10 @@ def _link_directory(request: Any, slug: str) -> None:
 
 @platform_scope("a person's own organizations and their providers")
 def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> list[Provider]:
-    """Of the installation, and of one's organizations; for an operator only the former."""
+    """Return the providers that a user may link: of the installation and of their organizations.
+
+    An operator may link only the former.
+    """
     mine = set(Membership.objects.filter(user=user).values_list("org_id", flat=True))
     rows = (
         Provider.objects.filter(kind__in=kinds, is_enabled=True)
@@ -122,5 +125,5 @@ def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> li
 
 
 def no_own_address(request: HttpRequest) -> HttpResponse:
-    """In the place of allauth's page of addresses, where anybody takes one that nobody has proved to be theirs."""
-    raise NotFound("Here nobody changes their own address. Ask an administrator.")
+    """Replace allauth's page of e-mail addresses, which lets users add unverified ones."""
+    raise NotFound("You can't change your e-mail address here. Ask an administrator.")

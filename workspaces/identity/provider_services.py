@@ -473,7 +473,7 @@ def _address_name(org: Organization | None, short_name: str) -> str:
 
 
 def _lock_domains() -> None:
-    """Lock all providers until the end of the transaction, so that domain ownership cannot change."""
+    """Lock all providers until the transaction ends, so that domain ownership cannot change."""
     with platform_scope("a domain belongs to one organization of all"):
         list(Provider.objects.select_for_update(of=("self",)).order_by("id").values_list("id"))
 

@@ -16,7 +16,7 @@ from workspaces.access.permissions import OrgRole
 
 EVERYBODY = "*"
 # Share and number of a provider's people who may lose access without confirmation.
-SHARE, FEW = (0.2, 5)
+SHARE, FEW = 0.2, 5
 Place = tuple[UUID, UUID | None]  # an organization, and a team in it or None
 Given = dict[Place, tuple[str, str]]  # the role there, and the group that grants it
 
@@ -102,9 +102,7 @@ class World:
 
 @dataclass(frozen=True)
 class Newcomer:
-    """An identity to create, and its account unless that exists (`is_linked`: the link was
-    accepted).
-    """
+    """An identity to create, with its account unless an existing one was accepted (`is_linked`)."""
 
     person: Person
     id: UUID
@@ -122,7 +120,7 @@ class Clash:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of one role: a grant (`before` is None), a removal (`after` is None) or an update."""
+    """A change of a role: a grant (`before` is None), a removal (`after` is None) or an update."""
 
     before: Seat | None
     after: Seat | None
@@ -279,9 +277,7 @@ class _Provided:
         return self.is_mine(seat) and not seat.is_suspended
 
     def taken(self, seat: Seat) -> Change:
-        """Remove a team role; suspend an organization role, so that manual team roles survive a
-        return.
-        """
+        """Remove a team role, or suspend an organization role to keep its manual team roles."""
         return Change(seat, None if seat.team_id else replace(seat, is_suspended=True))
 
 

@@ -333,9 +333,7 @@ def _known(provider: Provider, subjects: Sequence[str] | None) -> Iterator[Known
 
 
 def _seats(provider: Provider, users: set[UUID] | None, more: set[UUID]) -> Iterator[Seat]:
-    """Return the roles of these users (None: of all with an identity of the provider) and of
-    `more`.
-    """
+    """Return the roles of `users` (None: all users of the provider) and of `more`."""
     here = Q() if provider.org_id is None else Q(org_id=provider.org_id)
     fields = ("id", "org_id", "user_id", "role", "provider_id", "via")
     everybody = (
@@ -376,7 +374,7 @@ def _owners(seats: Iterable[Seat]) -> dict[UUID, frozenset[UUID]]:
 
 
 def _operators(known: Iterable[Known], named: set[str]) -> frozenset[UUID]:
-    """Return the active operators; empty, without a query, unless one of these people was removed."""
+    """Return the active operators; empty, without a query, unless one of them was removed."""
     if not any(k.is_operator and k.subject not in named for k in known):
         return frozenset()
     return frozenset(

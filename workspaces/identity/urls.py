@@ -1,4 +1,4 @@
-"""Below /accounts/. The provider's slug is part of addresses that the other side stores."""
+"""URLs below /accounts/; identity providers store those with a provider's slug."""
 
 from __future__ import annotations
 

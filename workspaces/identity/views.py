@@ -1,4 +1,4 @@
-"""Going to a provider and coming back."""
+"""Start sign-in at a provider, and handle its answer."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ View = Callable[..., HttpResponse]
 
 
 def with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
-    """The row, of one of these kinds, the client that may ask it, and one page for whatever goes wrong with it."""
+    """Pass the provider to a view, with its HTTP client, and show one page for all its errors."""
 
     @never_cache
     @wraps(view)
@@ -53,7 +53,7 @@ def with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
             return refused(
                 request,
                 slug,
-                "its secret cannot be read here; an administrator has to enter it again",
+                "its secret can't be decrypted; an administrator must enter it again",
             )
         except (OAuth2Error, RequestException) as error:
             return refused(request, slug, why_of(error))
@@ -62,17 +62,19 @@ def with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
             TypeError,
             ValueError,
             AttributeError,
-        ):  # an answer of a shape that allauth did not expect
+        ):  # allauth did not expect an answer of this shape
             log.exception("provider %s", slug)
-            return refused(request, slug, "its answer is not what the protocol says")
+            return refused(request, slug, "its answer violates the protocol")
 
     return inside
 
 
 @with_provider
 def begin(request: HttpRequest, row: Provider) -> HttpResponse:
-    """GET: a page with one button, as a link from elsewhere must not start anything. POST: on to the provider; by a page, since a
-    form may lead to our own addresses only."""
+    """Show a button on GET, as a link must not start a sign-in; on POST, go to the provider.
+
+    It uses an intermediate page, because forms may only lead to our own addresses.
+    """
     if request.method != "POST":
         return render(
             request,
@@ -81,7 +83,7 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
         )
     if not ratelimit.consume(request, action="sso_begin"):
         raise RateLimited(
-            "Too many sign-ins were begun from this address. Wait a minute.",
+            "Too many sign-ins were started from this address. Try again in a minute.",
             data={"retry_after": 60},
         )
     process = (
@@ -92,7 +94,7 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
     if process == AuthProcess.CONNECT and (
         not request.user.is_authenticated or only_org_in(request)
     ):
-        raise NotPermitted("Sign in to your own account first.")
+        raise NotPermitted("Sign in to your account first.")
     if process == AuthProcess.CONNECT and not is_proved(request):
         return asked(request, reverse("account_linked"))
     found = get_adapter(request).get_provider(request, row.slug)
@@ -103,11 +105,11 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
 
 
 def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
-    """Back from an OpenID provider."""
+    """Handle the answer of an OpenID provider."""
     from workspaces.identity.oidc.protocol import Callback, OidcAdapter
 
     if request.GET.get("state") in get_states(request):
-        wait()  # refused before the state is used up, so that the page may be loaded again
+        wait()  # refused before the state is used, so that the page can be reloaded
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
 
 
@@ -119,7 +121,7 @@ def onward(request: HttpRequest, row: Provider, url: str) -> HttpResponse:
 
 
 def arrive(request: HttpRequest, login: Any) -> HttpResponse:
-    """Whom the provider named, checked by now: signed in or linked, or told why not."""
+    """Sign in or link the person whom a verified answer identifies, or show why not."""
     row = provider_named(login.provider.app.provider_id)
     try:
         said = _said(row, login)
@@ -137,7 +139,7 @@ def arrive(request: HttpRequest, login: Any) -> HttpResponse:
 
 
 def refused(request: HttpRequest, slug: str, why: str, *, is_theirs: bool = True) -> HttpResponse:
-    """The provider's answer is not believed. `is_theirs` False: it may be no answer of theirs at all, so nothing is written."""
+    """Reject a provider's answer; with `is_theirs` False it may be forged and is not recorded."""
     row = provider_named(slug)
     if is_theirs:
         sign_in.failed(row, why)
@@ -196,7 +198,7 @@ def _link(request: Any, row: Provider, said: Said, state: dict[str, Any]) -> Htt
         or str(request.user.pk) != state.get("user")
         or only_org_in(request)
     ):
-        raise NotPermitted("Sign in to your own account first, and begin there.")
+        raise NotPermitted("Sign in to your account first, and start from there.")
     sign_in.link(user=request.user, provider=row, said=said)
-    messages.success(request, f"{row.name} is a way to sign in to your account now.")
+    messages.success(request, f"You can now sign in with {row.name}.")
     return redirect("account_linked")

@@ -1,4 +1,4 @@
-"""Talk to a directory through python-ldap: encrypted, with a deadline, without following referrals."""
+"""Query a directory by python-ldap: encrypted, with a deadline, without following referrals."""
 
 from __future__ import annotations
 
@@ -159,9 +159,7 @@ class Directory:
         )
 
     def groups(self) -> Iterator[Entry]:
-        """Iterate over all groups, with all members even where Active Directory returns them in
-        ranges.
-        """
+        """Iterate over all groups, completing members that Active Directory returns in ranges."""
         if not self.config.group_base:
             return
         for entry in self._paged(
@@ -190,9 +188,7 @@ class Directory:
         return self._opened(last, 0)
 
     def _opened(self, url: str, others: int) -> Any:
-        """Connect within this server's share of the remaining time; `others` servers are still to
-        try.
-        """
+        """Connect within a share of the remaining time; `others` is the number of servers left."""
         self._url, left = url, max(0.05, self._until - clock.monotonic())
         self._line = open_line(self.config, url, min(left / 2 if others else left, ANSWER))
         if self._line.until is not None:
@@ -208,7 +204,7 @@ class Directory:
     def _be_the_reader(self) -> None:
         if self.config.bind_dn:
             self._do(
-                "binding as the bind DN",
+                "signing in with the bind DN",
                 lambda: self._ldap.simple_bind_s(
                     self.config.bind_dn, str(self.config.bind_password)
                 ),
@@ -321,7 +317,7 @@ class Directory:
         return self._is_active_directory
 
     def _whole(self, entry: Entry) -> Entry:
-        """Complete the members of a group:
+        """Read the remaining members of a group.
 
         Active Directory returns 1,500 at a time, as member;range=0-1499.
         """

@@ -19,7 +19,7 @@ from workspaces.identity.ldap.settings import Config
 
 # Seconds a connection may stay idle, and its maximum age: addresses and certificates are only
 # checked when it opens.
-IDLE, OLDEST = (60.0, 300.0)
+IDLE, OLDEST = 60.0, 300.0
 MOST = 16  # for all directories together
 
 

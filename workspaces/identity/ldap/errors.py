@@ -21,7 +21,7 @@ class Trouble(Away):
 
 
 def explained(error: Any, config: Config, doing: str) -> Trouble:
-    """Translate an error of python-ldap that occurred while `doing` (such as "searching below …")."""
+    """Translate a python-ldap error that occurred while `doing`, such as "searching below …"."""
     import ldap
 
     told = error.args[0] if error.args and isinstance(error.args[0], dict) else {}

@@ -63,7 +63,7 @@ class Config:
         note="Presets the filters and attributes below. You can override them.",
     )
     bind_dn: str = option(
-        "Reader",
+        "Bind DN",
         default="",
         note="The account used for searches, e.g. cn=muster,ou=services,dc=example,dc=com. Leave "
         "empty for anonymous access.",

@@ -69,9 +69,7 @@ class OidcProvider(OpenIDConnectProvider):
         )
 
     def extract_uid(self, data: Any) -> str:
-        """Return the id that allauth requires; accounts are linked by
-        `workspaces.identity.sign_in`.
-        """
+        """Return the id that allauth requires; `workspaces.identity.sign_in` links accounts."""
         return str(data["claims"]["sub"])[:191]
 
     def extract_common_fields(self, data: Any) -> dict[str, Any]:

@@ -1,5 +1,7 @@
-"""Signing in to other applications through the portal. The protocol is allauth's; what differs: redirect addresses match to the
-letter, and consent is asked once."""
+"""The authorization endpoint for applications that sign people in through the portal.
+
+allauth implements the protocol. Here, redirect URIs must match exactly, and consent is asked once.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from workspaces.models import Consent
 
 
 class Authorization(views.AuthorizationView):
-    """The page that asks, unless one has agreed before. Its form may lead to the application, and nowhere else."""
+    """The consent page, skipped after an earlier consent; its form redirects to the client only."""
 
     template_name = "workspaces/issuer/consent.html"
 
@@ -36,7 +38,7 @@ class Authorization(views.AuthorizationView):
             request.GET.get("code_challenge") and request.GET.get("code_challenge_method") == "S256"
         ):
             return self._there_with(
-                "invalid_request", "This application has to use PKCE (code_challenge_method S256)."
+                "invalid_request", "This application must use PKCE (code_challenge_method S256)."
             )
         if self._is_silent() and request.user.is_authenticated and not self._may_be_silent(client):
             return self._there_with("consent_required")
@@ -72,14 +74,17 @@ class Authorization(views.AuthorizationView):
         return any("none" in prompt.split() for prompt in self.request.GET.getlist("prompt"))
 
     def _may_be_silent(self, client: Client) -> bool:
-        """allauth looks for tokens of any application: what one agreed to with this one is what counts."""
+        """Return whether prompt=none may succeed: only a consent for this application counts.
+
+        allauth would accept a token of any application.
+        """
         asked = {scope for text in self.request.GET.getlist("scope") for scope in text.split()} or {
             *client.get_default_scopes()
         }
         return client.skip_consent or self._agreed_to(client.pk, asked)
 
     def _there_with(self, error: str, words: str = "") -> HttpResponse:
-        """Back to the application, at the address that was found in its list."""
+        """Redirect to the application, at the registered address."""
         answer = HttpResponse(status=302)
         state = {"state": self.request.GET["state"]} if "state" in self.request.GET else {}
         said = {"error": error, **({"error_description": words} if words else {})}
@@ -103,13 +108,12 @@ class Authorization(views.AuthorizationView):
 
 
 def proof_needed(client: Client) -> bool:
-    """Whether who asks for a code must prove at its use that it is the same (PKCE): all that were written down since there is the question,
-    but those of which an operator said that they cannot."""
+    """Return whether codes require PKCE, which an operator may have waived for this application."""
     return bool((client.data or {}).get("needs_pkce"))
 
 
 def agree(user: Any, client_id: str, scopes: list[str]) -> None:
-    """Remembered until it is taken back, or the application is removed."""
+    """Store a consent, until it is withdrawn or the application removed."""
     row, _ = Consent.objects.get_or_create(user=user, client_id=client_id)
     row.scopes = sorted({*row.scopes, *scopes})
     row.save(update_fields=["scopes"])

@@ -1,4 +1,7 @@
-"""Filters (RFC 7644, 3.4.2.2) as predicates over resources. Pure; a filter that is too long or too deep is refused, not worked on."""
+"""Parse SCIM filters (RFC 7644, 3.4.2.2) into predicates over resources.
+
+Pure. A filter that is too long or too deeply nested is refused before it is evaluated.
+"""
 
 from __future__ import annotations
 
@@ -32,24 +35,27 @@ def _ordered(a: Any, b: Any) -> bool:
 
 
 def parse(text: str) -> Predicate:
-    """Raises ScimError."""
+    """Parse a filter. Raises ScimError."""
     if len(text) > LONGEST:
         raise _wrong("is too long")
     tokens = _Tokens(list(_split(text)))
     found = _either(tokens, 0)
     if not tokens.is_over:
-        raise _wrong(f"has {tokens.next()!r} too many")
+        raise _wrong(f"has an unexpected {tokens.next()!r}")
     return found
 
 
 def equals(text: str) -> tuple[str, str] | None:
-    """The attribute and the value of a filter that is `name eq "value"` and nothing else: most are, and an index answers them."""
+    """Return the attribute and the value of a filter of the form `name eq "value"`, else None.
+
+    Most filters have this form, and an index can answer them.
+    """
     found = re.fullmatch(r'\s*([A-Za-z]+)\s+eq\s+("(?:[^"\\]|\\.)*")\s*', text, re.IGNORECASE)
     return (found[1].lower(), str(_literal(found[2]))) if found else None
 
 
 def values_at(resource: Any, path: str) -> list[Any]:
-    """All values at a path such as `emails.value`; names in any case."""
+    """Return all values at a path such as `emails.value`; names are case-insensitive."""
     found = [resource]
     for name in path.split("."):
         found = [value for each in found for value in _inside(each, name)]
@@ -76,7 +82,7 @@ class _Tokens:
 
     def next(self) -> str:
         if self.is_over:
-            raise _wrong("ends too early")
+            raise _wrong("ends unexpectedly")
         self._at += 1
         return self._tokens[self._at - 1]
 
@@ -92,7 +98,7 @@ def _split(text: str) -> Iterator[str]:
     while text[at:].strip():
         found = _TOKENS.match(text, at)
         if not found or found.end() == at:
-            raise _wrong("cannot be read")
+            raise _wrong("can't be parsed")
         yield found[found.lastgroup or 0]
         at = found.end()
 
@@ -113,7 +119,7 @@ def _both(tokens: _Tokens, depth: int) -> Predicate:
 
 def _one(tokens: _Tokens, depth: int) -> Predicate:
     if depth > DEEPEST:
-        raise _wrong("is too deep")
+        raise _wrong("is nested too deeply")
     if tokens.take("not"):
         inner = _grouped(tokens, depth)
         return lambda resource: not inner(resource)
@@ -144,7 +150,7 @@ def _comparison(path: str, tokens: _Tokens) -> Predicate:
             value not in (None, "", [], {}) for value in values_at(resource, path)
         )
     if operator not in _COMPARE:
-        raise _wrong(f"does not know {operator[:20]!r}")
+        raise _wrong(f"has an unknown operator {operator[:20]!r}")
     wanted, compare = _folded(_literal(tokens.next())), _COMPARE[operator]
     if operator == "ne":
         return lambda resource: all(
@@ -160,7 +166,7 @@ def _plain(value: Any) -> Any:
 
 
 def _folded(value: Any) -> Any:
-    """Texts are compared without case; "True" is Azure's true."""
+    """Fold case, as strings compare case-insensitively and Azure sends true as "True"."""
     return value.lower() if isinstance(value, str) else value
 
 
@@ -168,19 +174,19 @@ def _literal(text: str) -> Any:
     try:
         found = json.loads(text if text.startswith('"') else text.lower())
     except ValueError:
-        raise _wrong(f"compares with {text[:20]!r}, which is no value") from None
+        raise _wrong(f"has an invalid value {text[:20]!r}") from None
     if isinstance(found, str) and re.search(r"[\x00\ud800-\udfff]", found):
-        raise _wrong("compares with a text that no text may be")
+        raise _wrong("has a value with invalid characters")
     if isinstance(found, (dict, list)):
-        raise _wrong("compares with what is no value")
+        raise _wrong("has an object or a list as a value")
     return found
 
 
 def _path(text: str) -> str:
-    """Without the schema's name in front, which some send."""
+    """Remove the schema prefix, which some clients send."""
     name = text.rpartition(":")[2] if text.lower().startswith("urn:") else text
     if not re.fullmatch(r"[A-Za-z$][\w$-]*(\.[A-Za-z$][\w$-]*)?", name):
-        raise _wrong(f"has {text[:40]!r} where an attribute must be")
+        raise _wrong(f"has {text[:40]!r} instead of an attribute")
     return name
 
 

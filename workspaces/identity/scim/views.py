@@ -40,7 +40,7 @@ View = Callable[..., HttpResponse]
 
 
 def door(*methods: str) -> Callable[[View], View]:
-    """Bearer token of this provider, errors in the protocol's form, one limit for each provider."""
+    """Wrap an endpoint: bearer authentication, protocol errors, a rate limit per provider."""
 
     def wrap(view: View) -> View:
         @csrf_exempt
@@ -49,7 +49,7 @@ def door(*methods: str) -> Callable[[View], View]:
             try:
                 row = _provider(request, provider)
                 if request.method not in methods:
-                    raise ScimError(405, f"{request.method} is not for this address.")
+                    raise ScimError(405, f"Method {request.method} isn't allowed here.")
                 with (
                     org_scope(row.org_id)
                     if row.org_id
@@ -100,7 +100,7 @@ def many(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
 
 @door("POST")
 def search(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
-    """The same list, asked for by a body: for filters that are too long for an address, or not for its log."""
+    """List resources by a query in the body, for filters too long or too private for a URL."""
     body = _body(request)
     if not isinstance(body, dict):
         raise ScimError(400, "The body must be an object.", "invalidSyntax")
@@ -128,7 +128,7 @@ def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> Htt
 
 @transaction.atomic
 def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUID) -> HttpResponse:
-    """What it is, its version and what it becomes are looked at when nobody else writes."""
+    """Read, check the version and write, while no other request writes to the provider."""
     store.alone(provider)
     row = store.record_of(provider, kind, record_id)
     _check_version(request, row)
@@ -145,10 +145,10 @@ def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUI
 
 @door("GET", "POST", "PUT", "PATCH", "DELETE")
 def not_here(request: HttpRequest, provider: Provider, rest: str = "") -> HttpResponse:
-    """/Me, /Bulk and a search of users and groups at once are not served; the rest is nothing."""
+    """Answer 501 for /Me, /Bulk and a search across resource types, and 404 for the rest."""
     raise ScimError(
         501 if rest.partition("/")[0] in ("Me", "Bulk", ".search") else 404,
-        "There is nothing at this address.",
+        "This address doesn't exist.",
     )
 
 
@@ -203,7 +203,10 @@ def _filtered(
 
 
 def _chosen(asked: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any]:
-    """`attributes` and `excludedAttributes`, also of parts (`name.familyName`); id and schemas are always there."""
+    """Apply `attributes` and `excludedAttributes`, with sub-attributes such as `name.familyName`.
+
+    id and schemas are always returned.
+    """
     wanted, without = (_names(asked.get(name, "")) for name in ("attributes", "excludedAttributes"))
     found = {}
     for name, value in resource.items():
@@ -217,7 +220,7 @@ def _chosen(asked: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any
 
 
 def _names(text: str) -> dict[str, set[str]]:
-    """Attributes in small letters, each with the parts of it that are named; "" is all of it."""
+    """Map attribute names in lower case to the sub-attributes named; "" stands for all of them."""
     found: dict[str, set[str]] = {}
     for path in (
         part.strip().rpartition(":")[2].lower() for part in text.split(",") if part.strip()
@@ -242,7 +245,7 @@ def _described(
     request: HttpRequest, provider: Provider, kind: str, known: dict[str, dict[str, Any]], name: str
 ) -> HttpResponse:
     if "filter" in request.GET:
-        raise ScimError(403, "These are not filtered (RFC 7644, 4).")
+        raise ScimError(403, "Filters aren't supported here (RFC 7644, 4).")
     found = {
         key: value
         | {"meta": {"resourceType": kind, "location": f"{_base(provider)}/{kind}s/{key}"}}
@@ -259,7 +262,7 @@ def _described(
             }
         )
     if name not in found:
-        raise ScimError(404, f"There is no {kind} {name[:100]!r}.")
+        raise ScimError(404, f"{kind} {name[:100]!r} doesn't exist.")
     return _answer(found[name])
 
 
@@ -278,14 +281,16 @@ def _resource(
 def _check_version(request: HttpRequest, row: ScimRecord) -> None:
     given = request.headers.get("If-Match", "").strip()
     if given and given != "*" and f'"{row.version}"' not in given:
-        raise ScimError(412, f"It has changed since: it is at version {row.version} now.")
+        raise ScimError(412, f"The resource has changed: it is now at version {row.version}.")
 
 
 def _provider(request: HttpRequest, slug: str) -> Provider:
     kind, _, raw = request.headers.get("Authorization", "").partition(" ")
     row = provider_by_token(slug, raw.strip()) if kind.lower() == "bearer" else None
     if row is None:
-        raise ScimError(401, "Send this provider's SCIM token: Authorization: Bearer …")
+        raise ScimError(
+            401, "Send this provider's SCIM token in the header Authorization: Bearer …"
+        )
     used, _ = rate_windows.take(f"scim:{row.id}", settings.MUSTER_API_RATE)
     if used > settings.MUSTER_API_RATE:
         raise ScimError(429, "Too many requests. Try again in a minute.")
@@ -298,7 +303,7 @@ def _body(request: HttpRequest) -> Any:
     try:
         return orjson.loads(request.body)
     except ValueError:
-        raise ScimError(400, "The body is no JSON.", "invalidSyntax") from None
+        raise ScimError(400, "The body isn't valid JSON.", "invalidSyntax") from None
 
 
 def _number(asked: Mapping[str, str], name: str, default: int) -> int:
@@ -313,7 +318,7 @@ def _uuid(text: str, kind: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise ScimError(404, f"There is no {kind} {text[:80]!r} here.") from None
+        raise ScimError(404, f"{kind} {text[:80]!r} doesn't exist.") from None
 
 
 def _base(provider: Provider) -> str:
