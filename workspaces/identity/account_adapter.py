@@ -88,7 +88,7 @@ class AccountAdapter(DefaultAccountAdapter):
     error_messages = {
         **DefaultAccountAdapter.error_messages,
         "too_many_login_attempts": _(
-            "Too many failed sign-in attempts. Try again in five minutes."
+            "Too many failed sign-in attempts. Wait five minutes, then try again."
         ),
     }
 

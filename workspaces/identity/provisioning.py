@@ -171,7 +171,7 @@ class Plan:
         if losses > max(FEW, int(self.had * SHARE)) or (losses and losses >= self.had):
             return (
                 f"This would remove access for {losses} of {self.had} people, so nothing was "
-                "changed. Check the directory, then confirm the change if it is correct."
+                "changed. Check the directory, then accept the change if it is correct."
             )
         return ""
 

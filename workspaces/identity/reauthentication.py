@@ -49,8 +49,8 @@ def asked(request: Any, back: str) -> HttpResponse:
     messages.error(
         request,
         _(
-            "To change your sign-in methods, sign out and sign in again. You have no password "
-            "here, so a recent sign-in is required."
+            "To change these, sign out and in again: it takes a sign-in of the last minutes, "
+            "since you have no password here to confirm with."
         ),
     )
     return redirect(back)

@@ -59,9 +59,7 @@ def create_application(
     """
     authorize(actor, Permission.APPLICATIONS_WRITE)
     if not _ID.fullmatch(client_id):
-        raise InvalidInput.at(
-            "client_id", "must be 2 to 64 characters of a-z, 0-9, '.', '_' and '-'"
-        )
+        raise InvalidInput.at("client_id", "must be 2 to 64 of a-z, 0-9, '.', '_' and '-'")
     if client_id == COMMAND_LINE or Client.objects.filter(id=client_id).exists():
         raise Conflict(f"An application {client_id!r} already exists.", code="name_taken")
     row, secret = (

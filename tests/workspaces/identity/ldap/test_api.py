@@ -1,4 +1,4 @@
-"""A directory by REST, from nothing to people who came in, with a real slapd."""
+"""Directories by the REST API, with a real slapd."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def send(client, method, path, body=None):
 
 
 def begun(client, path, body=None):
-    """What goes on in the background, once that is over."""
+    """Start a background task, run it and return its result."""
     answer = client.post(path, json.dumps(body or {}), content_type="application/json")
     assert answer.status_code == 202, answer.content
     with no_scope():
@@ -26,7 +26,7 @@ def begun(client, path, body=None):
     return client.get(answer["Location"]).json()
 
 
-def test_from_nothing_to_people_who_came_in(story, slapd):
+def test_directory_api_from_creation_to_removal(story, slapd):
     api = story.api(story.dot, story.atlas)
     given = {
         "kind": "ldap",
@@ -79,7 +79,7 @@ def test_from_nothing_to_people_who_came_in(story, slapd):
     )
 
 
-def test_who_vanished_is_listed_with_what_still_runs(story, own, slapd):
+def test_directory_page_lists_removed_people_with_running_jobs(story, own, slapd):
     from clusters.backends import ensure_first_cluster
     from jobs import services
     from schedulers.spec import parse_mapping
