@@ -83,7 +83,7 @@ def _login_in(credentials: dict[str, Any]) -> str:
 class AccountAdapter(DefaultAccountAdapter):
     """Account flows of allauth; accounts are created by administrators only."""
 
-    _anywhere: ratelimit.RateLimitUsage | None = None
+    _account_usage: ratelimit.RateLimitUsage | None = None
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
@@ -105,10 +105,10 @@ class AccountAdapter(DefaultAccountAdapter):
         login = _login_in(credentials)
         if request.user.is_authenticated or durable.get(_known_key(request, login)):
             return
-        self._anywhere = ratelimit.consume(
+        self._account_usage = ratelimit.consume(
             request, app="allauth.account", action="login_failed_anywhere", key=guessed_name(login)
         )
-        if self._anywhere is None:
+        if self._account_usage is None:
             self._rollback_login_failed_rl_usage()
             raise RateLimited(
                 "Too many failed sign-in attempts for this account. Wait five minutes, use a "
@@ -118,8 +118,8 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def _rollback_login_failed_rl_usage(self) -> None:
         super()._rollback_login_failed_rl_usage()
-        if self._anywhere:
-            self._anywhere.rollback()
+        if self._account_usage:
+            self._account_usage.rollback()
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
         """Show errors from directories in the form."""

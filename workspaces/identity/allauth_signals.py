@@ -26,7 +26,7 @@ def _changed(sender: Any, instance: Authenticator, **_: Any) -> None:
     note_factors(instance.user_id)
 
 
-def _tell(kind: str, user: Any, authenticator: Authenticator) -> None:
+def _record(kind: str, user: Any, authenticator: Authenticator) -> None:
     """Record an event in each of the person's organizations."""
     record_all(
         Fact(kind, org_id, "user", user.id, user.email, {"type": str(authenticator.type)})
@@ -36,7 +36,7 @@ def _tell(kind: str, user: Any, authenticator: Authenticator) -> None:
 
 def _added(sender: Any, request: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
     """End the other sessions: somebody who has stolen one may be the reason for the new factor."""
-    _tell("second_factor.added", user, authenticator)
+    _record("second_factor.added", user, authenticator)
     if request is not None and authenticator.type != Authenticator.Type.RECOVERY_CODES:
         end_others(
             user.id, request.session.session_key, actor=user.email, why="a second factor was added"
@@ -44,8 +44,8 @@ def _added(sender: Any, request: Any, user: Any, authenticator: Authenticator, *
 
 
 def _removed(sender: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
-    _tell("second_factor.removed", user, authenticator)
+    _record("second_factor.removed", user, authenticator)
 
 
 def _reset(sender: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
-    _tell("second_factor.reset", user, authenticator)
+    _record("second_factor.reset", user, authenticator)

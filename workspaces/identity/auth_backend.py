@@ -24,8 +24,8 @@ from portal.core.errors import InvalidInput, NotPermitted, Unavailable
 from portal.core.joined_select import Reading
 from portal.core.vault import Unreadable
 from workspaces.identity import request_limits
-from workspaces.identity.ldap.errors import Trouble
-from workspaces.identity.ldap.password_check import Answer, ask
+from workspaces.identity.ldap.errors import DirectoryError
+from workspaces.identity.ldap.password_check import Answer, query_directories
 from workspaces.identity.provider_services import config_of
 from workspaces.identity.provisioning import Person
 from workspaces.identity.provisioning_services import admit
@@ -60,10 +60,10 @@ class PasswordBackend(AuthenticationBackend):
             raise PermissionDenied
         has_own = _has_own_password(login)
         if has_own and (found := super().authenticate(request, **credentials)):
-            _forget(request)
+            _clear_directory(request)
             return found
         if stashed := self.unstash_authenticated_user():
-            _refuse(stashed)  # the local password is correct, but the account is deactivated
+            _deny(stashed)  # the local password is correct, but the account is deactivated
         user = _by_directory(request, login, password)
         if user is None:
             if not has_own:
@@ -71,7 +71,7 @@ class PasswordBackend(AuthenticationBackend):
                 self._mitigate_timing_attack(password)
             raise PermissionDenied
         if not self.user_can_authenticate(user):
-            _refuse(user)
+            _deny(user)
         return user
 
 
@@ -133,7 +133,7 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
             with no_scope():
                 user = admit(rows[answer.slug], answer.person)
             if request is not None and hasattr(request, "session"):
-                _remember(request, user, rows[answer.slug])
+                _record_directory(request, user, rows[answer.slug])
             return user
     if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
         are = "does" if len(away) == 1 else "do"
@@ -153,8 +153,8 @@ def _answers(rows: dict[str, Provider], login: str, password: str) -> list[Answe
     configs, answers = _configs(rows)
     if configs:
         with request_limits.waiting(rows[configs[0][0]].org_id):
-            answers += ask(configs, login, password)
-    _note(rows, answers)
+            answers += query_directories(configs, login, password)
+    _record_answers(rows, answers)
     return answers
 
 
@@ -163,24 +163,24 @@ def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[Ans
     good, bad = list[tuple[str, Any]](), list[Answer]()
     for slug, row in rows.items():
         if why := request_limits.why_away(slug):
-            bad.append(Answer(slug, trouble=Trouble(why, is_away=True)))
+            bad.append(Answer(slug, trouble=DirectoryError(why, is_away=True)))
             continue
         try:
             good.append((slug, config_of(row)))
         except (InvalidInput, Unreadable) as error:
-            bad.append(Answer(slug, trouble=Trouble(str(error))))
+            bad.append(Answer(slug, trouble=DirectoryError(str(error))))
     return good, bad
 
 
-def _remember(request: HttpRequest, user: User, provider: Provider) -> None:
+def _record_directory(request: HttpRequest, user: User, provider: Provider) -> None:
     """Record the directory in the session for this user, to survive the second factor."""
-    _forget(request)
+    _clear_directory(request)
     record_authentication(
         request, user, method=METHOD, provider=provider.slug, org=str(provider.org_id or "")
     )
 
 
-def _forget(request: HttpRequest | None) -> None:
+def _clear_directory(request: HttpRequest | None) -> None:
     """Remove the record of a directory that authenticated an earlier attempt."""
     if request is not None and hasattr(request, "session"):
         records = request.session.get(AUTHENTICATION_METHODS_SESSION_KEY)
@@ -191,7 +191,7 @@ def _forget(request: HttpRequest | None) -> None:
 
 
 @platform_scope("how a directory answered at a sign-in")
-def _note(rows: dict[str, Provider], answers: list[Answer]) -> None:
+def _record_answers(rows: dict[str, Provider], answers: list[Answer]) -> None:
     """Record how directories answered: when the state changes, or a minute has passed."""
     now = clock.now()
     for answer in answers:
@@ -207,7 +207,7 @@ def _note(rows: dict[str, Provider], answers: list[Answer]) -> None:
             Provider.objects.filter(id=row.id).update(trouble="", trouble_since=None, seen_at=now)
 
 
-def _refuse(user: Any) -> NoReturn:
+def _deny(user: Any) -> NoReturn:
     """Deny sign-in; allauth then shows its page for deactivated accounts."""
     AuthenticationBackend._stash_user(user)  # noqa: SLF001  the only way that allauth has
     raise PermissionDenied

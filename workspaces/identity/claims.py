@@ -11,12 +11,12 @@ MOST_GROUPS, LONGEST = 2000, 400
 _ADDRESS = re.compile(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}")
 
 
-class Unusable(Exception):
+class InvalidClaims(Exception):
     """The claims identify nobody; the message explains why to the person."""
 
 
 @dataclass(frozen=True)
-class Said:
+class ProviderClaims:
     """A person as their provider describes them at this sign-in.
 
     `email` is empty if no usable address was sent; `why` then says why. `groups` is None if groups
@@ -31,12 +31,12 @@ class Said:
     why: str = ""
 
 
-def said_by_claims(
+def claims_from_oidc(
     claims: Mapping[str, Any], *, subject_claim: str = "sub", groups_claim: str = "groups"
-) -> Said:
-    """Extract a person from OpenID Connect claims. Raises Unusable."""
+) -> ProviderClaims:
+    """Extract a person from OpenID Connect claims. Raises InvalidClaims."""
     email, why = _email(claims)
-    return Said(
+    return ProviderClaims(
         _subject(claims.get(subject_claim), subject_claim),
         email,
         _text(claims.get("name")),
@@ -46,16 +46,16 @@ def said_by_claims(
     )
 
 
-def said_by_assertion(
+def claims_from_saml(
     told: Mapping[str, Any], *, subject: str = "", email: str = "", name: str = "", groups: str = ""
-) -> Said:
+) -> ProviderClaims:
     """Extract a person from a SAML assertion, by configured or common attribute names.
 
-    Raises Unusable.
+    Raises InvalidClaims.
     """
     attributes: Mapping[str, Any] = told["attributes"]
     if not subject and told["format"] == _TRANSIENT:
-        raise Unusable(
+        raise InvalidClaims(
             "its NameID changes at each sign-in; set a subject attribute, or configure a "
             "persistent NameID there"
         )
@@ -67,7 +67,7 @@ def said_by_assertion(
     found = next(
         (attributes[key] for key in ([groups] if groups else GROUPS) if key in attributes), None
     )
-    return Said(
+    return ProviderClaims(
         checked_subject(who, subject or "NameID"),
         address,
         _text(_first(attributes, [name] if name else NAMES)),
@@ -112,32 +112,32 @@ GROUPS = (
 
 
 def groups_in(value: Any) -> frozenset[str] | None:
-    """Return group names from a list or a string, None if nothing was sent. Raises Unusable."""
+    """Return group names from a list or a string, None if nothing was sent. Raises InvalidClaims."""
     if value is None:
         return None
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, Sequence):
-        raise Unusable("its groups are neither a list of names nor a single name")
+        raise InvalidClaims("its groups are neither a list of names nor a single name")
     found = frozenset(
         one
         for one in value
         if isinstance(one, str) and 0 < len(one) <= LONGEST and one.isprintable()
     )
     if len(found) > MOST_GROUPS:
-        raise Unusable(f"it sent more than {MOST_GROUPS} groups")
+        raise InvalidClaims(f"it sent more than {MOST_GROUPS} groups")
     return found
 
 
 def checked_subject(value: Any, name: str) -> str:
-    """Return a valid subject. Raises Unusable."""
+    """Return a valid subject. Raises InvalidClaims."""
     if (
         not isinstance(value, str)
         or not value.strip()
         or len(value) > LONGEST
         or not value.isprintable()
     ):
-        raise Unusable(f"it sent no usable {name!r}, which is needed to identify you")
+        raise InvalidClaims(f"it sent no usable {name!r}, which is needed to identify you")
     return value
 
 

@@ -19,7 +19,7 @@ from portal.core.wakeups import hint
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.identity.provider_services import TASK, config_of
-from workspaces.identity.provider_types import Away, Listing, kind_of, kinds
+from workspaces.identity.provider_types import Listing, ProviderUnavailable, kind_of, kinds
 from workspaces.identity.provisioning import Change, Plan
 from workspaces.identity.provisioning_services import Synced, sync_people
 from workspaces.models import DirectoryRun, Organization, Provider, Team, User
@@ -46,7 +46,7 @@ def start_sync(
     queued or running.
     """
     _check_may_start(actor, provider)
-    run = _queued(actor, provider, is_dry, accepted, links)
+    run = _create_run(actor, provider, is_dry, accepted, links)
     hint(TASK)
     return run
 
@@ -63,7 +63,7 @@ def sync_provider(
     holder = new_holder()
     if not leases.take(_lease(provider), holder, LEASE):
         raise _conflict(provider)
-    return _run(_queued(actor, provider, is_dry, accepted, None, Outcome.RUNNING), holder)
+    return _run(_create_run(actor, provider, is_dry, accepted, None, Outcome.RUNNING), holder)
 
 
 def run_next(may_begin: Callable[[UUID | None], bool]) -> bool:
@@ -112,7 +112,7 @@ def due_providers() -> list[Provider]:
 def last_runs(provider: Provider, count: int = 10) -> list[DirectoryRun]:
     """Return the latest runs, newest first; a run whose process died is shown as failed."""
     return [
-        _shown(row)
+        _marked_if_lost(row)
         for row in DirectoryRun.objects.filter(provider=provider).order_by("-started_at")[:count]
     ]
 
@@ -122,10 +122,10 @@ def find_run(provider: Provider, run_id: UUID) -> DirectoryRun:
     row = DirectoryRun.objects.filter(provider=provider, id=run_id).first()
     if row is None:
         raise NotFound("This sync doesn't exist or has been deleted.")
-    return _shown(row)
+    return _marked_if_lost(row)
 
 
-def _shown(row: DirectoryRun) -> DirectoryRun:
+def _marked_if_lost(row: DirectoryRun) -> DirectoryRun:
     if row.outcome == Outcome.RUNNING and row.started_at < clock.now() - timedelta(seconds=LEASE):
         row.outcome, row.message, row.ended_at = (
             Outcome.FAILED,
@@ -176,7 +176,7 @@ def _check_may_start(actor: Actor | None, provider: Provider) -> None:
         raise InvalidInput.at("kind", f"{provider.name} can't list its people")
 
 
-def _queued(
+def _create_run(
     actor: Actor | None,
     provider: Provider,
     is_dry: bool,
@@ -240,12 +240,12 @@ def _may_sync(actor: Actor, provider: Provider) -> None:
 
 def _run(run: DirectoryRun, holder: str) -> DirectoryRun:
     try:
-        return _ended(run, *_asked(run))
+        return _finish(run, *_execute(run))
     finally:
         leases.release(_lease(run.provider), holder)
 
 
-def _asked(run: DirectoryRun) -> tuple[Listing | None, Synced | str]:
+def _execute(run: DirectoryRun) -> tuple[Listing | None, Synced | str]:
     provider, listing = run.provider, kind_of(run.provider.kind).listing
     assert listing is not None
     try:
@@ -258,7 +258,7 @@ def _asked(run: DirectoryRun) -> tuple[Listing | None, Synced | str]:
             links={subject: UUID(user) for subject, user in run.links.items()},
             is_dry=run.is_dry,
         )
-    except Away as error:
+    except ProviderUnavailable as error:
         now = clock.now()
         with platform_scope(_ANSWERED):
             Provider.objects.filter(id=provider.id).update(
@@ -282,7 +282,7 @@ def _note_progress(run: DirectoryRun, count: int) -> None:
     DirectoryRun.objects.filter(id=run.id).update(people_read=count)
 
 
-def _ended(run: DirectoryRun, found: Listing | None, result: Synced | str) -> DirectoryRun:
+def _finish(run: DirectoryRun, found: Listing | None, result: Synced | str) -> DirectoryRun:
     run.ended_at = clock.now()
     if isinstance(result, str):
         run.outcome, run.message = Outcome.FAILED, result[:500]
@@ -320,7 +320,7 @@ def _ended(run: DirectoryRun, found: Listing | None, result: Synced | str) -> Di
                 {"slug": run.provider.slug, "message": run.message},
             )
         )
-    _forget(run)
+    _delete_old_runs(run)
     return run
 
 
@@ -463,7 +463,7 @@ def _has_been_done(provider: Provider) -> bool:
     )
 
 
-def _forget(run: DirectoryRun) -> None:
+def _delete_old_runs(run: DirectoryRun) -> None:
     """Delete old runs: consecutive scheduled runs without changes, and all but the latest 50.
 
     The first completed manual run stays, because it enables scheduled runs.

@@ -36,9 +36,9 @@ def follow_names(provider: Provider, people: Sequence[Person], *, actor: str) ->
                 moved[user_id] = (email, name, names[subject])
     theirs = (
         sorted(
-            _left_to(provider, moved)
+            _without_older_provider(provider, moved)
             if provider.org_id is None
-            else _its_own(provider, list(moved))
+            else _managed_by(provider, list(moved))
         )
         if moved
         else []
@@ -67,7 +67,7 @@ def follow_names(provider: Provider, people: Sequence[Person], *, actor: str) ->
     return len(users)
 
 
-def _left_to(provider: Provider, users: Collection[UUID]) -> set[UUID]:
+def _without_older_provider(provider: Provider, users: Collection[UUID]) -> set[UUID]:
     """Return the people unknown to older providers of the installation, which take precedence."""
     found, some = set(users), sorted(users)
     older = Identity.objects.filter(
@@ -80,7 +80,7 @@ def _left_to(provider: Provider, users: Collection[UUID]) -> set[UUID]:
     return found
 
 
-def _its_own(provider: Provider, users: Sequence[UUID]) -> set[UUID]:
+def _managed_by(provider: Provider, users: Sequence[UUID]) -> set[UUID]:
     found: set[UUID] = set()
     with platform_scope("whether somebody belongs to another organization too"):
         for start in range(0, len(users), _SOME // 2):

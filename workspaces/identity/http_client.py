@@ -16,7 +16,7 @@ SECONDS = 5.0
 
 
 @dataclass
-class _Asking:
+class _ProviderCall:
     """The current provider; `request` holds the web request's slot under the limits."""
 
     reach: Reach
@@ -32,7 +32,7 @@ class _Asking:
             self.is_waiting = True
 
 
-_asking: ContextVar[_Asking | None] = ContextVar("sso_asking", default=None)
+_current_call: ContextVar[_ProviderCall | None] = ContextVar("sso_asking", default=None)
 
 
 def reach_of(config: Any) -> Reach:
@@ -46,25 +46,25 @@ def reach_of(config: Any) -> Reach:
 
 
 @contextmanager
-def reaching(config: Any, provider: Provider | None = None) -> Iterator[None]:
+def provider_requests(config: Any, provider: Provider | None = None) -> Iterator[None]:
     """Send requests inside to this provider; in a web request, pass `provider` for the limits."""
     with ExitStack() as request:
-        token = _asking.set(_Asking(reach_of(config), provider, request))
+        token = _current_call.set(_ProviderCall(reach_of(config), provider, request))
         try:
             yield
         finally:
-            _asking.reset(token)
+            _current_call.reset(token)
 
 
 def reach() -> Reach:
     """Return the network restrictions for the current provider."""
-    asking = _asking.get()
+    asking = _current_call.get()
     return asking.reach if asking else Reach(seconds=SECONDS)
 
 
 def wait() -> None:
     """Take the web request's slot now, before the first call does. Raises Unavailable."""
-    asking = _asking.get()
+    asking = _current_call.get()
     if asking is not None:
         asking.wait()
 
@@ -77,7 +77,7 @@ def session() -> Session:
 class _Session(Session):
     def request(self, method: Any, url: Any, *args: Any, **given: Any) -> Any:
         """Send a request under the limits. Raises Unavailable too."""
-        asking = _asking.get()
+        asking = _current_call.get()
         if asking is None or asking.provider is None:
             return super().request(method, url, *args, **given)
         asking.wait()

@@ -16,9 +16,13 @@ from portal.core.errors import NotFound, NotPermitted, RateLimited
 from workspaces.identity import sign_in
 from workspaces.identity.account_adapter import guessed_name
 from workspaces.identity.auth_backend import directories_for, prove
-from workspaces.identity.claims import Said
+from workspaces.identity.claims import ProviderClaims
 from workspaces.identity.provider_rows import KINDS
-from workspaces.identity.reauthentication import can_confirm, is_proved, proof_needed
+from workspaces.identity.reauthentication import (
+    can_confirm,
+    is_reauthenticated,
+    reauthentication_required,
+)
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.tenancy.scope import platform_scope
 from workspaces.web.base import action
@@ -43,7 +47,7 @@ def linked(request: Any) -> HttpResponse:
             "directories": _linkable(
                 request.user, {row.provider_id for row in rows}, [Provider.Kind.LDAP]
             ),
-            "may_change": is_proved(request),
+            "may_change": is_reauthenticated(request),
             "can_confirm": can_confirm(request.user),
             "has_password": request.user.has_usable_password(),
         },
@@ -52,7 +56,7 @@ def linked(request: Any) -> HttpResponse:
 
 @login_required
 @require_POST
-@proof_needed
+@reauthentication_required
 def unlink(request: HttpRequest, identity: UUID) -> HttpResponse:
     """Unlink an identity."""
     return action(
@@ -65,7 +69,7 @@ def unlink(request: HttpRequest, identity: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-@proof_needed
+@reauthentication_required
 def link_directory(request: Any, slug: str) -> HttpResponse:
     """Link a directory account with its name and password, which go to that directory only."""
     return action(
@@ -96,7 +100,7 @@ def _link_directory(request: Any, slug: str) -> None:
     sign_in.link(
         user=request.user,
         provider=provider,
-        said=Said(
+        said=ProviderClaims(
             subject=person.subject,
             email=person.email,
             name=person.name,

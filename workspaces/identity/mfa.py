@@ -36,7 +36,7 @@ class Adapter(DefaultMFAAdapter):
         """Send nothing, so that a failing mail server blocks nobody; events record the change."""
 
 
-class OnceMixin:
+class SingleUseCodeMixin:
     """Reject a TOTP code that was already used, while it would still be valid.
 
     Uses the database, as a cache may lose entries.
@@ -47,20 +47,20 @@ class OnceMixin:
 
     def clean_code(self) -> str:
         code: str = super().clean_code()  # type: ignore[misc]
-        if self.authenticator.type == Authenticator.Type.TOTP and not spend(self.user, code):
+        if self.authenticator.type == Authenticator.Type.TOTP and not use_code(self.user, code):
             raise Adapter().validation_error("incorrect_code")
         return code
 
 
-class SignInForm(OnceMixin, AuthenticateForm):
+class SignInForm(SingleUseCodeMixin, AuthenticateForm):
     """The form after the password."""
 
 
-class ConfirmForm(OnceMixin, ReauthenticateForm):
+class ConfirmForm(SingleUseCodeMixin, ReauthenticateForm):
     """The form before a change of sign-in methods."""
 
 
-def spend(user: User, code: str) -> bool:
+def use_code(user: User, code: str) -> bool:
     """Mark a code as used; return False if it already was."""
     SpentCode.objects.filter(user=user, at__lt=clock.now() - _REMEMBERED).delete()
     digest = hashlib.sha256("".join(code.split()).encode()).hexdigest()

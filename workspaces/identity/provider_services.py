@@ -29,7 +29,13 @@ from workspaces.access.permissions import Permission
 from workspaces.access.roles import roles_of
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity import request_limits
-from workspaces.identity.provider_types import FIND_SECONDS, Away, Found, Kind, kind_of
+from workspaces.identity.provider_types import (
+    FIND_SECONDS,
+    Found,
+    Kind,
+    ProviderUnavailable,
+    kind_of,
+)
 from workspaces.identity.reinstatement import bring_back
 from workspaces.models import GroupRule, Organization, Provider, ProviderTest, Team
 from workspaces.organizations.names import check_slug, clean_name
@@ -57,33 +63,33 @@ def create_provider(
     Raises NotPermitted, InvalidInput, Conflict.
     """
     check_may_write(actor, org)
-    what = _usable(kind)
+    what = _available_type(kind)
     check_slug(slug)
     given = check(what.options, options, what="kind")
     _check_operators(actor, what, given, None)
-    _made(what, given)
+    _build_config(what, given)
     try:
-        with _reach(org), transaction.atomic():
+        with _write_scope(org), transaction.atomic():
             found = _domains(actor, org, domains, ())
             _check_is_free(org, slug)
             row = Provider.objects.create(
                 org=org,
                 kind=kind,
-                slug=_address_name(org, slug),
+                slug=_unique_slug(org, slug),
                 short_name=slug,
                 name=clean_name(name or slug),
                 config=dict(given.plain),
-                secrets=_sealed(given.secret),
+                secrets=_encrypted(given.secret),
                 domains=found,
             )
-            _tell(
+            _record(
                 "created",
                 row,
                 actor,
                 kind=kind,
                 options=sorted(given.plain),
                 domains=found,
-                after=_stands(row),
+                after=_snapshot(row),
             )
     except IntegrityError:
         raise _name_taken(slug) from None
@@ -105,7 +111,7 @@ def change_provider(
     InvalidInput.
     """
     check_may_write(actor, provider.org)
-    with _reach(provider.org), transaction.atomic():
+    with _write_scope(provider.org), transaction.atomic():
         if domains is not None:
             _lock_domains()
         row = (
@@ -113,14 +119,14 @@ def change_provider(
             .select_related("org")
             .get(id=provider.id)
         )
-        what, former = kind_of(row.kind), _former(row)
+        what, former = kind_of(row.kind), _stored_options(row)
         given = check(what.options, options or {}, former, what="kind")
         _check_operators(actor, what, given, former)
-        _made(what, given)
-        before = _stands(row)
+        _build_config(what, given)
+        before = _snapshot(row)
         row.config, row.secrets = (
             dict(given.plain),
-            _sealed(given.secret) if given.secret != former.secret else bytes(row.secrets),
+            _encrypted(given.secret) if given.secret != former.secret else bytes(row.secrets),
         )
         row.name = row.name if name is None else clean_name(name)
         row.domains = (
@@ -128,7 +134,7 @@ def change_provider(
         )
         row.is_enabled = row.is_enabled if is_enabled is None else is_enabled
         row.save(update_fields=["config", "secrets", "name", "domains", "is_enabled"])
-        after = _stands(row)
+        after = _snapshot(row)
         moved = {
             n for n in {*former.plain, *given.plain} if former.plain.get(n) != given.plain.get(n)
         }
@@ -140,7 +146,7 @@ def change_provider(
         if before["is_enabled"] and not row.is_enabled:
             revoke_vouched(row.id, by=actor.email, why="its identity provider was disabled")
         if moved or before != after:
-            _tell("changed", row, actor, options=sorted(moved), before=before, after=after)
+            _record("changed", row, actor, options=sorted(moved), before=before, after=after)
     return row
 
 
@@ -152,13 +158,13 @@ def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = Fal
     unless `brings_back`. Raises NotPermitted.
     """
     check_may_write(actor, provider.org)
-    with _reach(provider.org):
+    with _write_scope(provider.org):
         # Transactions that create tokens vouched for by this provider wait here, then find it
         # removed.
         Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if brings_back:
         bring_back(provider, actor)
-    _tell("removed", provider, actor, kind=provider.kind, before=_stands(provider))
+    _record("removed", provider, actor, kind=provider.kind, before=_snapshot(provider))
     revoke_vouched(provider.id, by=actor.email, why="its identity provider was removed")
     with platform_scope("roles given by a provider stay when it goes"):
         Provider.objects.filter(id=provider.id).delete()
@@ -173,18 +179,18 @@ def set_rules(
     Each rule is {"group", "org"?, "team"?, "role"} with slugs. Raises NotPermitted, InvalidInput.
     """
     check_may_write(actor, provider.org)
-    with _reach(provider.org):
+    with _write_scope(provider.org):
         Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if len(rules) > MOST_RULES:
         raise InvalidInput.at("rules", f"must be at most {MOST_RULES}")
     made = [_rule(provider, position, given) for position, given in enumerate(rules, 1)]
     before = rules_told(provider)
-    with _reach(provider.org):
+    with _write_scope(provider.org):
         GroupRule.objects.filter(provider=provider).delete()
         GroupRule.objects.bulk_create(made)
     after = rules_told(provider)
     if before != after:
-        _tell("rules_changed", provider, actor, before=before, after=after)
+        _record("rules_changed", provider, actor, before=before, after=after)
     return made
 
 
@@ -221,11 +227,11 @@ def start_test(
     Conflict while another test of the provider is queued or running.
     """
     check_may_write(actor, provider.org if provider else org)
-    what = _usable(kind)
-    former = _former(provider) if provider else None
+    what = _available_type(kind)
+    former = _stored_options(provider) if provider else None
     given = check(what.options, options, former, what="kind")
     _check_operators(actor, what, given, former)
-    _made(what, given)
+    _build_config(what, given)
     assert actor.org_id is not None
     with org_scope(actor.org_id), transaction.atomic():
         # Lock the organization, so that two concurrent requests cannot both find no running test.
@@ -311,11 +317,11 @@ def _run_test(test: ProviderTest, sealed: bytes) -> None:
     what = kind_of(test.kind)
     given = Options(**orjson.loads(vault.decrypt(sealed, PURPOSE)))
     try:
-        found = what.test(_made(what, given))
+        found = what.test(_build_config(what, given))
     except Exception as error:  # any error that a configuration causes is a test result
         found = Found(False, f"{type(error).__name__}: {error}")
     test.ended_at, test.is_ok, test.facts = clock.now(), found.is_ok, dict(found.facts)
-    test.message = _starred(found.message, given)[:1000]
+    test.message = _masked(found.message, given)[:1000]
     test.options = b""
     test.save()
     where = test.provider.org_id if test.provider else test.org_id
@@ -347,7 +353,7 @@ def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
             request_limits.question(provider.slug, FIND_SECONDS),
         ):
             return find(config_of(provider), typed[:100])
-    except Away as error:
+    except ProviderUnavailable as error:
         raise Unavailable(error.message) from None
 
 
@@ -356,12 +362,12 @@ def config_of(provider: Provider) -> Any:
     secrets = (
         orjson.loads(vault.decrypt(bytes(provider.secrets), PURPOSE)) if provider.secrets else {}
     )
-    return _made(kind_of(provider.kind), Options(provider.config, secrets))
+    return _build_config(kind_of(provider.kind), Options(provider.config, secrets))
 
 
 def secrets_set(provider: Provider) -> list[str]:
     """Return the names of the secrets that are stored and readable."""
-    return sorted(_former(provider).secret)
+    return sorted(_stored_options(provider).secret)
 
 
 def find_provider(actor: Actor, slug: str) -> Provider:
@@ -401,7 +407,7 @@ def check_may_write(actor: Actor, org: Organization | None) -> None:
             raise NotFound("This organization doesn't exist.")
 
 
-def _reach(org: Organization | None) -> AbstractContextManager[object]:
+def _write_scope(org: Organization | None) -> AbstractContextManager[object]:
     """Return the scope for writing a provider's rows, once the actor is authorized."""
     return platform_scope("a provider of the whole installation") if org is None else nullcontext()
 
@@ -425,14 +431,14 @@ def _check_operators(actor: Actor, what: Kind, given: Options, former: Options |
         )
 
 
-def _usable(kind: str) -> Kind:
+def _available_type(kind: str) -> Kind:
     what = kind_of(kind)
     if missing := what.missing():
         raise InvalidInput.at("kind", missing)
     return what
 
 
-def _made(what: Kind, given: Options) -> Any:
+def _build_config(what: Kind, given: Options) -> Any:
     """Build the config; its `__post_init__` raises InvalidInput."""
     known = {option.name for option in what.options}
     values = {
@@ -463,7 +469,7 @@ def _name_taken(short_name: str) -> Conflict:
     )
 
 
-def _address_name(org: Organization | None, short_name: str) -> str:
+def _unique_slug(org: Organization | None, short_name: str) -> str:
     """Return a slug that is unique in the installation, for use in URLs."""
     with platform_scope("addresses of sign-in services are unique in the installation"):
         is_taken = Provider.objects.filter(slug=short_name).exists()
@@ -539,11 +545,11 @@ def _rule(provider: Provider, position: int, given: Mapping[str, str]) -> GroupR
     )
 
 
-def _sealed(secrets: Mapping[str, str]) -> bytes:
+def _encrypted(secrets: Mapping[str, str]) -> bytes:
     return vault.encrypt(orjson.dumps(dict(secrets)), PURPOSE) if secrets else b""
 
 
-def _former(provider: Provider) -> Options:
+def _stored_options(provider: Provider) -> Options:
     """Return the stored options; secrets that can no longer be decrypted count as not set."""
     try:
         return Options(
@@ -556,18 +562,18 @@ def _former(provider: Provider) -> Options:
         return Options(provider.config, {})
 
 
-def _starred(text: str, given: Options) -> str:
+def _masked(text: str, given: Options) -> str:
     for secret in given.secret.values():
         text = text.replace(secret, "••••") if len(secret) >= 4 else text
     return text
 
 
-def _stands(row: Provider) -> dict[str, Any]:
+def _snapshot(row: Provider) -> dict[str, Any]:
     """Return the fields that events record; options are recorded by name only."""
     return {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
 
 
-def _tell(what: str, provider: Provider, actor: Actor, **data: Any) -> None:
+def _record(what: str, provider: Provider, actor: Actor, **data: Any) -> None:
     record(
         Fact(
             f"provider.{what}",

@@ -53,7 +53,7 @@ class Listing:
     groups: int = 0
 
 
-class Away(Exception):
+class ProviderUnavailable(Exception):
     """A provider could not be queried completely; the message is for people."""
 
     def __init__(self, message: str):

@@ -195,7 +195,7 @@ def plan(
         seats[seat.user_id][seat.org_id, seat.team_id] = seat
     mine, named = _Provided(rules, world), {person.subject: person for person in people}
     seen = {k.user_id for subject, k in known.items() if subject in named}
-    meeting = _Meeting(
+    meeting = _NewAccounts(
         dict(world.taken),
         {s: u for s, u in (links or {}).items() if u not in seen},
         new_id,
@@ -204,19 +204,21 @@ def plan(
     for subject, person in sorted(named.items()):
         given, before = mine.given(person.groups), known.pop(subject, None)
         user_id = (
-            _see(made, person, before, mine) if before else _meet(made, person, given, meeting)
+            _plan_known(made, person, before, mine)
+            if before
+            else _plan_new(made, person, given, meeting)
         )
         if user_id:
             made.changes += mine.changes(user_id, given, seats[user_id], new_id)
             seen.add(user_id)
     for gone in known.values():
-        _miss(made, gone, mine, seats[gone.user_id], is_here=gone.user_id in seen)
-    _spare(made, world)
+        _plan_removed(made, gone, mine, seats[gone.user_id], is_here=gone.user_id in seen)
+    _keep_last_owners(made, world)
     return made
 
 
 @dataclass
-class _Meeting:
+class _NewAccounts:
     """Existing accounts and limits that new people are checked against."""
 
     taken: dict[str, UUID]
@@ -281,7 +283,7 @@ class _Provided:
         return Change(seat, None if seat.team_id else replace(seat, is_suspended=True))
 
 
-def _meet(made: Plan, person: Person, given: Given, meeting: _Meeting) -> UUID | None:
+def _plan_new(made: Plan, person: Person, given: Given, meeting: _NewAccounts) -> UUID | None:
     """Plan an account for a new person, unless no rule grants them a role."""
     if not given:
         return None
@@ -307,7 +309,7 @@ def _meet(made: Plan, person: Person, given: Given, meeting: _Meeting) -> UUID |
     return user_id
 
 
-def _see(made: Plan, person: Person, before: Known, mine: _Provided) -> UUID:
+def _plan_known(made: Plan, person: Person, before: Known, mine: _Provided) -> UUID:
     after = replace(
         before,
         login=person.login,
@@ -327,7 +329,7 @@ def _see(made: Plan, person: Person, before: Known, mine: _Provided) -> UUID:
     return before.user_id
 
 
-def _miss(
+def _plan_removed(
     made: Plan, gone: Known, mine: _Provided, seats: Mapping[Place, Seat], *, is_here: bool
 ) -> None:
     """Plan the removal of a person whom the provider no longer lists; nothing is deleted.
@@ -354,7 +356,7 @@ def _miss(
         ]
 
 
-def _spare(made: Plan, world: World) -> None:
+def _keep_last_owners(made: Plan, world: World) -> None:
     """Keep the last owner of each organization and the last operator of the installation."""
     off, back = {k.user_id for k in made.off}, {k.user_id for k in made.on}
     idle = off | ({k.user_id for k in world.known if not k.is_active} - back)

@@ -104,11 +104,13 @@ def admit(provider: Provider, person: Person) -> User:
 def _changed(provider: Provider, person: Person) -> Identity:
     made = plan_of(provider, [person])
     if not made.is_empty:
-        made = _in_one_step(provider, [person], [person.subject], actor=_name(provider), links={})
+        made = _apply_in_transaction(
+            provider, [person], [person.subject], actor=_name(provider), links={}
+        )
     if made.clashes:
         raise Conflict(
             f"{provider.name} identified you, but can't create an account for you: "
-            f"{_words(made.clashes[0])}. If you have an account, sign in with its password "
+            f"{_describe(made.clashes[0])}. If you have an account, sign in with its password "
             "and link it there. Otherwise, ask an administrator to invite you."
         )
     found = (
@@ -148,7 +150,7 @@ def sync_people(
         return Synced(made, is_done=True)
     named = {person.subject: person for person in people}
     for subjects in _steps(_subjects_in(provider, made)):
-        _in_one_step(
+        _apply_in_transaction(
             provider,
             [named[s] for s in subjects if s in named],
             subjects,
@@ -159,7 +161,7 @@ def sync_people(
     return Synced(made, is_done=True)
 
 
-def tell_people(
+def update_people(
     provider: Provider, people: Sequence[Person], gone: Sequence[str] = (), *, actor: str = ""
 ) -> Plan:
     """Apply a partial update from SCIM: upsert `people`, and mark the subjects `gone` as removed.
@@ -171,7 +173,9 @@ def tell_people(
     told = (
         made
         if made.is_empty
-        else _in_one_step(provider, people, subjects, actor=actor or _name(provider), links={})
+        else _apply_in_transaction(
+            provider, people, subjects, actor=actor or _name(provider), links={}
+        )
     )
     follow_names(provider, people, actor=actor or _name(provider))
     return told
@@ -251,7 +255,7 @@ def apply(made: Plan, provider: Provider, *, actor: str) -> None:
     record_all(facts_of(made, provider, actor))
 
 
-def _in_one_step(
+def _apply_in_transaction(
     provider: Provider,
     people: Sequence[Person],
     subjects: Sequence[str],
@@ -266,7 +270,7 @@ def _in_one_step(
     for attempt in (1, 2):
         try:
             with transaction.atomic():
-                _alone_in_all(provider)
+                _lock_organizations(provider)
                 made = plan(
                     rules_of(provider),
                     people,
@@ -282,7 +286,7 @@ def _in_one_step(
     raise AssertionError("unreachable")
 
 
-def _alone_in_all(provider: Provider) -> None:
+def _lock_organizations(provider: Provider) -> None:
     """Lock every organization that the provider may change, in a fixed order to avoid deadlocks."""
     with platform_scope(_WHY):
         places = Q(id=provider.org_id) | Q(
@@ -533,5 +537,5 @@ def _name(provider: Provider) -> str:
     return f"directory {provider.slug}"
 
 
-def _words(clash: Clash) -> str:
+def _describe(clash: Clash) -> str:
     return f"{clash.person.login or clash.person.subject} {clash.why}"

@@ -31,7 +31,7 @@ def can_confirm(user: Any) -> bool:
     return bool(get_reauthentication_flows(user))
 
 
-def is_proved(request: Any) -> bool:
+def is_reauthenticated(request: Any) -> bool:
     """Return whether the user has recently reauthenticated.
 
     Without a password or a factor here, a recent sign-in counts.
@@ -42,7 +42,7 @@ def is_proved(request: Any) -> bool:
     return any(record["at"] > since for record in get_authentication_records(request, request.user))
 
 
-def asked(request: Any, back: str) -> HttpResponse:
+def redirect_to_reauthenticate(request: Any, back: str) -> HttpResponse:
     """Redirect to the confirmation page, which returns to `back`."""
     if can_confirm(request.user):
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': back})}")
@@ -56,7 +56,7 @@ def asked(request: Any, back: str) -> HttpResponse:
     return redirect(back)
 
 
-def proof_needed(view: View) -> View:
+def reauthentication_required(view: View) -> View:
     """Require reauthentication for forms on the page of sign-in methods.
 
     A rejected form is dropped, as it may contain a password.
@@ -64,8 +64,8 @@ def proof_needed(view: View) -> View:
 
     @wraps(view)
     def inside(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.user.is_authenticated and not is_proved(request):
-            return asked(request, reverse("account_linked"))
+        if request.user.is_authenticated and not is_reauthenticated(request):
+            return redirect_to_reauthenticate(request, reverse("account_linked"))
         return view(request, *args, **kwargs)
 
     return inside
@@ -82,9 +82,9 @@ def first_factor(view: View) -> View:
         if (
             request.user.is_authenticated
             and not can_confirm(request.user)
-            and not is_proved(request)
+            and not is_reauthenticated(request)
         ):
-            return asked(request, reverse("mfa_index"))
+            return redirect_to_reauthenticate(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
 
     return inside

@@ -17,7 +17,7 @@ from workspaces.tenancy.scope import platform_scope
 
 def worth_of(request: HttpRequest, user: User) -> dict[str, object]:
     """Return the session keys: the only organization it may enter, or those it may not."""
-    provider = _vouching(request, user)
+    provider = _provider_of(request, user)
     if provider is None:
         closed = closed_to_passwords(user)
         return {CLOSED: {str(org_id): name for org_id, name in closed.items()}} if closed else {}
@@ -48,7 +48,7 @@ def closed_to_passwords(user: User) -> dict[UUID, str]:
 
 def has_no_other_way(request: HttpRequest, user: User) -> str:
     """Return the provider to use if this local password would open no organization, else ""."""
-    closed = {} if _vouching(request, user) else closed_to_passwords(user)
+    closed = {} if _provider_of(request, user) else closed_to_passwords(user)
     if not closed:
         return ""
     with platform_scope("sign-in: which organizations want another way"):
@@ -60,7 +60,7 @@ def has_no_other_way(request: HttpRequest, user: User) -> str:
     return "" if elsewhere else ", ".join(sorted(set(closed.values())))
 
 
-def _vouching(request: HttpRequest, user: User) -> Provider | None:
+def _provider_of(request: HttpRequest, user: User) -> Provider | None:
     """Return the provider that vouches for this sign-in, according to allauth's records.
 
     A directory's record is followed by one of the password typed for it. A local password has no

@@ -46,7 +46,7 @@ def seen(request: HttpRequest, user_id: UUID) -> bool:
     try:
         if not SignIn.objects.filter(alive(), key=key).update(**told):
             if row := SignIn.objects.filter(key=key).first():
-                return _over(request, row)
+                return _expire(request, row)
             SignIn.objects.create(key=key, **told)
     except (
         DatabaseError
@@ -75,7 +75,7 @@ def alive() -> Q:
     )
 
 
-def _over(request: HttpRequest, row: SignIn) -> bool:
+def _expire(request: HttpRequest, row: SignIn) -> bool:
     _end([row], "", "session expired")
     request.session.flush()
     return False

@@ -15,13 +15,13 @@ from portal.core import clock
 from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.events import Fact, record
 from workspaces.credentials.tokens import revoke_vouched
-from workspaces.identity.claims import Said, is_within
+from workspaces.identity.claims import ProviderClaims, is_within
 from workspaces.identity.provisioning_services import Person, admit
 from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
-def sign_in(provider: Provider, said: Said) -> User:
+def sign_in(provider: Provider, said: ProviderClaims) -> User:
     """Return the account of a provider's user, creating it if a group rule grants access.
 
     Raises NotPermitted or Conflict, with a message that says whom to contact.
@@ -32,20 +32,20 @@ def sign_in(provider: Provider, said: Said) -> User:
         .first()
     )
     if known is None:
-        _refuse_stranger(provider, said)
+        _check_new_account(provider, said)
     elif known.gone_since:
-        _turn_away(provider)
+        _refuse_removed(provider)
     elif known.user.is_operator and provider.org_id:
         raise NotPermitted(
             "Operator accounts can't sign in through an organization's provider. Use your password."
         )
     user = admit(provider, _person(provider, said, known))
-    answered(provider)
+    record_success(provider)
     return user
 
 
 @transaction.atomic
-def link(*, user: User, provider: Provider, said: Said) -> Identity:
+def link(*, user: User, provider: Provider, said: ProviderClaims) -> Identity:
     """Link the provider identity that the signed-in user has just proved to their account.
 
     Raises NotPermitted, Conflict.
@@ -79,11 +79,11 @@ def link(*, user: User, provider: Provider, said: Said) -> Identity:
     if row.user_id != user.id:
         raise Conflict(f"This account of {provider.name} is already linked to another user.")
     if row.gone_since:
-        _turn_away(provider)
+        _refuse_removed(provider)
     admit(provider, _person(provider, said, row))
-    _refuse_outsider(provider, user)
+    _check_membership(provider, user)
     if is_new:
-        _tell("person.linked", provider, user, said.subject)
+        _record("person.linked", provider, user, said.subject)
     return row
 
 
@@ -111,7 +111,7 @@ def unlink(*, user: User, identity_id: UUID) -> None:
         why="its owner unlinked the identity it depends on",
     )
     row.delete()
-    _tell("person.unlinked", row.provider, user, row.subject)
+    _record("person.unlinked", row.provider, user, row.subject)
 
 
 def why_linked(row: Identity) -> str:
@@ -123,13 +123,13 @@ def why_linked(row: Identity) -> str:
     ):
         return "This is your only way to sign in. Set a password first."
     return (
-        f"{row.provider.name} manages your access here. Ask {_whom(row.provider)} to unlink it."
-        if _binds(row)
+        f"{row.provider.name} manages your access here. Ask {_contact(row.provider)} to unlink it."
+        if _manages_access(row)
         else ""
     )
 
 
-def _binds(row: Identity) -> bool:
+def _manages_access(row: Identity) -> bool:
     """Return whether unlinking would leave access that the provider could no longer revoke."""
     if row.gone_since or row.provider.org_id is None:
         return True
@@ -141,7 +141,7 @@ def _binds(row: Identity) -> bool:
 
 
 @platform_scope("how a provider answered at a sign-in")
-def answered(provider: Provider) -> None:
+def record_success(provider: Provider) -> None:
     """Record a successful answer: at most once an hour, or at once after a failure."""
     at = clock.now()
     if provider.trouble or provider.seen_at is None or provider.seen_at < at - timedelta(hours=1):
@@ -149,7 +149,7 @@ def answered(provider: Provider) -> None:
 
 
 @platform_scope("how a provider answered at a sign-in")
-def failed(provider: Provider, why: str) -> None:
+def record_failure(provider: Provider, why: str) -> None:
     """Record a failure for the administrators who look at the provider's page."""
     if provider.trouble != why[:500]:
         Provider.objects.filter(id=provider.id).update(
@@ -157,16 +157,16 @@ def failed(provider: Provider, why: str) -> None:
         )
 
 
-def _person(provider: Provider, said: Said, known: Identity | None) -> Person:
+def _person(provider: Provider, said: ProviderClaims, known: Identity | None) -> Person:
     """Combine the claims with the stored groups, which stay as they are if none were sent."""
     groups = said.groups if said.groups is not None else frozenset(known.groups if known else ())
     return Person(said.subject, said.email, said.name, said.login, groups)
 
 
-def _refuse_stranger(provider: Provider, said: Said) -> None:
+def _check_new_account(provider: Provider, said: ProviderClaims) -> None:
     if not said.email:
         raise NotPermitted(
-            f"{provider.name} identified you, but {said.why}. Contact {_whom(provider)}."
+            f"{provider.name} identified you, but {said.why}. Contact {_contact(provider)}."
         )
     # Checked before the account lookup: this provider's administrators choose the addresses it
     # sends, so the answer must not reveal whether an account exists.
@@ -174,12 +174,12 @@ def _refuse_stranger(provider: Provider, said: Said) -> None:
         raise Conflict(
             f"{provider.name} can only sign in to linked accounts, because no e-mail domains "
             f"are assigned to it. Sign in with your password and link {provider.name} on your "
-            f"account page. If you have no account, ask {_whom(provider)} to invite you.",
+            f"account page. If you have no account, ask {_contact(provider)} to invite you.",
             code="not_linked",
         )
     if not is_within(said.email, provider.domains):
         raise NotPermitted(
-            f"{provider.name} isn't allowed to sign in {said.email}. Contact {_whom(provider)}."
+            f"{provider.name} isn't allowed to sign in {said.email}. Contact {_contact(provider)}."
         )
     if User.objects.filter(email=said.email).exists():
         raise Conflict(
@@ -189,11 +189,11 @@ def _refuse_stranger(provider: Provider, said: Said) -> None:
         )
 
 
-def _turn_away(provider: Provider) -> NoReturn:
-    raise NotPermitted(f"{provider.name} has ended your access. Contact {_whom(provider)}.")
+def _refuse_removed(provider: Provider) -> NoReturn:
+    raise NotPermitted(f"{provider.name} has ended your access. Contact {_contact(provider)}.")
 
 
-def _refuse_outsider(provider: Provider, user: User) -> None:
+def _check_membership(provider: Provider, user: User) -> None:
     if provider.org is None:
         return
     with org_scope(provider.org.id):
@@ -204,7 +204,7 @@ def _refuse_outsider(provider: Provider, user: User) -> None:
             )
 
 
-def _whom(provider: Provider) -> str:
+def _contact(provider: Provider) -> str:
     return (
         f"an administrator of {provider.org.name}"
         if provider.org
@@ -212,7 +212,7 @@ def _whom(provider: Provider) -> str:
     )
 
 
-def _tell(kind: str, provider: Provider, user: User, subject: str) -> None:
+def _record(kind: str, provider: Provider, user: User, subject: str) -> None:
     record(
         Fact(
             kind,

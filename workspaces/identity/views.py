@@ -26,12 +26,17 @@ from portal.core.errors import NotPermitted, PortalError, RateLimited
 from portal.core.events import Fact, record
 from portal.core.vault import Unreadable
 from workspaces.identity import sign_in
-from workspaces.identity.claims import Said, Unusable, said_by_assertion, said_by_claims
+from workspaces.identity.claims import (
+    InvalidClaims,
+    ProviderClaims,
+    claims_from_oidc,
+    claims_from_saml,
+)
 from workspaces.identity.error_messages import why_of
-from workspaces.identity.http_client import reaching, wait
+from workspaces.identity.http_client import provider_requests, wait
 from workspaces.identity.provider_rows import KINDS, provider_named
 from workspaces.identity.provider_services import config_of
-from workspaces.identity.reauthentication import asked, is_proved
+from workspaces.identity.reauthentication import is_reauthenticated, redirect_to_reauthenticate
 from workspaces.identity.session_restrictions import only_org_in
 from workspaces.models import Provider
 
@@ -47,7 +52,7 @@ def with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
     def inside(request: HttpRequest, slug: str) -> HttpResponse:
         row = provider_named(slug, kinds)
         try:
-            with reaching(config_of(row), row):
+            with provider_requests(config_of(row), row):
                 return view(request, row)
         except Unreadable:
             return refused(
@@ -95,8 +100,8 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
         not request.user.is_authenticated or only_org_in(request)
     ):
         raise NotPermitted("Sign in to your account first.")
-    if process == AuthProcess.CONNECT and not is_proved(request):
-        return asked(request, reverse("account_linked"))
+    if process == AuthProcess.CONNECT and not is_reauthenticated(request):
+        return redirect_to_reauthenticate(request, reverse("account_linked"))
     found = get_adapter(request).get_provider(request, row.slug)
     there = found.redirect(
         request, process, next_url=get_next_redirect_url(request), user=str(request.user.pk or "")
@@ -124,14 +129,14 @@ def arrive(request: HttpRequest, login: Any) -> HttpResponse:
     """Sign in or link the person whom a verified answer identifies, or show why not."""
     row = provider_named(login.provider.app.provider_id)
     try:
-        said = _said(row, login)
+        said = _claims(row, login)
         if login.state.get("process") == AuthProcess.CONNECT:
             return _link(request, row, said, login.state)
         user = sign_in.sign_in(row, said)
-    except Unusable as error:
+    except InvalidClaims as error:
         return refused(request, row.slug, str(error))
     except PortalError as error:
-        return _turned_away(request, row, error)
+        return _show_refusal(request, row, error)
     if request.user.is_authenticated and request.user != user:
         get_accounts(request).logout(request)
     record_authentication(request, user, "socialaccount", provider=row.slug, uid=said.subject)
@@ -142,7 +147,7 @@ def refused(request: HttpRequest, slug: str, why: str, *, is_theirs: bool = True
     """Reject a provider's answer; with `is_theirs` False it may be forged and is not recorded."""
     row = provider_named(slug)
     if is_theirs:
-        sign_in.failed(row, why)
+        sign_in.record_failure(row, why)
         record(
             Fact(
                 "sign_in.refused",
@@ -156,7 +161,7 @@ def refused(request: HttpRequest, slug: str, why: str, *, is_theirs: bool = True
     return render(request, "workspaces/sso/refused.html", {"provider": row, "why": why}, status=401)
 
 
-def _turned_away(request: HttpRequest, row: Provider, error: PortalError) -> HttpResponse:
+def _show_refusal(request: HttpRequest, row: Provider, error: PortalError) -> HttpResponse:
     record(
         Fact(
             "sign_in.refused",
@@ -175,24 +180,24 @@ def _turned_away(request: HttpRequest, row: Provider, error: PortalError) -> Htt
     )
 
 
-def _said(row: Provider, login: Any) -> Said:
+def _claims(row: Provider, login: Any) -> ProviderClaims:
     config = config_of(row)
     if row.kind == Provider.Kind.SAML:
-        return said_by_assertion(
+        return claims_from_saml(
             login.account.extra_data,
             subject=config.subject_attribute,
             email=config.email_attribute,
             name=config.name_attribute,
             groups=config.groups_attribute,
         )
-    return said_by_claims(
+    return claims_from_oidc(
         login.account.extra_data["claims"],
         subject_claim=config.subject_claim,
         groups_claim=config.groups_claim,
     )
 
 
-def _link(request: Any, row: Provider, said: Said, state: dict[str, Any]) -> HttpResponse:
+def _link(request: Any, row: Provider, said: ProviderClaims, state: dict[str, Any]) -> HttpResponse:
     if (
         not request.user.is_authenticated
         or str(request.user.pk) != state.get("user")

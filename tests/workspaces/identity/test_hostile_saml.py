@@ -20,7 +20,7 @@ from portal.core.models import Event
 from tests.each import each
 from tests.rig import saml_idp as idp
 from tests.workspaces.identity.conftest import ONWARD, rule
-from workspaces.identity.http_client import reaching
+from workspaces.identity.http_client import provider_requests
 from workspaces.identity.saml import protocol
 from workspaces.identity.saml.settings import Config
 from workspaces.models import Identity, Provider, User
@@ -294,6 +294,6 @@ def test_metadata_cache_is_separate_for_private_addresses(monkeypatch):
         for inside in (True, False)
     )
     for config, anew in ((near, False), (near, False), (far, False), (far, True)):
-        with reaching(config):
+        with provider_requests(config):
             assert protocol.described(config, anew=anew)["entityId"]
     assert len(asked) == 3

@@ -48,7 +48,7 @@ def test_requests_waiting_for_providers_are_limited(story, atlas_idp, issuer):
 
 def test_provider_that_timed_out_is_skipped_for_a_while(story, tarpit, monkeypatch):
     monkeypatch.setattr(http_client, "SECONDS", 0.3)
-    monkeypatch.setattr(password_check.ask, "__defaults__", (0.3,))
+    monkeypatch.setattr(password_check.query_directories, "__defaults__", (0.3,))
     oidc(f"http://127.0.0.1:{tarpit}", org=story.atlas, slug="silent", name="Silent")
     Provider.objects.create(
         kind="ldap",

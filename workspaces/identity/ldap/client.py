@@ -11,10 +11,10 @@ import ldap.filter
 from ldap.controls import SimplePagedResultsControl
 
 from portal.core import clock
-from workspaces.identity.ldap.connection import Line, open_line
+from workspaces.identity.ldap.connection import DirectoryConnection, open_connection
 from workspaces.identity.ldap.entries import MEMBERS, Entry, attributes_of, entry_of
-from workspaces.identity.ldap.errors import Trouble, explained
-from workspaces.identity.ldap.settings import Config, dn_key
+from workspaces.identity.ldap.errors import DirectoryError, directory_error
+from workspaces.identity.ldap.settings import Config, normalized_dn
 
 T = TypeVar("T")
 PAGE, AT_ONCE = 1000, 500  # entries per page; entries in a search without paging
@@ -26,19 +26,19 @@ _DEPTH, _WIDTH = 20, 100  # nesting levels of groups; assertions in one filter
 
 
 class Directory:
-    """A connection to a directory, used as a context manager. Its methods raise Trouble."""
+    """A connection to a directory, used as a context manager. Its methods raise DirectoryError."""
 
     def __init__(self, config: Config, seconds: float):
         self.config, self._until = config, clock.monotonic() + seconds
         self._is_active_directory: bool | None = None
         self._ldap: Any = None
-        self._line: Line
+        self._line: DirectoryConnection
 
     def __enter__(self) -> Directory:
         self._ldap = self._connected()
         try:
-            self._be_the_reader()
-        except Trouble:
+            self._bind()
+        except DirectoryError:
             self.close()
             raise
         return self
@@ -68,15 +68,15 @@ class Directory:
         self._line.until = clock.monotonic() + seconds
         return True
 
-    def go_on(self, seconds: float) -> None:
+    def resume(self, seconds: float) -> None:
         """Resume a kept connection and bind as the bind DN again, whoever was bound last.
 
-        Raises Trouble, within a second, if the connection has been closed meanwhile.
+        Raises DirectoryError, within a second, if the connection has been closed meanwhile.
         """
         now = clock.monotonic()
         self._line.until = self._until = now + min(1.0, seconds / 2)
         self._set_timeouts(self._ldap)
-        self._be_the_reader()
+        self._bind()
         self._line.until = self._until = now + seconds
         self._set_timeouts(self._ldap)
 
@@ -91,17 +91,19 @@ class Directory:
         )
 
     def find(self, login: str) -> Entry | None:
-        """Find the person who signs in with this name. Raises Trouble if there are two."""
-        meaning, safe = self.config.meaning, ldap.filter.escape_filter_chars(login)
-        names = "".join(f"({name}={safe})" for name in meaning.logins)
+        """Find the person who signs in with this name. Raises DirectoryError if there are two."""
+        schema, safe = self.config.schema, ldap.filter.escape_filter_chars(login)
+        names = "".join(f"({name}={safe})" for name in schema.logins)
         found = self._search(
             self.config.people_base,
-            f"(&{meaning.people}(|{names}))",
-            attributes_of(meaning),
+            f"(&{schema.people}(|{names}))",
+            attributes_of(schema),
             most=2,
         )
         if len(found) > 1:
-            raise Trouble(f"Two entries match {login[:80]!r}: {found[0].dn} and {found[1].dn}.")
+            raise DirectoryError(
+                f"Two entries match {login[:80]!r}: {found[0].dn} and {found[1].dn}."
+            )
         return found[0] if found else None
 
     def is_password(self, entry: Entry, password: str) -> bool:
@@ -124,7 +126,7 @@ class Directory:
         ):
             return False  # also: locked, expired, or without a password
         except ldap.LDAPError as error:
-            raise explained(error, self.config, "checking a password") from None
+            raise directory_error(error, self.config, "checking a password") from None
         return True
 
     def groups_of(self, entry: Entry, login: str) -> frozenset[str]:
@@ -134,9 +136,9 @@ class Directory:
         """
         if not self.config.group_base:
             return frozenset()
-        if self.config.nested and self._knows_chains():
-            return self._holding([(f"member:{_IN_CHAIN}:", entry.dn)])
-        found = self._holding(
+        if self.config.nested and self._supports_chain_rule():
+            return self._groups_with_members([(f"member:{_IN_CHAIN}:", entry.dn)])
+        found = self._groups_with_members(
             [
                 ("member", entry.dn),
                 ("uniqueMember", entry.dn),
@@ -145,7 +147,10 @@ class Directory:
         )
         new = found
         for _ in range(_DEPTH if self.config.nested else 0):
-            new = self._holding([(name, dn) for dn in new for name in MEMBERS[:2]]) - found
+            new = (
+                self._groups_with_members([(name, dn) for dn in new for name in MEMBERS[:2]])
+                - found
+            )
             if not new:
                 break
             found |= new
@@ -153,9 +158,9 @@ class Directory:
 
     def people(self, attributes: Sequence[str] | None = None) -> Iterator[Entry]:
         """Iterate over all people, page by page."""
-        meaning = self.config.meaning
+        schema = self.config.schema
         return self._paged(
-            self.config.people_base, meaning.people, list(attributes or attributes_of(meaning))
+            self.config.people_base, schema.people, list(attributes or attributes_of(schema))
         )
 
     def groups(self) -> Iterator[Entry]:
@@ -163,9 +168,9 @@ class Directory:
         if not self.config.group_base:
             return
         for entry in self._paged(
-            self.config.group_base, self.config.meaning.groups, [*MEMBERS, "cn"]
+            self.config.group_base, self.config.schema.groups, [*MEMBERS, "cn"]
         ):
-            yield self._whole(entry)
+            yield self._with_all_members(entry)
 
     def names_of_groups(self, typed: str, most: int = 20) -> list[str]:
         """Return the DNs of groups whose name contains `typed`."""
@@ -173,7 +178,7 @@ class Directory:
             return []
         name = f"*{ldap.filter.escape_filter_chars(typed)}*" if typed else "*"
         found = self._search(
-            self.config.group_base, f"(&{self.config.meaning.groups}(cn={name}))", ["cn"], most
+            self.config.group_base, f"(&{self.config.schema.groups}(cn={name}))", ["cn"], most
         )
         return sorted(entry.dn for entry in found)
 
@@ -182,7 +187,7 @@ class Directory:
         for number, url in enumerate(firsts):
             try:
                 return self._opened(url, len(firsts) - number)
-            except Trouble as trouble:
+            except DirectoryError as trouble:
                 if not trouble.is_away:
                     raise
         return self._opened(last, 0)
@@ -190,7 +195,7 @@ class Directory:
     def _opened(self, url: str, others: int) -> Any:
         """Connect within a share of the remaining time; `others` is the number of servers left."""
         self._url, left = url, max(0.05, self._until - clock.monotonic())
-        self._line = open_line(self.config, url, min(left / 2 if others else left, ANSWER))
+        self._line = open_connection(self.config, url, min(left / 2 if others else left, ANSWER))
         if self._line.until is not None:
             self._line.until = self._until
         # libldap closes it
@@ -201,7 +206,7 @@ class Directory:
         self._set_timeouts(made)
         return made
 
-    def _be_the_reader(self) -> None:
+    def _bind(self) -> None:
         if self.config.bind_dn:
             self._do(
                 "signing in with the bind DN",
@@ -222,12 +227,14 @@ class Directory:
 
     def _do(self, doing: str, act: Callable[[], T]) -> T:
         if clock.monotonic() > self._until:
-            raise Trouble(f"The directory didn't respond in time while {doing}.", is_away=True)
+            raise DirectoryError(
+                f"The directory didn't respond in time while {doing}.", is_away=True
+            )
         try:
             self._ldap.timeout = self._left  # limit for each response
             return act()
         except ldap.LDAPError as error:
-            raise explained(error, self.config, doing) from None
+            raise directory_error(error, self.config, doing) from None
 
     def _search(self, base: str, text: str, attributes: list[str], most: int) -> list[Entry]:
         """Return at most `most` entries; there may be more."""
@@ -293,7 +300,7 @@ class Directory:
         ]
         return [entry_of(dn, found) for dn, found in rows if dn], cookies[0] if cookies else ""
 
-    def _holding(self, members: Sequence[tuple[str, str]]) -> frozenset[str]:
+    def _groups_with_members(self, members: Sequence[tuple[str, str]]) -> frozenset[str]:
         """Return the keys of the groups that match one of these (attribute, value) pairs."""
         found: set[str] = set()
         for start in range(0, len(members), _WIDTH):
@@ -301,13 +308,14 @@ class Directory:
                 f"({name}={ldap.filter.escape_filter_chars(value)})"
                 for name, value in members[start : start + _WIDTH]
             )
-            text = f"(&{self.config.meaning.groups}(|{some}))"
+            text = f"(&{self.config.schema.groups}(|{some}))"
             found.update(
-                dn_key(entry.dn) for entry in self._all(self.config.group_base, text, ["1.1"])
+                normalized_dn(entry.dn)
+                for entry in self._all(self.config.group_base, text, ["1.1"])
             )
         return frozenset(found)
 
-    def _knows_chains(self) -> bool:
+    def _supports_chain_rule(self) -> bool:
         if self._is_active_directory is None:
             said = self._do(
                 "reading the server's capabilities",
@@ -316,7 +324,7 @@ class Directory:
             self._is_active_directory = _ACTIVE_DIRECTORY in said.get("supportedCapabilities", [])
         return self._is_active_directory
 
-    def _whole(self, entry: Entry) -> Entry:
+    def _with_all_members(self, entry: Entry) -> Entry:
         """Read the remaining members of a group.
 
         Active Directory returns 1,500 at a time, as member;range=0-1499.
@@ -328,12 +336,12 @@ class Directory:
                 values = list(attributes.pop(name))
                 attributes[plain] = [*attributes.get(plain, ()), *values]
                 if not numbers.endswith("*") and values:
-                    attributes |= self._next_piece(
+                    attributes |= self._next_range(
                         entry.dn, plain, int(numbers.partition("-")[2]) + 1
                     )
         return Entry(entry.dn, attributes)
 
-    def _next_piece(self, dn: str, name: str, start: int) -> dict[str, Sequence[bytes]]:
+    def _next_range(self, dn: str, name: str, start: int) -> dict[str, Sequence[bytes]]:
         rows = self._do(
             f"reading {dn}",
             lambda: self._ldap.search_ext_s(

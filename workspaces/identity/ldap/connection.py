@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from portal.core import clock
 from portal.core.addresses import is_open_internet
-from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
 
 _STARTTLS = bytes.fromhex("301d02010177188016") + b"1.3.6.1.4.1.1466.20037"
@@ -26,7 +26,7 @@ _SUCCESS = b"\x0a\x01\x00"  # resultCode 0 in the response
 _CHUNK = 1 << 16
 
 
-class Line:
+class DirectoryConnection:
     """A connection to the server in the URL: `end` is the socket that speaks unencrypted LDAP.
 
     `until` is the deadline, which may be moved; None without encryption, where no thread relays the
@@ -42,8 +42,8 @@ class Line:
         return (self.until or 0.0) - clock.monotonic()
 
 
-def open_line(config: Config, url: str, seconds: float) -> Line:
-    """Connect to the server, over TLS unless encryption is disabled. Raises Trouble."""
+def open_connection(config: Config, url: str, seconds: float) -> DirectoryConnection:
+    """Connect to the server, over TLS unless encryption is disabled. Raises DirectoryError."""
     parts, until = urlsplit(url), clock.monotonic() + seconds
     host, port = parts.hostname or "", parts.port or (636 if parts.scheme == "ldaps" else 389)
     server = _connected(config, host, port, seconds)
@@ -52,12 +52,12 @@ def open_line(config: Config, url: str, seconds: float) -> Line:
         if parts.scheme == "ldap":
             if config.plain:
                 server.settimeout(None)
-                return Line(server, None)
+                return DirectoryConnection(server, None)
             _start_tls(server)
-        return _carried(_encrypted(config, server, host), until)
+        return _relayed(_encrypted(config, server, host), until)
     except TimeoutError:
         server.close()
-        raise Trouble(
+        raise DirectoryError(
             f"{host} accepts connections on port {port} but doesn't respond. Is this an LDAP "
             "server?",
             is_away=True,
@@ -65,7 +65,7 @@ def open_line(config: Config, url: str, seconds: float) -> Line:
     except OSError as error:
         server.close()
         raise _explained(error, host, port) from None
-    except Trouble:
+    except DirectoryError:
         server.close()
         raise
 
@@ -78,12 +78,12 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
             )
         )
     except OSError:
-        raise Trouble(
+        raise DirectoryError(
             f"Host {host} can't be resolved. Check the name and the portal's DNS.",
             is_away=True,
         ) from None
     if not config.is_private and not all(is_open_internet(address) for address in found):
-        raise Trouble(
+        raise DirectoryError(
             f"{host} is on a private network. Ask a platform operator to connect this "
             "directory with the option Private address."
         )
@@ -98,11 +98,11 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
         except OSError as error:
             last = error
     if isinstance(last, TimeoutError):
-        raise Trouble(
+        raise DirectoryError(
             f"{host} doesn't respond on port {port}. Check the address and the firewall.",
             is_away=True,
         )
-    raise Trouble(
+    raise DirectoryError(
         f"Connection to {host} port {port} failed "
         f"({last.strerror or last if last else 'no address'}).",
         is_away=True,
@@ -116,9 +116,9 @@ def _start_tls(server: socket.socket) -> None:
     if not answer:
         raise ConnectionResetError("closed")
     if len(answer) > 2 and answer[1] < 128 and len(answer) > answer[1] + 2:
-        raise Trouble("The server sent data before encryption started. Use ldaps://.")
+        raise DirectoryError("The server sent data before encryption started. Use ldaps://.")
     if _SUCCESS not in answer:
-        raise Trouble(
+        raise DirectoryError(
             "The directory doesn't support StartTLS. Configure a certificate there, or use "
             "ldaps://."
         )
@@ -128,15 +128,15 @@ def _encrypted(config: Config, server: socket.socket, host: str) -> ssl.SSLSocke
     try:
         return _context(config.ca).wrap_socket(server, server_hostname=host)
     except ssl.SSLCertVerificationError as error:
-        raise _of_certificate(error, host) from None
+        raise _certificate_error(error, host) from None
     except ssl.SSLEOFError:
-        raise Trouble(
+        raise DirectoryError(
             f"{host} closed the connection during the TLS handshake. Check the port and the "
             "scheme.",
             is_away=True,
         ) from None
     except ssl.SSLError as error:
-        raise Trouble(
+        raise DirectoryError(
             f"TLS failed: {error.reason or error}. Check the port and the scheme."
         ) from None
 
@@ -149,23 +149,23 @@ def _context(ca: str) -> ssl.SSLContext:
         try:
             context.load_verify_locations(cadata=ca)
         except (ssl.SSLError, ValueError):
-            raise Trouble(
+            raise DirectoryError(
                 "The CA certificate can't be read. Paste all of it, from -----BEGIN "
                 "CERTIFICATE----- to the end."
             ) from None
     return context
 
 
-def _carried(server: ssl.SSLSocket, until: float) -> Line:
+def _relayed(server: ssl.SSLSocket, until: float) -> DirectoryConnection:
     ours, theirs = socket.socketpair()
-    line = Line(theirs, until)
+    line = DirectoryConnection(theirs, until)
     threading.Thread(
-        target=_carry, args=(server, ours, line), name="directory-line", daemon=True
+        target=_relay, args=(server, ours, line), name="directory-line", daemon=True
     ).start()
     return line
 
 
-def _carry(server: ssl.SSLSocket, ours: socket.socket, line: Line) -> None:
+def _relay(server: ssl.SSLSocket, ours: socket.socket, line: DirectoryConnection) -> None:
     """Relay bytes until one side closes or the deadline passes, then close both."""
     with server, ours, contextlib.suppress(OSError):
         server.setblocking(False)
@@ -174,13 +174,13 @@ def _carry(server: ssl.SSLSocket, ours: socket.socket, line: Line) -> None:
         poll.register(ours, select.POLLIN)
         while (left := line.left) > 0:
             ready = {fd for fd, _ in poll.poll(left * 1000)}
-            if server.fileno() in ready and not _down(server, ours, left):
+            if server.fileno() in ready and not _from_server(server, ours, left):
                 return
-            if ours.fileno() in ready and not _up(server, ours, left):
+            if ours.fileno() in ready and not _to_server(server, ours, left):
                 return
 
 
-def _down(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
+def _from_server(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
     """Relay all data available from the server; return False at the end of the stream."""
     ours.settimeout(left)
     while True:
@@ -193,7 +193,7 @@ def _down(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
         ours.sendall(data)
 
 
-def _up(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
+def _to_server(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
     data = memoryview(ours.recv(_CHUNK))
     if not data:
         return False
@@ -207,24 +207,24 @@ def _up(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
     return True
 
 
-def _explained(error: OSError, host: str, port: int) -> Trouble:
-    return Trouble(
+def _explained(error: OSError, host: str, port: int) -> DirectoryError:
+    return DirectoryError(
         f"{host} closed the connection on port {port} ({error.strerror or error}). Check the "
         "port and the scheme.",
         is_away=True,
     )
 
 
-def _of_certificate(error: ssl.SSLCertVerificationError, host: str) -> Trouble:
+def _certificate_error(error: ssl.SSLCertVerificationError, host: str) -> DirectoryError:
     said = error.verify_message or str(error)
     if "ostname mismatch" in said or "IP address mismatch" in said:
-        return Trouble(
+        return DirectoryError(
             f"The certificate isn't valid for {host}. Use the host name in the certificate."
         )
     if "expired" in said or "not yet valid" in said:
-        return Trouble(
+        return DirectoryError(
             f"The certificate isn't valid at this time ({said}). Renew it on the server."
         )
-    return Trouble(
+    return DirectoryError(
         f"The certificate isn't trusted ({said}). Paste the certificate of the CA that signed it."
     )

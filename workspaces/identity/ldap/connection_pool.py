@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from portal.core import clock
 from workspaces.identity.ldap.client import Directory
-from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
 
 # Seconds a connection may stay idle, and its maximum age: addresses and certificates are only
@@ -24,22 +24,22 @@ MOST = 16  # for all directories together
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _PooledConnection:
     directory: Directory
     began: float
     since: float
 
 
-_resting: list[_Kept] = []
+_idle: list[_PooledConnection] = []
 _lock = threading.Lock()
-os.register_at_fork(after_in_child=_resting.clear)  # the relay threads stay with the parent
+os.register_at_fork(after_in_child=_idle.clear)  # the relay threads stay with the parent
 
 
 @contextmanager
-def conversation(config: Config, seconds: float) -> Iterator[Directory]:
+def pooled_connection(config: Config, seconds: float) -> Iterator[Directory]:
     """Borrow a connection with exactly this config; it returns to the pool unless an error occurs.
 
-    Raises Trouble.
+    Raises DirectoryError.
     """
     until = clock.monotonic() + seconds
     directory, began = _kept(config, until) or (
@@ -54,17 +54,17 @@ def conversation(config: Config, seconds: float) -> Iterator[Directory]:
     _keep(directory, began)
 
 
-def end_all() -> None:
+def close_all() -> None:
     """Close all pooled connections; for tests."""
     with _lock:
-        while _resting:
-            _resting.pop().directory.close()
+        while _idle:
+            _idle.pop().directory.close()
 
 
 def _kept(config: Config, until: float) -> tuple[Directory, float] | None:
     """Resume a pooled connection, or return None.
 
-    If one is closed, the others are likely closed too, and none is tried. Raises Trouble if the
+    If one is closed, the others are likely closed too, and none is tried. Raises DirectoryError if the
     bind password is wrong, as a retry would count as a second failure. A server may refuse a second
     bind on one connection, so after any other error a new connection is tried.
     """
@@ -72,9 +72,9 @@ def _kept(config: Config, until: float) -> tuple[Directory, float] | None:
     if not kept:
         return None
     try:
-        kept[0].directory.go_on(max(0.1, until - clock.monotonic()))
+        kept[0].directory.resume(max(0.1, until - clock.monotonic()))
         return kept[0].directory, kept[0].began
-    except Trouble as trouble:
+    except DirectoryError as trouble:
         for one in [*kept, *_taken(config, MOST)]:
             one.directory.close()
         if trouble.is_counted:
@@ -82,13 +82,13 @@ def _kept(config: Config, until: float) -> tuple[Directory, float] | None:
         return None
 
 
-def _taken(config: Config, most: int) -> list[_Kept]:
+def _taken(config: Config, most: int) -> list[_PooledConnection]:
     """Take up to `most` connections from the pool, the most recent first."""
     with _lock:
         _drop_old()
-        found = [one for one in reversed(_resting) if one.directory.config == config][:most]
+        found = [one for one in reversed(_idle) if one.directory.config == config][:most]
         for one in found:
-            _resting.remove(one)
+            _idle.remove(one)
         return found
 
 
@@ -96,15 +96,15 @@ def _keep(directory: Directory, began: float) -> None:
     now = clock.monotonic()
     with _lock:
         _drop_old()
-        if len(_resting) < MOST and now - began < OLDEST and directory.rest(IDLE):
-            _resting.append(_Kept(directory, began, now))
+        if len(_idle) < MOST and now - began < OLDEST and directory.rest(IDLE):
+            _idle.append(_PooledConnection(directory, began, now))
             return
     directory.close()
 
 
 def _drop_old() -> None:
     now = clock.monotonic()
-    old = [one for one in _resting if now - one.since >= IDLE or now - one.began >= OLDEST]
+    old = [one for one in _idle if now - one.since >= IDLE or now - one.began >= OLDEST]
     for one in old:
-        _resting.remove(one)
+        _idle.remove(one)
         one.directory.close()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from workspaces.identity.ldap.settings import Meaning, dn_key
+from workspaces.identity.ldap.settings import DirectorySchema, normalized_dn
 from workspaces.identity.provisioning import Person
 
 MEMBERS = ("member", "uniqueMember", "memberUid")
@@ -36,10 +36,10 @@ def entry_of(dn: str, attributes: Mapping[str, Sequence[bytes]]) -> Entry:
     return Entry(dn, {name.lower(): values for name, values in attributes.items()})
 
 
-def attributes_of(meaning: Meaning) -> list[str]:
+def attributes_of(schema: DirectorySchema) -> list[str]:
     """Return the attributes to request for a person."""
     return sorted(
-        {*meaning.logins, *meaning.emails, *meaning.names, meaning.subject, "userAccountControl"}
+        {*schema.logins, *schema.emails, *schema.names, schema.subject, "userAccountControl"}
     )
 
 
@@ -49,17 +49,17 @@ def is_disabled(entry: Entry) -> bool:
     return said.isdigit() and bool(int(said) & _DISABLED)
 
 
-def person_of(entry: Entry, meaning: Meaning, groups: Iterable[str] = ()) -> Person | None:
+def person_of(entry: Entry, schema: DirectorySchema, groups: Iterable[str] = ()) -> Person | None:
     """Return the person in an entry, or None without a value for the subject attribute."""
-    subject = entry.first(meaning.subject)
+    subject = entry.first(schema.subject)
     if not subject:
         return None
-    email = entry.first(*meaning.emails).strip().lower()
+    email = entry.first(*schema.emails).strip().lower()
     return Person(
         subject[:400],
         email if "@" in email and len(email) <= 254 else "",
-        entry.first(*meaning.names)[:150],
-        entry.first(*meaning.logins)[:254],
+        entry.first(*schema.names)[:150],
+        entry.first(*schema.logins)[:254],
         frozenset(groups),
     )
 
@@ -72,19 +72,19 @@ class Groups:
         # DN key of a member, or "uid:…" → groups
         self._parents: dict[str, set[str]] = defaultdict(set)
         for entry in entries:
-            key = dn_key(entry.dn)
+            key = normalized_dn(entry.dn)
             self.names[key] = entry.dn
             for name in MEMBERS:
                 for value in entry.attributes.get(name.lower(), ()):
                     text = _text(name, value)
                     self._parents[
-                        f"uid:{text.lower()}" if name == "memberUid" else dn_key(text)
+                        f"uid:{text.lower()}" if name == "memberUid" else normalized_dn(text)
                     ].add(key)
         self._is_nested, self._above = is_nested, dict[str, frozenset[str]]()
 
     def of(self, entry: Entry, login: str = "") -> frozenset[str]:
         """Return the keys of all groups that contain an entry."""
-        direct = self._parents.get(dn_key(entry.dn), set()) | (
+        direct = self._parents.get(normalized_dn(entry.dn), set()) | (
             self._parents.get(f"uid:{login.lower()}", set()) if login else set()
         )
         if not self._is_nested:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from workspaces.identity.ldap.settings import Config
-from workspaces.identity.provider_types import Away
+from workspaces.identity.provider_types import ProviderUnavailable
 
 
-class Trouble(Away):
+class DirectoryError(ProviderUnavailable):
     """A directory cannot be queried.
 
     `is_away`: it may work later; otherwise the configuration must change. `is_counted`: the server
@@ -20,7 +20,7 @@ class Trouble(Away):
         self.is_away, self.is_counted = is_away, is_counted
 
 
-def explained(error: Any, config: Config, doing: str) -> Trouble:
+def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
     """Translate a python-ldap error that occurred while `doing`, such as "searching below …"."""
     import ldap
 
@@ -29,19 +29,21 @@ def explained(error: Any, config: Config, doing: str) -> Trouble:
     if isinstance(
         error, (ldap.SERVER_DOWN, ldap.CONNECT_ERROR, ldap.TIMEOUT, ldap.BUSY, ldap.UNAVAILABLE)
     ):
-        return Trouble(f"The directory isn't responding while {doing}: {text}.", is_away=True)
+        return DirectoryError(
+            f"The directory isn't responding while {doing}: {text}.", is_away=True
+        )
     if isinstance(error, ldap.INVALID_CREDENTIALS):
-        return Trouble(
+        return DirectoryError(
             f"The directory rejected the bind DN {config.bind_dn}: the password is wrong or "
             "the DN doesn't exist. Enter the bind password again.",
             is_counted=True,
         )
     if isinstance(error, ldap.NO_SUCH_OBJECT):
-        return Trouble(
+        return DirectoryError(
             f"Nothing was found while {doing}: the DN doesn't exist, or the bind DN can't read it."
         )
     if isinstance(error, ldap.INVALID_DN_SYNTAX):
-        return Trouble(f"Invalid DN while {doing}: {text}.")
+        return DirectoryError(f"Invalid DN while {doing}: {text}.")
     if isinstance(
         error,
         (
@@ -51,19 +53,19 @@ def explained(error: Any, config: Config, doing: str) -> Trouble:
             ldap.CONFIDENTIALITY_REQUIRED,
         ),
     ):
-        return Trouble(
+        return DirectoryError(
             f"Permission denied while {doing}: {text}. Use a bind DN that is allowed to search."
         )
     if isinstance(
         error, (ldap.SIZELIMIT_EXCEEDED, ldap.ADMINLIMIT_EXCEEDED, ldap.TIMELIMIT_EXCEEDED)
     ):
-        return Trouble(
+        return DirectoryError(
             f"The directory truncated its response while {doing}: {text}. Raise the limit for "
             "the bind DN; partial results aren't used."
         )
     if isinstance(error, ldap.FILTER_ERROR):
-        return Trouble("A filter is invalid. Check the filters under More.")
-    return Trouble(
+        return DirectoryError("A filter is invalid. Check the filters under More.")
+    return DirectoryError(
         f"{type(error).__name__} while {doing}: {text}.",
         is_away=isinstance(error, ldap.OPERATIONS_ERROR),
     )

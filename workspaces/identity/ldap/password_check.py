@@ -11,7 +11,7 @@ from typing import Any
 from portal.core import clock
 from workspaces.identity import request_limits
 from workspaces.identity.ldap.entries import is_disabled, person_of
-from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
 from workspaces.identity.provisioning import Person
 
@@ -30,10 +30,10 @@ class Answer:
 
     slug: str
     person: Person | None = None
-    trouble: Trouble | None = None
+    trouble: DirectoryError | None = None
 
 
-def ask(
+def query_directories(
     directories: Sequence[tuple[str, Config]], login: str, password: str, seconds: float = SECONDS
 ) -> list[Answer]:
     """Query the directories until one knows the person, all have answered, or time is up.
@@ -47,7 +47,7 @@ def ask(
     # A pool per sign-in, so that directories of other organizations cannot block it.
     pool = ThreadPoolExecutor(AT_ONCE, "directory")
     asked: dict[Future[Answer], str] = {
-        pool.submit(_one, slug, config, login, password, until): slug
+        pool.submit(_query, slug, config, login, password, until): slug
         for slug, config in directories
     }
     waiting, answers = set(asked), dict[str, Answer]()
@@ -58,26 +58,28 @@ def ask(
         answers |= {asked[future]: future.result() for future in done}
         if any(answer.person for answer in answers.values()):
             break
-    late = Trouble(f"The directory didn't respond within {seconds:g} s.", is_away=True)
+    late = DirectoryError(f"The directory didn't respond within {seconds:g} s.", is_away=True)
     pool.shutdown(wait=False, cancel_futures=True)
     for future in waiting:
         answers.setdefault(asked[future], Answer(asked[future], trouble=late))
     return [answers[slug] for slug, _ in directories]
 
 
-def _one(slug: str, config: Config, login: str, password: str, until: float) -> Answer:
+def _query(slug: str, config: Config, login: str, password: str, until: float) -> Answer:
     try:
         seconds = until - clock.monotonic()
         with request_limits.question(slug, seconds):
             return Answer(slug, _person(config, login, password, seconds))
-    except Trouble as trouble:
+    except DirectoryError as trouble:
         log.warning("directory %s: %s", slug, trouble.message)
         return Answer(slug, trouble=trouble)
     except Exception as error:  # an error in a thread must not look like a wrong password
         log.exception("directory %s", slug)
         return Answer(
             slug,
-            trouble=Trouble(f"{type(error).__name__} while querying the directory.", is_away=True),
+            trouble=DirectoryError(
+                f"{type(error).__name__} while querying the directory.", is_away=True
+            ),
         )
 
 
@@ -86,15 +88,15 @@ def _person(config: Config, login: str, password: str, seconds: float) -> Person
 
     The password is checked last, as that binds the connection as that person.
     """
-    from workspaces.identity.ldap.connection_pool import conversation
+    from workspaces.identity.ldap.connection_pool import pooled_connection
 
-    meaning = config.meaning
-    with conversation(config, max(0.1, seconds)) as directory:
+    schema = config.schema
+    with pooled_connection(config, max(0.1, seconds)) as directory:
         entry = directory.find(login)
         if entry is None or is_disabled(entry):
             return None
-        person: Any = person_of(entry, meaning)
+        person: Any = person_of(entry, schema)
         if person is None:
-            raise Trouble(f"{entry.dn} has no {meaning.subject} that the bind DN can read.")
+            raise DirectoryError(f"{entry.dn} has no {schema.subject} that the bind DN can read.")
         groups = directory.groups_of(entry, person.login)
         return replace(person, groups=groups) if directory.is_password(entry, password) else None

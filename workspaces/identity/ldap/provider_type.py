@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from workspaces.identity.ldap.settings import Config, dn_key
+from workspaces.identity.ldap.settings import Config, normalized_dn
 from workspaces.identity.provider_types import FIND_SECONDS, MISSING, Found, Kind, Listing
 
 
 def _test(config: Config) -> Found:
-    from workspaces.identity.ldap.testing import look_around
+    from workspaces.identity.ldap.testing import check_settings
 
-    return look_around(config)
+    return check_settings(config)
 
 
 def _listing(config: Config, progress: Callable[[int], None]) -> Listing:
@@ -41,5 +41,5 @@ LDAP = Kind(
     _missing,
     _listing,
     _find_groups,
-    dn_key,
+    normalized_dn,
 )

@@ -14,7 +14,7 @@ _ATTRIBUTE = re.compile(r"[A-Za-z][A-Za-z0-9;-]{0,99}")
 
 
 @dataclass(frozen=True)
-class Meaning:
+class DirectorySchema:
     """The filters and attributes of one kind of directory."""
 
     people: str
@@ -26,7 +26,7 @@ class Meaning:
 
 
 PRESETS = {
-    "OpenLDAP": Meaning(
+    "OpenLDAP": DirectorySchema(
         "(objectClass=person)",
         "(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames)(objectClass=posixGroup))",
         ("uid", "mail"),
@@ -34,7 +34,7 @@ PRESETS = {
         ("displayName", "cn"),
         "entryUUID",
     ),
-    "Active Directory": Meaning(
+    "Active Directory": DirectorySchema(
         "(&(objectCategory=person)(objectClass=user))",
         "(objectClass=group)",
         ("sAMAccountName", "userPrincipalName", "mail"),
@@ -151,10 +151,10 @@ class Config:
         return self.url.split()
 
     @property
-    def meaning(self) -> Meaning:
+    def schema(self) -> DirectorySchema:
         """Return the preset with the overrides of this config."""
         usual = PRESETS[self.preset]
-        return Meaning(
+        return DirectorySchema(
             self.people_filter or usual.people,
             self.group_filter or usual.groups,
             self.login_attributes or usual.logins,
@@ -164,7 +164,7 @@ class Config:
         )
 
 
-def dn_key(dn: str) -> str:
+def normalized_dn(dn: str) -> str:
     """Return the normalized form of a DN, in which rules and groups are compared."""
     return re.sub(r"\s*(?<!\\)([,=+])\s*", r"\1", dn.strip().lower())
 

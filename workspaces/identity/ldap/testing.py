@@ -7,41 +7,41 @@ from itertools import islice
 from portal.core import clock
 from workspaces.identity.ldap.client import Directory
 from workspaces.identity.ldap.entries import Groups, entry_of, is_disabled, person_of
-from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
 from workspaces.identity.provider_types import Found
 
 SECONDS = 10.0
 
 
-def look_around(config: Config) -> Found:
+def check_settings(config: Config) -> Found:
     """Follow all steps of a sync, and count people and groups."""
     start = clock.monotonic()
     try:
         with Directory(config, SECONDS) as directory:
             return _counted(directory, config, start)
-    except Trouble as trouble:
+    except DirectoryError as trouble:
         return Found(False, trouble.message)
 
 
 def _counted(directory: Directory, config: Config, start: float) -> Found:
-    meaning = config.meaning
+    schema = config.schema
     people = directory.people()
     some = list(islice(people, 50))
     living = [entry for entry in some if not is_disabled(entry)]
-    known = [(entry, person) for entry in living if (person := person_of(entry, meaning))]
+    known = [(entry, person) for entry in living if (person := person_of(entry, schema))]
     count = len(some) + sum(1 for _ in people)
     if not count:
         return Found(
             False,
             f"Connected by {directory.encryption}, but found no people below "
-            f"{config.people_base} with {meaning.people}. Check the search base, the filter, "
+            f"{config.people_base} with {schema.people}. Check the search base, the filter, "
             "and the permissions of the bind DN.",
         )
     if not known:
         return Found(
             False,
-            f"Found {count:,} people, but their entries have no {meaning.subject} that the "
+            f"Found {count:,} people, but their entries have no {schema.subject} that the "
             "bind DN can read. Choose another attribute that never changes, under More.",
         )
     groups = Groups(
@@ -54,7 +54,7 @@ def _counted(directory: Directory, config: Config, start: float) -> Found:
         ""
         if person.email
         else (
-            f" {entry.dn} has no {' or '.join(meaning.emails)}: people without an e-mail address "
+            f" {entry.dn} has no {' or '.join(schema.emails)}: people without an e-mail address "
             "don't get an account."
         )
     )

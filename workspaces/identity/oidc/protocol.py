@@ -197,7 +197,7 @@ def decoded(
         )
     except jwt.PyJWTError as error:
         raise OAuth2Error(
-            _WORDS.get(type(error).__name__, "its ID token can't be verified")
+            _EXPLANATIONS.get(type(error).__name__, "its ID token can't be verified")
         ) from error
     if claims.get("azp", audience) != audience or (
         isinstance(claims["aud"], list) and len(claims["aud"]) > 1 and "azp" not in claims
@@ -227,7 +227,7 @@ def _refuse(why: str) -> NoReturn:
     raise OAuth2Error(why)
 
 
-_WORDS = {
+_EXPLANATIONS = {
     "InvalidSignatureError": "the signature of its ID token is invalid",
     "ExpiredSignatureError": "its ID token has expired; if this happens again, one of the two clocks is wrong",
     "ImmatureSignatureError": "its ID token isn't valid yet; one of the two clocks is wrong",

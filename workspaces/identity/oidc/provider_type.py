@@ -7,9 +7,9 @@ from workspaces.identity.provider_types import Found, Kind
 
 
 def _test(config: Config) -> Found:
-    from workspaces.identity.oidc.testing import look_around
+    from workspaces.identity.oidc.testing import check_settings
 
-    return look_around(config)
+    return check_settings(config)
 
 
 OIDC = Kind(

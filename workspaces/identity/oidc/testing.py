@@ -8,15 +8,15 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from requests import RequestException
 
 from workspaces.identity.error_messages import why_of
-from workspaces.identity.http_client import reaching
+from workspaces.identity.http_client import provider_requests
 from workspaces.identity.oidc.protocol import ALGORITHMS, discover, fetched
 from workspaces.identity.oidc.settings import Config
 from workspaces.identity.provider_types import Found
 
 
-def look_around(config: Config) -> Found:
+def check_settings(config: Config) -> Found:
     """Fetch the discovery document and the keys."""
-    with reaching(config):
+    with provider_requests(config):
         try:
             described = discover(config.issuer)
             keys = [

@@ -67,7 +67,7 @@ def take_back(*, user: User, client_id: str) -> None:
     )
 
 
-def while_agreed(response: HttpResponse) -> HttpResponse:
+def discard_without_consent(response: HttpResponse) -> HttpResponse:
     """Discard new tokens if the consent was withdrawn while their code or refresh was pending.
 
     Runs under a lock on the consent, in the request's transaction.

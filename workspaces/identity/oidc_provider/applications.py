@@ -75,7 +75,7 @@ def create_application(
     row.data = {"needs_pkce": needs_pkce}
     row.set_secret(secret)
     row.save(force_insert=True)
-    _tell("created", row, actor, after=_stands(row))
+    _record("created", row, actor, after=_snapshot(row))
     return NewApplication(row, secret)
 
 
@@ -91,16 +91,16 @@ def change_application(
     """Change the given fields of an application. Raises NotPermitted, InvalidInput, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
     row = _row(client_id)
-    before = _stands(row)
+    before = _snapshot(row)
     row.name = row.name if name is None else clean_name(name)
     if addresses is not None:
         row.set_redirect_uris(_addresses(addresses))
     if needs_pkce is not None:
         row.data = {**(row.data or {}), "needs_pkce": needs_pkce}
     row.save(update_fields=["name", "redirect_uris", "data"])
-    after = _stands(row)
+    after = _snapshot(row)
     if before != after:
-        _tell("changed", row, actor, before=before, after=after)
+        _record("changed", row, actor, before=before, after=after)
     return row
 
 
@@ -111,7 +111,7 @@ def renew_secret(*, actor: Actor, client_id: str) -> NewApplication:
     row, secret = _row(client_id), new_secret().replace("mst_", "mca_")
     row.set_secret(secret)
     row.save(update_fields=["secret"])
-    _tell("secret_renewed", row, actor)
+    _record("secret_renewed", row, actor)
     return NewApplication(row, secret)
 
 
@@ -120,7 +120,7 @@ def remove_application(*, actor: Actor, client_id: str) -> None:
     """Remove an application with its tokens and consents. Raises NotPermitted, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
     row = _row(client_id)
-    _tell("removed", row, actor, before=_stands(row))
+    _record("removed", row, actor, before=_snapshot(row))
     Token.objects.filter(client=row).delete()
     row.delete()
 
@@ -145,7 +145,7 @@ def _row(client_id: str) -> Client:
     return found  # type: ignore[no-any-return]
 
 
-def _stands(row: Client) -> dict[str, Any]:
+def _snapshot(row: Client) -> dict[str, Any]:
     return {"name": row.name, "addresses": row.get_redirect_uris(), "needs_pkce": _needs_pkce(row)}
 
 
@@ -188,7 +188,7 @@ def _check(address: str) -> None:
         )
 
 
-def _tell(verb: str, row: Client, actor: Actor, **data: Any) -> None:
+def _record(verb: str, row: Client, actor: Actor, **data: Any) -> None:
     record(
         Fact(
             f"application.{verb}",

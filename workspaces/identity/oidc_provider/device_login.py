@@ -24,7 +24,7 @@ from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 from portal.core.errors import NotFound, PortalError
 from workspaces.access.actors import Actor, actor_of, confined
 from workspaces.credentials.tokens import NewToken, create_token
-from workspaces.identity.oidc_provider.agreements import while_agreed
+from workspaces.identity.oidc_provider.agreements import discard_without_consent
 from workspaces.identity.oidc_provider.refresh_tokens import refreshed
 from workspaces.identity.rate_limit_cache import durable
 from workspaces.models import Organization, User
@@ -65,8 +65,8 @@ class Token(views.TokenView):
 
         grant = request.POST.get("grant_type")
         if grant == "refresh_token":
-            return while_agreed(refreshed(request, answer))
-        return while_agreed(answer()) if grant == "authorization_code" else answer()
+            return discard_without_consent(refreshed(request, answer))
+        return discard_without_consent(answer()) if grant == "authorization_code" else answer()
 
     def _post_device_token(self, request: HttpRequest) -> HttpResponse:
         if request.POST.get("client_id") != CLIENT:

@@ -34,14 +34,18 @@ class Authorization(views.AuthorizationView):
             or request.GET.get("redirect_uri") not in client.get_redirect_uris()
         ):
             return render(request, "workspaces/issuer/unknown.html", {"client": client}, status=400)
-        if proof_needed(client) and not (
+        if requires_pkce(client) and not (
             request.GET.get("code_challenge") and request.GET.get("code_challenge_method") == "S256"
         ):
-            return self._there_with(
+            return self._redirect_with_error(
                 "invalid_request", "This application must use PKCE (code_challenge_method S256)."
             )
-        if self._is_silent() and request.user.is_authenticated and not self._may_be_silent(client):
-            return self._there_with("consent_required")
+        if (
+            self._is_prompt_none()
+            and request.user.is_authenticated
+            and not self._may_skip_consent(client)
+        ):
+            return self._redirect_with_error("consent_required")
         return super().get(request, *args, **kwargs)  # type: ignore[no-any-return]
 
     def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
@@ -68,12 +72,12 @@ class Authorization(views.AuthorizationView):
         asked = [
             (scope, views.get_adapter().scope_display.get(scope, scope)) for scope in self._scopes
         ]
-        return super().get_context_data(**kwargs) | {"asked": asked, "there": self._there}
+        return super().get_context_data(**kwargs) | {"asked": asked, "there": self._client_origin}
 
-    def _is_silent(self) -> bool:
+    def _is_prompt_none(self) -> bool:
         return any("none" in prompt.split() for prompt in self.request.GET.getlist("prompt"))
 
-    def _may_be_silent(self, client: Client) -> bool:
+    def _may_skip_consent(self, client: Client) -> bool:
         """Return whether prompt=none may succeed: only a consent for this application counts.
 
         allauth would accept a token of any application.
@@ -83,7 +87,7 @@ class Authorization(views.AuthorizationView):
         }
         return client.skip_consent or self._agreed_to(client.pk, asked)
 
-    def _there_with(self, error: str, words: str = "") -> HttpResponse:
+    def _redirect_with_error(self, error: str, words: str = "") -> HttpResponse:
         """Redirect to the application, at the registered address."""
         answer = HttpResponse(status=302)
         state = {"state": self.request.GET["state"]} if "state" in self.request.GET else {}
@@ -94,7 +98,7 @@ class Authorization(views.AuthorizationView):
         return answer
 
     @property
-    def _there(self) -> str:
+    def _client_origin(self) -> str:
         return origin_of(str(self._request_info.get("redirect_uri", "")))
 
     def _has_agreed(self) -> bool:
@@ -107,7 +111,7 @@ class Authorization(views.AuthorizationView):
         return row is not None and scopes <= set(row.scopes)
 
 
-def proof_needed(client: Client) -> bool:
+def requires_pkce(client: Client) -> bool:
     """Return whether codes require PKCE, which an operator may have waived for this application."""
     return bool((client.data or {}).get("needs_pkce"))
 

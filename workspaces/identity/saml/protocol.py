@@ -94,7 +94,12 @@ def auth_of(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Aut
     try:
         return OneLogin_Saml2_Auth(
             request,
-            {"strict": True, "sp": _us(slug), "idp": described(config), "security": _SECURITY},
+            {
+                "strict": True,
+                "sp": _service_provider(slug),
+                "idp": described(config),
+                "security": _SECURITY,
+            },
         )
     except OneLogin_Saml2_Error as error:
         raise OAuth2Error("its metadata lacks data that sign-in requires") from error
@@ -103,7 +108,8 @@ def auth_of(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Aut
 def our_metadata(slug: str) -> bytes:
     """Return our metadata as a service provider."""
     made = OneLogin_Saml2_Settings(
-        {"strict": True, "sp": _us(slug), "security": _SECURITY}, sp_validation_only=True
+        {"strict": True, "sp": _service_provider(slug), "security": _SECURITY},
+        sp_validation_only=True,
     ).get_sp_metadata()
     return made if isinstance(made, bytes) else made.encode()
 
@@ -143,19 +149,19 @@ def accepted(slug: str, config: Config, response: str) -> tuple[OneLogin_Saml2_A
     try:
         auth.process_response()
         if auth.get_errors() or not auth.is_authenticated():
-            _refuse(_words(str(auth.get_last_error_reason() or "")))
-        return auth, _closed(auth, slug)
+            _refuse(_explain(str(auth.get_last_error_reason() or "")))
+        return auth, _check_assertion(auth, slug)
     except OAuth2Error:
         raise
     except (OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError) as error:
-        raise OAuth2Error(_words(str(error))) from error
+        raise OAuth2Error(_explain(str(error))) from error
     except Exception as error:  # two XML libraries may raise anything for a hostile document
         raise OAuth2Error("its answer violates the protocol") from error
 
 
-def _closed(auth: OneLogin_Saml2_Auth, slug: str) -> str:
+def _check_assertion(auth: OneLogin_Saml2_Auth, slug: str) -> str:
     """Check, in the signed part, what python3-saml accepts when it is missing."""
-    us, document = _us(slug), auth.get_last_response_xml()
+    us, document = _service_provider(slug), auth.get_last_response_xml()
     found = _Signed(document)
     if us["entityId"] not in found.audiences:
         _refuse("its assertion was issued to another service")
@@ -196,7 +202,7 @@ class _Signed:
         return [dict(node.attrib) for node in self._nodes(bearer)]
 
 
-def _us(slug: str) -> dict[str, Any]:
+def _service_provider(slug: str) -> dict[str, Any]:
     def address(name: str) -> str:
         return settings.MUSTER_BASE_URL + reverse(name, kwargs={"slug": slug})
 
@@ -224,9 +230,9 @@ def _fetched(url: str, anew: bool) -> str:
     return str(known)
 
 
-def _words(reason: str) -> str:
+def _explain(reason: str) -> str:
     return next(
-        (words for part, words in _WORDS.items() if part in reason),
+        (words for part, words in _EXPLANATIONS.items() if part in reason),
         "its answer violates the protocol",
     )
 
@@ -235,7 +241,7 @@ def _refuse(why: str) -> NoReturn:
     raise OAuth2Error(why)
 
 
-_WORDS = {
+_EXPLANATIONS = {
     "is not signed": "its assertion isn't signed",
     "No Signature": "its answer isn't signed",
     "Signature validation failed": "the signature of its answer is invalid",

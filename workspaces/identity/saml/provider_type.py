@@ -9,9 +9,9 @@ from workspaces.identity.saml.settings import Config
 
 
 def _test(config: Config) -> Found:
-    from workspaces.identity.saml.testing import look_around
+    from workspaces.identity.saml.testing import check_settings
 
-    return look_around(config)
+    return check_settings(config)
 
 
 def _missing() -> str:

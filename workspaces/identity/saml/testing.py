@@ -6,15 +6,15 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from requests import RequestException
 
 from workspaces.identity.error_messages import why_of
-from workspaces.identity.http_client import reaching
+from workspaces.identity.http_client import provider_requests
 from workspaces.identity.provider_types import Found
 from workspaces.identity.saml.protocol import described
 from workspaces.identity.saml.settings import Config
 
 
-def look_around(config: Config) -> Found:
+def check_settings(config: Config) -> Found:
     """Fetch the metadata again and describe it."""
-    with reaching(config):
+    with provider_requests(config):
         try:
             found = described(config, anew=True)
         except (OAuth2Error, RequestException) as error:

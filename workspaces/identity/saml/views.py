@@ -74,7 +74,7 @@ def finish(request: HttpRequest, row: Provider) -> HttpResponse:
     if state is None:
         return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
     provider = SamlProvider(request, app=saml_app(row.slug, row.name, config))
-    login = provider.sociallogin_from_response(request, _Said(auth))
+    login = provider.sociallogin_from_response(request, _SamlAnswer(auth))
     login.state = state
     return complete_social_login(request, login)  # type: ignore[no-any-return]
 
@@ -90,7 +90,7 @@ def metadata(request: HttpRequest, slug: str) -> HttpResponse:
     return HttpResponse(our_metadata(slug), content_type="application/samlmetadata+xml")
 
 
-class _Said:
+class _SamlAnswer:
     """The parts of a response that allauth reads, in the form of `SocialAccount.extra_data`."""
 
     def __init__(self, auth: Any):

@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from portal.core import clock
 from workspaces.identity.claims import checked_email
 from workspaces.identity.provisioning import Person
-from workspaces.identity.provisioning_services import tell_people
+from workspaces.identity.provisioning_services import update_people
 from workspaces.identity.scim.schemas import ScimError, cleaned
 from workspaces.models import Identity, Provider, ScimRecord
 
@@ -28,7 +28,7 @@ def records(provider: Provider, kind: str) -> Any:
     return ScimRecord.objects.filter(provider=provider, kind=kind, gone_at=None)
 
 
-def alone(provider: Provider) -> None:
+def lock_provider(provider: Provider) -> None:
     """Lock the provider until the transaction ends, so that its writes run one after the other.
 
     Call it before reading, because writes depend on each other's rows.
@@ -52,12 +52,12 @@ def record_of(provider: Provider, kind: str, record_id: UUID) -> ScimRecord:
 def create(provider: Provider, kind: str, given: Any) -> ScimRecord:
     """Create a record. Raises ScimError: 409 if the name is taken."""
     data = cleaned(kind, given)
-    alone(provider)
+    lock_provider(provider)
     if ScimRecord.objects.filter(provider=provider).count() >= MOST_RECORDS:
         raise ScimError(413, f"The limit of {MOST_RECORDS} users and groups is reached.")
     row = ScimRecord(provider=provider, kind=kind, **_facts(kind, data))
     _save(row, is_new=True)
-    _follow(provider, row, before={})
+    _apply_change(provider, row, before={})
     return row
 
 
@@ -65,7 +65,7 @@ def create(provider: Provider, kind: str, given: Any) -> ScimRecord:
 def change(row: ScimRecord, data: dict[str, Any]) -> ScimRecord:
     """Replace the resource of a record with `data`; unchanged data writes nothing.
 
-    Call `alone` before reading the row.
+    Call `lock_provider` before reading the row.
     """
     if data == row.data:
         return row
@@ -76,7 +76,7 @@ def change(row: ScimRecord, data: dict[str, Any]) -> ScimRecord:
     _save(row, is_new=False)
     if row.kind == USER and former != row.subject:
         _rename(row, former)
-    _follow(row.provider, row, before)
+    _apply_change(row.provider, row, before)
     return row
 
 
@@ -84,14 +84,14 @@ def change(row: ScimRecord, data: dict[str, Any]) -> ScimRecord:
 def remove(row: ScimRecord) -> None:
     """Hide a record, and suspend its people where this provider granted access.
 
-    Their history stays. Call `alone` before reading the row.
+    Their history stays. Call `lock_provider` before reading the row.
     """
     row.gone_at = clock.now()
     row.save(update_fields=["gone_at"])
     if row.kind == USER:
-        tell_people(row.provider, [], [row.subject], actor=_actor(row.provider))
+        update_people(row.provider, [], [row.subject], actor=_actor(row.provider))
     else:
-        _tell_users(row.provider, _members(row.data))
+        _update_users(row.provider, _members(row.data))
 
 
 def shown(rows: Sequence[ScimRecord], base: str) -> list[dict[str, Any]]:
@@ -155,22 +155,22 @@ def _save(row: ScimRecord, *, is_new: bool) -> None:
         ) from None
 
 
-def _follow(provider: Provider, row: ScimRecord, before: Mapping[str, Any]) -> None:
+def _apply_change(provider: Provider, row: ScimRecord, before: Mapping[str, Any]) -> None:
     """Update the people whom a change affects."""
     if row.kind == USER:
-        _tell_users(provider, {str(row.id)})
+        _update_users(provider, {str(row.id)})
     else:
         renamed = before.get("displayName") != row.data["displayName"]
         was, now = _members(before), _members(row.data)
-        _tell_users(provider, was | now if renamed else was ^ now)
+        _update_users(provider, was | now if renamed else was ^ now)
 
 
-def _tell_users(provider: Provider, ids: Iterable[str]) -> None:
+def _update_users(provider: Provider, ids: Iterable[str]) -> None:
     rows = list(records(provider, USER).filter(id__in=[i for i in ids if is_uuid(i)]))
     groups = _groups_of(rows)
     here = [_person(row, groups) for row in rows if row.data.get("active", True)]
     gone = [row.subject for row in rows if not row.data.get("active", True)]
-    tell_people(provider, here, gone, actor=_actor(provider))
+    update_people(provider, here, gone, actor=_actor(provider))
 
 
 def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> Person:

@@ -38,7 +38,7 @@ def make_scim_token(*, actor: Actor, provider: Provider) -> str:
             "last_used_at": None,
         },
     )
-    _tell("created", provider, actor, before=former, after=secret[:8])
+    _record("created", provider, actor, before=former, after=secret[:8])
     return secret
 
 
@@ -48,7 +48,7 @@ def end_scim_token(*, actor: Actor, provider: Provider) -> None:
     check_may_write(actor, provider.org)
     former = _hint(provider)
     if ScimToken.objects.filter(provider=provider).delete()[0]:
-        _tell("ended", provider, actor, before=former, after=None)
+        _record("ended", provider, actor, before=former, after=None)
 
 
 @platform_scope("a SCIM token names its provider itself")
@@ -79,7 +79,7 @@ def _hint(provider: Provider) -> str | None:
     return ScimToken.objects.filter(provider=provider).values_list("hint", flat=True).first()
 
 
-def _tell(verb: str, provider: Provider, actor: Actor, **data: str | None) -> None:
+def _record(verb: str, provider: Provider, actor: Actor, **data: str | None) -> None:
     record(
         Fact(
             f"scim_token.{verb}",

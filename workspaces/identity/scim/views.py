@@ -39,7 +39,7 @@ _COLUMNS = {
 View = Callable[..., HttpResponse]
 
 
-def door(*methods: str) -> Callable[[View], View]:
+def scim_endpoint(*methods: str) -> Callable[[View], View]:
     """Wrap an endpoint: bearer authentication, protocol errors, a rate limit per provider."""
 
     def wrap(view: View) -> View:
@@ -67,7 +67,7 @@ def door(*methods: str) -> Callable[[View], View]:
     return wrap
 
 
-@door("GET")
+@scim_endpoint("GET")
 def config(request: HttpRequest, provider: Provider) -> HttpResponse:
     return _answer(
         CONFIG
@@ -80,17 +80,17 @@ def config(request: HttpRequest, provider: Provider) -> HttpResponse:
     )
 
 
-@door("GET")
+@scim_endpoint("GET")
 def schemas(request: HttpRequest, provider: Provider, urn: str = "") -> HttpResponse:
     return _described(request, provider, "Schema", SCHEMAS, urn)
 
 
-@door("GET")
+@scim_endpoint("GET")
 def types(request: HttpRequest, provider: Provider, name: str = "") -> HttpResponse:
     return _described(request, provider, "ResourceType", TYPES, name)
 
 
-@door("GET", "POST")
+@scim_endpoint("GET", "POST")
 def many(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
     if request.method == "POST":
         row = store.create(provider, kind, _body(request))
@@ -98,7 +98,7 @@ def many(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
     return _answer(_page(request.GET, provider, kind))
 
 
-@door("POST")
+@scim_endpoint("POST")
 def search(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
     """List resources by a query in the body, for filters too long or too private for a URL."""
     body = _body(request)
@@ -112,7 +112,7 @@ def search(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
     return _answer(_page(asked, provider, kind))
 
 
-@door("GET", "PUT", "PATCH", "DELETE")
+@scim_endpoint("GET", "PUT", "PATCH", "DELETE")
 def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> HttpResponse:
     record_id = _uuid(record, kind)
     if request.method != "GET":
@@ -129,7 +129,7 @@ def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> Htt
 @transaction.atomic
 def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUID) -> HttpResponse:
     """Read, check the version and write, while no other request writes to the provider."""
-    store.alone(provider)
+    store.lock_provider(provider)
     row = store.record_of(provider, kind, record_id)
     _check_version(request, row)
     if request.method == "DELETE":
@@ -143,7 +143,7 @@ def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUI
     return _resource(request, provider, store.change(row, data))
 
 
-@door("GET", "POST", "PUT", "PATCH", "DELETE")
+@scim_endpoint("GET", "POST", "PUT", "PATCH", "DELETE")
 def not_here(request: HttpRequest, provider: Provider, rest: str = "") -> HttpResponse:
     """Answer 501 for /Me, /Bulk and a search across resource types, and 404 for the rest."""
     raise ScimError(

@@ -31,7 +31,7 @@ def slapd() -> Iterator[Slapd]:
 def nobody_has_tried_yet():
     """Reset rate limits and pooled connections before each test."""
     cache.clear()
-    connection_pool.end_all()
+    connection_pool.close_all()
     request_limits.forget_all()
 
 

@@ -14,20 +14,20 @@ from tests.rig.processes import free_port
 from tests.rig.slapd import AD, BASE, group_dn, password_of, people_dn
 from workspaces.identity.ldap.client import Directory
 from workspaces.identity.ldap.entries import Groups, person_of
-from workspaces.identity.ldap.errors import Trouble
-from workspaces.identity.ldap.password_check import ask
-from workspaces.identity.ldap.settings import Config, dn_key
-from workspaces.identity.ldap.testing import look_around
+from workspaces.identity.ldap.errors import DirectoryError
+from workspaces.identity.ldap.password_check import query_directories
+from workspaces.identity.ldap.settings import Config, normalized_dn
+from workspaces.identity.ldap.testing import check_settings
 
 ADA = password_of("ada")
 
 
 def answer(config, login="ada", password=ADA, seconds=4.0):
-    return ask([("corp", config)], login, password, seconds)[0]
+    return query_directories([("corp", config)], login, password, seconds)[0]
 
 
 def is_known(config, login="ada", password=ADA) -> bool:
-    found = ask([("corp", config)], login, password)
+    found = query_directories([("corp", config)], login, password)
     return bool(found and found[0].person)
 
 
@@ -40,17 +40,19 @@ def test_password_check_returns_person_with_nested_groups(config, login):
         "ada",
     ) and len(person.subject) == 36
     assert person.groups == {
-        dn_key(group_dn(name)) for name in ("staff", "vision", "ml", "research")
+        normalized_dn(group_dn(name)) for name in ("staff", "vision", "ml", "research")
     }
 
 
 def test_password_check_without_nesting_returns_direct_groups(config):
     person = answer(replace(config, nested=False)).person
-    assert person.groups == {dn_key(group_dn(name)) for name in ("staff", "vision")}
+    assert person.groups == {normalized_dn(group_dn(name)) for name in ("staff", "vision")}
 
 
 def test_posix_group_membership_is_by_login_name(config):
-    assert dn_key(group_dn("unix")) in answer(config, "bob", password_of("bob")).person.groups
+    assert (
+        normalized_dn(group_dn("unix")) in answer(config, "bob", password_of("bob")).person.groups
+    )
 
 
 def test_connection_by_starttls_ldaps_or_plain_works(slapd, config):
@@ -78,7 +80,7 @@ def test_wrong_or_empty_password_is_rejected(config, password):
 
 
 def test_empty_password_does_not_reach_the_server(config):
-    assert ask([("corp", replace(config, url="ldap://127.0.0.1:1"))], "ada", "") == []
+    assert query_directories([("corp", replace(config, url="ldap://127.0.0.1:1"))], "ada", "") == []
     with Directory(config, 4) as directory:
         assert not directory.is_password(directory.find("ada"), "")
 
@@ -133,7 +135,7 @@ def test_active_directory_preset_skips_disabled_accounts(slapd):
         anna.email == "anna@ad.example" and anna.subject == "00000000-0000-0000-0000-000000000001"
     )
     assert anna.groups == {
-        dn_key(f"cn={name},ou=Groups,{AD}") for name in ("Vision", "ML", "Research")
+        normalized_dn(f"cn={name},ou=Groups,{AD}") for name in ("Vision", "ML", "Research")
     }
     assert not is_known(config, "otto", password_of("otto")) and is_known(
         config, "anna@ad.example", password_of("anna")
@@ -141,7 +143,7 @@ def test_active_directory_preset_skips_disabled_accounts(slapd):
 
 
 def test_group_chain_rule_requires_server_capability(config, monkeypatch):
-    monkeypatch.setattr(Directory, "_knows_chains", lambda self: True)
+    monkeypatch.setattr(Directory, "_supports_chain_rule", lambda self: True)
     # slapd does not support the rule, so the result is empty
     assert answer(config).person.groups == frozenset()
 
@@ -150,13 +152,13 @@ def test_group_members_returned_in_ranges_are_combined(config):
     from workspaces.identity.ldap.entries import entry_of
 
     class Pieces(Directory):
-        def _next_piece(self, dn, name, start):
+        def _next_range(self, dn, name, start):
             assert (dn, name) == ("cn=big", "member")
             return (
                 {f"member;range={start}-*": [b"c"]} if start == 2 else {f"{name};range=1-1": [b"b"]}
             )
 
-    whole = Pieces(config, 1)._whole(entry_of("cn=big", {"member;range=0-0": [b"a"]}))
+    whole = Pieces(config, 1)._with_all_members(entry_of("cn=big", {"member;range=0-0": [b"a"]}))
     assert whole.attributes == {"member": [b"a", b"b", b"c"]}
 
 
@@ -170,13 +172,13 @@ def test_group_search_matches_part_of_the_name(config):
 
 
 def test_directory_test_reports_people_and_groups(slapd, config):
-    found = look_around(config)
+    found = check_settings(config)
     assert (
         found.is_ok and "by StartTLS" in found.message and "3 people and 6 groups" in found.message
     )
     assert f"is {people_dn('ada')}, in 4 groups" in found.message
-    assert "by LDAPS" in look_around(replace(config, url=slapd.ldaps)).message
-    assert "unencrypted LDAP" in look_around(replace(config, plain=True)).message
+    assert "by LDAPS" in check_settings(replace(config, url=slapd.ldaps)).message
+    assert "unencrypted LDAP" in check_settings(replace(config, plain=True)).message
 
 
 def test_directory_test_explains_errors(slapd, config):
@@ -199,7 +201,7 @@ def test_directory_test_explains_errors(slapd, config):
         "Check the port": replace(config, url=f"ldaps://127.0.0.1:{slapd.port}"),
     }
     for words, broken in wrong.items():
-        found = look_around(broken)
+        found = check_settings(broken)
         assert not found.is_ok and any(word in found.message for word in words.split("|")), (
             words,
             found.message,
@@ -213,7 +215,7 @@ def test_certificate_for_another_host_is_refused(slapd, config, monkeypatch):
         lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", slapd.port))],
     )
     with (
-        pytest.raises(Trouble, match="isn't valid for elsewhere"),
+        pytest.raises(DirectoryError, match="isn't valid for elsewhere"),
         Directory(replace(config, url=f"ldap://elsewhere.example:{slapd.port}"), 4),
     ):
         pass
@@ -233,7 +235,7 @@ def silent_server() -> int:
 def test_silent_directories_share_one_deadline(config, scheme):
     silent = replace(config, url=f"{scheme}://127.0.0.1:{silent_server()}")
     start = time.monotonic()
-    answers = ask([("a", silent), ("b", silent), ("c", silent)], "ada", ADA, 1.0)
+    answers = query_directories([("a", silent), ("b", silent), ("c", silent)], "ada", ADA, 1.0)
     assert time.monotonic() - start < 1.9 and all(
         found.trouble and found.trouble.is_away for found in answers
     )
@@ -242,7 +244,7 @@ def test_silent_directories_share_one_deadline(config, scheme):
 def test_silent_directory_does_not_delay_others(config):
     silent = replace(config, url=f"ldap://127.0.0.1:{silent_server()}")
     start = time.monotonic()
-    answers = ask([("silent", silent), ("corp", config)], "ada", ADA, 4.0)
+    answers = query_directories([("silent", silent), ("corp", config)], "ada", ADA, 4.0)
     assert answers[1].person and time.monotonic() - start < 3.5
 
 
@@ -254,4 +256,4 @@ def test_next_server_address_is_used_when_first_is_down(slapd, config):
 def test_entry_without_subject_attribute_has_no_person(config):
     with Directory(config, 4) as directory:
         entry = directory.find("ada")
-    assert person_of(entry, replace(config, subject_attribute="employeeNumber").meaning) is None
+    assert person_of(entry, replace(config, subject_attribute="employeeNumber").schema) is None

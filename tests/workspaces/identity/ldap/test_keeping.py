@@ -13,24 +13,24 @@ from tests.each import each
 from tests.rig.slapd import READER, READER_PASSWORD, group_dn, password_of, people_dn
 from workspaces.identity.ldap import connection, connection_pool
 from workspaces.identity.ldap.client import Directory
-from workspaces.identity.ldap.errors import explained
-from workspaces.identity.ldap.password_check import ask
-from workspaces.identity.ldap.settings import dn_key
+from workspaces.identity.ldap.errors import directory_error
+from workspaces.identity.ldap.password_check import query_directories
+from workspaces.identity.ldap.settings import normalized_dn
 
 
 @pytest.fixture
 def opened(monkeypatch) -> list[str]:
     """Record the URLs of opened connections, in order."""
-    found, usual = list[str](), connection.open_line
+    found, usual = list[str](), connection.open_connection
     monkeypatch.setattr(
-        "workspaces.identity.ldap.client.open_line",
+        "workspaces.identity.ldap.client.open_connection",
         lambda config, url, seconds: found.append(url) or usual(config, url, seconds),
     )
     return found
 
 
 def answer(config, login="ada", password="", seconds=4.0):
-    return ask([("corp", config)], login, password or password_of(login), seconds)[0]
+    return query_directories([("corp", config)], login, password or password_of(login), seconds)[0]
 
 
 def test_second_sign_in_reuses_the_connection(config, opened):
@@ -44,7 +44,7 @@ def test_second_sign_in_reuses_the_connection(config, opened):
 @each("before", ["ada", "wrong", "nobody"])
 def test_reused_connection_is_bound_as_the_bind_dn(config, before):
     answer(config, "ada" if before == "wrong" else before, "wrong" if before == "wrong" else "")
-    with connection_pool.conversation(config, 4.0) as directory:
+    with connection_pool.pooled_connection(config, 4.0) as directory:
         assert directory._ldap.whoami_s() == f"dn:{READER}"
 
 
@@ -58,14 +58,15 @@ def test_reused_connection_rejects_password_of_another_person(config, opened):
 
 
 def test_reused_connection_returns_current_groups(slapd, config, opened):
-    assert dn_key(group_dn("visitors")) not in answer(config, "bob").person.groups
+    assert normalized_dn(group_dn("visitors")) not in answer(config, "bob").person.groups
     slapd.change(group_dn("visitors"), member=[people_dn("eve"), people_dn("bob")])
     try:
-        assert dn_key(group_dn("visitors")) in answer(config, "bob").person.groups
+        assert normalized_dn(group_dn("visitors")) in answer(config, "bob").person.groups
     finally:
         slapd.change(group_dn("visitors"), member=[people_dn("eve")])
     assert (
-        dn_key(group_dn("visitors")) not in answer(config, "bob").person.groups and len(opened) == 1
+        normalized_dn(group_dn("visitors")) not in answer(config, "bob").person.groups
+        and len(opened) == 1
     )
 
 
@@ -81,7 +82,7 @@ def test_restarted_directory_is_reconnected(slapd, config, opened):
 def test_dead_pooled_connection_costs_one_second(config, opened, monkeypatch):
     """Behave as a firewall that dropped the connection: sent data is lost and nothing arrives."""
     assert answer(config).person
-    usual = connection._up
+    usual = connection._to_server
     old = {thread for thread in threading.enumerate() if thread.name == "directory-line"}
 
     def up(server, ours, left):
@@ -91,7 +92,7 @@ def test_dead_pooled_connection_costs_one_second(config, opened, monkeypatch):
             else usual(server, ours, left)
         )
 
-    monkeypatch.setattr(connection, "_up", up)
+    monkeypatch.setattr(connection, "_to_server", up)
     start = time.monotonic()
     assert answer(config).person and 0.9 < time.monotonic() - start < 2.5 and len(opened) == 2
 
@@ -108,14 +109,14 @@ def test_changed_bind_password_fails_once_on_pooled_connection(slapd, config, op
 
 def test_server_refusing_second_bind_gets_new_connection(config, opened, monkeypatch):
     def refuse(directory: Directory, seconds: float) -> None:
-        raise explained(
+        raise directory_error(
             ldap.UNWILLING_TO_PERFORM({"desc": "Server is unwilling to perform"}),
             config,
             "signing in with the bind DN",
         )
 
     assert answer(config).person
-    monkeypatch.setattr(Directory, "go_on", refuse)
+    monkeypatch.setattr(Directory, "resume", refuse)
     assert answer(config, "bob").person and len(opened) == 2
 
 

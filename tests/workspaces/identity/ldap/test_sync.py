@@ -163,18 +163,18 @@ def test_sync_after_killed_run_completes_it(wide, sync, monkeypatch):
     from workspaces.identity import provisioning_services
 
     monkeypatch.setattr(provisioning_services, "BATCH", 1)
-    steps, real = [], provisioning_services._in_one_step
+    steps, real = [], provisioning_services._apply_in_transaction
 
     def killed(*args, **more):
         if steps:
             raise SystemExit  # as after kill -9, when no cleanup runs
         steps.append(real(*args, **more))
 
-    monkeypatch.setattr(provisioning_services, "_in_one_step", killed)
+    monkeypatch.setattr(provisioning_services, "_apply_in_transaction", killed)
     with pytest.raises(SystemExit):
         sync()
     assert len(members()) == 1
-    monkeypatch.setattr(provisioning_services, "_in_one_step", real)
+    monkeypatch.setattr(provisioning_services, "_apply_in_transaction", real)
     assert (
         sync().outcome == "done"
         and members() == ["ada@corp.example", "bob@corp.example"]

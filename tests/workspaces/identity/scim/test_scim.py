@@ -191,14 +191,14 @@ def test_scim_versions_are_returned_and_checked(scim):
 
 def _first(monkeypatch, act):
     """Run `act` just before the next write; both are rolled back if that write fails."""
-    waits, acts = store.alone, [act]
+    waits, acts = store.lock_provider, [act]
 
-    def alone(provider):
+    def lock_provider(provider):
         while acts:
             acts.pop()()
         waits(provider)
 
-    monkeypatch.setattr(store, "alone", alone)
+    monkeypatch.setattr(store, "lock_provider", lock_provider)
 
 
 @pytest.mark.both_databases
