@@ -75,7 +75,7 @@ class PasswordBackend(AuthenticationBackend):
         return user
 
 
-@platform_scope("sign-in asks the directories of every organization")
+@platform_scope("sign-in queries directories of all organizations")
 def directories_for(login: str, slug: str = "") -> list[Provider]:
     """Return the directories that may receive this login and password, in order.
 
@@ -138,8 +138,9 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
     if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
         are = "does" if len(away) == 1 else "do"
         raise Unavailable(
-            f"{' and '.join(away)} {are} not answer, so nobody can sign in by {'it' if len(away) == 1 else 'them'} at this "
-            "moment. Who is signed in stays so, and passwords set here work. Try again in a minute, or ask an operator.",
+            f"{' and '.join(away)} {are} not respond, so nobody can sign in through "
+            f"{'it' if len(away) == 1 else 'them'} right now. Existing sessions and local passwords "
+            "still work. Try again in a minute, or ask an operator.",
             data={"retry_after": request_limits.RETRY_AFTER},
         )
     return None
@@ -190,7 +191,7 @@ def _clear_directory(request: HttpRequest | None) -> None:
             ]
 
 
-@platform_scope("how a directory answered at a sign-in")
+@platform_scope("status of a directory at sign-in")
 def _record_answers(rows: dict[str, Provider], answers: list[Answer]) -> None:
     """Record how directories answered: when the state changes, or a minute has passed."""
     now = clock.now()

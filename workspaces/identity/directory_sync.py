@@ -27,7 +27,7 @@ from workspaces.tenancy.scope import platform_scope
 
 LEASE, KEPT, MOST_LINES = 900.0, 50, 500
 _DIED = "The sync was interrupted. The next run continues where it stopped."
-_ANSWERED = "how a directory answered, which may be the whole installation's"
+_ANSWERED = "status of a directory, possibly of the installation"
 Outcome = DirectoryRun.Outcome
 
 
@@ -71,7 +71,7 @@ def run_next(may_begin: Callable[[UUID | None], bool]) -> bool:
 
     `may_begin` takes the organization's id, or None for the installation.
     """
-    with platform_scope("directories of every organization are synced by one task"):
+    with platform_scope("one task syncs the directories of all organizations"):
         queued = list(
             DirectoryRun.objects.filter(outcome=Outcome.QUEUED)
             .select_related("provider__org")
@@ -85,7 +85,7 @@ def run_next(may_begin: Callable[[UUID | None], bool]) -> bool:
             outcome=Outcome.RUNNING, started_at=clock.now()
         ):
             run.outcome = Outcome.RUNNING
-            with platform_scope("a directory gives roles in several organizations"):
+            with platform_scope("a directory grants roles in several organizations"):
                 _run(run, holder)
             return True
         leases.release(lease, holder)

@@ -82,7 +82,7 @@ def _without_older_provider(provider: Provider, users: Collection[UUID]) -> set[
 
 def _managed_by(provider: Provider, users: Sequence[UUID]) -> set[UUID]:
     found: set[UUID] = set()
-    with platform_scope("whether somebody belongs to another organization too"):
+    with platform_scope("memberships in other organizations"):
         for start in range(0, len(users), _SOME // 2):
             some = users[start : start + _SOME // 2]
             elsewhere = (

@@ -31,7 +31,7 @@ from workspaces.web.base import action
 @login_required
 def linked(request: Any) -> HttpResponse:
     """Show the linked providers, and those that can be linked."""
-    with platform_scope("a person's own identities, of any organization's provider"):
+    with platform_scope("identities of a user across organizations"):
         rows = list(
             Identity.objects.filter(user=request.user)
             .select_related("provider__org", "user")
@@ -110,7 +110,7 @@ def _link_directory(request: Any, slug: str) -> None:
     )
 
 
-@platform_scope("a person's own organizations and their providers")
+@platform_scope("providers of a user's organizations")
 def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> list[Provider]:
     """Return the providers that a user may link: of the installation and of their organizations.
 

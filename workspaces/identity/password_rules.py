@@ -44,7 +44,7 @@ def words_about(user: Any) -> set[str]:
     texts = [*OURS, urlsplit(settings.MUSTER_BASE_URL).hostname or ""]
     if user is not None:
         texts += [user.email, getattr(user, "name", "")]
-        with platform_scope("words that a person's password is not made of"):
+        with platform_scope("names of a user's organizations, for password rules"):
             texts += [
                 text
                 for row in Membership.objects.filter(user_id=user.pk).values_list(

@@ -15,7 +15,7 @@ from workspaces.tenancy.scope import platform_scope
 KINDS = (Provider.Kind.OIDC, Provider.Kind.SAML)
 
 
-@platform_scope("sign-in: the provider that an address names")
+@platform_scope("sign-in looks up a provider by slug")
 def provider_named(slug: str, kinds: Sequence[str] = KINDS) -> Provider:
     """Return an enabled provider of one of these types, with its libraries installed.
 

@@ -166,7 +166,7 @@ def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = Fal
         bring_back(provider, actor)
     _record("removed", provider, actor, kind=provider.kind, before=_snapshot(provider))
     revoke_vouched(provider.id, by=actor.email, why="its identity provider was removed")
-    with platform_scope("roles given by a provider stay when it goes"):
+    with platform_scope("roles granted by a provider survive its removal"):
         Provider.objects.filter(id=provider.id).delete()
 
 
@@ -196,7 +196,7 @@ def set_rules(
 
 def rules_told(provider: Provider) -> list[dict[str, str]]:
     """Return the group rules in order, as the page and the API show them."""
-    with platform_scope("rules name teams of several organizations"):
+    with platform_scope("group rules name teams of several organizations"):
         rows = (
             GroupRule.objects.filter(provider=provider)
             .select_related("org", "team")
@@ -265,7 +265,7 @@ def start_test(
 def run_next_test(may_begin: Callable[[UUID | None], bool]) -> bool:
     """Run the oldest queued test that `may_begin` admits; return False if there is none."""
     since = clock.now() - timedelta(seconds=TEST_SECONDS)
-    with platform_scope("directories of every organization are tested by one task"):
+    with platform_scope("one task tests the directories of all organizations"):
         for test in (
             ProviderTest.objects.filter(ended_at=None, started_at__gt=since)
             .exclude(options=b"")
@@ -292,7 +292,7 @@ def find_test(actor: Actor, test_id: UUID) -> ProviderTest:
 
 def forget_tests() -> None:
     """Delete tests older than an hour."""
-    with platform_scope("tests of every organization"):
+    with platform_scope("tests of all organizations"):
         ProviderTest.objects.filter(started_at__lt=clock.now() - timedelta(hours=1)).delete()
 
 
@@ -471,7 +471,7 @@ def _name_taken(short_name: str) -> Conflict:
 
 def _unique_slug(org: Organization | None, short_name: str) -> str:
     """Return a slug that is unique in the installation, for use in URLs."""
-    with platform_scope("addresses of sign-in services are unique in the installation"):
+    with platform_scope("provider slugs are unique in the installation"):
         is_taken = Provider.objects.filter(slug=short_name).exists()
     if not is_taken:
         return short_name
@@ -480,7 +480,7 @@ def _unique_slug(org: Organization | None, short_name: str) -> str:
 
 def _lock_domains() -> None:
     """Lock all providers until the transaction ends, so that domain ownership cannot change."""
-    with platform_scope("a domain belongs to one organization of all"):
+    with platform_scope("an e-mail domain belongs to one organization"):
         list(Provider.objects.select_for_update(of=("self",)).order_by("id").values_list("id"))
 
 
@@ -502,7 +502,7 @@ def _domains(
         )
     if new := set(found) - set(before):
         _lock_domains()
-        with platform_scope("a domain belongs to one organization of all"):
+        with platform_scope("an e-mail domain belongs to one organization"):
             rows = list(Provider.objects.select_related("org"))
         for row in rows:
             if row.org_id != (org.id if org else None) and (
@@ -531,7 +531,7 @@ def _rule(provider: Provider, position: int, given: Mapping[str, str]) -> GroupR
         raise InvalidInput.at(
             at, f"organization {slug[:40]!r} doesn't exist or isn't available to this provider"
         )
-    with platform_scope("a rule names a team of its organization"):
+    with platform_scope("a group rule names a team of its organization"):
         team = (
             Team.objects.filter(org=org, slug=given["team"]).first() if given.get("team") else None
         )

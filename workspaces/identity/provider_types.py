@@ -68,7 +68,7 @@ class Kind:
     `config` is a dataclass of `portal.core.options.option` fields. `test` gets a config and may
     take ten seconds. `missing` returns which packages must be installed, or "". `listing` returns
     everyone, if the type can, reports the number read so far to its second argument and raises
-    Away. `test` and `listing` run in a background thread, never in a request.
+    ProviderUnavailable. `test` and `listing` run in a background thread, never in a request.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Kind:
     test: Callable[[Any], Found]
     missing: Callable[[], str] = lambda: ""
     listing: Callable[[Any, Callable[[int], None]], Listing] | None = None
-    # Returns at most twenty groups whose name contains the text; raises Away.
+    # Returns at most twenty groups whose name contains the text; raises ProviderUnavailable.
     find_groups: Callable[[Any, str], list[str]] | None = None
     # Normalizes a group in a rule, so that it equals those in `Person.groups`.
     group_key: Callable[[str], str] = str.strip

@@ -170,8 +170,8 @@ class Plan:
         losses = len(self.losses - accepted)
         if losses > max(FEW, int(self.had * SHARE)) or (losses and losses >= self.had):
             return (
-                f"This would remove access for {losses} of {self.had} people, so nothing was "
-                "changed. Check the directory, then accept the change if it is correct."
+                f"This would remove access from {losses} of the {self.had} people of this provider, "
+                "so nothing was changed. Check the directory, then accept the change if it is correct."
             )
         return ""
 
@@ -301,7 +301,7 @@ def _plan_new(made: Plan, person: Person, given: Given, meeting: _NewAccounts) -
     holder = meeting.taken.get(person.email)
     if holder is not None and meeting.links.get(person.subject) != holder:
         made.clashes.append(
-            Clash(person, f"{person.email} already has an account that isn't linked")
+            Clash(person, f"{person.email} has an account already, which isn't linked")
         )
         return None
     user_id = meeting.taken[person.email] = holder or meeting.new_id()

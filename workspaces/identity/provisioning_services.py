@@ -68,7 +68,7 @@ __all__ = [
 
 BATCH = 1000
 _IN = 1000  # values in one IN list
-_WHY = "a directory gives roles in several organizations"
+_WHY = "a directory grants roles in several organizations"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from workspaces.models import Identity, Membership, Provider, User
 from workspaces.tenancy.scope import platform_scope
 
 _SOME = 1000
-_WHY = "whom a provider suspended, in the organizations that it gives roles in"
+_WHY = "people suspended by a provider in its organizations"
 
 
 def shut_out(provider: Provider) -> list[str]:

@@ -24,7 +24,7 @@ def worth_of(request: HttpRequest, user: User) -> dict[str, object]:
     return {ONLY_ORG: str(provider.org_id), VOUCHED_BY: str(provider.id)} if provider.org_id else {}
 
 
-@platform_scope("sign-in: which organizations want another way")
+@platform_scope("organizations that require single sign-on")
 def closed_to_passwords(user: User) -> dict[UUID, str]:
     """Return the organizations that require single sign-on of this user, with the provider's name.
 
@@ -51,7 +51,7 @@ def has_no_other_way(request: HttpRequest, user: User) -> str:
     closed = {} if _provider_of(request, user) else closed_to_passwords(user)
     if not closed:
         return ""
-    with platform_scope("sign-in: which organizations want another way"):
+    with platform_scope("organizations that require single sign-on"):
         elsewhere = (
             Membership.objects.filter(user=user, suspended_at=None)
             .exclude(org_id__in=closed)
@@ -70,7 +70,7 @@ def _provider_of(request: HttpRequest, user: User) -> Provider | None:
     named = named_by(request, user)
     if not named:
         return None
-    with platform_scope("sign-in: what vouched for somebody may be any organization's"):
+    with platform_scope("the provider of a session, in any organization"):
         provider = Provider.objects.filter(slug=named, is_enabled=True).first()
     if provider is None:  # removed or disabled between the password and the second factor
         raise NotPermitted(

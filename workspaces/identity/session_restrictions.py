@@ -89,5 +89,5 @@ def _is_alone_in(user: Any, org_id: UUID) -> bool:
     """Return whether the account belongs to this organization only and has no password."""
     if user.has_usable_password() or user.is_operator:
         return False
-    with platform_scope("whose account it is"):
+    with platform_scope("organizations of an account"):
         return not Membership.objects.filter(user=user).exclude(org_id=org_id).exists()

@@ -94,7 +94,7 @@ def unlink(*, user: User, identity_id: UUID) -> None:
     Raises NotFound. Raises Conflict when the identity is the only way to sign in, or its provider
     manages the user's access.
     """
-    with platform_scope("a person's own identity, of any organization's provider"):
+    with platform_scope("identities of a user across organizations"):
         row = (
             Identity.objects.select_related("provider__org", "user")
             .filter(id=identity_id, user=user)
@@ -133,14 +133,14 @@ def _manages_access(row: Identity) -> bool:
     """Return whether unlinking would leave access that the provider could no longer revoke."""
     if row.gone_since or row.provider.org_id is None:
         return True
-    with platform_scope("what a provider gave a person"):
+    with platform_scope("roles granted by a provider"):
         return any(
             model.objects.filter(user=row.user_id, provider=row.provider).exists()
             for model in (Membership, TeamMembership)
         )
 
 
-@platform_scope("how a provider answered at a sign-in")
+@platform_scope("status of a provider at sign-in")
 def record_success(provider: Provider) -> None:
     """Record a successful answer: at most once an hour, or at once after a failure."""
     at = clock.now()
@@ -148,7 +148,7 @@ def record_success(provider: Provider) -> None:
         Provider.objects.filter(id=provider.id).update(seen_at=at, trouble="", trouble_since=None)
 
 
-@platform_scope("how a provider answered at a sign-in")
+@platform_scope("status of a provider at sign-in")
 def record_failure(provider: Provider, why: str) -> None:
     """Record a failure for the administrators who look at the provider's page."""
     if provider.trouble != why[:500]:

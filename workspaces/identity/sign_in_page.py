@@ -35,7 +35,7 @@ class SignIn(LoginView):
             answer["Retry-After"] = str(refusal.data.get("retry_after", 60))
         return answer
 
-    @platform_scope("sign-in offers the providers of every organization")
+    @platform_scope("sign-in offers providers of all organizations")
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         login = str(self.request.POST.get("login") or "").strip()[:254]
         onward = self.request.POST.get("next") or self.request.GET.get("next") or ""
@@ -53,7 +53,7 @@ class SignIn(LoginView):
         }
 
 
-@platform_scope("sign-in offers the providers of every organization")
+@platform_scope("sign-in offers providers of all organizations")
 def providers_for(login: str, address: str = "") -> list[Provider]:
     """Return the providers to offer.
 
@@ -78,7 +78,7 @@ def providers_for(login: str, address: str = "") -> list[Provider]:
     ]
 
 
-@platform_scope("sign-in offers the directories of the organization that was asked for")
+@platform_scope("sign-in offers an organization's directories")
 def own_directories(address: str) -> list[Provider]:
     """Return the directories of the organization whose page the person comes from.
 

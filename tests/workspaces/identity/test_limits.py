@@ -73,7 +73,7 @@ def test_provider_that_timed_out_is_skipped_for_a_while(story, tarpit, monkeypat
     again = Client().post("/accounts/login/", form)
     assert (
         again.status_code == 503
-        and "Corp does not answer" in again.content.decode()
+        and "Corp does not respond" in again.content.decode()
         and asked == []
     )
 

@@ -229,8 +229,8 @@ def _refuse(why: str) -> NoReturn:
 
 _EXPLANATIONS = {
     "InvalidSignatureError": "the signature of its ID token is invalid",
-    "ExpiredSignatureError": "its ID token has expired; if this happens again, one of the two clocks is wrong",
-    "ImmatureSignatureError": "its ID token isn't valid yet; one of the two clocks is wrong",
+    "ExpiredSignatureError": "its ID token has expired; check the clocks of both servers",
+    "ImmatureSignatureError": "its ID token isn't valid yet; check the clocks of both servers",
     "InvalidIssuerError": "its ID token was issued by another provider",
     "InvalidAudienceError": "its ID token was issued to another client",
     "MissingRequiredClaimError": "its ID token lacks a required claim",

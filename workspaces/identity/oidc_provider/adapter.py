@@ -91,7 +91,7 @@ def is_verified(user: User) -> bool:
 def groups_of(user: User) -> list[str]:
     """Return the organizations and teams of active memberships that the user can enter."""
     closed = closed_to_passwords(user)
-    with platform_scope("what a person belongs to, told to an application that they sign in to"):
+    with platform_scope("groups claim of a user"):
         rows = Membership.objects.filter(user=user, suspended_at=None).exclude(org_id__in=closed)
         rows = rows if user.has_second_factor else rows.exclude(org__requires_second_factor=True)
         orgs = dict(rows.values_list("org_id", "org__slug"))

@@ -59,7 +59,7 @@ class Authorization(views.AuthorizationView):
                 return self.form_valid(form)
         response: HttpResponse = super().render_to_response(context, **kwargs)
         response.headers["Content-Security-Policy"] = CSP.replace(
-            "form-action 'self'", f"form-action 'self' {self._there}"
+            "form-action 'self'", f"form-action 'self' {self._client_origin}"
         )
         return response
 

@@ -247,7 +247,7 @@ _EXPLANATIONS = {
     "Signature validation failed": "the signature of its answer is invalid",
     "audience": "its assertion was issued to another service",
     "Invalid issuer": "its answer was issued by another provider",
-    "Timing issues (please check your clock settings)": "its answer has expired or isn't valid yet; one of the two clocks may be wrong",
+    "Timing issues (please check your clock settings)": "its answer has expired or isn't valid yet; check the clocks of both servers",
     "expired": "its answer has expired",
     "A valid SubjectConfirmation": "its assertion lacks a recipient, an expiry time or the request that it answers",
     "Deprecated": "its answer is signed with SHA-1, which isn't accepted",

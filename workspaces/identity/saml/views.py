@@ -81,7 +81,7 @@ def finish(request: HttpRequest, row: Provider) -> HttpResponse:
 
 def metadata(request: HttpRequest, slug: str) -> HttpResponse:
     """Return our metadata for the identity provider, even before the provider is fully set up."""
-    with platform_scope("sign-in: the provider that an address names"):
+    with platform_scope("sign-in looks up a provider by slug"):
         is_known = Provider.objects.filter(slug=slug, kind=Provider.Kind.SAML).exists()
     if SAML.missing() or not is_known:
         raise NotFound("This sign-in method doesn't exist.")

@@ -51,7 +51,7 @@ def end_scim_token(*, actor: Actor, provider: Provider) -> None:
         _record("ended", provider, actor, before=former, after=None)
 
 
-@platform_scope("a SCIM token names its provider itself")
+@platform_scope("a SCIM token identifies its provider")
 def provider_by_token(slug: str, raw: str) -> Provider | None:
     """Return the enabled provider with this slug and token, or None."""
     if not is_well_formed(raw):

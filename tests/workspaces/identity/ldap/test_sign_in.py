@@ -134,7 +134,7 @@ def test_sign_in_while_directory_is_down_reports_it_in_time(down):
     client, answer = sign_in("ada", password_of("ada"))
     assert (
         not is_in(client)
-        and "Corp does not answer" in answer.content.decode()
+        and "Corp does not respond" in answer.content.decode()
         and time.monotonic() - start < 5
     )
     down.refresh_from_db()
@@ -277,4 +277,4 @@ def test_directory_with_unreadable_secret_does_not_block_others(story, wide, sla
         )
     assert is_in(sign_in("ada", password_of("ada"))[0])
     _, answer = sign_in("ada", "wrong")
-    assert "Broken does not answer" in answer.content.decode()
+    assert "Broken does not respond" in answer.content.decode()

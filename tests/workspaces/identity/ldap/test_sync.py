@@ -71,7 +71,7 @@ def test_sync_of_empty_directory_needs_confirmation(story, wide, sync):
     stopped = sync()
     assert (
         stopped.outcome == "stopped"
-        and "for 2 of 2 people" in stopped.message
+        and "from 2 of the 2 people" in stopped.message
         and len(members(user__is_active=True)) == 2
     )
     assert sync(accepted=stopped).outcome == "done" and members(user__is_active=True) == []
@@ -128,7 +128,7 @@ def test_operator_links_only_accounts_proposed_by_sync(story, wide, sync):
     run = sync()
     (subject,) = run.clashes
     assert [line["what"] for line in run.lines if line["kind"] == "clash"] == [
-        "ada@corp.example already has an account that isn't linked"
+        "ada@corp.example has an account already, which isn't linked"
     ]
     with no_scope(), pytest.raises(NotPermitted):
         link_people(actor=story.actor(story.ada), provider=wide, subjects=[subject])
