@@ -103,7 +103,7 @@ def end_one(user_id: UUID, pk: UUID, *, actor: str) -> None:
     """Sign out one session of a user. Raises NotFound."""
     row = SignIn.objects.filter(user_id=user_id, id=pk).first()
     if row is None:
-        raise NotFound("This session doesn't exist or has ended.")
+        raise NotFound("There is no such session, or it has ended.")
     _end([row], actor, "")
 
 
