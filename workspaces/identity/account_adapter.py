@@ -46,7 +46,7 @@ class SignInForm(LoginForm):
         return cleaned
 
 
-def guessed_name(login: str) -> str:
+def normalized_login(login: str) -> str:
     """Normalize a login, as directories accept several spellings of one name."""
     plain = (
         char
@@ -72,7 +72,8 @@ def _reset(*, request: HttpRequest, user: Any, **_: Any) -> None:
 
 def _known_key(request: HttpRequest, login: str) -> str:
     return (
-        "known:" + hashlib.sha256(f"{guessed_name(login)} {get_ip(request)}".encode()).hexdigest()
+        "known:"
+        + hashlib.sha256(f"{normalized_login(login)} {get_ip(request)}".encode()).hexdigest()
     )
 
 
@@ -94,7 +95,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Key by account and address only, as clients can vary the host in allauth's key."""
-        return f"{guessed_name(_login_in(credentials))} {get_ip(request)}"
+        return f"{normalized_login(_login_in(credentials))} {get_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Limit failures per account across unknown addresses, beside allauth's limit.
@@ -106,7 +107,10 @@ class AccountAdapter(DefaultAccountAdapter):
         if request.user.is_authenticated or durable.get(_known_key(request, login)):
             return
         self._account_usage = ratelimit.consume(
-            request, app="allauth.account", action="login_failed_anywhere", key=guessed_name(login)
+            request,
+            app="allauth.account",
+            action="login_failed_anywhere",
+            key=normalized_login(login),
         )
         if self._account_usage is None:
             self._rollback_login_failed_rl_usage()

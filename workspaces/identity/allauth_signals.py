@@ -15,6 +15,7 @@ from workspaces.identity.sessions import end_others
 
 
 def listen() -> None:
+    """Connect the handlers; called once at start-up."""
     post_save.connect(_changed, sender=Authenticator, dispatch_uid="second-factor-saved")
     post_delete.connect(_changed, sender=Authenticator, dispatch_uid="second-factor-deleted")
     authenticator_added.connect(_added, dispatch_uid="second-factor-added")

@@ -139,8 +139,8 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
         are = "does" if len(away) == 1 else "do"
         raise Unavailable(
             f"{' and '.join(away)} {are} not respond, so nobody can sign in through "
-            f"{'it' if len(away) == 1 else 'them'} right now. Existing sessions and local passwords "
-            "still work. Try again in a minute, or ask an operator.",
+            f"{'it' if len(away) == 1 else 'them'} right now. Existing sessions and local "
+            "passwords still work. Try again in a minute, or ask an operator.",
             data={"retry_after": request_limits.RETRY_AFTER},
         )
     return None
@@ -163,7 +163,7 @@ def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[Ans
     """Split the directories into configs to ask, and answers for those known to be unavailable."""
     good, bad = list[tuple[str, Any]](), list[Answer]()
     for slug, row in rows.items():
-        if why := request_limits.why_away(slug):
+        if why := request_limits.unavailable_reason(slug):
             bad.append(Answer(slug, trouble=DirectoryError(why, is_away=True)))
             continue
         try:

@@ -41,28 +41,33 @@ def claims_from_oidc(
         email,
         _text(claims.get("name")),
         _text(claims.get("preferred_username")) or email,
-        groups_in(_at(claims, groups_claim)),
+        groups_in(_claim_at(claims, groups_claim)),
         why,
     )
 
 
 def claims_from_saml(
-    told: Mapping[str, Any], *, subject: str = "", email: str = "", name: str = "", groups: str = ""
+    assertion: Mapping[str, Any],
+    *,
+    subject: str = "",
+    email: str = "",
+    name: str = "",
+    groups: str = "",
 ) -> ProviderClaims:
     """Extract a person from a SAML assertion, by configured or common attribute names.
 
     Raises InvalidClaims.
     """
-    attributes: Mapping[str, Any] = told["attributes"]
-    if not subject and told["format"] == _TRANSIENT:
+    attributes: Mapping[str, Any] = assertion["attributes"]
+    if not subject and assertion["format"] == _TRANSIENT:
         raise InvalidClaims(
             "its NameID changes at each sign-in; set a subject attribute, or configure a "
             "persistent NameID there"
         )
-    who = _first(attributes, [subject]) if subject else told["nameid"]
+    who = _first(attributes, [subject]) if subject else assertion["nameid"]
     address = checked_email(
         _first(attributes, [email] if email else EMAILS)
-        or (told["nameid"] if told["format"] in _ADDRESSES else "")
+        or (assertion["nameid"] if assertion["format"] in _ADDRESSES else "")
     )
     found = next(
         (attributes[key] for key in ([groups] if groups else GROUPS) if key in attributes), None
@@ -112,7 +117,10 @@ GROUPS = (
 
 
 def groups_in(value: Any) -> frozenset[str] | None:
-    """Return group names from a list or a string, None if nothing was sent. Raises InvalidClaims."""
+    """Return group names from a list or a string, None if nothing was sent.
+
+    Raises InvalidClaims.
+    """
     if value is None:
         return None
     if isinstance(value, str):
@@ -174,7 +182,7 @@ def _text(value: Any) -> str:
     return text if text.isprintable() else ""
 
 
-def _at(claims: Mapping[str, Any], name: str) -> Any:
+def _claim_at(claims: Mapping[str, Any], name: str) -> Any:
     """Return a claim by its name, or by a dotted path such as `realm_access.roles`."""
     if not name or name in claims:
         return claims.get(name) if name else None

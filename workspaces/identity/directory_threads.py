@@ -37,11 +37,11 @@ def start_thread() -> None:
 
 def work() -> None:
     """Run queued tests, then queued syncs, until no more may start."""
-    while _one(run_next_test) or _one(run_next):
+    while _run_one(run_next_test) or _run_one(run_next):
         pass
 
 
-def _one(run: Callable[[Callable[[UUID | None], bool]], bool]) -> bool:
+def _run_one(run: Callable[[Callable[[UUID | None], bool]], bool]) -> bool:
     """Call `run` with a check that admits organizations below their limit of threads."""
     taken: list[UUID | None] = []
 

@@ -24,10 +24,10 @@ class _ProviderCall:
     request: ExitStack
     is_waiting: bool = False
 
-    def wait(self) -> None:
+    def acquire_slot(self) -> None:
         """Take the slot before the first call, once. Raises Unavailable."""
         if self.provider is not None and not self.is_waiting:
-            request_limits.check_is_not_away(self.provider.slug)
+            request_limits.check_is_available(self.provider.slug)
             self.request.enter_context(request_limits.waiting(self.provider.org_id))
             self.is_waiting = True
 
@@ -58,15 +58,15 @@ def provider_requests(config: Any, provider: Provider | None = None) -> Iterator
 
 def reach() -> Reach:
     """Return the network restrictions for the current provider."""
-    asking = _current_call.get()
-    return asking.reach if asking else Reach(seconds=SECONDS)
+    call = _current_call.get()
+    return call.reach if call else Reach(seconds=SECONDS)
 
 
-def wait() -> None:
+def acquire_slot() -> None:
     """Take the web request's slot now, before the first call does. Raises Unavailable."""
-    asking = _current_call.get()
-    if asking is not None:
-        asking.wait()
+    call = _current_call.get()
+    if call is not None:
+        call.acquire_slot()
 
 
 def session() -> Session:
@@ -77,9 +77,9 @@ def session() -> Session:
 class _Session(Session):
     def request(self, method: Any, url: Any, *args: Any, **given: Any) -> Any:
         """Send a request under the limits. Raises Unavailable too."""
-        asking = _current_call.get()
-        if asking is None or asking.provider is None:
+        call = _current_call.get()
+        if call is None or call.provider is None:
             return super().request(method, url, *args, **given)
-        asking.wait()
-        with request_limits.question(asking.provider.slug, SECONDS):
+        call.acquire_slot()
+        with request_limits.question(call.provider.slug, SECONDS):
             return super().request(method, url, *args, **given)

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from portal.core.errors import NotFound, NotPermitted, RateLimited
 from workspaces.identity import sign_in
-from workspaces.identity.account_adapter import guessed_name
+from workspaces.identity.account_adapter import normalized_login
 from workspaces.identity.auth_backend import directories_for, prove
 from workspaces.identity.claims import ProviderClaims
 from workspaces.identity.provider_rows import KINDS
@@ -93,14 +93,14 @@ def _link_directory(request: Any, slug: str) -> None:
             f"{provider.name} isn't used for this e-mail domain, which belongs to another "
             "organization. Enter your username in the directory."
         )
-    keys = (f"link {request.user.pk}", f"{slug} {guessed_name(login)}")
+    keys = (f"link {request.user.pk}", f"{slug} {normalized_login(login)}")
     if not all(ratelimit.consume(request, action="login_failed", key=key) for key in keys):
         raise RateLimited("Too many attempts. Try again in five minutes.")
     person = prove(provider, login, password)
     sign_in.link(
         user=request.user,
         provider=provider,
-        said=ProviderClaims(
+        claims=ProviderClaims(
             subject=person.subject,
             email=person.email,
             name=person.name,

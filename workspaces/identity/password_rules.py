@@ -61,4 +61,5 @@ def words_about(user: Any) -> set[str]:
 
 
 def folded(text: str) -> str:
+    """Return a text in the form in which words are compared."""
     return unicodedata.normalize("NFKC", text).casefold()

@@ -346,7 +346,7 @@ def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
     find = kind_of(provider.kind).find_groups
     if not find or not typed.strip():
         return []
-    request_limits.check_is_not_away(provider.slug)
+    request_limits.check_is_available(provider.slug)
     try:
         with (
             request_limits.waiting(provider.org_id),
@@ -397,6 +397,10 @@ def providers_for(actor: Actor) -> list[Provider]:
 
 
 def check_may_write(actor: Actor, org: Organization | None) -> None:
+    """Check that the actor may manage providers of `org` (None: of the installation).
+
+    Raises NotPermitted, NotFound.
+    """
     if org is None and not actor.is_operator:
         raise NotPermitted(
             "Only a platform operator can set up sign-in for the whole installation."

@@ -170,8 +170,9 @@ class Plan:
         losses = len(self.losses - accepted)
         if losses > max(FEW, int(self.had * SHARE)) or (losses and losses >= self.had):
             return (
-                f"This would remove access from {losses} of the {self.had} people of this provider, "
-                "so nothing was changed. Check the directory, then accept the change if it is correct."
+                f"This would remove access from {losses} of the {self.had} people of this "
+                "provider, so nothing was changed. Check the directory, then accept the change "
+                "if it is correct."
             )
         return ""
 

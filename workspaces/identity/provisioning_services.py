@@ -170,7 +170,7 @@ def update_people(
     """
     subjects = [*(person.subject for person in people), *gone]
     made = plan(rules_of(provider), people, world_of(provider, people, subjects))
-    told = (
+    applied = (
         made
         if made.is_empty
         else _apply_in_transaction(
@@ -178,7 +178,7 @@ def update_people(
         )
     )
     follow_names(provider, people, actor=actor or _name(provider))
-    return told
+    return applied
 
 
 def plan_of(

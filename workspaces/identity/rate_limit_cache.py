@@ -22,4 +22,5 @@ def use_for_allauth() -> None:
 
 
 def forget_expired() -> None:
+    """Delete expired entries."""
     DurableEntry.objects.filter(expires__lt=clock.now()).delete()

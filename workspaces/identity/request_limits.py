@@ -63,16 +63,16 @@ def question(slug: str, seconds: float) -> Iterator[None]:
         raise
 
 
-def why_away(slug: str) -> str:
+def unavailable_reason(slug: str) -> str:
     """Return why a provider is skipped now, or an empty string."""
     with _lock:
         until, why = _away.get(slug, (0.0, ""))
     return why if clock.monotonic() < until else ""
 
 
-def check_is_not_away(slug: str) -> None:
+def check_is_available(slug: str) -> None:
     """Check that a provider is not being skipped. Raises Unavailable."""
-    if why_away(slug):
+    if unavailable_reason(slug):
         raise Unavailable(
             "This identity provider isn't responding. Try again in a minute, or choose "
             "another way to sign in.",

@@ -37,17 +37,17 @@ def seen(request: HttpRequest, user_id: UUID) -> bool:
     at = time.monotonic()
     if not key or at - _seen.get(key, -EVERY) < EVERY:
         return True
-    told = {
+    data = {
         "user_id": user_id,
         "last_seen_at": clock.now(),
         "address": request.META.get("REMOTE_ADDR", "")[:45],
         "agent": request.headers.get("User-Agent", "")[:200],
     }
     try:
-        if not SignIn.objects.filter(alive(), key=key).update(**told):
+        if not SignIn.objects.filter(alive(), key=key).update(**data):
             if row := SignIn.objects.filter(key=key).first():
                 return _expire(request, row)
-            SignIn.objects.create(key=key, **told)
+            SignIn.objects.create(key=key, **data)
     except (
         DatabaseError
     ) as error:  # a full disk or two concurrent first requests must not break the page
@@ -120,14 +120,14 @@ def _end(rows: list[SignIn], actor: str, why: str) -> None:
         store().delete(row.key)
         _seen.pop(row.key, None)
         row.delete()
-        told = {
+        data = {
             "device": device(row.agent),
             "address": row.address,
             "why": why,
             "before": {"device": device(row.agent)},
         }
         record_all(
-            Fact("session.ended", org_id, "user", row.user_id, actor, told)
+            Fact("session.ended", org_id, "user", row.user_id, actor, data)
             for org_id in orgs_of(row.user_id)
         )
 

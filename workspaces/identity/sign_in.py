@@ -21,31 +21,31 @@ from workspaces.models import Identity, Membership, Provider, TeamMembership, Us
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
-def sign_in(provider: Provider, said: ProviderClaims) -> User:
+def sign_in(provider: Provider, claims: ProviderClaims) -> User:
     """Return the account of a provider's user, creating it if a group rule grants access.
 
     Raises NotPermitted or Conflict, with a message that says whom to contact.
     """
     known = (
         Identity.objects.select_related("user")
-        .filter(provider=provider, subject=said.subject)
+        .filter(provider=provider, subject=claims.subject)
         .first()
     )
     if known is None:
-        _check_new_account(provider, said)
+        _check_new_account(provider, claims)
     elif known.gone_since:
         _refuse_removed(provider)
     elif known.user.is_operator and provider.org_id:
         raise NotPermitted(
             "Operator accounts can't sign in through an organization's provider. Use your password."
         )
-    user = admit(provider, _person(provider, said, known))
+    user = admit(provider, _person(provider, claims, known))
     record_success(provider)
     return user
 
 
 @transaction.atomic
-def link(*, user: User, provider: Provider, said: ProviderClaims) -> Identity:
+def link(*, user: User, provider: Provider, claims: ProviderClaims) -> Identity:
     """Link the provider identity that the signed-in user has just proved to their account.
 
     Raises NotPermitted, Conflict.
@@ -55,7 +55,11 @@ def link(*, user: User, provider: Provider, said: ProviderClaims) -> Identity:
             "Operator accounts can't be linked to an organization's provider, because its "
             "administrators control who it identifies."
         )
-    if Identity.objects.filter(provider=provider, user=user).exclude(subject=said.subject).exists():
+    if (
+        Identity.objects.filter(provider=provider, user=user)
+        .exclude(subject=claims.subject)
+        .exists()
+    ):
         raise Conflict(
             f"Your account is already linked to another account of {provider.name}. Unlink "
             "that one first."
@@ -64,12 +68,12 @@ def link(*, user: User, provider: Provider, said: ProviderClaims) -> Identity:
         with transaction.atomic():
             row, is_new = Identity.objects.get_or_create(
                 provider=provider,
-                subject=said.subject,
+                subject=claims.subject,
                 defaults={
                     "user": user,
-                    "login": said.login,
-                    "email": said.email,
-                    "groups": sorted(said.groups or ()),
+                    "login": claims.login,
+                    "email": claims.email,
+                    "groups": sorted(claims.groups or ()),
                 },
             )
     except IntegrityError:
@@ -80,10 +84,10 @@ def link(*, user: User, provider: Provider, said: ProviderClaims) -> Identity:
         raise Conflict(f"This account of {provider.name} is already linked to another user.")
     if row.gone_since:
         _refuse_removed(provider)
-    admit(provider, _person(provider, said, row))
+    admit(provider, _person(provider, claims, row))
     _check_membership(provider, user)
     if is_new:
-        _record("person.linked", provider, user, said.subject)
+        _record("person.linked", provider, user, claims.subject)
     return row
 
 
@@ -157,16 +161,18 @@ def record_failure(provider: Provider, why: str) -> None:
         )
 
 
-def _person(provider: Provider, said: ProviderClaims, known: Identity | None) -> Person:
+def _person(provider: Provider, claims: ProviderClaims, known: Identity | None) -> Person:
     """Combine the claims with the stored groups, which stay as they are if none were sent."""
-    groups = said.groups if said.groups is not None else frozenset(known.groups if known else ())
-    return Person(said.subject, said.email, said.name, said.login, groups)
+    groups = (
+        claims.groups if claims.groups is not None else frozenset(known.groups if known else ())
+    )
+    return Person(claims.subject, claims.email, claims.name, claims.login, groups)
 
 
-def _check_new_account(provider: Provider, said: ProviderClaims) -> None:
-    if not said.email:
+def _check_new_account(provider: Provider, claims: ProviderClaims) -> None:
+    if not claims.email:
         raise NotPermitted(
-            f"{provider.name} identified you, but {said.why}. Contact {_contact(provider)}."
+            f"{provider.name} identified you, but {claims.why}. Contact {_contact(provider)}."
         )
     # Checked before the account lookup: this provider's administrators choose the addresses it
     # sends, so the answer must not reveal whether an account exists.
@@ -177,13 +183,13 @@ def _check_new_account(provider: Provider, said: ProviderClaims) -> None:
             f"account page. If you have no account, ask {_contact(provider)} to invite you.",
             code="not_linked",
         )
-    if not is_within(said.email, provider.domains):
+    if not is_within(claims.email, provider.domains):
         raise NotPermitted(
-            f"{provider.name} isn't allowed to sign in {said.email}. Contact {_contact(provider)}."
+            f"{provider.name} isn't allowed to sign in {claims.email}. Contact {_contact(provider)}."
         )
-    if User.objects.filter(email=said.email).exists():
+    if User.objects.filter(email=claims.email).exists():
         raise Conflict(
-            f"An account for {said.email} already exists. Sign in with its password, then "
+            f"An account for {claims.email} already exists. Sign in with its password, then "
             f"link {provider.name} on your account page.",
             code="not_linked",
         )

@@ -33,7 +33,7 @@ from workspaces.identity.claims import (
     claims_from_saml,
 )
 from workspaces.identity.error_messages import why_of
-from workspaces.identity.http_client import provider_requests, wait
+from workspaces.identity.http_client import acquire_slot, provider_requests
 from workspaces.identity.provider_rows import KINDS, provider_named
 from workspaces.identity.provider_services import config_of
 from workspaces.identity.reauthentication import is_reauthenticated, redirect_to_reauthenticate
@@ -114,7 +114,7 @@ def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
     from workspaces.identity.oidc.protocol import Callback, OidcAdapter
 
     if request.GET.get("state") in get_states(request):
-        wait()  # refused before the state is used, so that the page can be reloaded
+        acquire_slot()  # refused before the state is used, so that the page can be reloaded
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
 
 
@@ -122,6 +122,7 @@ callback = with_provider(_callback, [Provider.Kind.OIDC])
 
 
 def onward(request: HttpRequest, row: Provider, url: str) -> HttpResponse:
+    """Show the intermediate page that leads to a provider."""
     return render(request, "workspaces/sso/onward.html", {"provider": row, "url": url})
 
 
@@ -129,17 +130,17 @@ def arrive(request: HttpRequest, login: Any) -> HttpResponse:
     """Sign in or link the person whom a verified answer identifies, or show why not."""
     row = provider_named(login.provider.app.provider_id)
     try:
-        said = _claims(row, login)
+        claims = _claims(row, login)
         if login.state.get("process") == AuthProcess.CONNECT:
-            return _link(request, row, said, login.state)
-        user = sign_in.sign_in(row, said)
+            return _link(request, row, claims, login.state)
+        user = sign_in.sign_in(row, claims)
     except InvalidClaims as error:
         return refused(request, row.slug, str(error))
     except PortalError as error:
         return _show_refusal(request, row, error)
     if request.user.is_authenticated and request.user != user:
         get_accounts(request).logout(request)
-    record_authentication(request, user, "socialaccount", provider=row.slug, uid=said.subject)
+    record_authentication(request, user, "socialaccount", provider=row.slug, uid=claims.subject)
     return perform_login(request, user, redirect_url=login.state.get("next"))  # type: ignore[no-any-return]
 
 
@@ -197,13 +198,15 @@ def _claims(row: Provider, login: Any) -> ProviderClaims:
     )
 
 
-def _link(request: Any, row: Provider, said: ProviderClaims, state: dict[str, Any]) -> HttpResponse:
+def _link(
+    request: Any, row: Provider, claims: ProviderClaims, state: dict[str, Any]
+) -> HttpResponse:
     if (
         not request.user.is_authenticated
         or str(request.user.pk) != state.get("user")
         or only_org_in(request)
     ):
         raise NotPermitted("Sign in to your account first, and start from there.")
-    sign_in.link(user=request.user, provider=row, said=said)
+    sign_in.link(user=request.user, provider=row, claims=claims)
     messages.success(request, f"You can now sign in with {row.name}.")
     return redirect("account_linked")

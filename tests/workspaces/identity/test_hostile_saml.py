@@ -267,11 +267,11 @@ def test_unsolicited_saml_response_records_no_error_or_event(row, settings):
 def test_saml_responses_from_one_address_are_rate_limited(story, row, settings, monkeypatch):
     monkeypatch.setattr("workspaces.identity.saml.views._A_MINUTE", 3)
     stranger = Client(REMOTE_ADDR="203.0.113.77")
-    told = [
+    statuses = [
         stranger.post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "x"}).status_code
         for _ in range(6)
     ]
-    assert told[:3] == [302] * 3 and 429 in told
+    assert statuses[:3] == [302] * 3 and 429 in statuses
 
 
 def test_metadata_cache_is_separate_for_private_addresses(monkeypatch):
@@ -293,7 +293,7 @@ def test_metadata_cache_is_separate_for_private_addresses(monkeypatch):
         Config(metadata_url="https://idp.example/seen-once", is_private=inside)
         for inside in (True, False)
     )
-    for config, anew in ((near, False), (near, False), (far, False), (far, True)):
+    for config, refresh in ((near, False), (near, False), (far, False), (far, True)):
         with provider_requests(config):
-            assert protocol.described(config, anew=anew)["entityId"]
+            assert protocol.idp_metadata(config, refresh=refresh)["entityId"]
     assert len(asked) == 3

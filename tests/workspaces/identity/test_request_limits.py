@@ -67,7 +67,9 @@ def test_provider_that_timed_out_is_skipped_for_a_while(story, tarpit, monkeypat
     assert again["Retry-After"] == "15"
     form = {"login": "ada", "password": "x"}
     assert Client().post("/accounts/login/", form).status_code == 503
-    wait_until(lambda: request_limits.why_away("corp"), "the thread ends at its own deadline", 5)
+    wait_until(
+        lambda: request_limits.unavailable_reason("corp"), "the thread ends at its own deadline", 5
+    )
     asked = []
     monkeypatch.setattr(password_check, "_person", lambda *given: asked.append(given))
     again = Client().post("/accounts/login/", form)

@@ -42,7 +42,7 @@ def pooled_connection(config: Config, seconds: float) -> Iterator[Directory]:
     Raises DirectoryError.
     """
     until = clock.monotonic() + seconds
-    directory, began = _kept(config, until) or (
+    directory, began = _resume_idle(config, until) or (
         Directory(config, seconds).__enter__(),
         clock.monotonic(),
     )
@@ -51,7 +51,7 @@ def pooled_connection(config: Config, seconds: float) -> Iterator[Directory]:
     except BaseException:
         directory.close()
         raise
-    _keep(directory, began)
+    _return_to_pool(directory, began)
 
 
 def close_all() -> None:
@@ -61,28 +61,28 @@ def close_all() -> None:
             _idle.pop().directory.close()
 
 
-def _kept(config: Config, until: float) -> tuple[Directory, float] | None:
+def _resume_idle(config: Config, until: float) -> tuple[Directory, float] | None:
     """Resume a pooled connection, or return None.
 
-    If one is closed, the others are likely closed too, and none is tried. Raises DirectoryError if the
-    bind password is wrong, as a retry would count as a second failure. A server may refuse a second
-    bind on one connection, so after any other error a new connection is tried.
+    If one is closed, the others are likely closed too, and none is tried. Raises DirectoryError if
+    the bind password is wrong, as a retry would count as a second failure. A server may refuse a
+    second bind on one connection, so after any other error a new connection is tried.
     """
-    kept = _taken(config, 1)
+    kept = _take_idle(config, 1)
     if not kept:
         return None
     try:
         kept[0].directory.resume(max(0.1, until - clock.monotonic()))
         return kept[0].directory, kept[0].began
     except DirectoryError as trouble:
-        for one in [*kept, *_taken(config, MOST)]:
+        for one in [*kept, *_take_idle(config, MOST)]:
             one.directory.close()
         if trouble.is_counted:
             raise
         return None
 
 
-def _taken(config: Config, most: int) -> list[_PooledConnection]:
+def _take_idle(config: Config, most: int) -> list[_PooledConnection]:
     """Take up to `most` connections from the pool, the most recent first."""
     with _lock:
         _drop_old()
@@ -92,7 +92,7 @@ def _taken(config: Config, most: int) -> list[_PooledConnection]:
         return found
 
 
-def _keep(directory: Directory, began: float) -> None:
+def _return_to_pool(directory: Directory, began: float) -> None:
     now = clock.monotonic()
     with _lock:
         _drop_old()

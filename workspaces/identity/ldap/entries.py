@@ -33,6 +33,7 @@ class Entry:
 
 
 def entry_of(dn: str, attributes: Mapping[str, Sequence[bytes]]) -> Entry:
+    """Return an entry with its attribute names in lower case."""
     return Entry(dn, {name.lower(): values for name, values in attributes.items()})
 
 

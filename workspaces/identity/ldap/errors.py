@@ -24,8 +24,8 @@ def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
     """Translate a python-ldap error that occurred while `doing`, such as "searching below …"."""
     import ldap
 
-    told = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
-    text = " ".join(str(told[key]) for key in ("desc", "info") if told.get(key)) or str(error)
+    details = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
+    text = " ".join(str(details[key]) for key in ("desc", "info") if details.get(key)) or str(error)
     if isinstance(
         error, (ldap.SERVER_DOWN, ldap.CONNECT_ERROR, ldap.TIMEOUT, ldap.BUSY, ldap.UNAVAILABLE)
     ):

@@ -67,7 +67,9 @@ def _counted(directory: Directory, config: Config, start: float) -> Found:
     )
     return Found(
         True,
-        f"Connected by {directory.encryption}, found {count:,} people and {len(groups.names):,} groups in {seconds:.1f} s. "
-        f"{person.name or person.login} is {entry.dn}, in {inside} group{'' if inside == 1 else 's'}.{lacking}",
+        f"Connected by {directory.encryption}, found {count:,} people and "
+        f"{len(groups.names):,} groups in {seconds:.1f} s. "
+        f"{person.name or person.login} is {entry.dn}, in {inside} "
+        f"group{'' if inside == 1 else 's'}.{lacking}",
         facts,
     )

@@ -112,7 +112,7 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
 
     def _verified(self, app: SocialApp, given: str) -> dict[str, Any]:
         nonce = (self.state or {}).get("nonce")
-        claims = decoded(
+        claims = verify_id_token(
             given, issuer=app.settings["issuer"], audience=app.client_id, keys=self._keys()
         )
         if not nonce or not secrets.compare_digest(str(claims.get("nonce", "")), nonce):
@@ -122,12 +122,12 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
     def _keys(self) -> list[dict[str, Any]]:
         return [
             key
-            for key in fetched(self.openid_config["jwks_uri"]).get("keys") or []
+            for key in fetch_json(self.openid_config["jwks_uri"]).get("keys") or []
             if isinstance(key, dict)
         ]
 
     def _userinfo(self, access_token: str, claims: dict[str, Any]) -> dict[str, Any]:
-        found = fetched(self.openid_config["userinfo_endpoint"], access_token)
+        found = fetch_json(self.openid_config["userinfo_endpoint"], access_token)
         if found.get("sub") != claims["sub"]:
             _refuse("its userinfo and its ID token identify different people")
         return found
@@ -147,7 +147,7 @@ class Callback(OAuth2CallbackView):
 
 def discover(issuer: str) -> dict[str, Any]:
     """Fetch and check the discovery document. Raises OAuth2Error, RequestException."""
-    found = fetched(issuer.rstrip("/") + "/.well-known/openid-configuration")
+    found = fetch_json(issuer.rstrip("/") + "/.well-known/openid-configuration")
     if found.get("issuer") != issuer:
         _refuse(f"its issuer is {str(found.get('issuer'))[:200]!r}, not {issuer!r}")
     if missing := [name for name in _NEEDED if not isinstance(found.get(name), str)]:
@@ -157,7 +157,7 @@ def discover(issuer: str) -> dict[str, Any]:
     return found
 
 
-def fetched(url: str, access_token: str = "") -> dict[str, Any]:
+def fetch_json(url: str, access_token: str = "") -> dict[str, Any]:
     """Fetch a JSON object. Raises OAuth2Error, RequestException."""
     with session() as asking:
         answer = asking.get(
@@ -176,7 +176,7 @@ def fetched(url: str, access_token: str = "") -> dict[str, Any]:
     return found
 
 
-def decoded(
+def verify_id_token(
     token: str, *, issuer: str, audience: str, keys: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Verify an ID token and return its claims. Raises OAuth2Error."""

@@ -9,7 +9,7 @@ from requests import RequestException
 
 from workspaces.identity.error_messages import why_of
 from workspaces.identity.http_client import provider_requests
-from workspaces.identity.oidc.protocol import ALGORITHMS, discover, fetched
+from workspaces.identity.oidc.protocol import ALGORITHMS, discover, fetch_json
 from workspaces.identity.oidc.settings import Config
 from workspaces.identity.provider_types import Found
 
@@ -21,7 +21,7 @@ def check_settings(config: Config) -> Found:
             described = discover(config.issuer)
             keys = [
                 key
-                for key in fetched(described["jwks_uri"]).get("keys") or []
+                for key in fetch_json(described["jwks_uri"]).get("keys") or []
                 if isinstance(key, dict)
             ]
         except (OAuth2Error, RequestException) as error:

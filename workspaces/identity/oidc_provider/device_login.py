@@ -43,7 +43,8 @@ class DeviceCode(views.DeviceCodeView):
             return JsonResponse(
                 {
                     "error": "temporarily_unavailable",
-                    "error_description": "Too many codes were requested from this address. Try again in a minute.",
+                    "error_description": "Too many codes were requested from this address. "
+                    "Try again in a minute.",
                 },
                 status=429,
                 headers={"Retry-After": "60"},

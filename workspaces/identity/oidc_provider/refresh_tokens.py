@@ -46,16 +46,16 @@ def _continued(response: HttpResponse, former: Token) -> HttpResponse:
         user_id=former.user_id,
         expires_at=former.expires_at,
     )
-    told = orjson.loads(response.content)
-    made = get_adapter().hash_token(told.get("refresh_token", ""))
+    body = orjson.loads(response.content)
+    made = get_adapter().hash_token(body.get("refresh_token", ""))
     Token.objects.filter(type=Token.Type.REFRESH_TOKEN, hash=made).update(
         expires_at=former.expires_at
     )
     if former.expires_at is not None:
-        told["refresh_expires_in"] = max(
+        body["refresh_expires_in"] = max(
             0, int((former.expires_at - timezone.now()).total_seconds())
         )
-    response.content = orjson.dumps(told)
+    response.content = orjson.dumps(body)
     return response
 
 

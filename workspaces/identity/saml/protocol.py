@@ -54,7 +54,7 @@ class SamlProvider(SAMLProvider):
         data: Any = None,
         **kwargs: Any,
     ) -> HttpResponseRedirect:
-        auth = auth_of(self.app.provider_id, self.app.settings["config"])
+        auth = saml_client(self.app.provider_id, self.app.settings["config"])
         url = auth.login(return_to="")
         self.stash_redirect_state(
             request,
@@ -74,7 +74,7 @@ def saml_app(slug: str, name: str, config: Config) -> SocialApp:
     )
 
 
-def auth_of(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Auth:
+def saml_client(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Auth:
     """Return python3-saml's client, which uses our configured address, not the request's.
 
     Raises OAuth2Error, RequestException.
@@ -97,7 +97,7 @@ def auth_of(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Aut
             {
                 "strict": True,
                 "sp": _service_provider(slug),
-                "idp": described(config),
+                "idp": idp_metadata(config),
                 "security": _SECURITY,
             },
         )
@@ -105,7 +105,7 @@ def auth_of(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Aut
         raise OAuth2Error("its metadata lacks data that sign-in requires") from error
 
 
-def our_metadata(slug: str) -> bytes:
+def sp_metadata(slug: str) -> bytes:
     """Return our metadata as a service provider."""
     made = OneLogin_Saml2_Settings(
         {"strict": True, "sp": _service_provider(slug), "security": _SECURITY},
@@ -114,12 +114,12 @@ def our_metadata(slug: str) -> bytes:
     return made if isinstance(made, bytes) else made.encode()
 
 
-def described(config: Config, *, anew: bool = False) -> dict[str, Any]:
+def idp_metadata(config: Config, *, refresh: bool = False) -> dict[str, Any]:
     """Return the identity provider's metadata, which is fetched again every hour from its address.
 
     Raises OAuth2Error, RequestException.
     """
-    text = config.metadata or _fetched(config.metadata_url, anew)
+    text = config.metadata or _fetch_metadata(config.metadata_url, refresh)
     try:
         found = (
             OneLogin_Saml2_IdPMetadataParser.parse(
@@ -138,14 +138,14 @@ def described(config: Config, *, anew: bool = False) -> dict[str, Any]:
     return dict(found)
 
 
-def accepted(slug: str, config: Config, response: str) -> tuple[OneLogin_Saml2_Auth, str]:
+def verify_response(slug: str, config: Config, response: str) -> tuple[OneLogin_Saml2_Auth, str]:
     """Verify a response; return it with the id of the request that it answers.
 
     Raises OAuth2Error.
     """
     if not response or len(response) > LARGEST:
         _refuse("its answer is missing or too large")
-    auth = auth_of(slug, config, response)
+    auth = saml_client(slug, config, response)
     try:
         auth.process_response()
         if auth.get_errors() or not auth.is_authenticated():
@@ -216,10 +216,10 @@ def _service_provider(slug: str) -> dict[str, Any]:
     }
 
 
-def _fetched(url: str, anew: bool) -> str:
+def _fetch_metadata(url: str, refresh: bool) -> str:
     """Fetch metadata; cached per network scope, as only operators may read private addresses."""
     key = "saml:" + hashlib.sha256(f"{reach()} {url}".encode()).hexdigest()
-    known = None if anew else cache.get(key)
+    known = None if refresh else cache.get(key)
     if known is None:
         with session() as asking:
             answer = asking.get(url)
@@ -247,9 +247,13 @@ _EXPLANATIONS = {
     "Signature validation failed": "the signature of its answer is invalid",
     "audience": "its assertion was issued to another service",
     "Invalid issuer": "its answer was issued by another provider",
-    "Timing issues (please check your clock settings)": "its answer has expired or isn't valid yet; check the clocks of both servers",
+    "Timing issues (please check your clock settings)": (
+        "its answer has expired or isn't valid yet; check the clocks of both servers"
+    ),
     "expired": "its answer has expired",
-    "A valid SubjectConfirmation": "its assertion lacks a recipient, an expiry time or the request that it answers",
+    "A valid SubjectConfirmation": (
+        "its assertion lacks a recipient, an expiry time or the request that it answers"
+    ),
     "Deprecated": "its answer is signed with SHA-1, which isn't accepted",
     "received at": "its answer was sent to a different address",
     "must contain 1 assertion": "its answer must contain exactly one assertion",

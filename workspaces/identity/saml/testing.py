@@ -8,7 +8,7 @@ from requests import RequestException
 from workspaces.identity.error_messages import why_of
 from workspaces.identity.http_client import provider_requests
 from workspaces.identity.provider_types import Found
-from workspaces.identity.saml.protocol import described
+from workspaces.identity.saml.protocol import idp_metadata
 from workspaces.identity.saml.settings import Config
 
 
@@ -16,7 +16,7 @@ def check_settings(config: Config) -> Found:
     """Fetch the metadata again and describe it."""
     with provider_requests(config):
         try:
-            found = described(config, anew=True)
+            found = idp_metadata(config, refresh=True)
         except (OAuth2Error, RequestException) as error:
             return Found(False, f"{config.metadata_url or 'The metadata'}: {why_of(error)}.")
     many = found.get("x509certMulti", {}).get("signing") or [found.get("x509cert")]

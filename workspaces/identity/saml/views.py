@@ -59,7 +59,7 @@ def acs(request: HttpRequest, row: Provider) -> HttpResponse:
 @_saml
 def finish(request: HttpRequest, row: Provider) -> HttpResponse:
     """Finish the sign-in, in the browser that started it."""
-    from workspaces.identity.saml.protocol import SamlProvider, accepted, saml_app
+    from workspaces.identity.saml.protocol import SamlProvider, saml_app, verify_response
 
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     given = kept.store.get("response", "")
@@ -69,7 +69,7 @@ def finish(request: HttpRequest, row: Provider) -> HttpResponse:
     ):
         return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
     config = config_of(row)
-    auth, asked = accepted(row.slug, config, given)
+    auth, asked = verify_response(row.slug, config, given)
     state = statekit.unstash_state(request, provider_id=row.slug, state_id=asked)
     if state is None:
         return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
@@ -85,9 +85,9 @@ def metadata(request: HttpRequest, slug: str) -> HttpResponse:
         is_known = Provider.objects.filter(slug=slug, kind=Provider.Kind.SAML).exists()
     if SAML.missing() or not is_known:
         raise NotFound("This sign-in method doesn't exist.")
-    from workspaces.identity.saml.protocol import our_metadata
+    from workspaces.identity.saml.protocol import sp_metadata
 
-    return HttpResponse(our_metadata(slug), content_type="application/samlmetadata+xml")
+    return HttpResponse(sp_metadata(slug), content_type="application/samlmetadata+xml")
 
 
 class _SamlAnswer:

@@ -60,19 +60,16 @@ def _apply(kind: str, resource: dict[str, Any], operation: Mapping[str, Any]) ->
         if not isinstance(value, Mapping):
             raise ScimError(400, "Without a path, the value must be an object.", "invalidValue")
         # as Okta sends it; Azure uses "name.givenName" and whole paths as names
-        for (
-            name,
-            part,
-        ) in value.items():
+        for name, part in value.items():
             if name.lower() not in ("schemas", "id", "meta"):
-                _at(kind, resource, verb, str(name), part)
+                _apply_at_path(kind, resource, verb, str(name), part)
         return
     if not isinstance(path, str):
         raise ScimError(400, "path must be a string.", "invalidPath")
-    _at(kind, resource, verb, path, value)
+    _apply_at_path(kind, resource, verb, path, value)
 
 
-def _at(kind: str, resource: dict[str, Any], verb: str, path: str, value: Any) -> None:
+def _apply_at_path(kind: str, resource: dict[str, Any], verb: str, path: str, value: Any) -> None:
     bare = re.sub(r"^urn:[\w:.]*?:2\.0:(User|Group):", "", path, flags=re.IGNORECASE)
     found = _PATH.fullmatch(bare.strip())
     attribute = found and next(
@@ -85,9 +82,11 @@ def _at(kind: str, resource: dict[str, Any], verb: str, path: str, value: Any) -
     if attribute["mutability"] == "readOnly":
         raise ScimError(400, f"{attribute['name']} is read-only.", "mutability")
     if attribute["multiValued"]:
-        _many(resource, attribute, verb, found, value)
+        _apply_to_rows(resource, attribute, verb, found, value)
     elif found["sub"] and attribute["type"] == "complex":
-        _part(resource.setdefault(attribute["name"], {}), attribute, verb, found["sub"], value)
+        _set_sub_attribute(
+            resource.setdefault(attribute["name"], {}), attribute, verb, found["sub"], value
+        )
     elif found["filter"] or found["sub"]:
         raise ScimError(400, f"{attribute['name']} has no such sub-attribute.", "invalidPath")
     elif verb == "remove":
@@ -100,16 +99,16 @@ def _at(kind: str, resource: dict[str, Any], verb: str, path: str, value: Any) -
         resource[attribute["name"]] = checked(attribute, value)
 
 
-def _many(
+def _apply_to_rows(
     resource: dict[str, Any], attribute: dict[str, Any], verb: str, found: re.Match[str], value: Any
 ) -> None:
     name = attribute["name"]
     rows = resource.setdefault(name, [])
     if found["filter"] is not None:
-        _filtered(resource, attribute, verb, found, value)
+        _apply_to_matches(resource, attribute, verb, found, value)
     elif found["sub"]:
         for row in rows:
-            _part(row, attribute, verb, found["sub"], value)
+            _set_sub_attribute(row, attribute, verb, found["sub"], value)
     elif verb == "remove":
         # Azure lists the members in the value
         gone = {each.get("value") for each in checked(attribute, value)} if value else None
@@ -117,12 +116,12 @@ def _many(
             [] if gone is None else [row for row in rows if row.get("value") not in gone]
         )
     elif verb == "replace":
-        resource[name] = _once(checked(attribute, value))
+        resource[name] = _without_duplicates(checked(attribute, value))
     else:
-        resource[name] = _once(rows + checked(attribute, value))
+        resource[name] = _without_duplicates(rows + checked(attribute, value))
 
 
-def _filtered(
+def _apply_to_matches(
     resource: dict[str, Any], attribute: dict[str, Any], verb: str, found: re.Match[str], value: Any
 ) -> None:
     """Apply an operation to the rows that match, as in `emails[type eq "work"].value`.
@@ -134,17 +133,19 @@ def _filtered(
     if verb == "remove" and not sub:
         resource[name] = [row for row in resource[name] if not fits(row)]
     elif not rows and verb != "remove":
-        made = _by_filter(found["filter"], fits)
-        _part(made, attribute, verb, sub or "value", value) if sub or not isinstance(
+        made = _row_from_filter(found["filter"], fits)
+        _set_sub_attribute(made, attribute, verb, sub or "value", value) if sub or not isinstance(
             value, Mapping
-        ) else made.update(_row(attribute, value))
+        ) else made.update(_single_row(attribute, value))
         resource[name].append(made)
     else:
         for row in rows:
-            _part(row, attribute, verb, sub, value) if sub else row.update(_row(attribute, value))
+            _set_sub_attribute(row, attribute, verb, sub, value) if sub else row.update(
+                _single_row(attribute, value)
+            )
 
 
-def _row(attribute: dict[str, Any], value: Any) -> dict[str, Any]:
+def _single_row(attribute: dict[str, Any], value: Any) -> dict[str, Any]:
     """Return the only row in a value; refuse several or none."""
     rows: list[dict[str, Any]] = checked(attribute, value)
     if len(rows) != 1:
@@ -154,7 +155,7 @@ def _row(attribute: dict[str, Any], value: Any) -> dict[str, Any]:
     return rows[0]
 
 
-def _by_filter(text: str, fits: Predicate) -> dict[str, Any]:
+def _row_from_filter(text: str, fits: Predicate) -> dict[str, Any]:
     made = dict(re.findall(r'(\w+)\s+eq\s+"([^"\\]*)"', text))
     made = {
         key: True if value.lower() == "true" and key == "primary" else value
@@ -165,7 +166,9 @@ def _by_filter(text: str, fits: Predicate) -> dict[str, Any]:
     return made
 
 
-def _part(row: dict[str, Any], attribute: dict[str, Any], verb: str, name: str, value: Any) -> None:
+def _set_sub_attribute(
+    row: dict[str, Any], attribute: dict[str, Any], verb: str, name: str, value: Any
+) -> None:
     sub = next((a for a in attribute["subAttributes"] if a["name"].lower() == name.lower()), None)
     if sub is None:
         return
@@ -175,7 +178,7 @@ def _part(row: dict[str, Any], attribute: dict[str, Any], verb: str, name: str, 
         row[sub["name"]] = checked(sub, value)
 
 
-def _once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _without_duplicates(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Remove duplicates, keeping the later one, and keep only one row primary."""
     found = {(row.get("value"), row.get("type")): row for row in rows}
     kept = list(found.values())

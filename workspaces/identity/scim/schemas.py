@@ -167,7 +167,7 @@ def cleaned(kind: str, given: Any) -> dict[str, Any]:
         raise ScimError(400, "The body must be a single resource.", "invalidSyntax")
     found = {}
     for attribute in attributes_of(kind):
-        value = _of(given, attribute["name"])
+        value = _get(given, attribute["name"])
         if value is not None and attribute["mutability"] != "readOnly":
             found[attribute["name"]] = checked(attribute, value)
     for attribute in attributes_of(kind):
@@ -182,18 +182,18 @@ def checked(attribute: Mapping[str, Any], value: Any) -> Any:
         values = value if isinstance(value, list) else [value]
         if len(values) > MOST:
             raise ScimError(413, f"{attribute['name']}: more than {MOST} values.")
-        return [_one(attribute, each) for each in values]
-    return _one(attribute, value)
+        return [_checked_value(attribute, each) for each in values]
+    return _checked_value(attribute, value)
 
 
-def _one(attribute: Mapping[str, Any], value: Any) -> Any:
+def _checked_value(attribute: Mapping[str, Any], value: Any) -> Any:
     name, kind = attribute["name"], attribute["type"]
     if kind == "complex":
         if not isinstance(value, Mapping):
             value = {"value": value}  # the short form of Okta and Azure
-        inside = {a["name"]: _of(value, a["name"]) for a in attribute["subAttributes"]}
+        inside = {a["name"]: _get(value, a["name"]) for a in attribute["subAttributes"]}
         return {
-            a["name"]: _one(a, inside[a["name"]])
+            a["name"]: _checked_value(a, inside[a["name"]])
             for a in attribute["subAttributes"]
             if inside[a["name"]] is not None
         }
@@ -214,7 +214,7 @@ def _one(attribute: Mapping[str, Any], value: Any) -> Any:
     return value
 
 
-def _of(given: Mapping[str, Any], name: str) -> Any:
+def _get(given: Mapping[str, Any], name: str) -> Any:
     """Return an attribute by its case-insensitive name (RFC 7643, 2.1)."""
     if name in given:
         return given[name]

@@ -94,14 +94,14 @@ def remove(row: ScimRecord) -> None:
         _update_users(row.provider, _members(row.data))
 
 
-def shown(rows: Sequence[ScimRecord], base: str) -> list[dict[str, Any]]:
+def serialized(rows: Sequence[ScimRecord], base: str) -> list[dict[str, Any]]:
     """Return the records in the protocol's format, with members' names and users' groups."""
     groups = _groups_of(rows)
     names = _names_in(rows)
-    return [_shown(row, base, groups, names) for row in rows]
+    return [_serialized(row, base, groups, names) for row in rows]
 
 
-def _shown(
+def _serialized(
     row: ScimRecord, base: str, groups: Mapping[str, list[ScimRecord]], names: Mapping[str, str]
 ) -> dict[str, Any]:
     place = f"{base}/{row.kind}s/{row.id}"
@@ -229,6 +229,7 @@ def _rename(row: ScimRecord, former: str) -> None:
 
 
 def is_uuid(text: str) -> bool:
+    """Return whether a text is a UUID, as clients send any id."""
     try:
         return bool(UUID(text))
     except ValueError:

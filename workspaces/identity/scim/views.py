@@ -57,7 +57,7 @@ def scim_endpoint(*methods: str) -> Callable[[View], View]:
                 ):
                     return view(request, row, **kwargs)
             except ScimError as error:
-                answer = _answer(error.as_dict(), error.status)
+                answer = _response(error.as_dict(), error.status)
                 if error.status == 401:
                     answer.headers["WWW-Authenticate"] = 'Bearer realm="scim"'
                 return answer
@@ -69,7 +69,8 @@ def scim_endpoint(*methods: str) -> Callable[[View], View]:
 
 @scim_endpoint("GET")
 def config(request: HttpRequest, provider: Provider) -> HttpResponse:
-    return _answer(
+    """Return the service provider configuration."""
+    return _response(
         CONFIG
         | {
             "meta": {
@@ -82,20 +83,23 @@ def config(request: HttpRequest, provider: Provider) -> HttpResponse:
 
 @scim_endpoint("GET")
 def schemas(request: HttpRequest, provider: Provider, urn: str = "") -> HttpResponse:
-    return _described(request, provider, "Schema", SCHEMAS, urn)
+    """List the schemas, or return one."""
+    return _discovery(request, provider, "Schema", SCHEMAS, urn)
 
 
 @scim_endpoint("GET")
 def types(request: HttpRequest, provider: Provider, name: str = "") -> HttpResponse:
-    return _described(request, provider, "ResourceType", TYPES, name)
+    """List the resource types, or return one."""
+    return _discovery(request, provider, "ResourceType", TYPES, name)
 
 
 @scim_endpoint("GET", "POST")
-def many(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
+def collection(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
+    """List the resources of a type (GET), or create one (POST)."""
     if request.method == "POST":
         row = store.create(provider, kind, _body(request))
         return _resource(request, provider, row, status=201)
-    return _answer(_page(request.GET, provider, kind))
+    return _response(_page(request.GET, provider, kind))
 
 
 @scim_endpoint("POST")
@@ -104,19 +108,20 @@ def search(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
     body = _body(request)
     if not isinstance(body, dict):
         raise ScimError(400, "The body must be an object.", "invalidSyntax")
-    asked = {
+    query = {
         str(name): ",".join(map(str, value)) if isinstance(value, list) else str(value)
         for name, value in body.items()
         if value is not None
     }
-    return _answer(_page(asked, provider, kind))
+    return _response(_page(query, provider, kind))
 
 
 @scim_endpoint("GET", "PUT", "PATCH", "DELETE")
-def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> HttpResponse:
+def item(request: HttpRequest, provider: Provider, kind: str, record: str) -> HttpResponse:
+    """Return, replace, patch or delete a resource."""
     record_id = _uuid(record, kind)
     if request.method != "GET":
-        return _written(request, provider, kind, record_id)
+        return _write(request, provider, kind, record_id)
     row = store.record_of(provider, kind, record_id)
     if request.headers.get("If-None-Match", "").strip() in (
         f'W/"{row.version}"',
@@ -127,7 +132,7 @@ def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> Htt
 
 
 @transaction.atomic
-def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUID) -> HttpResponse:
+def _write(request: HttpRequest, provider: Provider, kind: str, record_id: UUID) -> HttpResponse:
     """Read, check the version and write, while no other request writes to the provider."""
     store.lock_provider(provider)
     row = store.record_of(provider, kind, record_id)
@@ -144,7 +149,7 @@ def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUI
 
 
 @scim_endpoint("GET", "POST", "PUT", "PATCH", "DELETE")
-def not_here(request: HttpRequest, provider: Provider, rest: str = "") -> HttpResponse:
+def unsupported(request: HttpRequest, provider: Provider, rest: str = "") -> HttpResponse:
     """Answer 501 for /Me, /Bulk and a search across resource types, and 404 for the rest."""
     raise ScimError(
         501 if rest.partition("/")[0] in ("Me", "Bulk", ".search") else 404,
@@ -152,33 +157,33 @@ def not_here(request: HttpRequest, provider: Provider, rest: str = "") -> HttpRe
     )
 
 
-def _page(asked: Mapping[str, str], provider: Provider, kind: str) -> dict[str, Any]:
-    start = min(max(_number(asked, "startIndex", 1), 1), 1 + store.MOST_RECORDS)
-    count = min(max(_number(asked, "count", COUNT), 0), MOST_RESULTS)
+def _page(query: Mapping[str, str], provider: Provider, kind: str) -> dict[str, Any]:
+    start = min(max(_number(query, "startIndex", 1), 1), 1 + store.MOST_RECORDS)
+    count = min(max(_number(query, "count", COUNT), 0), MOST_RESULTS)
     rows, given = (
         store.records(provider, kind).select_related("provider").order_by("name", "id"),
-        asked.get("filter", ""),
+        query.get("filter", ""),
     )
-    order = asked.get("sortBy", "")
+    order = query.get("sortBy", "")
     if (simple := equals(given)) and (column := _COLUMNS[kind].get(simple[0])) and not order:
         rows, given = _by_column(rows, column, simple[1]), ""
     if not given and not order:
         total, page = rows.count(), list(rows[start - 1 : start - 1 + count])
-        shown = store.shown(page, _base(provider))
+        serialized = store.serialized(page, _base(provider))
     else:
         found = _filtered(
-            store.shown(list(rows), _base(provider)),
+            store.serialized(list(rows), _base(provider)),
             given,
             order,
-            is_down=asked.get("sortOrder", "") == "descending",
+            is_down=query.get("sortOrder", "") == "descending",
         )
-        total, shown = len(found), found[start - 1 : start - 1 + count]
+        total, serialized = len(found), found[start - 1 : start - 1 + count]
     return {
         "schemas": [LIST],
         "totalResults": total,
         "startIndex": start,
-        "itemsPerPage": len(shown),
-        "Resources": [_chosen(asked, each) for each in shown],
+        "itemsPerPage": len(serialized),
+        "Resources": [_project(query, each) for each in serialized],
     }
 
 
@@ -202,12 +207,12 @@ def _filtered(
     )
 
 
-def _chosen(asked: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any]:
+def _project(query: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any]:
     """Apply `attributes` and `excludedAttributes`, with sub-attributes such as `name.familyName`.
 
     id and schemas are always returned.
     """
-    wanted, without = (_names(asked.get(name, "")) for name in ("attributes", "excludedAttributes"))
+    wanted, without = (_names(query.get(name, "")) for name in ("attributes", "excludedAttributes"))
     found = {}
     for name, value in resource.items():
         own = "id" if name in ("id", "schemas") else name.lower()
@@ -241,7 +246,7 @@ def _parts(value: Any, wanted: set[str], gone: set[str]) -> Any:
     }
 
 
-def _described(
+def _discovery(
     request: HttpRequest, provider: Provider, kind: str, known: dict[str, dict[str, Any]], name: str
 ) -> HttpResponse:
     if "filter" in request.GET:
@@ -252,7 +257,7 @@ def _described(
         for key, value in known.items()
     }
     if not name:
-        return _answer(
+        return _response(
             {
                 "schemas": [LIST],
                 "totalResults": len(found),
@@ -263,14 +268,14 @@ def _described(
         )
     if name not in found:
         raise ScimError(404, f"{kind} {name[:100]!r} doesn't exist.")
-    return _answer(found[name])
+    return _response(found[name])
 
 
 def _resource(
     request: HttpRequest, provider: Provider, row: ScimRecord, status: int = 200
 ) -> HttpResponse:
-    body = store.shown([row], _base(provider))[0]
-    answer = _answer(_chosen(request.GET, body), status)
+    body = store.serialized([row], _base(provider))[0]
+    answer = _response(_project(request.GET, body), status)
     answer.headers["ETag"], answer.headers["Location"] = (
         body["meta"]["version"],
         body["meta"]["location"],
@@ -306,8 +311,8 @@ def _body(request: HttpRequest) -> Any:
         raise ScimError(400, "The body isn't valid JSON.", "invalidSyntax") from None
 
 
-def _number(asked: Mapping[str, str], name: str, default: int) -> int:
-    text = asked.get(name, "")
+def _number(query: Mapping[str, str], name: str, default: int) -> int:
+    text = query.get(name, "")
     try:
         return int(text) if text else default
     except ValueError:
@@ -325,5 +330,5 @@ def _base(provider: Provider) -> str:
     return f"{settings.MUSTER_BASE_URL}/scim/v2/{provider.slug}"
 
 
-def _answer(body: dict[str, Any], status: int = 200) -> HttpResponse:
+def _response(body: dict[str, Any], status: int = 200) -> HttpResponse:
     return HttpResponse(orjson.dumps(body), status=status, content_type="application/scim+json")

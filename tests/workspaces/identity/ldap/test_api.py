@@ -50,13 +50,13 @@ def test_directory_api_from_creation_to_removal(story, slapd):
     assert send(api, "GET", f"{ROOT}/corp/groups?q=staf")[1]["items"] == [
         f"cn=staff,ou=groups,{BASE}"
     ]
-    code, told = send(
+    code, rules = send(
         api,
         "PUT",
         f"{ROOT}/corp/rules",
         {"rules": [{"group": f"CN=staff,ou=groups,{BASE}", "team": "vision", "role": "member"}]},
     )
-    assert code == 200 and told["items"][0]["group"] == f"cn=staff,ou=groups,{BASE}"
+    assert code == 200 and rules["items"][0]["group"] == f"cn=staff,ou=groups,{BASE}"
     dry = begun(api, f"{ROOT}/corp/runs", {"is_dry": True})
     assert dry["outcome"] == "dry" and dry["counts"]["new"] == 2 and not Identity.objects.exists()
     done = begun(api, f"{ROOT}/corp/runs")

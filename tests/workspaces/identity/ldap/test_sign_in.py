@@ -41,10 +41,10 @@ def test_directory_sign_in_grants_roles_of_groups(story, wide, login):
 def test_sign_in_event_names_directory_or_password(story, wide):
     sign_in("ada", password_of("ada"))
     sign_in(story.ben.email, PASSWORD)
-    told = Event.objects.filter(kind="sign_in.succeeded", org_id=story.atlas.id).order_by(
+    events = Event.objects.filter(kind="sign_in.succeeded", org_id=story.atlas.id).order_by(
         "position"
     )
-    assert [(fact.actor, fact.data["by"]) for fact in told] == [
+    assert [(fact.actor, fact.data["by"]) for fact in events] == [
         ("ada@corp.example", "LDAP (corp)"),
         (story.ben.email, "password"),
     ]

@@ -83,7 +83,7 @@ def test_directory_threads_are_shared_between_organizations():
             behind.append((waiting[0] if is_let else "-") + (began(waiting[1:]) if is_let else ""))
             return False
 
-        directory_threads._one(run)
+        directory_threads._run_one(run)
         return behind[0] if behind[0] != "-" else "-" + began(waiting[1:])
 
     assert began(orgs) == "AABBC-D-E-F"
