@@ -1,1 +1,1 @@
-"""Single sign-on. The protocols are allauth's; what a provider's word is worth here is decided in this package."""
+"""Single sign-on by allauth's protocols; decides how far each provider is trusted."""

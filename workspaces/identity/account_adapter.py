@@ -1,4 +1,4 @@
-"""What allauth may do here: sign in and reset passwords; never sign up."""
+"""Restrict allauth's account flows: sign-in and password reset, but no sign-up."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from workspaces.identity.session_policy import has_no_other_way, worth_of
 
 
 class SignInForm(LoginForm):
-    """By an e-mail address, or by the name that a directory knows one by."""
+    """The sign-in form, for an e-mail address or a directory login name."""
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
@@ -39,15 +39,15 @@ class SignInForm(LoginForm):
         self.order_fields(["login", "password"])
 
     def clean(self) -> Any:
-        """A right password is refused where it would open nothing, in words."""
+        """Reject a correct password in an organization that requires single sign-on."""
         cleaned = super().clean()
         if self.user and (name := has_no_other_way(self.request, self.user)):
-            raise ValidationError(f"Your organization asks you to sign in with {name}.")
+            raise ValidationError(f"Your organization requires you to sign in with {name}.")
         return cleaned
 
 
-def guessed_name(login: str) -> str:
-    """One form of the spellings that a directory takes for the same name."""
+def normalized_login(login: str) -> str:
+    """Normalize a login, as directories accept several spellings of one name."""
     plain = (
         char
         for char in unicodedata.normalize("NFKD", login)
@@ -56,23 +56,24 @@ def guessed_name(login: str) -> str:
     return " ".join("".join(plain).casefold().split())
 
 
-KNOWN_SECONDS = 30 * 86_400  # for which an account keeps the addresses where it signed in
+KNOWN_SECONDS = 30 * 86_400  # how long an account remembers the addresses where it signed in
 
 
 def keep_known(request: HttpRequest, login: str) -> None:
-    """Guesses from elsewhere do not keep this account out at the request's address."""
+    """Exempt the request's address from the limit on guesses from unknown addresses."""
     durable.set(_known_key(request, login), True, KNOWN_SECONDS)
 
 
 @receiver(password_reset)
 def _reset(*, request: HttpRequest, user: Any, **_: Any) -> None:
-    """Who reads the account's mail is no stranger."""
+    """Trust the address of a password reset, as the person can read the account's mail."""
     keep_known(request, user.email)
 
 
 def _known_key(request: HttpRequest, login: str) -> str:
     return (
-        "known:" + hashlib.sha256(f"{guessed_name(login)} {get_ip(request)}".encode()).hexdigest()
+        "known:"
+        + hashlib.sha256(f"{normalized_login(login)} {get_ip(request)}".encode()).hexdigest()
     )
 
 
@@ -81,43 +82,51 @@ def _login_in(credentials: dict[str, Any]) -> str:
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """People are added by administrators."""
+    """Account flows of allauth; accounts are created by administrators only."""
 
-    _anywhere: ratelimit.RateLimitUsage | None = None
+    _account_usage: ratelimit.RateLimitUsage | None = None
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
-        "too_many_login_attempts": _("Too many failed tries. Wait five minutes, then try again."),
+        "too_many_login_attempts": _(
+            "Too many failed sign-in attempts. Wait five minutes, then try again."
+        ),
     }
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        """Of the account and the address alone: allauth's own names the host, whose port the client chooses."""
-        return f"{guessed_name(_login_in(credentials))} {get_ip(request)}"
+        """Key by account and address only, as clients can vary the host in allauth's key."""
+        return f"{normalized_login(_login_in(credentials))} {get_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Beside allauth's limit, one for an account over all addresses that it does not know. Raises RateLimited."""
+        """Limit failures per account across unknown addresses, beside allauth's limit.
+
+        Raises RateLimited.
+        """
         super().pre_authenticate(request, **credentials)
         login = _login_in(credentials)
         if request.user.is_authenticated or durable.get(_known_key(request, login)):
             return
-        self._anywhere = ratelimit.consume(
-            request, app="allauth.account", action="login_failed_anywhere", key=guessed_name(login)
+        self._account_usage = ratelimit.consume(
+            request,
+            app="allauth.account",
+            action="login_failed_anywhere",
+            key=normalized_login(login),
         )
-        if self._anywhere is None:
+        if self._account_usage is None:
             self._rollback_login_failed_rl_usage()
             raise RateLimited(
-                "There were too many failed tries for this account. Wait five minutes, sign in from a network where "
-                "you signed in before, or reset your password.",
+                "Too many failed sign-in attempts for this account. Wait five minutes, use a "
+                "network where you signed in before, or reset your password.",
                 data={"retry_after": 300},
             )
 
     def _rollback_login_failed_rl_usage(self) -> None:
         super()._rollback_login_failed_rl_usage()
-        if self._anywhere:
-            self._anywhere.rollback()
+        if self._account_usage:
+            self._account_usage.rollback()
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> Any:
-        """What a directory has to say is said in the form."""
+        """Show errors from directories in the form."""
         try:
             user = super().authenticate(request, **credentials)
         except PortalError as error:
@@ -131,19 +140,19 @@ class AccountAdapter(DefaultAccountAdapter):
         return False
 
     def is_safe_url(self, url: str) -> bool:
-        """What is no address at all is none to go on to."""
+        """Reject malformed URLs."""
         try:
             return bool(super().is_safe_url(url))
         except ValueError:
             return False
 
     def send_password_reset_mail(self, user: Any, email: str, context: dict[str, Any]) -> None:
-        """By the link on the sign-in page."""
+        """Send the mail for the link on the sign-in page."""
         tell_of(user, "password.reset_asked")
         super().send_password_reset_mail(user, email, context)
 
     def login(self, request: HttpRequest, user: Any) -> None:
-        """A session says what it is worth from its first moment."""
+        """Store the session's restrictions from the start."""
         worth = worth_of(request, user)
         super().login(request, user)
         for key in (ONLY_ORG, VOUCHED_BY, CLOSED):
@@ -151,4 +160,4 @@ class AccountAdapter(DefaultAccountAdapter):
         request.session.update(worth)
 
     def populate_username(self, request: HttpRequest, user: Any) -> None:
-        """There are no user names: the e-mail address is the name."""
+        """Do nothing: accounts have no user name but the e-mail address."""

@@ -1,4 +1,4 @@
-"""What allauth may do with providers: none but our rows, and nobody is let in, made or linked by its own rules."""
+"""Restrict allauth's provider flows: only our providers, and no accounts or links by its rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workspaces.models import Provider
 
 
 class SsoAdapter(DefaultSocialAccountAdapter):
-    """`get_provider` is by a row's slug. Whoever comes back is handed to `workspaces.identity.views.arrive`."""
+    """allauth's adapter: providers by slug; results go to `workspaces.identity.views.arrive`."""
 
     def get_requests_session(self) -> Session:
         return session()
@@ -26,7 +26,7 @@ class SsoAdapter(DefaultSocialAccountAdapter):
     def list_apps(
         self, request: HttpRequest, provider: Any = None, client_id: Any = None
     ) -> list[SocialApp]:
-        """Rows of allauth's own are not read, whoever typed them."""
+        """Ignore rows in allauth's own table."""
         return []
 
     def list_providers(self, request: HttpRequest) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What allauth does is told as facts, and what follows from it is done: the only signals that are listened to."""
+"""Handlers of allauth's signals: record events and apply their consequences."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from workspaces.identity.sessions import end_others
 
 
 def listen() -> None:
+    """Connect the handlers; called once at start-up."""
     post_save.connect(_changed, sender=Authenticator, dispatch_uid="second-factor-saved")
     post_delete.connect(_changed, sender=Authenticator, dispatch_uid="second-factor-deleted")
     authenticator_added.connect(_added, dispatch_uid="second-factor-added")
@@ -26,8 +27,8 @@ def _changed(sender: Any, instance: Authenticator, **_: Any) -> None:
     note_factors(instance.user_id)
 
 
-def _tell(kind: str, user: Any, authenticator: Authenticator) -> None:
-    """In each of the person's organizations, as their coming and going is."""
+def _record(kind: str, user: Any, authenticator: Authenticator) -> None:
+    """Record an event in each of the person's organizations."""
     record_all(
         Fact(kind, org_id, "user", user.id, user.email, {"type": str(authenticator.type)})
         for org_id in orgs_of(user.id)
@@ -35,8 +36,8 @@ def _tell(kind: str, user: Any, authenticator: Authenticator) -> None:
 
 
 def _added(sender: Any, request: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
-    """Sessions that began without it end: whoever holds one may be the reason for adding it."""
-    _tell("second_factor.added", user, authenticator)
+    """End the other sessions: somebody who has stolen one may be the reason for the new factor."""
+    _record("second_factor.added", user, authenticator)
     if request is not None and authenticator.type != Authenticator.Type.RECOVERY_CODES:
         end_others(
             user.id, request.session.session_key, actor=user.email, why="a second factor was added"
@@ -44,8 +45,8 @@ def _added(sender: Any, request: Any, user: Any, authenticator: Authenticator, *
 
 
 def _removed(sender: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
-    _tell("second_factor.removed", user, authenticator)
+    _record("second_factor.removed", user, authenticator)
 
 
 def _reset(sender: Any, user: Any, authenticator: Authenticator, **_: Any) -> None:
-    _tell("second_factor.reset", user, authenticator)
+    _record("second_factor.reset", user, authenticator)

@@ -1,5 +1,7 @@
-"""Signing in by a name and a password: one's own here, else that of a directory. What is here comes first, so that an
-administrator's own password works whatever a directory does."""
+"""Sign in with a name and a password: a local password first, then a directory.
+
+An administrator's local password therefore works when directories are down.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ from portal.core.errors import InvalidInput, NotPermitted, Unavailable
 from portal.core.joined_select import Reading
 from portal.core.vault import Unreadable
 from workspaces.identity import request_limits
-from workspaces.identity.ldap.errors import Trouble
-from workspaces.identity.ldap.password_check import Answer, ask
+from workspaces.identity.ldap.errors import DirectoryError
+from workspaces.identity.ldap.password_check import Answer, query_directories
 from workspaces.identity.provider_services import config_of
 from workspaces.identity.provisioning import Person
 from workspaces.identity.provisioning_services import admit
@@ -41,12 +43,15 @@ _PASSWORD = Reading(
     {"person": User},
     [("person", ("password",))],
 )
-METHOD = "directory"  # in allauth's records of how one signed in, with the provider's slug
+METHOD = "directory"  # the method that allauth records in the session, with the provider's slug
 
 
 class PasswordBackend(AuthenticationBackend):
-    """Raises PermissionDenied for nobody (no further backend is asked) and Unavailable where a directory that might know them is
-    down."""
+    """Authenticate by local password or directory.
+
+    Raises PermissionDenied for unknown credentials, so no further backend is tried, and Unavailable
+    when a directory that might know the person is down.
+    """
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> Any:
         password = str(credentials.get("password") or "")
@@ -55,32 +60,33 @@ class PasswordBackend(AuthenticationBackend):
             raise PermissionDenied
         has_own = _has_own_password(login)
         if has_own and (found := super().authenticate(request, **credentials)):
-            _forget(request)
+            _clear_directory(request)
             return found
         if stashed := self.unstash_authenticated_user():
-            _refuse(stashed)  # their own password, but switched off
+            _deny(stashed)  # the local password is correct, but the account is deactivated
         user = _by_directory(request, login, password)
         if user is None:
             if not has_own:
-                self._mitigate_timing_attack(
-                    password
-                )  # as long as where there is a password to compare
+                # takes as long as comparing an existing password
+                self._mitigate_timing_attack(password)
             raise PermissionDenied
         if not self.user_can_authenticate(user):
-            _refuse(user)
+            _deny(user)
         return user
 
 
-@platform_scope("sign-in asks the directories of every organization")
+@platform_scope("sign-in queries directories of all organizations")
 def directories_for(login: str, slug: str = "") -> list[Provider]:
-    """Who may be asked, and so be sent the password, in order. `slug`: the person chose it by name. An organization's own directory
-    is asked for domains that an operator gave the organization; where it was chosen, also for a domain that nobody has, and for
-    whose account is linked to it already. Those of the installation are operators' own."""
+    """Return the directories that may receive this login and password, in order.
+
+    `slug` is the directory that the person selected. An organization's directory is used for the
+    domains that an operator assigned to it; if selected, also for a domain that nobody has and for
+    accounts already linked to it. Directories of the installation belong to the operators.
+    """
     domain = login.lower().rpartition("@")[2] if "@" in login else ""
     every = [Provider.from_db(connection.alias, _PROVIDER, row) for row in _PROVIDERS.rows([])]
-    having = [
-        row for row in every if domain and domain in row.domains
-    ]  # switched off or of another kind, it is theirs all the same
+    # including disabled providers and other types: the domain is still theirs
+    having = [row for row in every if domain and domain in row.domains]
     rows = [row for row in every if row.kind == Provider.Kind.LDAP and row.is_enabled]
     if slug:
         return [
@@ -94,22 +100,25 @@ def directories_for(login: str, slug: str = "") -> list[Provider]:
 
 
 def _is_linked(provider: Provider, login: str) -> bool:
-    """By the address of the account here; what a directory says of addresses proves nothing."""
+    """Match by the local account's address; addresses from a directory prove nothing."""
     return Identity.objects.filter(
         provider=provider, gone_since=None, user__email=login.lower()
     ).exists()
 
 
 def prove(provider: Provider, login: str, password: str) -> Person:
-    """Who in this directory has this name and this password. Raises NotPermitted, Unavailable."""
+    """Return the person with this name and password in the directory.
+
+    Raises NotPermitted, Unavailable.
+    """
     answers = _answers({provider.slug: provider}, login, password)
     if answers and answers[0].trouble:
         raise Unavailable(
-            f"{provider.name} does not answer. Try again in a minute.",
+            f"{provider.name} isn't responding. Try again in a minute.",
             data={"retry_after": request_limits.RETRY_AFTER},
         )
     if not answers or answers[0].person is None:
-        raise NotPermitted(f"{provider.name} does not know this name with this password.")
+        raise NotPermitted(f"{provider.name} doesn't recognize this name and password.")
     return answers[0].person
 
 
@@ -124,52 +133,56 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
             with no_scope():
                 user = admit(rows[answer.slug], answer.person)
             if request is not None and hasattr(request, "session"):
-                _remember(request, user, rows[answer.slug])
+                _record_directory(request, user, rows[answer.slug])
             return user
     if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
         are = "does" if len(away) == 1 else "do"
         raise Unavailable(
-            f"{' and '.join(away)} {are} not answer, so nobody can sign in by {'it' if len(away) == 1 else 'them'} at this "
-            "moment. Who is signed in stays so, and passwords set here work. Try again in a minute, or ask an operator.",
+            f"{' and '.join(away)} {are} not respond, so nobody can sign in through "
+            f"{'it' if len(away) == 1 else 'them'} right now. Existing sessions and local "
+            "passwords still work. Try again in a minute, or ask an operator.",
             data={"retry_after": request_limits.RETRY_AFTER},
         )
     return None
 
 
 def _answers(rows: dict[str, Provider], login: str, password: str) -> list[Answer]:
-    """Of directories of one organization, or of the installation. Raises Unavailable where too many people wait for them."""
+    """Ask directories of one organization, or of the installation.
+
+    Raises Unavailable when too many requests are waiting for them.
+    """
     configs, answers = _configs(rows)
     if configs:
         with request_limits.waiting(rows[configs[0][0]].org_id):
-            answers += ask(configs, login, password)
-    _note(rows, answers)
+            answers += query_directories(configs, login, password)
+    _record_answers(rows, answers)
     return answers
 
 
 def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[Answer]]:
-    """Of those that can be asked; the answer of one that is away, or whose stored options can no longer be read, is that trouble."""
+    """Split the directories into configs to ask, and answers for those known to be unavailable."""
     good, bad = list[tuple[str, Any]](), list[Answer]()
     for slug, row in rows.items():
-        if why := request_limits.why_away(slug):
-            bad.append(Answer(slug, trouble=Trouble(why, is_away=True)))
+        if why := request_limits.unavailable_reason(slug):
+            bad.append(Answer(slug, trouble=DirectoryError(why, is_away=True)))
             continue
         try:
             good.append((slug, config_of(row)))
         except (InvalidInput, Unreadable) as error:
-            bad.append(Answer(slug, trouble=Trouble(str(error))))
+            bad.append(Answer(slug, trouble=DirectoryError(str(error))))
     return good, bad
 
 
-def _remember(request: HttpRequest, user: User, provider: Provider) -> None:
-    """In the session, bound to this user, so that it outlives a second factor."""
-    _forget(request)
+def _record_directory(request: HttpRequest, user: User, provider: Provider) -> None:
+    """Record the directory in the session for this user, to survive the second factor."""
+    _clear_directory(request)
     record_authentication(
         request, user, method=METHOD, provider=provider.slug, org=str(provider.org_id or "")
     )
 
 
-def _forget(request: HttpRequest | None) -> None:
-    """A directory that vouched for an earlier attempt vouches for this one no longer."""
+def _clear_directory(request: HttpRequest | None) -> None:
+    """Remove the record of a directory that authenticated an earlier attempt."""
     if request is not None and hasattr(request, "session"):
         records = request.session.get(AUTHENTICATION_METHODS_SESSION_KEY)
         if isinstance(records, list) and any(record.get("method") == METHOD for record in records):
@@ -178,9 +191,9 @@ def _forget(request: HttpRequest | None) -> None:
             ]
 
 
-@platform_scope("how a directory answered at a sign-in")
-def _note(rows: dict[str, Provider], answers: list[Answer]) -> None:
-    """What a directory's page says of it: written when that changes, or a minute is over."""
+@platform_scope("status of a directory at sign-in")
+def _record_answers(rows: dict[str, Provider], answers: list[Answer]) -> None:
+    """Record how directories answered: when the state changes, or a minute has passed."""
     now = clock.now()
     for answer in answers:
         row = rows[answer.slug]
@@ -195,13 +208,13 @@ def _note(rows: dict[str, Provider], answers: list[Answer]) -> None:
             Provider.objects.filter(id=row.id).update(trouble="", trouble_since=None, seen_at=now)
 
 
-def _refuse(user: Any) -> NoReturn:
-    """Nobody to Django; allauth shows its page for accounts that are switched off."""
+def _deny(user: Any) -> NoReturn:
+    """Deny sign-in; allauth then shows its page for deactivated accounts."""
     AuthenticationBackend._stash_user(user)  # noqa: SLF001  the only way that allauth has
     raise PermissionDenied
 
 
 def _has_own_password(login: str) -> bool:
-    """Addresses of accounts are in small letters."""
+    """Return whether the account has a local password; addresses are stored in lower case."""
     rows = _PASSWORD.rows([login.lower()])
     return bool(rows) and is_password_usable(rows[0][0])

@@ -1,4 +1,4 @@
-"""What a provider said of a person → whom we take it for. Pure."""
+"""Extract a person from a provider's claims or assertion. Pure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ MOST_GROUPS, LONGEST = 2000, 400
 _ADDRESS = re.compile(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}")
 
 
-class Unusable(Exception):
-    """What was said names nobody. The message says why, for a person."""
+class InvalidClaims(Exception):
+    """The claims identify nobody; the message explains why to the person."""
 
 
 @dataclass(frozen=True)
-class Said:
-    """One person, as their provider says at this sign-in. `email` "": none that can be used, and `why` says why. `groups` None: it
-    said nothing of groups, which is not the same as none."""
+class ProviderClaims:
+    """A person as their provider describes them at this sign-in.
+
+    `email` is empty if no usable address was sent; `why` then says why. `groups` is None if groups
+    were not sent, unlike an empty set.
+    """
 
     subject: str
     email: str = ""
@@ -28,45 +31,54 @@ class Said:
     why: str = ""
 
 
-def said_by_claims(
+def claims_from_oidc(
     claims: Mapping[str, Any], *, subject_claim: str = "sub", groups_claim: str = "groups"
-) -> Said:
-    """From OpenID Connect. Raises Unusable."""
+) -> ProviderClaims:
+    """Extract a person from OpenID Connect claims. Raises InvalidClaims."""
     email, why = _email(claims)
-    return Said(
+    return ProviderClaims(
         _subject(claims.get(subject_claim), subject_claim),
         email,
         _text(claims.get("name")),
         _text(claims.get("preferred_username")) or email,
-        groups_in(_at(claims, groups_claim)),
+        groups_in(_claim_at(claims, groups_claim)),
         why,
     )
 
 
-def said_by_assertion(
-    told: Mapping[str, Any], *, subject: str = "", email: str = "", name: str = "", groups: str = ""
-) -> Said:
-    """From SAML: attributes by the names that were set, else by those in use. Raises Unusable."""
-    attributes: Mapping[str, Any] = told["attributes"]
-    if not subject and told["format"] == _TRANSIENT:
-        raise Unusable(
-            "its NameID is new at each sign-in; set a subject attribute, or have it send a persistent one"
+def claims_from_saml(
+    assertion: Mapping[str, Any],
+    *,
+    subject: str = "",
+    email: str = "",
+    name: str = "",
+    groups: str = "",
+) -> ProviderClaims:
+    """Extract a person from a SAML assertion, by configured or common attribute names.
+
+    Raises InvalidClaims.
+    """
+    attributes: Mapping[str, Any] = assertion["attributes"]
+    if not subject and assertion["format"] == _TRANSIENT:
+        raise InvalidClaims(
+            "its NameID changes at each sign-in; set a subject attribute, or configure a "
+            "persistent NameID there"
         )
-    who = _first(attributes, [subject]) if subject else told["nameid"]
+    who = _first(attributes, [subject]) if subject else assertion["nameid"]
     address = checked_email(
         _first(attributes, [email] if email else EMAILS)
-        or (told["nameid"] if told["format"] in _ADDRESSES else "")
+        or (assertion["nameid"] if assertion["format"] in _ADDRESSES else "")
     )
     found = next(
         (attributes[key] for key in ([groups] if groups else GROUPS) if key in attributes), None
     )
-    return Said(
+    return ProviderClaims(
         checked_subject(who, subject or "NameID"),
         address,
         _text(_first(attributes, [name] if name else NAMES)),
         address,
         groups_in(found),
-        "" if address else "it gives no e-mail address of you",
+        "" if address else "it didn't send your e-mail address",
     )
 
 
@@ -105,43 +117,49 @@ GROUPS = (
 
 
 def groups_in(value: Any) -> frozenset[str] | None:
-    """A list of names, or one name. None: nothing was said. Raises Unusable."""
+    """Return group names from a list or a string, None if nothing was sent.
+
+    Raises InvalidClaims.
+    """
     if value is None:
         return None
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, Sequence):
-        raise Unusable("its groups are neither a list of names nor a name")
+        raise InvalidClaims("its groups are neither a list of names nor a single name")
     found = frozenset(
         one
         for one in value
         if isinstance(one, str) and 0 < len(one) <= LONGEST and one.isprintable()
     )
     if len(found) > MOST_GROUPS:
-        raise Unusable(f"it names more than {MOST_GROUPS} groups")
+        raise InvalidClaims(f"it sent more than {MOST_GROUPS} groups")
     return found
 
 
 def checked_subject(value: Any, name: str) -> str:
-    """Raises Unusable."""
+    """Return a valid subject. Raises InvalidClaims."""
     if (
         not isinstance(value, str)
         or not value.strip()
         or len(value) > LONGEST
         or not value.isprintable()
     ):
-        raise Unusable(f"it gives no usable {name!r}, by which you would be known again")
+        raise InvalidClaims(f"it sent no usable {name!r}, which is needed to identify you")
     return value
 
 
 def checked_email(value: Any) -> str:
-    """In small letters; "" for what is no address."""
+    """Return the address in lower case, or "" if it is invalid."""
     email = value.strip().lower() if isinstance(value, str) else ""
     return email if _ADDRESS.fullmatch(email) else ""
 
 
 def is_within(email: str, domains: Iterable[str]) -> bool:
-    """No domains: every address is (of a provider of the installation; an organization's makes no accounts then)."""
+    """Return whether an address is in one of the domains; no domains means no restriction.
+
+    An organization's provider without domains creates no accounts; its caller checks that.
+    """
     known = list(domains)
     return not known or email.rpartition("@")[2] in known
 
@@ -153,9 +171,9 @@ def _email(claims: Mapping[str, Any]) -> tuple[str, str]:
     given = claims.get("email") or claims.get("preferred_username") or claims.get("upn")
     email = checked_email(given)
     if not email:
-        return "", "it gives no e-mail address of you"
+        return "", "it didn't send your e-mail address"
     if claims.get("email_verified") in (False, "false"):
-        return "", f"it has not verified your address {email}"
+        return "", f"it hasn't verified your address {email}"
     return email, ""
 
 
@@ -164,8 +182,8 @@ def _text(value: Any) -> str:
     return text if text.isprintable() else ""
 
 
-def _at(claims: Mapping[str, Any], name: str) -> Any:
-    """A claim by its name, else by a path of names with dots between: `realm_access.roles`."""
+def _claim_at(claims: Mapping[str, Any], name: str) -> Any:
+    """Return a claim by its name, or by a dotted path such as `realm_access.roles`."""
     if not name or name in claims:
         return claims.get(name) if name else None
     value: Any = claims

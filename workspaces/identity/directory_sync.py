@@ -1,4 +1,4 @@
-"""Looking at a directory as a whole: by the clock, by a person, or to see what would change. One run at a time for each."""
+"""Run directory syncs: scheduled, manual or as a dry run, one at a time for each directory."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from portal.core.wakeups import hint
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.identity.provider_services import TASK, config_of
-from workspaces.identity.provider_types import Away, Listing, kind_of, kinds
+from workspaces.identity.provider_types import Listing, ProviderUnavailable, kind_of, kinds
 from workspaces.identity.provisioning import Change, Plan
 from workspaces.identity.provisioning_services import Synced, sync_people
 from workspaces.models import DirectoryRun, Organization, Provider, Team, User
 from workspaces.tenancy.scope import platform_scope
 
 LEASE, KEPT, MOST_LINES = 900.0, 50, 500
-_DIED = "It was ended in the middle. The next run goes on where it stopped."
-_ANSWERED = "how a directory answered, which may be the whole installation's"
+_DIED = "The sync was interrupted. The next run continues where it stopped."
+_ANSWERED = "status of a directory, possibly of the installation"
 Outcome = DirectoryRun.Outcome
 
 
@@ -39,10 +39,14 @@ def start_sync(
     accepted: DirectoryRun | None = None,
     links: Mapping[str, UUID] | None = None,
 ) -> DirectoryRun:
-    """Queue a run; a background thread takes it up at once. `actor` None: by the clock. `accepted`: a run that was stopped; what it
-    would have taken may be taken now. Raises NotPermitted, InvalidInput; Conflict while another run of it is queued or under way."""
+    """Queue a sync for a background thread, which starts it at once.
+
+    `actor` is None for a scheduled run. `accepted` is a stopped run whose removals are now
+    confirmed. Raises NotPermitted, InvalidInput; Conflict while another run of the provider is
+    queued or running.
+    """
     _check_may_start(actor, provider)
-    run = _queued(actor, provider, is_dry, accepted, links)
+    run = _create_run(actor, provider, is_dry, accepted, links)
     hint(TASK)
     return run
 
@@ -54,17 +58,20 @@ def sync_provider(
     is_dry: bool = False,
     accepted: DirectoryRun | None = None,
 ) -> DirectoryRun:
-    """Ask everybody and make the rows say so, before it returns: for commands, never in a request. As `start_sync`."""
+    """Sync a directory before returning; for commands, never in a request. See `start_sync`."""
     _check_may_start(actor, provider)
     holder = new_holder()
     if not leases.take(_lease(provider), holder, LEASE):
         raise _conflict(provider)
-    return _run(_queued(actor, provider, is_dry, accepted, None, Outcome.RUNNING), holder)
+    return _run(_create_run(actor, provider, is_dry, accepted, None, Outcome.RUNNING), holder)
 
 
 def run_next(may_begin: Callable[[UUID | None], bool]) -> bool:
-    """Do the oldest queued run of an organization (None: of the installation) that may begin one now; False where there is none."""
-    with platform_scope("directories of every organization are synced by one task"):
+    """Run the oldest queued sync that `may_begin` admits; return False if there is none.
+
+    `may_begin` takes the organization's id, or None for the installation.
+    """
+    with platform_scope("one task syncs the directories of all organizations"):
         queued = list(
             DirectoryRun.objects.filter(outcome=Outcome.QUEUED)
             .select_related("provider__org")
@@ -78,7 +85,7 @@ def run_next(may_begin: Callable[[UUID | None], bool]) -> bool:
             outcome=Outcome.RUNNING, started_at=clock.now()
         ):
             run.outcome = Outcome.RUNNING
-            with platform_scope("a directory gives roles in several organizations"):
+            with platform_scope("a directory grants roles in several organizations"):
                 _run(run, holder)
             return True
         leases.release(lease, holder)
@@ -86,13 +93,16 @@ def run_next(may_begin: Callable[[UUID | None], bool]) -> bool:
 
 
 def end_abandoned() -> None:
-    """Runs whose process died are over: nobody living has their lease."""
+    """Mark runs as failed when their process died, that is, when nobody holds their lease."""
     for run in DirectoryRun.objects.filter(outcome=Outcome.RUNNING).select_related("provider"):
         _end_abandoned(run.provider)
 
 
 def due_providers() -> list[Provider]:
-    """Whose time has come. The first run of each is a person's, who has seen what it would change."""
+    """Return the providers whose scheduled sync is due.
+
+    The first sync of each is manual, so that somebody has reviewed its changes.
+    """
     rows = Provider.objects.filter(
         is_enabled=True, kind__in=[name for name, kind in kinds().items() if kind.listing]
     )
@@ -100,22 +110,22 @@ def due_providers() -> list[Provider]:
 
 
 def last_runs(provider: Provider, count: int = 10) -> list[DirectoryRun]:
-    """The latest first; one whose process died says so."""
+    """Return the latest runs, newest first; a run whose process died is shown as failed."""
     return [
-        _shown(row)
+        _marked_if_lost(row)
         for row in DirectoryRun.objects.filter(provider=provider).order_by("-started_at")[:count]
     ]
 
 
 def find_run(provider: Provider, run_id: UUID) -> DirectoryRun:
-    """Raises NotFound."""
+    """Return a run of this provider. Raises NotFound."""
     row = DirectoryRun.objects.filter(provider=provider, id=run_id).first()
     if row is None:
-        raise NotFound("There is no such run, or it is too long ago.")
-    return _shown(row)
+        raise NotFound("This sync doesn't exist or has been deleted.")
+    return _marked_if_lost(row)
 
 
-def _shown(row: DirectoryRun) -> DirectoryRun:
+def _marked_if_lost(row: DirectoryRun) -> DirectoryRun:
     if row.outcome == Outcome.RUNNING and row.started_at < clock.now() - timedelta(seconds=LEASE):
         row.outcome, row.message, row.ended_at = (
             Outcome.FAILED,
@@ -126,11 +136,15 @@ def _shown(row: DirectoryRun) -> DirectoryRun:
 
 
 def link_people(*, actor: Actor, provider: Provider, subjects: list[str]) -> DirectoryRun:
-    """Queue a run with an operator's word that these people of an installation's directory are whom the accounts with their addresses
-    belong to, as the last run showed them. Raises NotPermitted, InvalidInput, Conflict."""
+    """Queue a sync that links existing accounts to these people, as the last run proposed.
+
+    Only for operators, and only for a directory of the whole installation. Raises NotPermitted,
+    InvalidInput, Conflict.
+    """
     if provider.org_id is not None or not actor.is_operator:
         raise NotPermitted(
-            "Only an operator links accounts to a directory, and only to one of the whole installation."
+            "Only an operator can link accounts to a directory, and only to one of the whole "
+            "installation."
         )
     last = (
         DirectoryRun.objects.filter(provider=provider)
@@ -140,7 +154,7 @@ def link_people(*, actor: Actor, provider: Provider, subjects: list[str]) -> Dir
     )
     links = {s: UUID(last.clashes[s]) for s in subjects if last and s in last.clashes}
     if not links:
-        raise InvalidInput.at("subjects", "none of these was shown by the last run")
+        raise InvalidInput.at("subjects", "the last sync proposed none of these")
     run = start_sync(actor=actor, provider=provider, links=links)
     record(
         Fact(
@@ -159,10 +173,10 @@ def _check_may_start(actor: Actor | None, provider: Provider) -> None:
     if actor is not None:
         _may_sync(actor, provider)
     if kind_of(provider.kind).listing is None:
-        raise InvalidInput.at("kind", f"{provider.name} cannot list its people")
+        raise InvalidInput.at("kind", f"{provider.name} can't list its people")
 
 
-def _queued(
+def _create_run(
     actor: Actor | None,
     provider: Provider,
     is_dry: bool,
@@ -170,7 +184,7 @@ def _queued(
     links: Mapping[str, UUID] | None,
     outcome: str = Outcome.QUEUED,
 ) -> DirectoryRun:
-    """The row of a new run. The database allows one that has not ended for each provider."""
+    """Create the row of a new run; a database constraint allows one unfinished run per provider."""
     _end_abandoned(provider, is_ours=outcome == Outcome.RUNNING)
     try:
         with transaction.atomic():
@@ -199,7 +213,7 @@ def _queued(
 
 
 def _end_abandoned(provider: Provider, *, is_ours: bool = False) -> None:
-    """Whoever runs has the lease, so a run without it died. `is_ours`: the caller has it."""
+    """Mark a run without a lease as failed; `is_ours` says that the caller holds the lease."""
     holder = new_holder()
     if is_ours or leases.take(_lease(provider), holder, LEASE):
         DirectoryRun.objects.filter(provider=provider, outcome=Outcome.RUNNING).update(
@@ -213,27 +227,25 @@ def _lease(provider: Provider) -> str:
 
 
 def _conflict(provider: Provider) -> Conflict:
-    return Conflict(
-        f"{provider.name} is being looked at right now. Wait for that run.", code="running"
-    )
+    return Conflict(f"{provider.name} is already syncing. Wait until it finishes.", code="running")
 
 
 def _may_sync(actor: Actor, provider: Provider) -> None:
     if provider.org_id is None and not actor.is_operator:
         raise NotPermitted(
-            "Only a platform operator looks at a directory of the whole installation."
+            "Only a platform operator can sync a directory of the whole installation."
         )
     authorize(actor, Permission.PROVIDERS_WRITE)
 
 
 def _run(run: DirectoryRun, holder: str) -> DirectoryRun:
     try:
-        return _ended(run, *_asked(run))
+        return _finish(run, *_execute(run))
     finally:
         leases.release(_lease(run.provider), holder)
 
 
-def _asked(run: DirectoryRun) -> tuple[Listing | None, Synced | str]:
+def _execute(run: DirectoryRun) -> tuple[Listing | None, Synced | str]:
     provider, listing = run.provider, kind_of(run.provider.kind).listing
     assert listing is not None
     try:
@@ -246,7 +258,7 @@ def _asked(run: DirectoryRun) -> tuple[Listing | None, Synced | str]:
             links={subject: UUID(user) for subject, user in run.links.items()},
             is_dry=run.is_dry,
         )
-    except Away as error:
+    except ProviderUnavailable as error:
         now = clock.now()
         with platform_scope(_ANSWERED):
             Provider.objects.filter(id=provider.id).update(
@@ -270,7 +282,7 @@ def _note_progress(run: DirectoryRun, count: int) -> None:
     DirectoryRun.objects.filter(id=run.id).update(people_read=count)
 
 
-def _ended(run: DirectoryRun, found: Listing | None, result: Synced | str) -> DirectoryRun:
+def _finish(run: DirectoryRun, found: Listing | None, result: Synced | str) -> DirectoryRun:
     run.ended_at = clock.now()
     if isinstance(result, str):
         run.outcome, run.message = Outcome.FAILED, result[:500]
@@ -308,7 +320,7 @@ def _ended(run: DirectoryRun, found: Listing | None, result: Synced | str) -> Di
                 {"slug": run.provider.slug, "message": run.message},
             )
         )
-    _forget(run)
+    _delete_old_runs(run)
     return run
 
 
@@ -321,7 +333,7 @@ def _outcome(run: DirectoryRun, result: Synced) -> str:
 
 
 def counts_of(made: Plan) -> dict[str, int]:
-    """How many of each, without zeros."""
+    """Count the changes of a plan by kind, without zeros."""
     found = {
         "new": sum(not n.is_linked for n in made.newcomers),
         "linked": sum(n.is_linked for n in made.newcomers),
@@ -338,12 +350,16 @@ def counts_of(made: Plan) -> dict[str, int]:
 
 
 def lines_of(made: Plan) -> Iterator[dict[str, str]]:
-    """The diff in words, what is taken first."""
+    """Describe the changes of a plan in words, removals first."""
     names = _Names(made)
     for known in made.off:
-        yield {"kind": "taken", "who": known.email, "what": "vanished: is switched off"}
+        yield {
+            "kind": "taken",
+            "who": known.email,
+            "what": "removed from the directory: account deactivated",
+        }
     for user_id, why in made.spared:
-        yield {"kind": "spared", "who": names.who(user_id), "what": f"keeps what they have: {why}"}
+        yield {"kind": "spared", "who": names.who(user_id), "what": f"keeps their access: {why}"}
     for clash in made.clashes:
         yield {
             "kind": "clash",
@@ -358,11 +374,15 @@ def lines_of(made: Plan) -> Iterator[dict[str, str]]:
             "what": names.what(change),
         }
     for known in made.on:
-        yield {"kind": "given", "who": known.email, "what": "is back: is switched on"}
+        yield {
+            "kind": "given",
+            "who": known.email,
+            "what": "listed in the directory again: account activated",
+        }
 
 
 class _Names:
-    """Of people, organizations and teams in a plan."""
+    """Display names of the people, organizations and teams in a plan."""
 
     def __init__(self, made: Plan):
         users = {c.seat.user_id for c in made.changes} | {user_id for user_id, _ in made.spared}
@@ -401,7 +421,7 @@ class _Names:
 
 
 def _linkable(made: Plan) -> dict[str, str]:
-    """Of those left out: the account with their address."""
+    """Return the account with the same address for each person who was skipped, by subject."""
     wanted = {
         clash.person.email: clash.person.subject for clash in made.clashes if clash.person.email
     }
@@ -443,8 +463,11 @@ def _has_been_done(provider: Provider) -> bool:
     )
 
 
-def _forget(run: DirectoryRun) -> None:
-    """One row for a row of runs that changed nothing, and fifty in all; the one in which a person began it stays."""
+def _delete_old_runs(run: DirectoryRun) -> None:
+    """Delete old runs: consecutive scheduled runs without changes, and all but the latest 50.
+
+    The first completed manual run stays, because it enables scheduled runs.
+    """
     rows = DirectoryRun.objects.filter(provider=run.provider_id).order_by("-started_at")
     if run.outcome == Outcome.UNCHANGED and not run.actor:
         before = rows.exclude(id=run.id).first()

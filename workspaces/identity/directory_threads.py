@@ -1,7 +1,9 @@
-"""Threads for directories: a directory that hangs holds none of the requests, nor Celery's worker, nor the ticker.
+"""Threads for directory syncs and tests, so that a hanging directory blocks no request or worker.
 
-They are shared fairly: an organization has one thread, and a second one only while less than half of all are busy. So four organizations
-whose directories hang hold six of eight, and who has none under way comes before another's second."""
+Threads are shared fairly: an organization gets one thread, and a second one only while less than
+half of all are busy. Four organizations with hanging directories thus occupy six of eight threads,
+and one without a running task comes before another's second.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ from workspaces.identity.directory_sync import run_next
 from workspaces.identity.provider_services import run_next_test
 
 log = logging.getLogger(__name__)
-THREADS, OF_ONE = 8, 2  # in one process; and of those, how many may work for one organization
+THREADS, OF_ONE = 8, 2  # threads per process; how many of them one organization may use
 _lock = threading.Lock()
 _threads = 0
 _busy: Counter[UUID | None] = Counter()
 
 
 def start_thread() -> None:
-    """One more, if there are not enough; it ends when nothing is queued. Returns at once."""
+    """Start a thread if there are too few; it ends when the queue is empty. Returns at once."""
     global _threads
     with _lock:
         if _threads >= THREADS:
@@ -34,18 +36,18 @@ def start_thread() -> None:
 
 
 def work() -> None:
-    """Do what is queued, tests before runs, until there is no more that may begin."""
-    while _one(run_next_test) or _one(run_next):
+    """Run queued tests, then queued syncs, until no more may start."""
+    while _run_one(run_next_test) or _run_one(run_next):
         pass
 
 
-def _one(run: Callable[[Callable[[UUID | None], bool]], bool]) -> bool:
-    """`run` the next of those organizations that may have one more thread."""
+def _run_one(run: Callable[[Callable[[UUID | None], bool]], bool]) -> bool:
+    """Call `run` with a check that admits organizations below their limit of threads."""
     taken: list[UUID | None] = []
 
     def may_begin(org_id: UUID | None) -> bool:
         with _lock:
-            while taken:  # the one before could not be begun
+            while taken:  # the previous candidate did not start
                 _busy[taken.pop()] -= 1
             if _busy[org_id] >= (OF_ONE if _busy.total() < THREADS // 2 else 1):
                 return False
@@ -56,8 +58,8 @@ def _one(run: Callable[[Callable[[UUID | None], bool]], bool]) -> bool:
     try:
         return run(may_begin)
     except Exception:
-        log.exception("a directory's run or test")
-        return False  # the next hint, or the clock, goes on: no hot loop where the database is away
+        log.exception("a directory sync or test failed")
+        return False  # the next wakeup or timer continues: no busy loop while the database is down
     finally:
         with _lock:
             for org_id in taken:

@@ -1,4 +1,4 @@
-"""Display names follow the provider that knows a person; addresses, by which accounts are known, never do."""
+"""Update display names from providers; e-mail addresses, which identify accounts, never change."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ _SOME = 1000
 
 
 def follow_names(provider: Provider, people: Sequence[Person], *, actor: str) -> int:
-    """How many were renamed. An organization's own provider renames whom that organization alone has: no password, no other
-    organization, no operator. A name that is empty there changes nothing."""
+    """Update display names and return how many changed.
+
+    An organization's provider only renames people with no password, no other organization and no
+    operator role. Empty names are ignored.
+    """
     names = {person.subject: " ".join(person.name.split())[:150] for person in people}
     moved: dict[UUID, tuple[str, str, str]] = {}
     subjects = sorted(subject for subject, name in names.items() if name and name.isprintable())
@@ -33,9 +36,9 @@ def follow_names(provider: Provider, people: Sequence[Person], *, actor: str) ->
                 moved[user_id] = (email, name, names[subject])
     theirs = (
         sorted(
-            _left_to(provider, moved)
+            _without_older_provider(provider, moved)
             if provider.org_id is None
-            else _its_own(provider, list(moved))
+            else _managed_by(provider, list(moved))
         )
         if moved
         else []
@@ -64,8 +67,8 @@ def follow_names(provider: Provider, people: Sequence[Person], *, actor: str) ->
     return len(users)
 
 
-def _left_to(provider: Provider, users: Collection[UUID]) -> set[UUID]:
-    """Those whom no older provider of the installation knows: of two that write a name in two ways, one decides."""
+def _without_older_provider(provider: Provider, users: Collection[UUID]) -> set[UUID]:
+    """Return the people unknown to older providers of the installation, which take precedence."""
     found, some = set(users), sorted(users)
     older = Identity.objects.filter(
         provider__org_id=None, provider__created_at__lt=provider.created_at, gone_since=None
@@ -77,9 +80,9 @@ def _left_to(provider: Provider, users: Collection[UUID]) -> set[UUID]:
     return found
 
 
-def _its_own(provider: Provider, users: Sequence[UUID]) -> set[UUID]:
+def _managed_by(provider: Provider, users: Sequence[UUID]) -> set[UUID]:
     found: set[UUID] = set()
-    with platform_scope("whether somebody belongs to another organization too"):
+    with platform_scope("memberships in other organizations"):
         for start in range(0, len(users), _SOME // 2):
             some = users[start : start + _SOME // 2]
             elsewhere = (

@@ -1,4 +1,4 @@
-"""Why a provider's answer is not accepted, in words."""
+"""Explain why a provider's answer is rejected."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from requests import RequestException
 
 from portal.core.outbound import Refused
 
-NOT_BEGUN = "this sign-in was not begun here, or not in this browser, or too long ago"
+NOT_BEGUN = "this sign-in wasn't started in this browser, or it has expired"
 
 
 def why_of(error: Exception | None, kind: object = None) -> str:
-    """Of a failed request no more than that it failed: its text may hold what was sent."""
+    """Return the reason; a failed request gives no details, as its text may contain sent data."""
     if isinstance(error, RequestException) and not isinstance(error, Refused):
-        return "it does not answer as it must"
+        return "it isn't responding correctly"
     if error is not None and str(error):
         return str(error)[:300]
-    return "you did not agree there" if kind == "cancelled" else NOT_BEGUN
+    return "you denied access there" if kind == "cancelled" else NOT_BEGUN

@@ -1,4 +1,4 @@
-"""Where a provider may be asked, and by which client. Its administrators typed its addresses."""
+"""HTTP client for providers, whose addresses are set by their administrators and so restricted."""
 
 from __future__ import annotations
 
@@ -16,67 +16,70 @@ SECONDS = 5.0
 
 
 @dataclass
-class _Asking:
-    """The provider at hand; `request` holds the place of the web request among those that wait."""
+class _ProviderCall:
+    """The current provider; `request` holds the web request's slot under the limits."""
 
     reach: Reach
     provider: Provider | None
     request: ExitStack
     is_waiting: bool = False
 
-    def wait(self) -> None:
-        """From the first question on, once. Raises Unavailable."""
+    def acquire_slot(self) -> None:
+        """Take the slot before the first call, once. Raises Unavailable."""
         if self.provider is not None and not self.is_waiting:
-            request_limits.check_is_not_away(self.provider.slug)
+            request_limits.check_is_available(self.provider.slug)
             self.request.enter_context(request_limits.waiting(self.provider.org_id))
             self.is_waiting = True
 
 
-_asking: ContextVar[_Asking | None] = ContextVar("sso_asking", default=None)
+_current_call: ContextVar[_ProviderCall | None] = ContextVar("sso_asking", default=None)
 
 
 def reach_of(config: Any) -> Reach:
-    """Of a kind's Config. `is_private` is set by operators only; it also allows http, as services inside a house have it."""
+    """Return the network restrictions of a config.
+
+    `is_private`, which only operators set, also allows http, as internal services often use it.
+    """
     return Reach(
         is_private=config.is_private, is_plain=config.is_private, ca=config.ca, seconds=SECONDS
     )
 
 
 @contextmanager
-def reaching(config: Any, provider: Provider | None = None) -> Iterator[None]:
-    """Requests inside are of this provider. In a web request, name the provider: then they are within `limits`."""
+def provider_requests(config: Any, provider: Provider | None = None) -> Iterator[None]:
+    """Send requests inside to this provider; in a web request, pass `provider` for the limits."""
     with ExitStack() as request:
-        token = _asking.set(_Asking(reach_of(config), provider, request))
+        token = _current_call.set(_ProviderCall(reach_of(config), provider, request))
         try:
             yield
         finally:
-            _asking.reset(token)
+            _current_call.reset(token)
 
 
 def reach() -> Reach:
-    """How far the provider at hand may be gone to."""
-    asking = _asking.get()
-    return asking.reach if asking else Reach(seconds=SECONDS)
+    """Return the network restrictions for the current provider."""
+    call = _current_call.get()
+    return call.reach if call else Reach(seconds=SECONDS)
 
 
-def wait() -> None:
-    """Take the web request's place among those that wait, before the first question takes it. Raises Unavailable."""
-    asking = _asking.get()
-    if asking is not None:
-        asking.wait()
+def acquire_slot() -> None:
+    """Take the web request's slot now, before the first call does. Raises Unavailable."""
+    call = _current_call.get()
+    if call is not None:
+        call.acquire_slot()
 
 
 def session() -> Session:
-    """The client for the provider at hand."""
+    """Return the HTTP session for the current provider."""
     return _Session(reach())
 
 
 class _Session(Session):
     def request(self, method: Any, url: Any, *args: Any, **given: Any) -> Any:
-        """As any session; raises Unavailable as well."""
-        asking = _asking.get()
-        if asking is None or asking.provider is None:
+        """Send a request under the limits. Raises Unavailable too."""
+        call = _current_call.get()
+        if call is None or call.provider is None:
             return super().request(method, url, *args, **given)
-        asking.wait()
-        with request_limits.question(asking.provider.slug, SECONDS):
+        call.acquire_slot()
+        with request_limits.question(call.provider.slug, SECONDS):
             return super().request(method, url, *args, **given)

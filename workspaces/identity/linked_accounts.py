@@ -1,4 +1,4 @@
-"""The page of one's account that says by which providers one may sign in."""
+"""The account page that lists linked providers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from django.views.decorators.http import require_POST
 
 from portal.core.errors import NotFound, NotPermitted, RateLimited
 from workspaces.identity import sign_in
-from workspaces.identity.account_adapter import guessed_name
+from workspaces.identity.account_adapter import normalized_login
 from workspaces.identity.auth_backend import directories_for, prove
-from workspaces.identity.claims import Said
+from workspaces.identity.claims import ProviderClaims
 from workspaces.identity.provider_rows import KINDS
-from workspaces.identity.reauthentication import can_confirm, is_proved, proof_needed
+from workspaces.identity.reauthentication import (
+    can_confirm,
+    is_reauthenticated,
+    reauthentication_required,
+)
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.tenancy.scope import platform_scope
 from workspaces.web.base import action
@@ -26,8 +30,8 @@ from workspaces.web.base import action
 
 @login_required
 def linked(request: Any) -> HttpResponse:
-    """What is linked, and what may be."""
-    with platform_scope("a person's own identities, of any organization's provider"):
+    """Show the linked providers, and those that can be linked."""
+    with platform_scope("identities of a user across organizations"):
         rows = list(
             Identity.objects.filter(user=request.user)
             .select_related("provider__org", "user")
@@ -43,7 +47,7 @@ def linked(request: Any) -> HttpResponse:
             "directories": _linkable(
                 request.user, {row.provider_id for row in rows}, [Provider.Kind.LDAP]
             ),
-            "may_change": is_proved(request),
+            "may_change": is_reauthenticated(request),
             "can_confirm": can_confirm(request.user),
             "has_password": request.user.has_usable_password(),
         },
@@ -52,26 +56,26 @@ def linked(request: Any) -> HttpResponse:
 
 @login_required
 @require_POST
-@proof_needed
+@reauthentication_required
 def unlink(request: HttpRequest, identity: UUID) -> HttpResponse:
-    """One way less."""
+    """Unlink an identity."""
     return action(
         request,
         "/accounts/linked/",
-        "It no longer opens your account.",
+        "Account unlinked.",
         lambda: sign_in.unlink(user=request.user, identity_id=identity),  # type: ignore[arg-type]
     )
 
 
 @login_required
 @require_POST
-@proof_needed
+@reauthentication_required
 def link_directory(request: Any, slug: str) -> HttpResponse:
-    """By the name and the password that a directory knows one by: the password goes to that directory only."""
+    """Link a directory account with its name and password, which go to that directory only."""
     return action(
         request,
         "/accounts/linked/",
-        "It opens your account from now on.",
+        "Account linked. You can now sign in with it.",
         lambda: _link_directory(request, slug),
     )
 
@@ -82,21 +86,21 @@ def _link_directory(request: Any, slug: str) -> None:
         None,
     )
     if provider is None:
-        raise NotFound("There is no such directory for you to link.")
+        raise NotFound("This directory doesn't exist or can't be linked.")
     login, password = request.POST.get("login", "").strip(), request.POST.get("password", "")
     if provider not in directories_for(login, slug):
         raise NotPermitted(
-            f"{provider.name} is not asked for addresses of that domain, which another organization has. Use the name "
-            "by which it knows you."
+            f"{provider.name} isn't used for this e-mail domain, which belongs to another "
+            "organization. Enter your username in the directory."
         )
-    keys = (f"link {request.user.pk}", f"{slug} {guessed_name(login)}")
+    keys = (f"link {request.user.pk}", f"{slug} {normalized_login(login)}")
     if not all(ratelimit.consume(request, action="login_failed", key=key) for key in keys):
-        raise RateLimited("Too many tries. Wait five minutes.")
+        raise RateLimited("Too many attempts. Try again in five minutes.")
     person = prove(provider, login, password)
     sign_in.link(
         user=request.user,
         provider=provider,
-        said=Said(
+        claims=ProviderClaims(
             subject=person.subject,
             email=person.email,
             name=person.name,
@@ -106,9 +110,12 @@ def _link_directory(request: Any, slug: str) -> None:
     )
 
 
-@platform_scope("a person's own organizations and their providers")
+@platform_scope("providers of a user's organizations")
 def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> list[Provider]:
-    """Of the installation, and of one's organizations; for an operator only the former."""
+    """Return the providers that a user may link: of the installation and of their organizations.
+
+    An operator may link only the former.
+    """
     mine = set(Membership.objects.filter(user=user).values_list("org_id", flat=True))
     rows = (
         Provider.objects.filter(kind__in=kinds, is_enabled=True)
@@ -122,5 +129,5 @@ def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> li
 
 
 def no_own_address(request: HttpRequest) -> HttpResponse:
-    """In the place of allauth's page of addresses, where anybody takes one that nobody has proved to be theirs."""
-    raise NotFound("Here nobody changes their own address. Ask an administrator.")
+    """Replace allauth's page of e-mail addresses, which lets users add unverified ones."""
+    raise NotFound("You can't change your e-mail address here. Ask an administrator.")

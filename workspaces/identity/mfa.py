@@ -1,4 +1,7 @@
-"""Second factors, by allauth: keys at rest are encrypted, a code is used once, and people's rows say whether they have one."""
+"""Second factors by allauth: secrets are encrypted and codes are valid once.
+
+The user's row records whether they have a second factor.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +19,12 @@ from portal.core import clock, vault
 from workspaces.models import SpentCode, User
 
 PURPOSE = "second factors"
-MAIN = (
-    Authenticator.Type.TOTP,
-    Authenticator.Type.WEBAUTHN,
-)  # recovery codes alone are no second factor
-_REMEMBERED = timedelta(minutes=5)  # longer than any code is good for
+MAIN = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)  # recovery codes alone do not count
+_REMEMBERED = timedelta(minutes=5)  # longer than a code is valid
 
 
 class Adapter(DefaultMFAAdapter):
-    """The keys of authenticator apps and the seed of recovery codes, under the portal's vault."""
+    """Encrypt TOTP keys and the seeds of recovery codes with the portal's vault."""
 
     def encrypt(self, text: str) -> str:
         return vault.encrypt(text.encode(), PURPOSE).decode("ascii")
@@ -33,33 +33,35 @@ class Adapter(DefaultMFAAdapter):
         return vault.decrypt(encrypted_text.encode("ascii"), PURPOSE).decode()
 
     def send_notification_mail(self, *args: Any, **kwargs: Any) -> None:
-        """What happened is an event; a mail server that is away must not keep anybody from securing their account."""
+        """Send nothing, so that a failing mail server blocks nobody; events record the change."""
 
 
-class OnceMixin:
-    """A code of an authenticator app that was used is refused for as long as it would still be good. By the database: no cache that
-    forgets or is away lets it through."""
+class SingleUseCodeMixin:
+    """Reject a TOTP code that was already used, while it would still be valid.
+
+    Uses the database, as a cache may lose entries.
+    """
 
     user: Any
     authenticator: Authenticator
 
     def clean_code(self) -> str:
         code: str = super().clean_code()  # type: ignore[misc]
-        if self.authenticator.type == Authenticator.Type.TOTP and not spend(self.user, code):
+        if self.authenticator.type == Authenticator.Type.TOTP and not use_code(self.user, code):
             raise Adapter().validation_error("incorrect_code")
         return code
 
 
-class SignInForm(OnceMixin, AuthenticateForm):
-    """After the password."""
+class SignInForm(SingleUseCodeMixin, AuthenticateForm):
+    """The form after the password."""
 
 
-class ConfirmForm(OnceMixin, ReauthenticateForm):
-    """Before one changes how one signs in."""
+class ConfirmForm(SingleUseCodeMixin, ReauthenticateForm):
+    """The form before a change of sign-in methods."""
 
 
-def spend(user: User, code: str) -> bool:
-    """Use it up; False when it was used before."""
+def use_code(user: User, code: str) -> bool:
+    """Mark a code as used; return False if it already was."""
     SpentCode.objects.filter(user=user, at__lt=clock.now() - _REMEMBERED).delete()
     digest = hashlib.sha256("".join(code.split()).encode()).hexdigest()
     try:
@@ -71,14 +73,17 @@ def spend(user: User, code: str) -> bool:
 
 
 def note_factors(user_id: Any) -> None:
-    """Write into the person's row whether they have a second factor now: doors read it with every request."""
+    """Store in the user's row whether they have a second factor, as every request checks it."""
     has = Authenticator.objects.filter(user_id=user_id, type__in=MAIN).exists()
     User.objects.filter(id=user_id).update(has_second_factor=has)
 
 
 def rotate_factors(*, is_dry: bool = False) -> Iterator[str]:
-    """Keys and seeds under the newest key of the vault: for each row "anew", "newest" or "unreadable". One that is used at this very
-    moment is left for the next run."""
+    """Re-encrypt all secrets with the newest key of the vault.
+
+    Yields "anew", "newest" or "unreadable" for each row. A row changed concurrently is left for the
+    next run.
+    """
     for row in (
         Authenticator.objects.exclude(type=Authenticator.Type.WEBAUTHN).order_by("pk").iterator()
     ):

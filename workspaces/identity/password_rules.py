@@ -1,4 +1,4 @@
-"""Words that a password is not made of: what anybody can guess who knows the person and where they work (docs/security-policy.md)."""
+"""Reject passwords made of guessable words about the person or portal (docs/security-policy.md)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from django.utils.translation import gettext as _
 from workspaces.models import Membership
 from workspaces.tenancy.scope import platform_scope
 
-LEFT = 6  # letters and digits that must be left of a password without those words
-SHORTEST = 3  # shorter words are in everything
+LEFT = 6  # letters and digits that must remain without those words
+SHORTEST = 3  # shorter words occur in any text
 OURS = {"muster", "password", "passwort", "login", "admin", "gpu", "slurm", "cluster"}
 
 
 class NoKnownWords:
-    """The person's name and address, their organizations, this portal's name and host: what is left without them must do for itself."""
+    """Ignore personal and site words: the name, the address, the organizations, the portal's host.
+
+    The rest of the password must be long enough by itself.
+    """
 
     def validate(self, password: str, user: Any = None) -> None:
         whole = left = folded(password)
@@ -31,16 +34,17 @@ class NoKnownWords:
 
     def get_help_text(self) -> str:
         return _(
-            "Without your name, your address, your organization's name and words like “muster” too little of this password is left to guess."
+            "Choose a password that contains more than your name, your e-mail address, your "
+            "organization's name and words like “muster”."
         )
 
 
 def words_about(user: Any) -> set[str]:
-    """Folded, longer than a syllable."""
+    """Return words about the user and the portal, case-folded, without very short ones."""
     texts = [*OURS, urlsplit(settings.MUSTER_BASE_URL).hostname or ""]
     if user is not None:
         texts += [user.email, getattr(user, "name", "")]
-        with platform_scope("words that a person's password is not made of"):
+        with platform_scope("names of a user's organizations, for password rules"):
             texts += [
                 text
                 for row in Membership.objects.filter(user_id=user.pk).values_list(
@@ -57,4 +61,5 @@ def words_about(user: Any) -> set[str]:
 
 
 def folded(text: str) -> str:
+    """Return a text in the form in which words are compared."""
     return unicodedata.normalize("NFKC", text).casefold()

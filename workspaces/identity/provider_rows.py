@@ -1,4 +1,4 @@
-"""Providers' rows as sign-in needs them."""
+"""Look up providers for sign-in."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ from workspaces.tenancy.scope import platform_scope
 KINDS = (Provider.Kind.OIDC, Provider.Kind.SAML)
 
 
-@platform_scope("sign-in: the provider that an address names")
+@platform_scope("sign-in looks up a provider by slug")
 def provider_named(slug: str, kinds: Sequence[str] = KINDS) -> Provider:
-    """One that people sign in through, of one of these kinds, whose packages are installed. Raises NotFound."""
+    """Return an enabled provider of one of these types, with its libraries installed.
+
+    Raises NotFound.
+    """
     row = (
         Provider.objects.select_related("org")
         .filter(slug=slug, is_enabled=True, kind__in=kinds)
         .first()
     )
     if row is None or kind_of(row.kind).missing():
-        raise NotFound("There is no such way to sign in, or it is switched off.")
+        raise NotFound("This sign-in method doesn't exist or is disabled.")
     return row
 
 
 def oidc_app(row: Provider) -> SocialApp:
-    """What allauth wants to know; never stored."""
+    """Return the app that allauth requires; it is never stored."""
     config = config_of(row)
     return SocialApp(
         provider="openid_connect",

@@ -1,5 +1,8 @@
-"""Directories and sign-in services: made, changed, tested and removed. Of an organization by its owners, of the whole installation
-by operators. Each change is an event that names no secret."""
+"""Create, change, test and remove identity providers.
+
+Owners manage those of their organization, operators those of the whole installation. Each change is
+an event that contains no secret.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,13 @@ from workspaces.access.permissions import Permission
 from workspaces.access.roles import roles_of
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity import request_limits
-from workspaces.identity.provider_types import FIND_SECONDS, Away, Found, Kind, kind_of
+from workspaces.identity.provider_types import (
+    FIND_SECONDS,
+    Found,
+    Kind,
+    ProviderUnavailable,
+    kind_of,
+)
 from workspaces.identity.reinstatement import bring_back
 from workspaces.models import GroupRule, Organization, Provider, ProviderTest, Team
 from workspaces.organizations.names import check_slug, clean_name
@@ -34,7 +43,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 PURPOSE = "provider"
 TASK = "workspaces.sync_directories"
-TEST_SECONDS = 60  # a test that was not taken up and done by then is lost
+TEST_SECONDS = 60  # seconds after which an unfinished test counts as lost
 MOST_RULES = 500
 _DOMAIN = re.compile(r"(?=.{1,190}\Z)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
@@ -49,36 +58,38 @@ def create_provider(
     options: Mapping[str, Any],
     domains: Sequence[str] = (),
 ) -> Provider:
-    """A directory or sign-in service of an organization (`org` None: of the installation). Raises NotPermitted, InvalidInput,
-    Conflict."""
+    """Create an identity provider of an organization (`org` None: of the whole installation).
+
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
     check_may_write(actor, org)
-    what = _usable(kind)
+    what = _available_type(kind)
     check_slug(slug)
     given = check(what.options, options, what="kind")
     _check_operators(actor, what, given, None)
-    _made(what, given)
+    _build_config(what, given)
     try:
-        with _reach(org), transaction.atomic():
+        with _write_scope(org), transaction.atomic():
             found = _domains(actor, org, domains, ())
             _check_is_free(org, slug)
             row = Provider.objects.create(
                 org=org,
                 kind=kind,
-                slug=_address_name(org, slug),
+                slug=_unique_slug(org, slug),
                 short_name=slug,
                 name=clean_name(name or slug),
                 config=dict(given.plain),
-                secrets=_sealed(given.secret),
+                secrets=_encrypted(given.secret),
                 domains=found,
             )
-            _tell(
+            _record(
                 "created",
                 row,
                 actor,
                 kind=kind,
                 options=sorted(given.plain),
                 domains=found,
-                after=_stands(row),
+                after=_snapshot(row),
             )
     except IntegrityError:
         raise _name_taken(slug) from None
@@ -94,9 +105,13 @@ def change_provider(
     domains: Sequence[str] | None = None,
     is_enabled: bool | None = None,
 ) -> Provider:
-    """What is not given stays, and so does a secret that is left empty; None removes one. Raises NotPermitted, InvalidInput."""
+    """Change the given fields of a provider.
+
+    An omitted option or an empty secret keeps its value; None removes it. Raises NotPermitted,
+    InvalidInput.
+    """
     check_may_write(actor, provider.org)
-    with _reach(provider.org), transaction.atomic():
+    with _write_scope(provider.org), transaction.atomic():
         if domains is not None:
             _lock_domains()
         row = (
@@ -104,14 +119,14 @@ def change_provider(
             .select_related("org")
             .get(id=provider.id)
         )
-        what, former = kind_of(row.kind), _former(row)
+        what, former = kind_of(row.kind), _stored_options(row)
         given = check(what.options, options or {}, former, what="kind")
         _check_operators(actor, what, given, former)
-        _made(what, given)
-        before = _stands(row)
+        _build_config(what, given)
+        before = _snapshot(row)
         row.config, row.secrets = (
             dict(given.plain),
-            _sealed(given.secret) if given.secret != former.secret else bytes(row.secrets),
+            _encrypted(given.secret) if given.secret != former.secret else bytes(row.secrets),
         )
         row.name = row.name if name is None else clean_name(name)
         row.domains = (
@@ -119,7 +134,7 @@ def change_provider(
         )
         row.is_enabled = row.is_enabled if is_enabled is None else is_enabled
         row.save(update_fields=["config", "secrets", "name", "domains", "is_enabled"])
-        after = _stands(row)
+        after = _snapshot(row)
         moved = {
             n for n in {*former.plain, *given.plain} if former.plain.get(n) != given.plain.get(n)
         }
@@ -129,26 +144,29 @@ def change_provider(
             if former.secret.get(n) != given.secret.get(n)
         }
         if before["is_enabled"] and not row.is_enabled:
-            revoke_vouched(row.id, by=actor.email, why="what let its owner in was switched off")
+            revoke_vouched(row.id, by=actor.email, why="its identity provider was disabled")
         if moved or before != after:
-            _tell("changed", row, actor, options=sorted(moved), before=before, after=after)
+            _record("changed", row, actor, options=sorted(moved), before=before, after=after)
     return row
 
 
 @transaction.atomic
 def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = False) -> None:
-    """For good. People keep the roles that it gave, from now on as if by hand; nobody signs in by it any longer. Whom it suspended stays
-    so, unless `brings_back`."""
+    """Remove a provider permanently; nobody can sign in by it any longer.
+
+    The roles that it granted stay, as if granted manually. People whom it suspended stay suspended
+    unless `brings_back`. Raises NotPermitted.
+    """
     check_may_write(actor, provider.org)
-    with _reach(provider.org):
-        Provider.objects.select_for_update(of=("self",)).get(
-            id=provider.id
-        )  # tokens that it vouches for wait, and find it gone
+    with _write_scope(provider.org):
+        # Transactions that create tokens vouched for by this provider wait here, then find it
+        # removed.
+        Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if brings_back:
         bring_back(provider, actor)
-    _tell("removed", provider, actor, kind=provider.kind, before=_stands(provider))
-    revoke_vouched(provider.id, by=actor.email, why="what let its owner in was removed")
-    with platform_scope("roles given by a provider stay when it goes"):
+    _record("removed", provider, actor, kind=provider.kind, before=_snapshot(provider))
+    revoke_vouched(provider.id, by=actor.email, why="its identity provider was removed")
+    with platform_scope("roles granted by a provider survive its removal"):
         Provider.objects.filter(id=provider.id).delete()
 
 
@@ -156,26 +174,29 @@ def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = Fal
 def set_rules(
     *, actor: Actor, provider: Provider, rules: Sequence[Mapping[str, str]]
 ) -> list[GroupRule]:
-    """All rules of a provider, in their order: [{"group", "org"?, "team"?, "role"}] with slugs. Raises NotPermitted, InvalidInput."""
+    """Replace all group rules of a provider, in order.
+
+    Each rule is {"group", "org"?, "team"?, "role"} with slugs. Raises NotPermitted, InvalidInput.
+    """
     check_may_write(actor, provider.org)
-    with _reach(provider.org):
+    with _write_scope(provider.org):
         Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if len(rules) > MOST_RULES:
         raise InvalidInput.at("rules", f"must be at most {MOST_RULES}")
     made = [_rule(provider, position, given) for position, given in enumerate(rules, 1)]
     before = rules_told(provider)
-    with _reach(provider.org):
+    with _write_scope(provider.org):
         GroupRule.objects.filter(provider=provider).delete()
         GroupRule.objects.bulk_create(made)
     after = rules_told(provider)
     if before != after:
-        _tell("rules_changed", provider, actor, before=before, after=after)
+        _record("rules_changed", provider, actor, before=before, after=after)
     return made
 
 
 def rules_told(provider: Provider) -> list[dict[str, str]]:
-    """As the page and the API show them, in order."""
-    with platform_scope("rules name teams of several organizations"):
+    """Return the group rules in order, as the page and the API show them."""
+    with platform_scope("group rules name teams of several organizations"):
         rows = (
             GroupRule.objects.filter(provider=provider)
             .select_related("org", "team")
@@ -200,24 +221,26 @@ def start_test(
     options: Mapping[str, Any],
     provider: Provider | None = None,
 ) -> ProviderTest:
-    """Queue a test of options that need not be stored; with a provider, what is left out is as stored. A background thread takes it up
-    at once. Raises NotPermitted, InvalidInput; Conflict while another test of the same is queued or under way."""
+    """Queue a test of options that need not be stored; a background thread starts it at once.
+
+    With a provider, omitted options keep their stored values. Raises NotPermitted, InvalidInput;
+    Conflict while another test of the provider is queued or running.
+    """
     check_may_write(actor, provider.org if provider else org)
-    what = _usable(kind)
-    former = _former(provider) if provider else None
+    what = _available_type(kind)
+    former = _stored_options(provider) if provider else None
     given = check(what.options, options, former, what="kind")
     _check_operators(actor, what, given, former)
-    _made(what, given)
+    _build_config(what, given)
     assert actor.org_id is not None
     with org_scope(actor.org_id), transaction.atomic():
-        Organization.objects.select_for_update(no_key=True).get(
-            id=actor.org_id
-        )  # so that two requests cannot both see none
+        # Lock the organization, so that two concurrent requests cannot both find no running test.
+        Organization.objects.select_for_update(no_key=True).get(id=actor.org_id)
         since = clock.now() - timedelta(seconds=TEST_SECONDS)
         if ProviderTest.objects.filter(
             org_id=actor.org_id, provider=provider, ended_at=None, started_at__gt=since
         ).exists():
-            raise Conflict("A test is under way. Wait for its answer.", code="running")
+            raise Conflict("A test is already running. Wait until it finishes.", code="running")
         sealed = vault.encrypt(
             orjson.dumps({"plain": dict(given.plain), "secret": dict(given.secret)}), PURPOSE
         )
@@ -240,9 +263,9 @@ def start_test(
 
 
 def run_next_test(may_begin: Callable[[UUID | None], bool]) -> bool:
-    """Do the oldest queued test of an organization that may begin one now; False where there is none."""
+    """Run the oldest queued test that `may_begin` admits; return False if there is none."""
     since = clock.now() - timedelta(seconds=TEST_SECONDS)
-    with platform_scope("directories of every organization are tested by one task"):
+    with platform_scope("one task tests the directories of all organizations"):
         for test in (
             ProviderTest.objects.filter(ended_at=None, started_at__gt=since)
             .exclude(options=b"")
@@ -258,23 +281,23 @@ def run_next_test(may_begin: Callable[[UUID | None], bool]) -> bool:
 
 
 def find_test(actor: Actor, test_id: UUID) -> ProviderTest:
-    """One that was asked in the organization entered. Raises NotFound."""
+    """Return a test that was started in the actor's organization. Raises NotFound."""
     found: ProviderTest | None = ProviderTest.objects.filter(
         org_id=actor.org_id, id=test_id
     ).first()
     if found is None:
-        raise NotFound("There is no such test here, or it is too long ago.")
+        raise NotFound("This test doesn't exist or has been deleted.")
     return found
 
 
 def forget_tests() -> None:
-    """Nobody asks for an answer of an hour ago."""
-    with platform_scope("tests of every organization"):
+    """Delete tests older than an hour."""
+    with platform_scope("tests of all organizations"):
         ProviderTest.objects.filter(started_at__lt=clock.now() - timedelta(hours=1)).delete()
 
 
 def answer_of_test(test: ProviderTest) -> dict[str, Any]:
-    """As the API shows it; one whose process died says so."""
+    """Return a test as the API shows it; a test whose process died counts as failed."""
     is_lost = test.ended_at is None and test.started_at < clock.now() - timedelta(
         seconds=TEST_SECONDS
     )
@@ -283,7 +306,9 @@ def answer_of_test(test: ProviderTest) -> dict[str, Any]:
         "started_at": test.started_at,
         "ended_at": clock.now() if is_lost else test.ended_at,
         "is_ok": test.is_ok,
-        "message": "The test was not done within a minute. Try again." if is_lost else test.message,
+        "message": "The test didn't finish within a minute. Try again."
+        if is_lost
+        else test.message,
         "facts": test.facts,
     }
 
@@ -292,11 +317,11 @@ def _run_test(test: ProviderTest, sealed: bytes) -> None:
     what = kind_of(test.kind)
     given = Options(**orjson.loads(vault.decrypt(sealed, PURPOSE)))
     try:
-        found = what.test(_made(what, given))
-    except Exception as error:  # whatever a configuration may break is the answer, not an accident
+        found = what.test(_build_config(what, given))
+    except Exception as error:  # any error that a configuration causes is a test result
         found = Found(False, f"{type(error).__name__}: {error}")
     test.ended_at, test.is_ok, test.facts = clock.now(), found.is_ok, dict(found.facts)
-    test.message = _starred(found.message, given)[:1000]
+    test.message = _masked(found.message, given)[:1000]
     test.options = b""
     test.save()
     where = test.provider.org_id if test.provider else test.org_id
@@ -313,37 +338,43 @@ def _run_test(test: ProviderTest, sealed: bytes) -> None:
 
 
 def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
-    """Groups of it whose name holds what was typed, as rules write them. Raises NotPermitted, Unavailable."""
+    """Return the groups whose name contains `typed`, in the form that rules use.
+
+    Raises NotPermitted, Unavailable.
+    """
     check_may_write(actor, provider.org)
     find = kind_of(provider.kind).find_groups
     if not find or not typed.strip():
         return []
-    request_limits.check_is_not_away(provider.slug)
+    request_limits.check_is_available(provider.slug)
     try:
         with (
             request_limits.waiting(provider.org_id),
             request_limits.question(provider.slug, FIND_SECONDS),
         ):
             return find(config_of(provider), typed[:100])
-    except Away as error:
+    except ProviderUnavailable as error:
         raise Unavailable(error.message) from None
 
 
 def config_of(provider: Provider) -> Any:
-    """Its Config with the secrets in it. Raises vault.Unreadable."""
+    """Return the provider's config, with its secrets decrypted. Raises vault.Unreadable."""
     secrets = (
         orjson.loads(vault.decrypt(bytes(provider.secrets), PURPOSE)) if provider.secrets else {}
     )
-    return _made(kind_of(provider.kind), Options(provider.config, secrets))
+    return _build_config(kind_of(provider.kind), Options(provider.config, secrets))
 
 
 def secrets_set(provider: Provider) -> list[str]:
-    """The names of the secrets that are stored and can be read."""
-    return sorted(_former(provider).secret)
+    """Return the names of the secrets that are stored and readable."""
+    return sorted(_stored_options(provider).secret)
 
 
 def find_provider(actor: Actor, slug: str) -> Provider:
-    """Of the organization entered, or for operators of the installation. Raises NotFound."""
+    """Return a provider of the actor's organization or, for operators, of the installation.
+
+    Raises NotFound.
+    """
     here = Q(org_id=actor.org_id, org__isnull=False) | (
         Q(org=None) if actor.is_operator else Q(pk=None)
     )
@@ -353,12 +384,12 @@ def find_provider(actor: Actor, slug: str) -> Provider:
         else None
     )
     if row is None:
-        raise NotFound(f"There is no provider {slug[:40]!r} here.")
+        raise NotFound(f"Provider {slug[:40]!r} doesn't exist.")
     return row
 
 
 def providers_for(actor: Actor) -> list[Provider]:
-    """Those of the organization entered, and for operators those of the installation."""
+    """Return the providers of the actor's organization and, for operators, of the installation."""
     rows = Provider.objects.select_related("org").order_by("slug")
     return [
         row for row in rows if (row.org_id == actor.org_id if row.org_id else actor.is_operator)
@@ -366,21 +397,31 @@ def providers_for(actor: Actor) -> list[Provider]:
 
 
 def check_may_write(actor: Actor, org: Organization | None) -> None:
+    """Check that the actor may manage providers of `org` (None: of the installation).
+
+    Raises NotPermitted, NotFound.
+    """
     if org is None and not actor.is_operator:
-        raise NotPermitted("Only a platform operator sets up sign-in for the whole installation.")
+        raise NotPermitted(
+            "Only a platform operator can set up sign-in for the whole installation."
+        )
     if org is not None:
         authorize(actor, Permission.PROVIDERS_WRITE)
         if org.id != actor.org_id:
-            raise NotFound("There is no such organization here.")
+            raise NotFound("This organization doesn't exist.")
 
 
-def _reach(org: Organization | None) -> AbstractContextManager[object]:
-    """The scope in which a provider's rows are written, once it is known that the actor may."""
+def _write_scope(org: Organization | None) -> AbstractContextManager[object]:
+    """Return the scope for writing a provider's rows, once the actor is authorized."""
     return platform_scope("a provider of the whole installation") if org is None else nullcontext()
 
 
 def _check_operators(actor: Actor, what: Kind, given: Options, former: Options | None) -> None:
-    """An operator who allowed something, as an address inside the house, allowed it to the options as they were."""
+    """Refuse changes by others to options that only an operator may set.
+
+    An operator approved them, such as a private address, together with the other options as they
+    were.
+    """
     before: Mapping[str, Any] = former.plain if former else {}
     allowed = [
         o
@@ -389,19 +430,20 @@ def _check_operators(actor: Actor, what: Kind, given: Options, former: Options |
     ]
     if allowed and not actor.is_operator and (given != former):
         raise NotPermitted(
-            f"{allowed[0].label}: only a platform operator sets it, and changes the options of a provider that has it."
+            f"{allowed[0].label}: only a platform operator can set this option, or change a "
+            "provider that uses it."
         )
 
 
-def _usable(kind: str) -> Kind:
+def _available_type(kind: str) -> Kind:
     what = kind_of(kind)
     if missing := what.missing():
         raise InvalidInput.at("kind", missing)
     return what
 
 
-def _made(what: Kind, given: Options) -> Any:
-    """The Config; its own checks raise InvalidInput in `__post_init__`."""
+def _build_config(what: Kind, given: Options) -> Any:
+    """Build the config; its `__post_init__` raises InvalidInput."""
     known = {option.name for option in what.options}
     values = {
         name: tuple(value) if isinstance(value, list) else value
@@ -414,7 +456,10 @@ def _made(what: Kind, given: Options) -> Any:
 
 
 def _check_is_free(org: Organization | None, short_name: str) -> None:
-    """In the organization and in the installation, which operators see side by side. Raises Conflict."""
+    """Check the short name in the organization and the installation, as operators see both.
+
+    Raises Conflict.
+    """
     if Provider.objects.filter(
         Q(org=org) | Q(org=None) if org else Q(), short_name=short_name
     ).exists():
@@ -423,14 +468,14 @@ def _check_is_free(org: Organization | None, short_name: str) -> None:
 
 def _name_taken(short_name: str) -> Conflict:
     return Conflict(
-        f"There is a provider called {short_name!r} already. Choose another name.",
+        f"A provider named {short_name!r} already exists. Choose another name.",
         code="name_taken",
     )
 
 
-def _address_name(org: Organization | None, short_name: str) -> str:
-    """In addresses of the whole installation, where another organization may have taken the short name."""
-    with platform_scope("addresses of sign-in services are unique in the installation"):
+def _unique_slug(org: Organization | None, short_name: str) -> str:
+    """Return a slug that is unique in the installation, for use in URLs."""
+    with platform_scope("provider slugs are unique in the installation"):
         is_taken = Provider.objects.filter(slug=short_name).exists()
     if not is_taken:
         return short_name
@@ -438,28 +483,30 @@ def _address_name(org: Organization | None, short_name: str) -> str:
 
 
 def _lock_domains() -> None:
-    """Held until the end of the transaction: who has which domain does not change meanwhile."""
-    with platform_scope("a domain belongs to one organization of all"):
+    """Lock all providers until the transaction ends, so that domain ownership cannot change."""
+    with platform_scope("an e-mail domain belongs to one organization"):
         list(Provider.objects.select_for_update(of=("self",)).order_by("id").values_list("id"))
 
 
 def _domains(
     actor: Actor, org: Organization | None, given: Sequence[str], before: Sequence[str]
 ) -> list[str]:
-    """Who vouches for a domain is sent the sign-ins, and passwords, of everybody with an address there: an operator's to say, and of one
-    organization only."""
+    """Check the e-mail domains; only an operator may assign one, and to one organization only.
+
+    Sign-ins, with passwords, of everyone with an address in a domain go to its provider.
+    """
     found = sorted({domain.strip().lower().removeprefix("@") for domain in given if domain.strip()})
     wrong = [domain for domain in found if not _DOMAIN.fullmatch(domain)]
     if wrong:
-        raise InvalidInput.at("domains", f"{wrong[0][:80]!r} is no e-mail domain")
+        raise InvalidInput.at("domains", f"{wrong[0][:80]!r} isn't a valid e-mail domain")
     if set(found) - set(before) and not actor.is_operator:
         raise NotPermitted(
-            "Only a platform operator says which e-mail domains belong to an organization: whoever has an address "
-            "there is sent to sign in by it."
+            "Only a platform operator can assign e-mail domains to an organization, because "
+            "everyone with an address in them signs in through it."
         )
     if new := set(found) - set(before):
         _lock_domains()
-        with platform_scope("a domain belongs to one organization of all"):
+        with platform_scope("an e-mail domain belongs to one organization"):
             rows = list(Provider.objects.select_related("org"))
         for row in rows:
             if row.org_id != (org.id if org else None) and (
@@ -468,8 +515,8 @@ def _domains(
                 whose = row.org.name if row.org else "the whole installation"
                 raise InvalidInput.at(
                     "domains",
-                    f"{taken[0]} belongs to {whose} already: a domain has one organization. Take it from "
-                    f"{row.name} there first",
+                    f"{taken[0]} is already assigned to {whose}, and a domain can belong to "
+                    f"only one organization. Remove it from {row.name} there first",
                 )
     return found
 
@@ -481,17 +528,19 @@ def _rule(provider: Provider, position: int, given: Mapping[str, str]) -> GroupR
         str(given.get("role", "")),
     )
     if not group or len(group) > 400 or not group.isprintable():
-        raise InvalidInput.at(at, "needs a group of 1 to 400 characters, or * for everybody")
+        raise InvalidInput.at(at, "must be a group name of 1 to 400 characters, or * for everyone")
     slug = str(given.get("org", "")) or (provider.org.slug if provider.org else "")
     org = Organization.objects.filter(slug=slug).first()
     if org is None or provider.org_id not in (None, org.id):
-        raise InvalidInput.at(at, f"there is no organization {slug[:40]!r} for this provider")
-    with platform_scope("a rule names a team of its organization"):
+        raise InvalidInput.at(
+            at, f"organization {slug[:40]!r} doesn't exist or isn't available to this provider"
+        )
+    with platform_scope("a group rule names a team of its organization"):
         team = (
             Team.objects.filter(org=org, slug=given["team"]).first() if given.get("team") else None
         )
     if given.get("team") and team is None:
-        raise InvalidInput.at(at, f"there is no team {given['team'][:40]!r} in {org.slug}")
+        raise InvalidInput.at(at, f"team {given['team'][:40]!r} doesn't exist in {org.slug}")
     known = [facts.slug for facts in roles_of("team" if team else "org", read_own_roles(org.id))]
     if role not in known:
         raise InvalidInput.at(at, f"the role must be one of {', '.join(known)}")
@@ -500,12 +549,12 @@ def _rule(provider: Provider, position: int, given: Mapping[str, str]) -> GroupR
     )
 
 
-def _sealed(secrets: Mapping[str, str]) -> bytes:
+def _encrypted(secrets: Mapping[str, str]) -> bytes:
     return vault.encrypt(orjson.dumps(dict(secrets)), PURPOSE) if secrets else b""
 
 
-def _former(provider: Provider) -> Options:
-    """As stored. Secrets that can no longer be read are as if they had never been given: they must be entered again."""
+def _stored_options(provider: Provider) -> Options:
+    """Return the stored options; secrets that can no longer be decrypted count as not set."""
     try:
         return Options(
             provider.config,
@@ -517,18 +566,18 @@ def _former(provider: Provider) -> Options:
         return Options(provider.config, {})
 
 
-def _starred(text: str, given: Options) -> str:
+def _masked(text: str, given: Options) -> str:
     for secret in given.secret.values():
         text = text.replace(secret, "••••") if len(secret) >= 4 else text
     return text
 
 
-def _stands(row: Provider) -> dict[str, Any]:
-    """What of it is told in facts; options by their names only."""
+def _snapshot(row: Provider) -> dict[str, Any]:
+    """Return the fields that events record; options are recorded by name only."""
     return {"name": row.name, "domains": row.domains, "is_enabled": row.is_enabled}
 
 
-def _tell(what: str, provider: Provider, actor: Actor, **data: Any) -> None:
+def _record(what: str, provider: Provider, actor: Actor, **data: Any) -> None:
     record(
         Fact(
             f"provider.{what}",

@@ -1,4 +1,4 @@
-"""The kinds of providers. A kind is one file that makes a `Kind`; nothing else knows it by name."""
+"""Registry of provider types; each is one module that defines a `Kind`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portal.core.errors import InvalidInput
 from portal.core.options import Option, options_in
 from workspaces.identity.provisioning import Person
 
-# by Provider.Kind; a path, so that one kind's library is not another's need
+# Paths by Provider.Kind, imported on demand, so that no type needs another's libraries.
 _FILES = {
     "ldap": "workspaces.identity.ldap.provider_type.LDAP",
     "oidc": "workspaces.identity.oidc.provider_type.OIDC",
@@ -22,19 +22,20 @@ _FILES = {
 }
 
 
-# python-ldap is built by `make directories`; xmlsec comes as a wheel. README.md and the Makefile name the same packages.
+# `make directories` builds python-ldap; xmlsec comes as a wheel. README.md and the Makefile name
+# the same packages.
 MISSING = (
-    "LDAP and SAML need libraries that are not installed. On Debian: apt install gcc python3-dev libldap-dev libsasl2-dev; "
-    "then make directories, and start Muster again."
+    "LDAP and SAML require libraries that aren't installed. On Debian, run apt install gcc "
+    "python3-dev libldap-dev libsasl2-dev, then make directories, and restart Muster."
 )
 
 
-FIND_SECONDS = 4.0  # for `find_groups`, which is called in a request
+FIND_SECONDS = 4.0  # for `find_groups`, which runs in a request
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a test says: the answer in words, and facts for programs."""
+    """The result of a test: a message for people and facts for programs."""
 
     is_ok: bool
     message: str
@@ -46,14 +47,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Listing:
-    """Everybody whom a provider names, and how many groups it has."""
+    """All people of a provider, and its number of groups."""
 
     people: Sequence[Person]
     groups: int = 0
 
 
-class Away(Exception):
-    """A provider could not be asked, or not to the end. The message is for people."""
+class ProviderUnavailable(Exception):
+    """A provider could not be queried completely; the message is for people."""
 
     def __init__(self, message: str):
         super().__init__(message)
@@ -62,9 +63,13 @@ class Away(Exception):
 
 @dataclass(frozen=True)
 class Kind:
-    """`config` is a dataclass of `portal.core.options.option` fields; `test` takes one of it and may last ten seconds; `missing`
-    says what has to be installed first, or nothing; `listing` gives everybody, where the kind can, and tells its second argument how
-    many it has so far; it raises Away. Both are called by a thread of their own, never in a request."""
+    """A provider type.
+
+    `config` is a dataclass of `portal.core.options.option` fields. `test` gets a config and may
+    take ten seconds. `missing` returns which packages must be installed, or "". `listing` returns
+    everyone, if the type can, reports the number read so far to its second argument and raises
+    ProviderUnavailable. `test` and `listing` run in a background thread, never in a request.
+    """
 
     name: str
     title: str
@@ -73,12 +78,10 @@ class Kind:
     test: Callable[[Any], Found]
     missing: Callable[[], str] = lambda: ""
     listing: Callable[[Any, Callable[[int], None]], Listing] | None = None
-    find_groups: Callable[[Any, str], list[str]] | None = (
-        None  # whose name holds what was typed, at most twenty; raises Away
-    )
-    group_key: Callable[[str], str] = (
-        str.strip
-    )  # a group as rules keep it, so that it equals what `Person.groups` holds
+    # Returns at most twenty groups whose name contains the text; raises ProviderUnavailable.
+    find_groups: Callable[[Any, str], list[str]] | None = None
+    # Normalizes a group in a rule, so that it equals those in `Person.groups`.
+    group_key: Callable[[str], str] = str.strip
 
     @property
     def options(self) -> list[Option]:
@@ -87,14 +90,14 @@ class Kind:
 
 @cache
 def kinds() -> dict[str, Kind]:
-    """All of them, by name."""
+    """Return all provider types by name."""
     return {name: import_string(path) for name, path in _FILES.items()}
 
 
 def kind_of(name: str) -> Kind:
-    """Raises InvalidInput."""
+    """Return a provider type. Raises InvalidInput."""
     if name not in kinds():
         raise InvalidInput.at(
-            "kind", f"there is no {name[:40]!r}; there is {', '.join(sorted(kinds()))}"
+            "kind", f"{name[:40]!r} isn't supported; choose one of {', '.join(sorted(kinds()))}"
         )
     return kinds()[name]

@@ -1,5 +1,8 @@
-"""Somebody whom a provider names, as the rows have them, read in few statements and without building queries: most sign-ins find that
-nothing changed. Where anything did, `workspaces.identity.provisioning_services` reads and plans again, with the organizations locked."""
+"""Fast path of a sign-in that changes nothing: read a person in few prebuilt statements.
+
+Otherwise `workspaces.identity.provisioning_services` reads and plans again, with the organizations
+locked.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +48,10 @@ _RULES = """SELECT {{columns}} FROM {{rule}} WHERE rule.provider_id = %s AND rul
 
 
 def unchanged(provider: Provider, person: Person) -> Identity | None:
-    """Their identity with its account, where planning for them finds nothing to write; None: anything else. In the scope of the whole
-    installation, as a directory gives roles in several organizations."""
+    """Return the person's identity with its account if their plan is empty, else None.
+
+    Call it in the platform scope, as a directory grants roles in several organizations.
+    """
     rows = _WHO.rows([_id(provider.id), person.subject])
     if not rows:
         return None
@@ -87,7 +92,7 @@ def _seats(provider: Provider, user_id: UUID) -> list[Seat]:
 
 
 def _rules(provider: Provider, person: Person) -> list[Rule]:
-    """Those that fit them: no other has a say."""
+    """Return the rules that match the person's groups; no other applies."""
     groups = sorted({*person.groups, EVERYBODY})
     return [Rule(*row) for row in _reading(len(groups)).rows([_id(provider.id), *groups])]
 

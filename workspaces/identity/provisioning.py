@@ -1,5 +1,8 @@
-"""What a provider's groups change: rules, people with their groups and the rows as they are → a plan. Pure, so that a dry run, a
-sign-in, a sync and SCIM cannot differ."""
+"""Plan the role changes that follow from a provider's groups.
+
+Group rules, people with their groups and the current rows give a plan. The functions are pure, so
+dry runs, sign-ins, syncs and SCIM cannot differ.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,15 @@ from portal.core.ids import uuid7
 from workspaces.access.permissions import OrgRole
 
 EVERYBODY = "*"
-SHARE, FEW = (
-    0.2,
-    5,
-)  # of the people a provider had given, so many may lose something without anybody's word
-Place = tuple[UUID, UUID | None]  # an organization, and a team of it or None
-Given = dict[Place, tuple[str, str]]  # the role there, and the group that gives it
+# Share and number of a provider's people who may lose access without confirmation.
+SHARE, FEW = 0.2, 5
+Place = tuple[UUID, UUID | None]  # an organization, and a team in it or None
+Given = dict[Place, tuple[str, str]]  # the role there, and the group that grants it
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Who is in `group` has `role` in the organization (team None) or the team."""
+    """A role granted to the members of `group`, in the organization (team None) or in the team."""
 
     group: str
     org_id: UUID
@@ -32,7 +33,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody whom a provider names now."""
+    """A person as the provider describes them now."""
 
     subject: str
     email: str
@@ -43,7 +44,10 @@ class Person:
 
 @dataclass(frozen=True)
 class Known:
-    """An identity of the provider with its account, as the rows say. `email` is the account's, `said` what the provider last said."""
+    """A stored identity of the provider with its account.
+
+    `email` is the account's address, `said` the one that the provider sent last.
+    """
 
     id: UUID
     subject: str
@@ -59,7 +63,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Seat:
-    """A role as the rows have it; `provider_id` None: given by hand."""
+    """A stored role; `provider_id` is None for a role granted manually."""
 
     id: UUID
     org_id: UUID
@@ -73,32 +77,32 @@ class Seat:
 
 @dataclass(frozen=True)
 class World:
-    """What is there of the people looked at. Identities in it that nobody names any longer have vanished: a sign-in therefore
-    holds one only. `org_id` None: a provider of the whole installation. `had`: identities of the provider that are not gone."""
+    """The current state of the people considered.
+
+    An identity in it that the provider no longer lists counts as removed, so a sign-in loads only
+    one. `org_id` is None for a provider of the whole installation. `had` is the number of the
+    provider's identities that are not marked as removed.
+    """
 
     provider_id: UUID
     org_id: UUID | None
     known: Sequence[Known] = ()
     seats: Sequence[Seat] = ()
-    taken: Mapping[str, UUID] = field(
-        default_factory=dict
-    )  # addresses that have an account, of those asked about
-    owners: Mapping[UUID, frozenset[UUID]] = field(
-        default_factory=dict
-    )  # of each organization, those who count
+    # existing accounts by e-mail address, for the addresses looked up
+    taken: Mapping[str, UUID] = field(default_factory=dict)
+    # active owners by organization
+    owners: Mapping[UUID, frozenset[UUID]] = field(default_factory=dict)
     operators: frozenset[UUID] = frozenset()
     had: int = 0
-    shut_elsewhere: frozenset[UUID] = (
-        frozenset()
-    )  # accounts switched off that another provider of the installation says are gone
-    domains: Sequence[str] | None = (
-        None  # where it makes accounts: an organization's provider in those it was given, others everywhere
-    )
+    # deactivated accounts that another provider of the installation reports as removed
+    shut_elsewhere: frozenset[UUID] = frozenset()
+    # E-mail domains in which it may create accounts; None: no restriction.
+    domains: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
 class Newcomer:
-    """An identity to be made; and its account, unless that is there (`is_linked`: somebody accepted the pair)."""
+    """An identity to create, with its account unless an existing one was accepted (`is_linked`)."""
 
     person: Person
     id: UUID
@@ -108,7 +112,7 @@ class Newcomer:
 
 @dataclass(frozen=True)
 class Clash:
-    """Somebody who is left out, and why."""
+    """A person who is skipped, and why."""
 
     person: Person
     why: str
@@ -116,7 +120,7 @@ class Clash:
 
 @dataclass(frozen=True)
 class Change:
-    """Of a role. `before` None: given; `after` None: taken; else both are of the same row."""
+    """A change of a role: a grant (`before` is None), a removal (`after` is None) or an update."""
 
     before: Seat | None
     after: Seat | None
@@ -136,7 +140,7 @@ class Change:
 
 @dataclass
 class Plan:
-    """What is to be written, in the order of the people's subjects."""
+    """The rows to write, ordered by subject."""
 
     newcomers: list[Newcomer] = field(default_factory=list)
     identities: list[tuple[Known, Known]] = field(default_factory=list)  # before, after
@@ -144,9 +148,7 @@ class Plan:
     off: list[Known] = field(default_factory=list)
     on: list[Known] = field(default_factory=list)
     clashes: list[Clash] = field(default_factory=list)
-    spared: list[tuple[UUID, str]] = field(
-        default_factory=list
-    )  # account, why nothing is taken from it
+    spared: list[tuple[UUID, str]] = field(default_factory=list)  # account, why it loses nothing
     had: int = 0
 
     @property
@@ -155,18 +157,22 @@ class Plan:
 
     @property
     def losses(self) -> frozenset[UUID]:
-        """Accounts that would be switched off or lose a role."""
+        """Return the accounts that would be deactivated or lose a role."""
         return frozenset(k.user_id for k in self.off) | {
             c.seat.user_id for c in self.changes if c.is_loss
         }
 
     def objection(self, accepted: frozenset[UUID] = frozenset()) -> str:
-        """Why this must not happen by itself; empty when it may. `accepted`: losses that somebody has agreed to."""
+        """Return why this plan needs confirmation, or an empty string if it does not.
+
+        `accepted` holds the accounts whose loss is already confirmed.
+        """
         losses = len(self.losses - accepted)
         if losses > max(FEW, int(self.had * SHARE)) or (losses and losses >= self.had):
             return (
-                f"It would take access from {losses} of the {self.had} people it had named, so nothing was changed. "
-                "Look at the directory first; if this is right, accept it."
+                f"This would remove access from {losses} of the {self.had} people of this "
+                "provider, so nothing was changed. Check the directory, then accept the change "
+                "if it is correct."
             )
         return ""
 
@@ -179,15 +185,18 @@ def plan(
     links: Mapping[str, UUID] | None = None,
     new_id: Callable[[], UUID] = uuid7,
 ) -> Plan:
-    """Everything that must change for the rows to say what the provider says. `links`: accounts that somebody accepted for
-    subjects whose address is taken. Applied, and planned again, it is empty."""
+    """Plan all changes that make the rows match the provider.
+
+    `links` maps subjects whose address is taken to the accounts accepted for them. The plan is
+    idempotent: once applied, planning again gives an empty plan.
+    """
     made, known = Plan(had=world.had), {k.subject: k for k in world.known}
     seats: dict[UUID, dict[Place, Seat]] = defaultdict(dict)
     for seat in world.seats:
         seats[seat.user_id][seat.org_id, seat.team_id] = seat
     mine, named = _Provided(rules, world), {person.subject: person for person in people}
     seen = {k.user_id for subject, k in known.items() if subject in named}
-    meeting = _Meeting(
+    meeting = _NewAccounts(
         dict(world.taken),
         {s: u for s, u in (links or {}).items() if u not in seen},
         new_id,
@@ -196,20 +205,22 @@ def plan(
     for subject, person in sorted(named.items()):
         given, before = mine.given(person.groups), known.pop(subject, None)
         user_id = (
-            _see(made, person, before, mine) if before else _meet(made, person, given, meeting)
+            _plan_known(made, person, before, mine)
+            if before
+            else _plan_new(made, person, given, meeting)
         )
         if user_id:
             made.changes += mine.changes(user_id, given, seats[user_id], new_id)
             seen.add(user_id)
     for gone in known.values():
-        _miss(made, gone, mine, seats[gone.user_id], is_here=gone.user_id in seen)
-    _spare(made, world)
+        _plan_removed(made, gone, mine, seats[gone.user_id], is_here=gone.user_id in seen)
+    _keep_last_owners(made, world)
     return made
 
 
 @dataclass
-class _Meeting:
-    """What newcomers are held against."""
+class _NewAccounts:
+    """Existing accounts and limits that new people are checked against."""
 
     taken: dict[str, UUID]
     links: Mapping[str, UUID]
@@ -218,7 +229,7 @@ class _Meeting:
 
 
 class _Provided:
-    """One provider's rules, and what is its to give and to take."""
+    """The rules of one provider, and the roles that it may grant and remove."""
 
     def __init__(self, rules: Sequence[Rule], world: World):
         self.provider_id, self.org_id, self.shut_elsewhere = (
@@ -229,7 +240,10 @@ class _Provided:
         self._rules = [rule for rule in rules if world.org_id in (None, rule.org_id)]
 
     def given(self, groups: frozenset[str]) -> Given:
-        """The first rule that fits decides, for each place. A role in a team makes a member of its organization."""
+        """Return the roles that these groups grant: in each place, the first matching rule applies.
+
+        A role in a team also grants membership of its organization.
+        """
         given: Given = {}
         for rule in self._rules:
             if rule.group == EVERYBODY or rule.group in groups:
@@ -266,29 +280,29 @@ class _Provided:
         return self.is_mine(seat) and not seat.is_suspended
 
     def taken(self, seat: Seat) -> Change:
-        """A team is left; in an organization one is suspended, so that roles given by hand in its teams wait for the return."""
+        """Remove a team role, or suspend an organization role to keep its manual team roles."""
         return Change(seat, None if seat.team_id else replace(seat, is_suspended=True))
 
 
-def _meet(made: Plan, person: Person, given: Given, meeting: _Meeting) -> UUID | None:
-    """Somebody new; no account is made for whom no rule gives anything."""
+def _plan_new(made: Plan, person: Person, given: Given, meeting: _NewAccounts) -> UUID | None:
+    """Plan an account for a new person, unless no rule grants them a role."""
     if not given:
         return None
     if not person.email:
-        made.clashes.append(Clash(person, "has no e-mail address there"))
+        made.clashes.append(Clash(person, "has no e-mail address in the directory"))
         return None
     if meeting.domains is not None and person.email.rpartition("@")[2] not in meeting.domains:
         why = (
-            "which it does not speak for here"
+            "in a domain not assigned to this provider"
             if meeting.domains
-            else "and an operator gave this provider no e-mail domains: it makes no accounts"
+            else "and this provider has no e-mail domains assigned, so it can't create accounts"
         )
         made.clashes.append(Clash(person, f"has the address {person.email}, {why}"))
         return None
     holder = meeting.taken.get(person.email)
     if holder is not None and meeting.links.get(person.subject) != holder:
         made.clashes.append(
-            Clash(person, f"{person.email} has an account already that is not linked")
+            Clash(person, f"{person.email} has an account already, which isn't linked")
         )
         return None
     user_id = meeting.taken[person.email] = holder or meeting.new_id()
@@ -296,7 +310,7 @@ def _meet(made: Plan, person: Person, given: Given, meeting: _Meeting) -> UUID |
     return user_id
 
 
-def _see(made: Plan, person: Person, before: Known, mine: _Provided) -> UUID:
+def _plan_known(made: Plan, person: Person, before: Known, mine: _Provided) -> UUID:
     after = replace(
         before,
         login=person.login,
@@ -316,12 +330,16 @@ def _see(made: Plan, person: Person, before: Known, mine: _Provided) -> UUID:
     return before.user_id
 
 
-def _miss(
+def _plan_removed(
     made: Plan, gone: Known, mine: _Provided, seats: Mapping[Place, Seat], *, is_here: bool
 ) -> None:
-    """Nobody is deleted: switched off on the whole installation, or suspended in the provider's own organization. Who is switched
-    off already, by hand, is not marked as gone, so that their return does not switch them on; whom another provider switched off is,
-    so that both must name them again. `is_here`: under another subject."""
+    """Plan the removal of a person whom the provider no longer lists; nothing is deleted.
+
+    The account is deactivated (provider of the installation) or suspended in the provider's own
+    organization. An account that was deactivated manually is not marked as removed, so a return
+    does not activate it. One that another provider deactivated is marked, so both must list the
+    person again. `is_here`: the person is listed under another subject.
+    """
     is_off = mine.org_id is None and not is_here and not gone.is_active
     if is_off and gone.user_id not in mine.shut_elsewhere:
         return
@@ -339,8 +357,8 @@ def _miss(
         ]
 
 
-def _spare(made: Plan, world: World) -> None:
-    """An organization keeps its last owner, and the installation its last operator, whatever a directory says."""
+def _keep_last_owners(made: Plan, world: World) -> None:
+    """Keep the last owner of each organization and the last operator of the installation."""
     off, back = {k.user_id for k in made.off}, {k.user_id for k in made.on}
     idle = off | ({k.user_id for k in world.known if not k.is_active} - back)
     spared: dict[UUID, str] = {}

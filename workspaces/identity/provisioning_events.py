@@ -1,4 +1,4 @@
-"""The events of a plan: who gained, changed or lost what, by which group of which provider."""
+"""Events of a plan: who gained, changed or lost which role, through which group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workspaces.models import Provider
 
 
 def facts_of(made: Plan, provider: Provider, actor: str) -> Iterator[Fact]:
-    """One for each change, in the organization where it happens; what happens to accounts belongs to the provider's, or to none."""
+    """Yield an event for each change in its organization; account events in the provider's."""
     emails = {known.user_id: known.email for known, _ in made.identities}
     emails |= {n.user_id: n.person.email for n in made.newcomers}
     for n in made.newcomers:

@@ -1,5 +1,8 @@
-"""What a provider says of people becomes rows: one person at a sign-in, many by a sync or SCIM. The plan is made by
-`workspaces.identity.provisioning`; here the rows are read and written, a thousand people in one transaction."""
+"""Apply what a provider reports about people: one at a sign-in, many by a sync or SCIM.
+
+`workspaces.identity.provisioning` makes the plan. This module reads and writes the rows, a thousand
+people in one transaction.
+"""
 
 from __future__ import annotations
 
@@ -64,13 +67,13 @@ __all__ = [
 ]
 
 BATCH = 1000
-_IN = 1000  # values in one list
-_WHY = "a directory gives roles in several organizations"
+_IN = 1000  # values in one IN list
+_WHY = "a directory grants roles in several organizations"
 
 
 @dataclass(frozen=True)
 class Synced:
-    """`plan` is what was meant, and was done unless `objection` says why not (or it was a dry run)."""
+    """The result of a sync: `plan` was applied unless it was a dry run or `objection` is set."""
 
     plan: Plan
     objection: str = ""
@@ -78,14 +81,18 @@ class Synced:
 
 
 def admit(provider: Provider, person: Person) -> User:
-    """At a sign-in: the account of whom the provider vouches for, with the roles that their groups give at this moment. Raises
-    NotPermitted for whom no rule gives anything, Conflict when the address belongs to an account that is not linked."""
+    """Return the account for a sign-in, with the roles that the person's groups grant now.
+
+    Raises NotPermitted when no rule grants a role, Conflict when the address belongs to an account
+    that is not linked.
+    """
     with platform_scope(_WHY):
         found = unchanged(provider, person)
     found = found or _changed(provider, person)
     if found.user.is_operator and provider.org_id:
         raise NotPermitted(
-            "An operator's account is not opened by an organization's own directory. Use your password."
+            "Operator accounts can't sign in through an organization's directory. Use your "
+            "password."
         )
     if found.user.name != person.name:
         follow_names(provider, [person], actor=_name(provider))
@@ -97,11 +104,14 @@ def admit(provider: Provider, person: Person) -> User:
 def _changed(provider: Provider, person: Person) -> Identity:
     made = plan_of(provider, [person])
     if not made.is_empty:
-        made = _in_one_step(provider, [person], [person.subject], actor=_name(provider), links={})
+        made = _apply_in_transaction(
+            provider, [person], [person.subject], actor=_name(provider), links={}
+        )
     if made.clashes:
         raise Conflict(
-            f"{provider.name} knows you, but makes no account for you: {_words(made.clashes[0])}. If you have an account, sign in "
-            "with its password and link it there; else ask an administrator to invite you."
+            f"{provider.name} identified you, but can't create an account for you: "
+            f"{_describe(made.clashes[0])}. If you have an account, sign in with its password "
+            "and link it there. Otherwise, ask an administrator to invite you."
         )
     found = (
         Identity.objects.select_related("user")
@@ -110,7 +120,8 @@ def _changed(provider: Provider, person: Person) -> Identity:
     )
     if found is None:
         raise NotPermitted(
-            f"{provider.name} knows you, but none of your groups there gives you access here. Ask an administrator."
+            f"{provider.name} identified you, but none of your groups grants access. Contact "
+            "an administrator."
         )
     return found
 
@@ -124,9 +135,12 @@ def sync_people(
     links: Mapping[str, UUID] | None = None,
     is_dry: bool = False,
 ) -> Synced:
-    """Make the rows say what the provider says of everybody; whom it does not name has vanished. Changes nothing where the plan
-    takes too much (`accepted`: accounts whose loss somebody agreed to). In steps of a thousand people, each whole or not at
-    all, so that the next run goes on where this one was killed."""
+    """Make the rows match the provider's full list; people who are not on it count as removed.
+
+    Changes nothing if the plan removes too much access (`accepted`: accounts whose loss is
+    confirmed). Each batch of a thousand people is one transaction, so the next run continues where
+    a killed run stopped.
+    """
     made = plan_of(provider, people, is_whole=True, links=links)
     objection = made.objection(accepted)
     if is_dry or objection:
@@ -136,7 +150,7 @@ def sync_people(
         return Synced(made, is_done=True)
     named = {person.subject: person for person in people}
     for subjects in _steps(_subjects_in(provider, made)):
-        _in_one_step(
+        _apply_in_transaction(
             provider,
             [named[s] for s in subjects if s in named],
             subjects,
@@ -147,20 +161,24 @@ def sync_people(
     return Synced(made, is_done=True)
 
 
-def tell_people(
+def update_people(
     provider: Provider, people: Sequence[Person], gone: Sequence[str] = (), *, actor: str = ""
 ) -> Plan:
-    """What SCIM says of a few: these are as they are here, and the subjects `gone` are named no longer. Of nobody else is anything
-    said, so no threshold is asked."""
+    """Apply a partial update from SCIM: upsert `people`, and mark the subjects `gone` as removed.
+
+    Other people are not affected, so the removal threshold does not apply.
+    """
     subjects = [*(person.subject for person in people), *gone]
     made = plan(rules_of(provider), people, world_of(provider, people, subjects))
-    told = (
+    applied = (
         made
         if made.is_empty
-        else _in_one_step(provider, people, subjects, actor=actor or _name(provider), links={})
+        else _apply_in_transaction(
+            provider, people, subjects, actor=actor or _name(provider), links={}
+        )
     )
     follow_names(provider, people, actor=actor or _name(provider))
-    return told
+    return applied
 
 
 def plan_of(
@@ -170,7 +188,7 @@ def plan_of(
     is_whole: bool = False,
     links: Mapping[str, UUID] | None = None,
 ) -> Plan:
-    """What would change. `is_whole`: these are all whom the provider names; else nobody else is looked at."""
+    """Plan the changes; `is_whole` says that `people` is the provider's complete list."""
     subjects = None if is_whole else [person.subject for person in people]
     return plan(
         rules_of(provider), people, world_of(provider, people, subjects, links or {}), links=links
@@ -179,7 +197,7 @@ def plan_of(
 
 @platform_scope(_WHY)
 def rules_of(provider: Provider) -> list[Rule]:
-    """In their order."""
+    """Return the group rules of a provider in order."""
     rows = (
         GroupRule.objects.filter(provider=provider)
         .order_by("position")
@@ -194,7 +212,7 @@ def world_of(
     subjects: Sequence[str] | None = None,
     links: Mapping[str, UUID] | None = None,
 ) -> World:
-    """The rows of these subjects (None: of all that the provider ever named)."""
+    """Load the current rows of these subjects (None: of every subject of the provider)."""
     with platform_scope(_WHY):
         known = list(_known(provider, subjects))
         met = {k.subject for k in known}
@@ -219,7 +237,7 @@ def world_of(
 
 @transaction.atomic(savepoint=False)
 def apply(made: Plan, provider: Provider, *, actor: str) -> None:
-    """Write a plan, its events with what was before and is after, and end the tokens of who leaves."""
+    """Write a plan with its events, and revoke the tokens of people who lose access."""
     with platform_scope(_WHY):
         _make_people(provider, made.newcomers)
         _save_identities(provider, [after for _, after in made.identities])
@@ -231,13 +249,13 @@ def apply(made: Plan, provider: Provider, *, actor: str) -> None:
         _end_tokens(made)
         if gone := [after.user_id for _, after in made.identities if after.is_gone]:
             revoke_vouched(
-                provider.id, gone, by=actor, why="what let its owner in names them no longer"
+                provider.id, gone, by=actor, why="its identity provider no longer lists its owner"
             )
         _end_guarantees(made, actor)
     record_all(facts_of(made, provider, actor))
 
 
-def _in_one_step(
+def _apply_in_transaction(
     provider: Provider,
     people: Sequence[Person],
     subjects: Sequence[str],
@@ -245,11 +263,14 @@ def _in_one_step(
     actor: str,
     links: Mapping[str, UUID],
 ) -> Plan:
-    """Plan again with the organizations locked, and write. Who makes the same account at this moment is seen the second time."""
+    """Plan again with the organizations locked, and write the result.
+
+    Retries once, to pick up an account that a concurrent request created.
+    """
     for attempt in (1, 2):
         try:
             with transaction.atomic():
-                _alone_in_all(provider)
+                _lock_organizations(provider)
                 made = plan(
                     rules_of(provider),
                     people,
@@ -265,8 +286,8 @@ def _in_one_step(
     raise AssertionError("unreachable")
 
 
-def _alone_in_all(provider: Provider) -> None:
-    """Every organization that the provider may change, in one order, so that two never wait for each other."""
+def _lock_organizations(provider: Provider) -> None:
+    """Lock every organization that the provider may change, in a fixed order to avoid deadlocks."""
     with platform_scope(_WHY):
         places = Q(id=provider.org_id) | Q(
             id__in=GroupRule.objects.filter(provider=provider).values("org_id")
@@ -281,7 +302,7 @@ def _alone_in_all(provider: Provider) -> None:
 
 
 def _subjects_in(provider: Provider, made: Plan) -> list[str]:
-    """Of everybody whom the plan changes; a person of several subjects has them side by side."""
+    """Return the subjects of everyone whom the plan changes, grouped by account."""
     users = {c.seat.user_id for c in made.changes} | {k.user_id for k in (*made.off, *made.on)}
     users |= {before.user_id for before, _ in made.identities}
     rows = sorted(Identity.objects.filter(provider=provider).values_list("user_id", "subject"))
@@ -316,7 +337,7 @@ def _known(provider: Provider, subjects: Sequence[str] | None) -> Iterator[Known
 
 
 def _seats(provider: Provider, users: set[UUID] | None, more: set[UUID]) -> Iterator[Seat]:
-    """Of these users (None: of all with an identity of the provider), and `more`."""
+    """Return the roles of `users` (None: all users of the provider) and of `more`."""
     here = Q() if provider.org_id is None else Q(org_id=provider.org_id)
     fields = ("id", "org_id", "user_id", "role", "provider_id", "via")
     everybody = (
@@ -341,7 +362,7 @@ def _taken(emails: list[str]) -> dict[str, UUID]:
 
 
 def _owners(seats: Iterable[Seat]) -> dict[UUID, frozenset[UUID]]:
-    """Of the organizations that one of these people owns: everybody who counts as an owner."""
+    """Return the active owners of each organization that one of these people owns."""
     orgs = {seat.org_id for seat in seats if seat.role == OrgRole.OWNER and seat.team_id is None}
     rows = (
         Membership.objects.filter(
@@ -357,7 +378,7 @@ def _owners(seats: Iterable[Seat]) -> dict[UUID, frozenset[UUID]]:
 
 
 def _operators(known: Iterable[Known], named: set[str]) -> frozenset[UUID]:
-    """Asked only where one of them has vanished."""
+    """Return the active operators; empty, without a query, unless one of them was removed."""
     if not any(k.is_operator and k.subject not in named for k in known):
         return frozenset()
     return frozenset(
@@ -477,7 +498,11 @@ def _save_seats(model: Any, changes: Sequence[Change]) -> None:
 
 
 def _end_tokens(made: Plan) -> None:
-    """Those of an organization that one is suspended in, those bound to a team that one leaves, all of who is switched off."""
+    """Revoke the access tokens that the losses in a plan affect.
+
+    A suspension revokes the organization's tokens, leaving a team those bound to the team, a
+    deactivated account all.
+    """
     ended: dict[tuple[UUID | None, UUID | None], list[UUID]] = {
         (None, None): [k.user_id for k in made.off]
     }
@@ -495,7 +520,7 @@ def _end_tokens(made: Plan) -> None:
 
 
 def _end_guarantees(made: Plan, actor: str) -> None:
-    """Of whom the plan takes out of an organization."""
+    """End the guarantees of the people whom the plan suspends in an organization."""
     left: dict[UUID, list[UUID]] = {}
     for change in made.changes:
         if change.is_loss and change.seat.team_id is None:
@@ -512,5 +537,5 @@ def _name(provider: Provider) -> str:
     return f"directory {provider.slug}"
 
 
-def _words(clash: Clash) -> str:
+def _describe(clash: Clash) -> str:
     return f"{clash.person.login or clash.person.subject} {clash.why}"

@@ -1,5 +1,7 @@
-"""What neither a stranger nor a cache that is away may make the portal forget: limits on guessing, codes of `muster login`, and SAML
-assertions that were used. In the database, by Django's DatabaseCache, and never removed before its time."""
+"""A database cache for entries that must survive: rate limits, device codes, used SAML assertions.
+
+Neither clients nor a cache failure can remove them before they expire.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,10 @@ durable = ConnectionProxy(caches, "durable")
 
 
 def use_for_allauth() -> None:
-    """allauth takes Django's default cache and has no setting for another one."""
+    """Replace the cache of allauth modules, which have no setting for it."""
     ratelimit.cache = device_codes.cache = durable
 
 
 def forget_expired() -> None:
+    """Delete expired entries."""
     DurableEntry.objects.filter(expires__lt=clock.now()).delete()

@@ -1,5 +1,7 @@
-"""Proof that it is still the same person who sits there, before they change by what they sign in: what a borrowed session must not do is make
-itself a way in that stays."""
+"""Require reauthentication before sign-in methods change.
+
+A stolen session must not be able to add a permanent way in.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +27,23 @@ View = Callable[..., HttpResponse]
 
 
 def can_confirm(user: Any) -> bool:
-    """Whether they have a password or a factor here."""
+    """Return whether the user has a password or a factor to confirm with."""
     return bool(get_reauthentication_flows(user))
 
 
-def is_proved(request: Any) -> bool:
-    """By their password or their factor in the last minutes; who has neither here, by a sign-in as lately."""
+def is_reauthenticated(request: Any) -> bool:
+    """Return whether the user has recently reauthenticated.
+
+    Without a password or a factor here, a recent sign-in counts.
+    """
     if can_confirm(request.user):
         return bool(did_recently_reauthenticate(request))
     since = time.time() - app_settings.REAUTHENTICATION_TIMEOUT
     return any(record["at"] > since for record in get_authentication_records(request, request.user))
 
 
-def asked(request: Any, back: str) -> HttpResponse:
-    """To the page that asks, and `back`."""
+def redirect_to_reauthenticate(request: Any, back: str) -> HttpResponse:
+    """Redirect to the confirmation page, which returns to `back`."""
     if can_confirm(request.user):
         return redirect(f"{reverse('account_reauthenticate')}?{urlencode({'next': back})}")
     messages.error(
@@ -51,29 +56,35 @@ def asked(request: Any, back: str) -> HttpResponse:
     return redirect(back)
 
 
-def proof_needed(view: View) -> View:
-    """For forms on the page of ways to sign in. Nothing of a refused form is kept: there may be a password in it."""
+def reauthentication_required(view: View) -> View:
+    """Require reauthentication for forms on the page of sign-in methods.
+
+    A rejected form is dropped, as it may contain a password.
+    """
 
     @wraps(view)
     def inside(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.user.is_authenticated and not is_proved(request):
-            return asked(request, reverse("account_linked"))
+        if request.user.is_authenticated and not is_reauthenticated(request):
+            return redirect_to_reauthenticate(request, reverse("account_linked"))
         return view(request, *args, **kwargs)
 
     return inside
 
 
 def first_factor(view: View) -> View:
-    """For allauth's own forms, which ask whoever has a password or a factor here, and let in who has neither, however long ago they came."""
+    """Require a recent sign-in for allauth's forms from users without a password or a factor.
+
+    allauth only asks users who have one, and lets others in.
+    """
 
     @wraps(view)
     def inside(request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         if (
             request.user.is_authenticated
             and not can_confirm(request.user)
-            and not is_proved(request)
+            and not is_reauthenticated(request)
         ):
-            return asked(request, reverse("mfa_index"))
+            return redirect_to_reauthenticate(request, reverse("mfa_index"))
         return view(request, *args, **kwargs)
 
     return inside

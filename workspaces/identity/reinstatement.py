@@ -1,4 +1,4 @@
-"""Whom a provider shut out, and bringing them back when it goes: nobody else would say that they are there again."""
+"""Find the people whom a provider suspended, and reinstate them when it is removed."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from workspaces.models import Identity, Membership, Provider, User
 from workspaces.tenancy.scope import platform_scope
 
 _SOME = 1000
-_WHY = "whom a provider suspended, in the organizations that it gives roles in"
+_WHY = "people suspended by a provider in its organizations"
 
 
 def shut_out(provider: Provider) -> list[str]:
-    """Their addresses, in order: suspended in an organization, or switched off by a provider of the installation and by no other."""
+    """Return the sorted addresses of people whom this provider suspended or deactivated."""
     with platform_scope(_WHY):
         suspended = list(_suspended(provider).values_list("user__email", flat=True))
     return sorted({*suspended, *_switched_off(provider).values_list("email", flat=True)})
 
 
 def bring_back(provider: Provider, actor: Actor) -> None:
-    """Their roles count again and their accounts open again; whom an operator suspended stays so. In the caller's transaction."""
+    """Restore the roles and accounts that the provider suspended, in the caller's transaction.
+
+    Accounts suspended by an operator stay suspended.
+    """
     with platform_scope(_WHY):
         rows = list(_suspended(provider).select_related("user").order_by("id"))
         Membership.objects.filter(id__in=[row.id for row in rows]).update(suspended_at=None)
@@ -59,7 +62,10 @@ def bring_back(provider: Provider, actor: Actor) -> None:
 
 
 def shut_elsewhere(provider: Provider, users: Sequence[UUID]) -> frozenset[UUID]:
-    """Those of these accounts, which are switched off, that another provider of the installation says are gone: it has to say otherwise first."""
+    """Return the deactivated accounts that another provider of the installation reports as removed.
+
+    Only that provider can reactivate them.
+    """
     if provider.org_id is not None or not users:
         return frozenset()
     gone = _gone_by_another(provider)

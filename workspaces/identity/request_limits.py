@@ -1,4 +1,4 @@
-"""Limits on calls to providers inside web requests: one that hangs must not hold the threads that answer everybody."""
+"""Limit calls to providers in web requests, so that a hanging one cannot block all threads."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from uuid import UUID
 from portal.core import clock
 from portal.core.errors import Unavailable
 
-OF_ALL = 4  # requests of one process that wait for providers, of its eight threads
-OF_ONE = 2  # of those, for providers of one organization, or of the installation
-OF_ONE_QUICK = 3  # the same while its latest answer took less than QUICK: many people begin at nine
+OF_ALL = 4  # requests per process that may wait for providers, of its eight threads
+OF_ONE = 2  # of those, for the providers of one organization, or of the installation
+OF_ONE_QUICK = 3  # likewise, if its latest answer took less than QUICK: many people sign in at nine
 QUICK = 1.0
-AWAY = 15.0  # seconds without a question, after an answer did not come in time
+AWAY = 15.0  # seconds without calls after a provider timed out
 RETRY_AFTER = 5
 
 _lock = threading.Lock()
@@ -26,14 +26,16 @@ _away: dict[str, tuple[float, str]] = {}  # by slug: until when, and why
 
 @contextmanager
 def waiting(org_id: UUID | None) -> Iterator[None]:
-    """A web request that waits for providers of one organization (None: of the installation). Raises Unavailable at once where
-    as many wait as may."""
+    """Count a web request as waiting for an organization's providers (None: the installation's).
+
+    Raises Unavailable at once if the limit is reached.
+    """
     with _lock:
         most = OF_ONE_QUICK if org_id in _quick else OF_ONE
         if _waiting.total() >= OF_ALL or _waiting[org_id] >= most:
             raise Unavailable(
-                "Too many people wait for an answer of this directory or sign-in service. "
-                "Try again in a few seconds.",
+                "Too many requests are waiting for this identity provider. Try again in a few "
+                "seconds.",
                 code="provider_busy",
                 data={"retry_after": RETRY_AFTER},
             )
@@ -49,7 +51,7 @@ def waiting(org_id: UUID | None) -> Iterator[None]:
 
 @contextmanager
 def question(slug: str, seconds: float) -> Iterator[None]:
-    """One question that may take so many seconds. A provider that uses them up without an answer is away for AWAY."""
+    """Time one call; a provider that times out after `seconds` is skipped for AWAY seconds."""
     start = clock.monotonic()
     try:
         yield
@@ -61,18 +63,18 @@ def question(slug: str, seconds: float) -> Iterator[None]:
         raise
 
 
-def why_away(slug: str) -> str:
-    """Why a provider is not asked now; empty where it is."""
+def unavailable_reason(slug: str) -> str:
+    """Return why a provider is skipped now, or an empty string."""
     with _lock:
         until, why = _away.get(slug, (0.0, ""))
     return why if clock.monotonic() < until else ""
 
 
-def check_is_not_away(slug: str) -> None:
-    """Raises Unavailable."""
-    if why_away(slug):
+def check_is_available(slug: str) -> None:
+    """Check that a provider is not being skipped. Raises Unavailable."""
+    if unavailable_reason(slug):
         raise Unavailable(
-            "This directory or sign-in service did not answer a moment ago. Try again in a minute, or choose "
+            "This identity provider isn't responding. Try again in a minute, or choose "
             "another way to sign in.",
             code="provider_away",
             data={"retry_after": round(AWAY)},
@@ -80,7 +82,7 @@ def check_is_not_away(slug: str) -> None:
 
 
 def forget_all() -> None:
-    """For tests."""
+    """Reset all limits; for tests."""
     with _lock:
         _away.clear()
         _quick.clear()

@@ -1,4 +1,4 @@
-"""What a new session is worth: decided by how one signed in, when one has."""
+"""Decide which organizations a new session may enter, by how the user signed in."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from workspaces.tenancy.scope import platform_scope
 
 
 def worth_of(request: HttpRequest, user: User) -> dict[str, object]:
-    """The keys that the session gets: the one organization that is open in it, or those that are closed."""
-    provider = _vouching(request, user)
+    """Return the session keys: the only organization it may enter, or those it may not."""
+    provider = _provider_of(request, user)
     if provider is None:
         closed = closed_to_passwords(user)
         return {CLOSED: {str(org_id): name for org_id, name in closed.items()}} if closed else {}
     return {ONLY_ORG: str(provider.org_id), VOUCHED_BY: str(provider.id)} if provider.org_id else {}
 
 
-@platform_scope("sign-in: which organizations want another way")
+@platform_scope("organizations that require single sign-on")
 def closed_to_passwords(user: User) -> dict[UUID, str]:
-    """Organizations that ask people of this address to sign in by their provider, with its name. Owners keep their passwords."""
+    """Return the organizations that require single sign-on of this user, with the provider's name.
+
+    Owners are exempt.
+    """
     domain = user.email.rpartition("@")[2]
     rows = [
         row
@@ -44,11 +47,11 @@ def closed_to_passwords(user: User) -> dict[UUID, str]:
 
 
 def has_no_other_way(request: HttpRequest, user: User) -> str:
-    """The provider to use, when this password, which is of no directory, would open nothing at all; else empty."""
-    closed = {} if _vouching(request, user) else closed_to_passwords(user)
+    """Return the provider to use if this local password would open no organization, else ""."""
+    closed = {} if _provider_of(request, user) else closed_to_passwords(user)
     if not closed:
         return ""
-    with platform_scope("sign-in: which organizations want another way"):
+    with platform_scope("organizations that require single sign-on"):
         elsewhere = (
             Membership.objects.filter(user=user, suspended_at=None)
             .exclude(org_id__in=closed)
@@ -57,24 +60,27 @@ def has_no_other_way(request: HttpRequest, user: User) -> str:
     return "" if elsewhere else ", ".join(sorted(set(closed.values())))
 
 
-def _vouching(request: HttpRequest, user: User) -> Provider | None:
-    """By allauth's own record of how this person proved who they are, in this sign-in. A directory's is followed by one of the
-    password that was typed for it; who types a password of their own has no directory's (`workspaces.identity.auth_backend`). Raises NotPermitted
-    when it is gone meanwhile: what it vouched for would otherwise open everything."""
+def _provider_of(request: HttpRequest, user: User) -> Provider | None:
+    """Return the provider that vouches for this sign-in, according to allauth's records.
+
+    A directory's record is followed by one of the password typed for it. A local password has no
+    directory record (`workspaces.identity.auth_backend`). Raises NotPermitted if the provider is
+    gone, as the session would otherwise be unrestricted.
+    """
     named = named_by(request, user)
     if not named:
         return None
-    with platform_scope("sign-in: what vouched for somebody may be any organization's"):
+    with platform_scope("the provider of a session, in any organization"):
         provider = Provider.objects.filter(slug=named, is_enabled=True).first()
-    if provider is None:  # removed or switched off between the password and the second factor
+    if provider is None:  # removed or disabled between the password and the second factor
         raise NotPermitted(
-            "The sign-in service or directory that you came by is no longer there. Sign in again."
+            "The identity provider you signed in with is no longer available. Sign in again."
         )
     return provider
 
 
 def named_by(request: HttpRequest, user: User) -> str:
-    """The slug of the provider that vouched for this sign-in; empty for a password or passkey of their own."""
+    """Return the slug of the provider used to sign in; empty for a local password or passkey."""
     records = get_authentication_records(request, user)
     has_directory = any(r.get("method") == "directory" for r in records)
     ways = [

@@ -1,5 +1,7 @@
-"""What is closed in a session that an organization's own provider vouches for, and to an operator who acts as somebody: the pages of the
-account itself."""
+"""Block account pages in restricted sessions.
+
+These are sessions by an organization's own provider, and operators who impersonate a user.
+"""
 
 from __future__ import annotations
 
@@ -28,16 +30,19 @@ _OPEN = (
 
 
 def only_org_in(request: HttpRequest) -> UUID | None:
-    """The only organization that this session opens."""
+    """Return the only organization that this session may enter, or None."""
     session = getattr(request, "session", None)
     only = session.get(ONLY_ORG) if session is not None else None
     return UUID(only) if only else None
 
 
 class AccountPages:
-    """Refuses them there, whatever token is sent along, since those pages go by the session: whoever chooses whom the provider names
-    must not change a password, an address or a link, nor sign in to another application. Of an account that has no other way in, its
-    sessions are open; no more, since the provider may have made it at an address of somebody else's."""
+    """Middleware that blocks account pages in restricted sessions, whatever token is sent.
+
+    Whoever controls the organization's provider must not change a password, an address or a link,
+    nor sign in to other applications. An account without another way to sign in may manage its
+    sessions, but no more: the provider may have created it with somebody else's address.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
@@ -52,7 +57,8 @@ class AccountPages:
             return answer(
                 request,
                 NotPermitted(
-                    "You act as somebody else: an account is its owner's alone. Stop acting as them first.",
+                    "You can't open account pages while you impersonate another user. Stop "
+                    "impersonating first.",
                     code="impersonating",
                 ),
             )
@@ -60,8 +66,8 @@ class AccountPages:
             return answer(
                 request,
                 NotPermitted(
-                    "Your organization's sign-in opens the organization, not the settings of your account. "
-                    "Sign out, and sign in with your account's own password to change them."
+                    "Your organization's sign-in doesn't give access to your account "
+                    "settings. Sign out, then sign in with your account's password."
                 ),
             )
         return self.get_response(request)
@@ -80,8 +86,8 @@ def _is_closed(request: HttpRequest, path: str) -> bool:
 
 
 def _is_alone_in(user: Any, org_id: UUID) -> bool:
-    """A person of that organization who has no other way in: no password, no other organization, not an operator."""
+    """Return whether the account belongs to this organization only and has no password."""
     if user.has_usable_password() or user.is_operator:
         return False
-    with platform_scope("whose account it is"):
+    with platform_scope("organizations of an account"):
         return not Membership.objects.filter(user=user).exclude(org_id=org_id).exists()

@@ -1,7 +1,7 @@
-"""Where a person is signed in: one row a session, seen again at most once a minute, and ended by its owner.
+"""Track a user's sessions: one row each, updated at most once a minute, ended by the user.
 
-The session itself is Django's; its end is what counts, on pages at the next request and on open websockets within seconds. A row whose
-session has ended is shown nowhere and goes with the next tidying.
+The session itself is Django's. When it ends, pages refuse it at the next request, and open
+websockets close within seconds. Rows of ended sessions are hidden, and deleted by the next cleanup.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from workspaces.audit.account_events import orgs_of
 from workspaces.models import SignIn
 
 log = logging.getLogger(__name__)
-EVERY = 60.0  # seconds between writes of one session by one process
-_MOST = 10_000  # sessions remembered by a process
+EVERY = 60.0  # seconds between two writes for a session by one process
+_MOST = 10_000  # sessions that a process remembers
 _seen: dict[str, float] = {}
 
 
 def seen(request: HttpRequest, user_id: UUID) -> bool:
-    """Note that this session was used now, and whence. False when it was unused for too long or is too old: it has ended."""
+    """Record that the session is in use; return False if it has expired, which ends it."""
     key = request.session.session_key or ""
     at = time.monotonic()
     if not key or at - _seen.get(key, -EVERY) < EVERY:
         return True
-    told = {
+    data = {
         "user_id": user_id,
         "last_seen_at": clock.now(),
         "address": request.META.get("REMOTE_ADDR", "")[:45],
         "agent": request.headers.get("User-Agent", "")[:200],
     }
     try:
-        if not SignIn.objects.filter(alive(), key=key).update(**told):
+        if not SignIn.objects.filter(alive(), key=key).update(**data):
             if row := SignIn.objects.filter(key=key).first():
-                return _over(request, row)
-            SignIn.objects.create(key=key, **told)
+                return _expire(request, row)
+            SignIn.objects.create(key=key, **data)
     except (
         DatabaseError
-    ) as error:  # a full disk, or two first requests at once: the page matters more
-        log.warning("a session's last use was not noted: %s", error)
+    ) as error:  # a full disk or two concurrent first requests must not break the page
+        log.warning("could not record the last use of a session: %s", error)
         return True
     if len(_seen) >= _MOST:
         _seen.clear()
@@ -60,14 +60,14 @@ def seen(request: HttpRequest, user_id: UUID) -> bool:
 
 
 def renamed(request: HttpRequest) -> None:
-    """The session gets another key, so that what is open by the former one closes; it is as old as before."""
+    """Change the session's key, which closes connections opened with the former; its age stays."""
     before = request.session.session_key or ""
     request.session.cycle_key()
     SignIn.objects.filter(key=before).update(key=request.session.session_key)
 
 
 def alive() -> Q:
-    """Which are neither too old nor unused for too long, by the row of their sign-in."""
+    """Return a filter for sessions within their maximum age and idle time."""
     at = clock.now()
     return Q(
         created_at__gt=at - timedelta(hours=settings.MUSTER_SESSION_HOURS),
@@ -75,14 +75,14 @@ def alive() -> Q:
     )
 
 
-def _over(request: HttpRequest, row: SignIn) -> bool:
-    _end([row], "", "its time was over")
+def _expire(request: HttpRequest, row: SignIn) -> bool:
+    _end([row], "", "session expired")
     request.session.flush()
     return False
 
 
 def sessions_of(user_id: UUID, current: str = "") -> list[dict[str, Any]]:
-    """Those that live, the one that asks first, then by last use."""
+    """Return the active sessions, the current one first, then by last use."""
     kept = Session.objects.filter(expire_date__gt=clock.now()).values("session_key")
     rows = SignIn.objects.filter(alive(), user_id=user_id, key__in=kept).order_by("-last_seen_at")
     shown = [
@@ -100,7 +100,7 @@ def sessions_of(user_id: UUID, current: str = "") -> list[dict[str, Any]]:
 
 
 def end_one(user_id: UUID, pk: UUID, *, actor: str) -> None:
-    """Sign out one session of that person's. Raises NotFound."""
+    """Sign out one session of a user. Raises NotFound."""
     row = SignIn.objects.filter(user_id=user_id, id=pk).first()
     if row is None:
         raise NotFound("There is no such session, or it has ended.")
@@ -108,7 +108,7 @@ def end_one(user_id: UUID, pk: UUID, *, actor: str) -> None:
 
 
 def end_others(user_id: UUID, but: str | None, *, actor: str, why: str = "") -> int:
-    """Sign out all sessions of that person's but one; how many there were."""
+    """Sign out all sessions of a user but one; return how many."""
     rows = list(SignIn.objects.filter(user_id=user_id).exclude(key=but or ""))
     _end(rows, actor, why)
     return len(rows)
@@ -120,27 +120,27 @@ def _end(rows: list[SignIn], actor: str, why: str) -> None:
         store().delete(row.key)
         _seen.pop(row.key, None)
         row.delete()
-        told = {
+        data = {
             "device": device(row.agent),
             "address": row.address,
             "why": why,
             "before": {"device": device(row.agent)},
         }
         record_all(
-            Fact("session.ended", org_id, "user", row.user_id, actor, told)
+            Fact("session.ended", org_id, "user", row.user_id, actor, data)
             for org_id in orgs_of(row.user_id)
         )
 
 
 def tidy_sign_ins() -> None:
-    """End sessions whose time is over, websockets and all; forget those that have ended, and rows whose session is gone."""
-    _end(list(SignIn.objects.exclude(alive())), "", "its time was over")
+    """End expired sessions with their websockets, and delete rows of ended ones."""
+    _end(list(SignIn.objects.exclude(alive())), "", "session expired")
     Session.objects.filter(expire_date__lt=clock.now()).delete()
     SignIn.objects.exclude(key__in=Session.objects.values("session_key")).delete()
 
 
 def device(agent: str) -> str:
-    """ "Firefox on Linux", as far as the browser says so."""
+    """Describe a user agent, such as "Firefox on Linux"."""
     browser = next(
         (name for mark, name in _BROWSERS if mark in agent), "A program" if agent else "Unknown"
     )
@@ -148,7 +148,7 @@ def device(agent: str) -> str:
     return f"{browser} on {system}" if system else browser
 
 
-# The first mark that is found counts: many browsers name others as well.
+# The first match counts, as many browsers also name others.
 _BROWSERS = (
     ("Edg", "Edge"),
     ("OPR", "Opera"),

@@ -1,5 +1,7 @@
-"""Somebody comes back from their provider: who that is here, and linking what belongs to one person. Linked by (provider, subject)
-only; an address is a claim."""
+"""Resolve a provider's sign-in to an account, and link or unlink identities.
+
+Identities are matched by (provider, subject) only; an e-mail address is a claim, not proof.
+"""
 
 from __future__ import annotations
 
@@ -13,177 +15,202 @@ from portal.core import clock
 from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.events import Fact, record
 from workspaces.credentials.tokens import revoke_vouched
-from workspaces.identity.claims import Said, is_within
+from workspaces.identity.claims import ProviderClaims, is_within
 from workspaces.identity.provisioning_services import Person, admit
 from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
-def sign_in(provider: Provider, said: Said) -> User:
-    """The account of whom the provider names, made now if a rule lets them in. Raises NotPermitted, Conflict, in words that say
-    whom to ask."""
+def sign_in(provider: Provider, claims: ProviderClaims) -> User:
+    """Return the account of a provider's user, creating it if a group rule grants access.
+
+    Raises NotPermitted or Conflict, with a message that says whom to contact.
+    """
     known = (
         Identity.objects.select_related("user")
-        .filter(provider=provider, subject=said.subject)
+        .filter(provider=provider, subject=claims.subject)
         .first()
     )
     if known is None:
-        _refuse_stranger(provider, said)
+        _check_new_account(provider, claims)
     elif known.gone_since:
-        _turn_away(provider)
+        _refuse_removed(provider)
     elif known.user.is_operator and provider.org_id:
         raise NotPermitted(
-            "An operator's account is not opened by an organization's own sign-in. Use your password."
+            "Operator accounts can't sign in through an organization's provider. Use your password."
         )
-    user = admit(provider, _person(provider, said, known))
-    answered(provider)
+    user = admit(provider, _person(provider, claims, known))
+    record_success(provider)
     return user
 
 
 @transaction.atomic
-def link(*, user: User, provider: Provider, said: Said) -> Identity:
-    """What the signed-in person proved to be there is theirs from now on. Raises NotPermitted, Conflict."""
+def link(*, user: User, provider: Provider, claims: ProviderClaims) -> Identity:
+    """Link the provider identity that the signed-in user has just proved to their account.
+
+    Raises NotPermitted, Conflict.
+    """
     if user.is_operator and provider.org_id:
         raise NotPermitted(
-            "An operator's account is never linked to an organization's own provider: its administrators choose whom it names."
+            "Operator accounts can't be linked to an organization's provider, because its "
+            "administrators control who it identifies."
         )
-    if Identity.objects.filter(provider=provider, user=user).exclude(subject=said.subject).exists():
+    if (
+        Identity.objects.filter(provider=provider, user=user)
+        .exclude(subject=claims.subject)
+        .exists()
+    ):
         raise Conflict(
-            f"Your account is linked to another account of {provider.name}. Unlink that first."
+            f"Your account is already linked to another account of {provider.name}. Unlink "
+            "that one first."
         )
     try:
         with transaction.atomic():
             row, is_new = Identity.objects.get_or_create(
                 provider=provider,
-                subject=said.subject,
+                subject=claims.subject,
                 defaults={
                     "user": user,
-                    "login": said.login,
-                    "email": said.email,
-                    "groups": sorted(said.groups or ()),
+                    "login": claims.login,
+                    "email": claims.email,
+                    "groups": sorted(claims.groups or ()),
                 },
             )
     except IntegrityError:
-        raise Conflict("Somebody linked it at this moment. Look again.") from None
+        raise Conflict(
+            "The account was linked by another request at the same time. Reload the page."
+        ) from None
     if row.user_id != user.id:
-        raise Conflict(f"This account of {provider.name} belongs to another person here.")
+        raise Conflict(f"This account of {provider.name} is already linked to another user.")
     if row.gone_since:
-        _turn_away(provider)
-    admit(provider, _person(provider, said, row))
-    _refuse_outsider(provider, user)
+        _refuse_removed(provider)
+    admit(provider, _person(provider, claims, row))
+    _check_membership(provider, user)
     if is_new:
-        _tell("person.linked", provider, user, said.subject)
+        _record("person.linked", provider, user, claims.subject)
     return row
 
 
 @transaction.atomic
 def unlink(*, user: User, identity_id: UUID) -> None:
-    """No longer a way in to this account. Raises NotFound, Conflict when it is the only one or one by which access is given and ended."""
-    with platform_scope("a person's own identity, of any organization's provider"):
+    """Unlink an identity from the user's account.
+
+    Raises NotFound. Raises Conflict when the identity is the only way to sign in, or its provider
+    manages the user's access.
+    """
+    with platform_scope("identities of a user across organizations"):
         row = (
             Identity.objects.select_related("provider__org", "user")
             .filter(id=identity_id, user=user)
             .first()
         )
     if row is None:
-        raise NotFound("There is no such link, or it is not yours.")
+        raise NotFound("This linked account doesn't exist or isn't yours.")
     if why := why_linked(row):
         raise Conflict(why)
     revoke_vouched(
-        row.provider_id, [user.id], by=user.email, why="its owner unlinked what let them in"
+        row.provider_id,
+        [user.id],
+        by=user.email,
+        why="its owner unlinked the identity it depends on",
     )
     row.delete()
-    _tell("person.unlinked", row.provider, user, row.subject)
+    _record("person.unlinked", row.provider, user, row.subject)
 
 
 def why_linked(row: Identity) -> str:
-    """Why its person may not unlink it; empty when they may."""
+    """Return why the user may not unlink this identity, or an empty string if they may."""
     if (
         not row.user.has_usable_password()
         and Identity.objects.filter(user=row.user_id, gone_since=None).exclude(id=row.id).count()
         == 0
     ):
-        return "It is your only way to sign in. Set a password first."
+        return "This is your only way to sign in. Set a password first."
     return (
-        f"{row.provider.name} gives and ends your access here. Ask {_whom(row.provider)} to unlink it."
-        if _binds(row)
+        f"{row.provider.name} manages your access here. Ask {_contact(row.provider)} to unlink it."
+        if _manages_access(row)
         else ""
     )
 
 
-def _binds(row: Identity) -> bool:
-    """Unlinked, its provider could no longer take what it gave."""
+def _manages_access(row: Identity) -> bool:
+    """Return whether unlinking would leave access that the provider could no longer revoke."""
     if row.gone_since or row.provider.org_id is None:
         return True
-    with platform_scope("what a provider gave a person"):
+    with platform_scope("roles granted by a provider"):
         return any(
             model.objects.filter(user=row.user_id, provider=row.provider).exists()
             for model in (Membership, TeamMembership)
         )
 
 
-@platform_scope("how a provider answered at a sign-in")
-def answered(provider: Provider) -> None:
-    """It speaks with us; written once an hour, and when that was in doubt."""
+@platform_scope("status of a provider at sign-in")
+def record_success(provider: Provider) -> None:
+    """Record a successful answer: at most once an hour, or at once after a failure."""
     at = clock.now()
     if provider.trouble or provider.seen_at is None or provider.seen_at < at - timedelta(hours=1):
         Provider.objects.filter(id=provider.id).update(seen_at=at, trouble="", trouble_since=None)
 
 
-@platform_scope("how a provider answered at a sign-in")
-def failed(provider: Provider, why: str) -> None:
-    """What its administrators see on its page."""
+@platform_scope("status of a provider at sign-in")
+def record_failure(provider: Provider, why: str) -> None:
+    """Record a failure for the administrators who look at the provider's page."""
     if provider.trouble != why[:500]:
         Provider.objects.filter(id=provider.id).update(
             trouble=why[:500], trouble_since=provider.trouble_since or clock.now()
         )
 
 
-def _person(provider: Provider, said: Said, known: Identity | None) -> Person:
-    """Groups that were not told stay as they were."""
-    groups = said.groups if said.groups is not None else frozenset(known.groups if known else ())
-    return Person(said.subject, said.email, said.name, said.login, groups)
+def _person(provider: Provider, claims: ProviderClaims, known: Identity | None) -> Person:
+    """Combine the claims with the stored groups, which stay as they are if none were sent."""
+    groups = (
+        claims.groups if claims.groups is not None else frozenset(known.groups if known else ())
+    )
+    return Person(claims.subject, claims.email, claims.name, claims.login, groups)
 
 
-def _refuse_stranger(provider: Provider, said: Said) -> None:
-    if not said.email:
-        raise NotPermitted(f"{provider.name} knows you, but {said.why}. Ask {_whom(provider)}.")
-    if (
-        provider.org and not provider.domains
-    ):  # told before whether there is such an account: its administrators choose the address
-        raise Conflict(
-            f"{provider.name} opens accounts that are linked to it only, as no operator has given it e-mail domains. Sign in to your "
-            f"account with its password, and link {provider.name} on your account's page; if you have none, ask {_whom(provider)} to "
-            "invite you.",
-            code="not_linked",
-        )
-    if not is_within(said.email, provider.domains):
+def _check_new_account(provider: Provider, claims: ProviderClaims) -> None:
+    if not claims.email:
         raise NotPermitted(
-            f"{said.email} is not an address that {provider.name} speaks for here. Ask {_whom(provider)}."
+            f"{provider.name} identified you, but {claims.why}. Contact {_contact(provider)}."
         )
-    if User.objects.filter(email=said.email).exists():
+    # Checked before the account lookup: this provider's administrators choose the addresses it
+    # sends, so the answer must not reveal whether an account exists.
+    if provider.org and not provider.domains:
         raise Conflict(
-            f"There is an account for {said.email} already, and an address alone proves nothing. Sign in to it with its "
-            f"password, and link {provider.name} on your account's page.",
+            f"{provider.name} can only sign in to linked accounts, because no e-mail domains "
+            f"are assigned to it. Sign in with your password and link {provider.name} on your "
+            f"account page. If you have no account, ask {_contact(provider)} to invite you.",
+            code="not_linked",
+        )
+    if not is_within(claims.email, provider.domains):
+        raise NotPermitted(
+            f"{provider.name} isn't allowed to sign in {claims.email}. Contact {_contact(provider)}."
+        )
+    if User.objects.filter(email=claims.email).exists():
+        raise Conflict(
+            f"An account for {claims.email} already exists. Sign in with its password, then "
+            f"link {provider.name} on your account page.",
             code="not_linked",
         )
 
 
-def _turn_away(provider: Provider) -> NoReturn:
-    raise NotPermitted(f"{provider.name} has ended your access here. Ask {_whom(provider)}.")
+def _refuse_removed(provider: Provider) -> NoReturn:
+    raise NotPermitted(f"{provider.name} has ended your access. Contact {_contact(provider)}.")
 
 
-def _refuse_outsider(provider: Provider, user: User) -> None:
+def _check_membership(provider: Provider, user: User) -> None:
     if provider.org is None:
         return
     with org_scope(provider.org.id):
         if not Membership.objects.filter(user=user, suspended_at=None).exists():
             raise NotPermitted(
-                f"You do not belong to {provider.org.name}, and none of your groups gives you access there."
+                f"You aren't a member of {provider.org.name}, and none of your groups grants "
+                "access to it."
             )
 
 
-def _whom(provider: Provider) -> str:
+def _contact(provider: Provider) -> str:
     return (
         f"an administrator of {provider.org.name}"
         if provider.org
@@ -191,7 +218,7 @@ def _whom(provider: Provider) -> str:
     )
 
 
-def _tell(kind: str, provider: Provider, user: User, subject: str) -> None:
+def _record(kind: str, provider: Provider, user: User, subject: str) -> None:
     record(
         Fact(
             kind,

@@ -1,5 +1,8 @@
-"""The sign-in page. Where nobody has set up single sign-on it asks for address and password; else for the address first, and then
-offers what fits it. Works without scripts."""
+"""The sign-in page, which works without scripts.
+
+Without single sign-on, it asks for address and password; otherwise for the address first, and then
+offers the matching providers.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from workspaces.tenancy.scope import platform_scope
 
 
 class SignIn(LoginView):
-    """One address and two steps; which step it is shows in what was sent."""
+    """The sign-in form in two steps at one URL; the posted fields tell the step."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if "password" not in request.POST:
@@ -27,12 +30,12 @@ class SignIn(LoginView):
         refusal = getattr(request, "refusal", None)
         if (
             refusal is not None and refusal.retryable
-        ):  # the form says why, the status and the header when to try again
+        ):  # The form shows the reason; the status and the header say when to retry.
             answer.status_code = refusal.http
             answer["Retry-After"] = str(refusal.data.get("retry_after", 60))
         return answer
 
-    @platform_scope("sign-in offers the providers of every organization")
+    @platform_scope("sign-in offers providers of all organizations")
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         login = str(self.request.POST.get("login") or "").strip()[:254]
         onward = self.request.POST.get("next") or self.request.GET.get("next") or ""
@@ -50,10 +53,13 @@ class SignIn(LoginView):
         }
 
 
-@platform_scope("sign-in offers the providers of every organization")
+@platform_scope("sign-in offers providers of all organizations")
 def providers_for(login: str, address: str = "") -> list[Provider]:
-    """Those that speak for the address's domain; those of the whole installation that speak for every domain; and those of the
-    organization whose page one comes from."""
+    """Return the providers to offer.
+
+    These serve the address's domain, or all domains of the installation, or belong to the
+    organization whose page the person comes from.
+    """
     domain, slug = (
         login.lower().rpartition("@")[2] if "@" in login else "",
         _organization_in(address),
@@ -72,9 +78,12 @@ def providers_for(login: str, address: str = "") -> list[Provider]:
     ]
 
 
-@platform_scope("sign-in offers the directories of the organization that was asked for")
+@platform_scope("sign-in offers an organization's directories")
 def own_directories(address: str) -> list[Provider]:
-    """Of the organization whose page one comes from: its own see a password only of who chooses them."""
+    """Return the directories of the organization whose page the person comes from.
+
+    An organization's directory gets a password only if the person selects it.
+    """
     slug = _organization_in(address)
     return (
         list(
@@ -88,7 +97,7 @@ def own_directories(address: str) -> list[Provider]:
 
 
 def _organization_in(address: str) -> str:
-    """By its slug; "" for what is no address."""
+    """Return the organization's slug in a URL; "" for an invalid URL."""
     try:
         return urlsplit(address).path.strip("/").partition("/")[0]
     except ValueError:

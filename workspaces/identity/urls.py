@@ -1,4 +1,4 @@
-"""Below /accounts/. The provider's slug is part of addresses that the other side stores."""
+"""URLs below /accounts/; identity providers store those with a provider's slug."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from django.contrib.auth.decorators import login_required
 from django.urls import path
 
 from workspaces.identity import linked_accounts, sign_in_page, views
-from workspaces.identity.reauthentication import proof_needed
+from workspaces.identity.reauthentication import reauthentication_required
 from workspaces.identity.saml import views as saml
 
 urlpatterns = [
     path("email/", linked_accounts.no_own_address, name="account_no_own_address"),
-    path("password/set/", proof_needed(login_required(password_set)), name="account_set_password"),
+    path(
+        "password/set/",
+        reauthentication_required(login_required(password_set)),
+        name="account_set_password",
+    ),
     path("login/", sign_in_page.sign_in, name="account_login"),
     path("sso/<slug:slug>/", views.begin, name="account_sso"),
     path("sso/<slug:slug>/callback/", views.callback, name="account_sso_callback"),

@@ -1,4 +1,4 @@
-"""Going to a provider and coming back."""
+"""Start sign-in at a provider, and handle its answer."""
 
 from __future__ import annotations
 
@@ -26,12 +26,17 @@ from portal.core.errors import NotPermitted, PortalError, RateLimited
 from portal.core.events import Fact, record
 from portal.core.vault import Unreadable
 from workspaces.identity import sign_in
-from workspaces.identity.claims import Said, Unusable, said_by_assertion, said_by_claims
+from workspaces.identity.claims import (
+    InvalidClaims,
+    ProviderClaims,
+    claims_from_oidc,
+    claims_from_saml,
+)
 from workspaces.identity.error_messages import why_of
-from workspaces.identity.http_client import reaching, wait
+from workspaces.identity.http_client import acquire_slot, provider_requests
 from workspaces.identity.provider_rows import KINDS, provider_named
 from workspaces.identity.provider_services import config_of
-from workspaces.identity.reauthentication import asked, is_proved
+from workspaces.identity.reauthentication import is_reauthenticated, redirect_to_reauthenticate
 from workspaces.identity.session_restrictions import only_org_in
 from workspaces.models import Provider
 
@@ -40,20 +45,20 @@ View = Callable[..., HttpResponse]
 
 
 def with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
-    """The row, of one of these kinds, the client that may ask it, and one page for whatever goes wrong with it."""
+    """Pass the provider to a view, with its HTTP client, and show one page for all its errors."""
 
     @never_cache
     @wraps(view)
     def inside(request: HttpRequest, slug: str) -> HttpResponse:
         row = provider_named(slug, kinds)
         try:
-            with reaching(config_of(row), row):
+            with provider_requests(config_of(row), row):
                 return view(request, row)
         except Unreadable:
             return refused(
                 request,
                 slug,
-                "its secret cannot be read here; an administrator has to enter it again",
+                "its secret can't be decrypted; an administrator must enter it again",
             )
         except (OAuth2Error, RequestException) as error:
             return refused(request, slug, why_of(error))
@@ -62,17 +67,19 @@ def with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
             TypeError,
             ValueError,
             AttributeError,
-        ):  # an answer of a shape that allauth did not expect
+        ):  # allauth did not expect an answer of this shape
             log.exception("provider %s", slug)
-            return refused(request, slug, "its answer is not what the protocol says")
+            return refused(request, slug, "its answer violates the protocol")
 
     return inside
 
 
 @with_provider
 def begin(request: HttpRequest, row: Provider) -> HttpResponse:
-    """GET: a page with one button, as a link from elsewhere must not start anything. POST: on to the provider; by a page, since a
-    form may lead to our own addresses only."""
+    """Show a button on GET, as a link must not start a sign-in; on POST, go to the provider.
+
+    It uses an intermediate page, because forms may only lead to our own addresses.
+    """
     if request.method != "POST":
         return render(
             request,
@@ -81,7 +88,7 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
         )
     if not ratelimit.consume(request, action="sso_begin"):
         raise RateLimited(
-            "Too many sign-ins were begun from this address. Wait a minute.",
+            "Too many sign-ins were started from this address. Try again in a minute.",
             data={"retry_after": 60},
         )
     process = (
@@ -92,9 +99,9 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
     if process == AuthProcess.CONNECT and (
         not request.user.is_authenticated or only_org_in(request)
     ):
-        raise NotPermitted("Sign in to your own account first.")
-    if process == AuthProcess.CONNECT and not is_proved(request):
-        return asked(request, reverse("account_linked"))
+        raise NotPermitted("Sign in to your account first.")
+    if process == AuthProcess.CONNECT and not is_reauthenticated(request):
+        return redirect_to_reauthenticate(request, reverse("account_linked"))
     found = get_adapter(request).get_provider(request, row.slug)
     there = found.redirect(
         request, process, next_url=get_next_redirect_url(request), user=str(request.user.pk or "")
@@ -103,11 +110,11 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
 
 
 def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
-    """Back from an OpenID provider."""
+    """Handle the answer of an OpenID provider."""
     from workspaces.identity.oidc.protocol import Callback, OidcAdapter
 
     if request.GET.get("state") in get_states(request):
-        wait()  # refused before the state is used up, so that the page may be loaded again
+        acquire_slot()  # refused before the state is used, so that the page can be reloaded
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
 
 
@@ -115,32 +122,33 @@ callback = with_provider(_callback, [Provider.Kind.OIDC])
 
 
 def onward(request: HttpRequest, row: Provider, url: str) -> HttpResponse:
+    """Show the intermediate page that leads to a provider."""
     return render(request, "workspaces/sso/onward.html", {"provider": row, "url": url})
 
 
 def arrive(request: HttpRequest, login: Any) -> HttpResponse:
-    """Whom the provider named, checked by now: signed in or linked, or told why not."""
+    """Sign in or link the person whom a verified answer identifies, or show why not."""
     row = provider_named(login.provider.app.provider_id)
     try:
-        said = _said(row, login)
+        claims = _claims(row, login)
         if login.state.get("process") == AuthProcess.CONNECT:
-            return _link(request, row, said, login.state)
-        user = sign_in.sign_in(row, said)
-    except Unusable as error:
+            return _link(request, row, claims, login.state)
+        user = sign_in.sign_in(row, claims)
+    except InvalidClaims as error:
         return refused(request, row.slug, str(error))
     except PortalError as error:
-        return _turned_away(request, row, error)
+        return _show_refusal(request, row, error)
     if request.user.is_authenticated and request.user != user:
         get_accounts(request).logout(request)
-    record_authentication(request, user, "socialaccount", provider=row.slug, uid=said.subject)
+    record_authentication(request, user, "socialaccount", provider=row.slug, uid=claims.subject)
     return perform_login(request, user, redirect_url=login.state.get("next"))  # type: ignore[no-any-return]
 
 
 def refused(request: HttpRequest, slug: str, why: str, *, is_theirs: bool = True) -> HttpResponse:
-    """The provider's answer is not believed. `is_theirs` False: it may be no answer of theirs at all, so nothing is written."""
+    """Reject a provider's answer; with `is_theirs` False it may be forged and is not recorded."""
     row = provider_named(slug)
     if is_theirs:
-        sign_in.failed(row, why)
+        sign_in.record_failure(row, why)
         record(
             Fact(
                 "sign_in.refused",
@@ -154,7 +162,7 @@ def refused(request: HttpRequest, slug: str, why: str, *, is_theirs: bool = True
     return render(request, "workspaces/sso/refused.html", {"provider": row, "why": why}, status=401)
 
 
-def _turned_away(request: HttpRequest, row: Provider, error: PortalError) -> HttpResponse:
+def _show_refusal(request: HttpRequest, row: Provider, error: PortalError) -> HttpResponse:
     record(
         Fact(
             "sign_in.refused",
@@ -173,30 +181,32 @@ def _turned_away(request: HttpRequest, row: Provider, error: PortalError) -> Htt
     )
 
 
-def _said(row: Provider, login: Any) -> Said:
+def _claims(row: Provider, login: Any) -> ProviderClaims:
     config = config_of(row)
     if row.kind == Provider.Kind.SAML:
-        return said_by_assertion(
+        return claims_from_saml(
             login.account.extra_data,
             subject=config.subject_attribute,
             email=config.email_attribute,
             name=config.name_attribute,
             groups=config.groups_attribute,
         )
-    return said_by_claims(
+    return claims_from_oidc(
         login.account.extra_data["claims"],
         subject_claim=config.subject_claim,
         groups_claim=config.groups_claim,
     )
 
 
-def _link(request: Any, row: Provider, said: Said, state: dict[str, Any]) -> HttpResponse:
+def _link(
+    request: Any, row: Provider, claims: ProviderClaims, state: dict[str, Any]
+) -> HttpResponse:
     if (
         not request.user.is_authenticated
         or str(request.user.pk) != state.get("user")
         or only_org_in(request)
     ):
-        raise NotPermitted("Sign in to your own account first, and begin there.")
-    sign_in.link(user=request.user, provider=row, said=said)
-    messages.success(request, f"{row.name} is a way to sign in to your account now.")
+        raise NotPermitted("Sign in to your account first, and start from there.")
+    sign_in.link(user=request.user, provider=row, claims=claims)
+    messages.success(request, f"You can now sign in with {row.name}.")
     return redirect("account_linked")

@@ -1,4 +1,4 @@
-"""Atlas's own provider, one of the whole installation, and a browser that goes there and comes back."""
+"""Fixtures for OpenID providers of Atlas and of the installation, and for sign-ins there."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def issuer() -> Iterator[Issuer]:
 
 @pytest.fixture
 def atlas_idp(story, issuer) -> Provider:
-    """Atlas's own: everybody of the group `people` is a member, of `vision` also in Vision."""
+    """Return Atlas's provider with rules for members (`people`) and team Vision (`vision`)."""
     row = oidc(
         issuer.url, org=story.atlas, slug="atlas-idp", name="Atlas ID", domains=["atlas.example"]
     )
@@ -42,7 +42,7 @@ def atlas_idp(story, issuer) -> Provider:
 
 @pytest.fixture
 def house_idp(story, issuer) -> Provider:
-    """Of the whole installation; the group `people` is a member of Atlas."""
+    """Return a provider of the whole installation whose group `people` are members of Atlas."""
     row = oidc(issuer.url, org=None, slug="house-idp", name="House ID")
     rule(row, "people", story.atlas)
     return row
@@ -75,7 +75,7 @@ def rule(row: Provider, group: str, org: Any, team: Any = None, role: str = "mem
 
 @dataclass
 class Trip:
-    """One way to a provider and back."""
+    """One sign-in at a provider: the request and the return."""
 
     client: Client
     issuer: Issuer
@@ -83,7 +83,7 @@ class Trip:
     slug: str
 
     def back(self, client: Client | None = None, **changed: Any) -> Any:
-        """The browser returns with a code; `changed` replaces parameters, None leaves one out."""
+        """Return from the provider with a code; `changed` replaces parameters, None omits one."""
         self.issuer.nonce = self.query.get("nonce", "")
         given = {"code": "c", "state": self.query["state"]} | changed
         return (client or self.client).get(
@@ -93,7 +93,7 @@ class Trip:
 
 
 def go(client: Client, row: Provider, issuer: Issuer, **form: str) -> Trip:
-    """Press the button; who links proves first that it is they."""
+    """Start a sign-in at the provider; linking reauthenticates first."""
     if form.get("process") == "connect":
         prove(client)
     page = client.post(f"/accounts/sso/{row.slug}/", form)

@@ -1,4 +1,4 @@
-"""An address that nobody proved is nobody's."""
+"""Unverified e-mail addresses, and SAML URLs when SAML is not available."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workspaces.models import Provider, User
 PAGE = "/accounts/email/"
 
 
-def test_nobody_takes_an_address_for_theirs_by_typing_it(story):
+def test_email_page_does_not_add_unverified_address(story):
     client, before = story.client(story.ben), story.ben.email
     asked = [
         client.post(PAGE, {"action_add": "", "email": "boss@borealis.example"}),
@@ -27,7 +27,7 @@ def test_nobody_takes_an_address_for_theirs_by_typing_it(story):
 
 
 def test_saml_address_without_saml_is_not_found(story, issuer, monkeypatch):
-    """For a provider of another kind, and where the packages of SAML are not installed."""
+    """Applies to providers of another type, and to installations without the SAML libraries."""
     oidc(issuer.url, org=story.atlas, slug="other-kind", name="Other kind")
     Provider.objects.create(
         kind="saml",
@@ -37,9 +37,8 @@ def test_saml_address_without_saml_is_not_found(story, issuer, monkeypatch):
         config={"metadata": "<x/>"},
     )
     monkeypatch.setattr("workspaces.identity.saml.provider_type.find_spec", lambda name: None)
-    monkeypatch.setitem(
-        sys.modules, "workspaces.identity.saml.protocol", None
-    )  # as an import without them fails
+    # an import then fails, as without the libraries
+    monkeypatch.setitem(sys.modules, "workspaces.identity.saml.protocol", None)
     client = Client(raise_request_exception=False)
     found = {}
     for slug, way in itertools.product(

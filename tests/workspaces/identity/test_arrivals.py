@@ -1,4 +1,4 @@
-"""Whom a provider's word makes, finds or links; and what it does not."""
+"""Accounts that sign-ins by OpenID providers create, find and link."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def _roles(email):
         )
 
 
-def test_a_stranger_whom_a_rule_fits_becomes_a_person_with_what_their_groups_give(
-    atlas_idp, issuer
-):
+def test_sign_in_of_unknown_subject_with_matching_group_creates_account(atlas_idp, issuer):
     issuer.claims["groups"] = ["people", "vision", "cooks"]
     client, answer = _arrive(atlas_idp, issuer)
     assert answer.status_code == 302 and _roles("eve@atlas.example") == (["member"], ["vision"])
@@ -42,26 +40,24 @@ def test_a_stranger_whom_a_rule_fits_becomes_a_person_with_what_their_groups_giv
     ]
 
 
-def test_a_stranger_whom_no_rule_fits_is_told_whom_to_ask(atlas_idp, issuer):
+def test_sign_in_without_matching_group_is_refused_with_contact(atlas_idp, issuer):
     issuer.claims["groups"] = ["cooks"]
     client, answer = _arrive(atlas_idp, issuer)
-    assert answer.status_code == 403 and "sk an administrator" in answer.content.decode()
+    assert answer.status_code == 403 and "ontact an administrator" in answer.content.decode()
     assert (
         not User.objects.filter(email="eve@atlas.example").exists()
         and "_auth_user_id" not in client.session
     )
 
 
-def test_an_address_that_has_an_account_links_nothing_and_the_page_says_how(
-    story, atlas_idp, issuer
-):
+def test_sign_in_with_existing_address_does_not_link_account(story, atlas_idp, issuer):
     issuer.claims |= {"groups": ["people"], "email": "ada@atlas.example"}
     client, answer = _arrive(atlas_idp, issuer)
     assert answer.status_code == 409 and "/accounts/linked/" in answer.content.decode()
     assert not Identity.objects.exists() and "_auth_user_id" not in client.session
 
 
-def test_groups_are_looked_at_again_at_each_sign_in(atlas_idp, issuer):
+def test_sign_in_with_changed_groups_updates_roles(atlas_idp, issuer):
     issuer.claims["groups"] = ["people", "vision"]
     _arrive(atlas_idp, issuer)
     issuer.claims["groups"] = ["people"]
@@ -69,7 +65,7 @@ def test_groups_are_looked_at_again_at_each_sign_in(atlas_idp, issuer):
     assert _roles("eve@atlas.example") == (["member"], [])
 
 
-def test_a_provider_that_says_nothing_of_groups_takes_nothing(atlas_idp, issuer):
+def test_sign_in_without_groups_claim_keeps_roles(atlas_idp, issuer):
     issuer.claims["groups"] = ["people", "vision"]
     _arrive(atlas_idp, issuer)
     del issuer.claims["groups"]
@@ -79,7 +75,7 @@ def test_a_provider_that_says_nothing_of_groups_takes_nothing(atlas_idp, issuer)
     )
 
 
-def test_a_known_subject_is_the_same_person_whatever_address_it_says(story, atlas_idp, issuer):
+def test_sign_in_of_known_subject_ignores_changed_address(story, atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     client, _ = _arrive(atlas_idp, issuer)
     issuer.claims |= {"email": "ada@atlas.example"}
@@ -90,13 +86,13 @@ def test_a_known_subject_is_the_same_person_whatever_address_it_says(story, atla
 @each(
     ("claims", "said"),
     [
-        ({"email": None}, "no e-mail address"),
-        ({"email": "not an address"}, "no e-mail address"),
-        ({"email_verified": False}, "not verified"),
-        ({"email": "eve@borealis.example"}, "not an address that"),
+        ({"email": None}, "send your e-mail address"),
+        ({"email": "not an address"}, "send your e-mail address"),
+        ({"email_verified": False}, "verified your address"),
+        ({"email": "eve@borealis.example"}, "allowed to sign in"),
     ],
 )
-def test_a_stranger_without_an_address_that_the_provider_speaks_for_stays_out(
+def test_sign_in_of_unknown_subject_without_allowed_address_is_refused(
     atlas_idp, issuer, claims, said
 ):
     truth = {
@@ -115,7 +111,7 @@ def test_a_stranger_without_an_address_that_the_provider_speaks_for_stays_out(
 
 
 @each("email", ["ceo@other.com", "ada@atlas.example"])
-def test_an_organizations_provider_without_domains_makes_no_account_and_tells_of_none(
+def test_org_provider_without_domains_creates_and_reveals_no_account(
     story, atlas_idp, issuer, email
 ):
     Provider.objects.filter(id=atlas_idp.id).update(domains=[])
@@ -124,16 +120,14 @@ def test_an_organizations_provider_without_domains_makes_no_account_and_tells_of
     page = answer.content.decode()
     assert (
         answer.status_code == 409
-        and "opens accounts that are linked to it only" in page
+        and "can only sign in to linked accounts" in page
         and "/accounts/linked/" in page
     )
     assert not Identity.objects.exists() and "_auth_user_id" not in client.session
     assert User.objects.filter(email=email).exists() == (email == "ada@atlas.example")
 
 
-def test_a_member_links_their_organizations_provider_without_domains_and_comes_in_by_it(
-    story, atlas_idp, issuer
-):
+def test_org_provider_without_domains_signs_in_linked_member(story, atlas_idp, issuer):
     Provider.objects.filter(id=atlas_idp.id).update(domains=[])
     issuer.claims["groups"] = ["people"]
     assert (
@@ -144,9 +138,7 @@ def test_a_member_links_their_organizations_provider_without_domains_and_comes_i
     assert answer.status_code == 302 and client.session["_auth_user_id"] == str(story.ben.id)
 
 
-def test_an_organizations_provider_opens_that_organization_only_and_no_page_of_the_account(
-    story, atlas_idp, issuer
-):
+def test_org_provider_session_is_limited_to_its_organization(story, atlas_idp, issuer):
     client = story.client(story.ben)
     issuer.claims["groups"] = ["people"]
     assert (
@@ -167,13 +159,13 @@ def test_an_organizations_provider_opens_that_organization_only_and_no_page_of_t
     assert client.get("/borealis/teams").status_code == 200
 
 
-def test_a_provider_of_the_installation_opens_everything_that_is_ones_own(story, house_idp, issuer):
+def test_installation_provider_session_is_unrestricted(story, house_idp, issuer):
     issuer.claims["groups"] = ["people"]
     client, _ = _arrive(house_idp, issuer)
     assert ONLY_ORG not in client.session and client.get("/accounts/linked/").status_code == 200
 
 
-def test_signing_in_by_password_afterwards_opens_everything_again(story, atlas_idp, issuer):
+def test_password_sign_in_after_org_provider_lifts_restrictions(story, atlas_idp, issuer):
     client = story.client(story.ben)
     issuer.claims["groups"] = ["people"]
     go(client, atlas_idp, issuer, process="connect").back()
@@ -185,7 +177,7 @@ def test_signing_in_by_password_afterwards_opens_everything_again(story, atlas_i
     assert client.session["_auth_user_id"] == str(story.ben.id) and ONLY_ORG not in client.session
 
 
-def test_linking_needs_ones_own_session_and_the_one_that_began(story, atlas_idp, issuer):
+def test_linking_requires_the_session_that_started_it(story, atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     assert Client().post("/accounts/sso/atlas-idp/", {"process": "connect"}).status_code == 403
     client = story.client(story.ben)
@@ -194,17 +186,13 @@ def test_linking_needs_ones_own_session_and_the_one_that_began(story, atlas_idp,
     assert trip.back().status_code in (401, 403) and not Identity.objects.exists()
 
 
-def test_an_operators_account_is_never_linked_to_an_organizations_provider(
-    story, atlas_idp, issuer
-):
+def test_linking_operator_to_org_provider_is_refused(story, atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     answer = go(story.client(story.dot), atlas_idp, issuer, process="connect").back()
     assert answer.status_code == 403 and not Identity.objects.exists()
 
 
-def test_who_became_an_operator_is_no_longer_let_in_by_an_organizations_provider(
-    story, atlas_idp, issuer
-):
+def test_sign_in_of_new_operator_by_org_provider_is_refused(story, atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     go(story.client(story.ben), atlas_idp, issuer, process="connect").back()
     User.objects.filter(id=story.ben.id).update(is_operator=True)
@@ -212,19 +200,19 @@ def test_who_became_an_operator_is_no_longer_let_in_by_an_organizations_provider
     assert answer.status_code == 403 and "_auth_user_id" not in client.session
 
 
-def test_what_belongs_to_another_person_cannot_be_linked(story, atlas_idp, issuer):
+def test_linking_identity_of_another_user_is_refused(story, atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     _arrive(atlas_idp, issuer)
     answer = go(story.client(story.ben), atlas_idp, issuer, process="connect").back()
     assert answer.status_code == 409 and Identity.objects.get().user.email == "eve@atlas.example"
 
 
-def test_a_person_of_another_organization_cannot_link_this_ones_provider(story, atlas_idp, issuer):
+def test_linking_provider_of_another_organization_is_refused(story, atlas_idp, issuer):
     answer = go(story.client(story.cyd), atlas_idp, issuer, process="connect").back()
     assert answer.status_code == 403 and not Identity.objects.exists()
 
 
-def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, atlas_idp, issuer):
+def test_unlinking_requires_owner_password_and_reauthentication(story, atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     client = story.client(story.ben)
     go(client, atlas_idp, issuer, process="connect").back()
@@ -239,13 +227,13 @@ def test_unlinking_is_for_ones_own_and_never_the_last_way_in(story, atlas_idp, i
     row.user.save()
     client.force_login(row.user)
     client.post(f"/accounts/linked/{row.id}/unlink/")
-    assert Identity.objects.count() == 1, "they have not said again that it is they"
+    assert Identity.objects.count() == 1, "unlinked without reauthentication"
     prove(client)
     client.post(f"/accounts/linked/{row.id}/unlink/")
     assert not Identity.objects.exists()
 
 
-def test_who_was_switched_off_or_ended_there_stays_out(story, house_idp, issuer):
+def test_sign_in_of_deactivated_or_removed_person_is_refused(story, house_idp, issuer):
     issuer.claims["groups"] = ["people"]
     _arrive(house_idp, issuer)
     User.objects.filter(email="eve@atlas.example").update(is_active=False)
@@ -260,14 +248,14 @@ def test_who_was_switched_off_or_ended_there_stays_out(story, house_idp, issuer)
     )
 
 
-def test_a_person_signed_in_as_another_is_signed_out_first(story, house_idp, issuer):
+def test_sign_in_as_another_user_replaces_the_session(story, house_idp, issuer):
     issuer.claims["groups"] = ["people"]
     client = story.client(story.cyd)
     _arrive(house_idp, issuer, client)
     assert client.session["_auth_user_id"] == str(User.objects.get(email="eve@atlas.example").id)
 
 
-def test_who_was_ended_there_does_not_come_back_by_linking(story, atlas_idp, issuer):
+def test_linking_again_after_removal_is_refused(story, atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     client = story.client(story.ben)
     go(client, atlas_idp, issuer, process="connect").back()
@@ -282,7 +270,7 @@ def test_who_was_ended_there_does_not_come_back_by_linking(story, atlas_idp, iss
 
 
 @each("bond", ["gone", "member", "suspended", "team", "house"])
-def test_nobody_unlinks_what_gave_them_their_place_or_could_end_it(
+def test_unlinking_provider_that_manages_access_is_refused(
     story, atlas_idp, house_idp, issuer, bond
 ):
     issuer.claims["groups"] = ["people"]
@@ -299,17 +287,12 @@ def test_nobody_unlinks_what_gave_them_their_place_or_could_end_it(
         Identity.objects.update(gone_since=clock.now())
     row = Identity.objects.get()
     page = client.get("/accounts/linked/").content.decode()
-    assert (
-        f"/accounts/linked/{row.id}/unlink/" not in page
-        and "gives and ends your access here" in page
-    )
+    assert f"/accounts/linked/{row.id}/unlink/" not in page and "manages your access here" in page
     client.post(f"/accounts/linked/{row.id}/unlink/")
     assert Identity.objects.count() == 1
 
 
-def test_what_address_the_provider_says_is_known_from_each_sign_in_and_link(
-    story, house_idp, issuer
-):
+def test_sign_in_and_linking_store_the_providers_address(story, house_idp, issuer):
     def said():
         return Identity.objects.values_list("email", flat=True).get()
 

@@ -1,5 +1,7 @@
-"""Replies of an OpenID provider that lies, is led astray or is not the one that was asked: nobody is signed in, and no person is
-made. Each row of the table changes one thing of an answer that is accepted otherwise."""
+"""Hostile or misdirected OpenID replies: nobody is signed in and no account is created.
+
+Each entry changes one part of a reply that is otherwise accepted.
+"""
 
 from __future__ import annotations
 
@@ -52,33 +54,33 @@ HOSTILE = {
     "several audiences and no azp": {"id_token": _changed(aud=["muster", "grafana"])},
     "azp of another client": {"id_token": _changed(azp="grafana")},
     "expired": {"id_token": _changed(exp=int(time.time()) - 3600)},
-    "without an end": {"id_token": _changed(exp=None)},
+    "without an expiry time": {"id_token": _changed(exp=None)},
     "not valid yet": {"id_token": _changed(nbf=int(time.time()) + 3600)},
     "another nonce": {"id_token": _changed(nonce="of another sign-in")},
     "no nonce": {"id_token": _changed(nonce=None)},
     "no subject": {"id_token": _changed(sub=None), "userinfo": _changed(sub=None)},
     "an empty subject": {"id_token": _changed(sub=" "), "userinfo": _changed(sub=" ")},
-    "a subject that is a list": {
+    "a list as subject": {
         "id_token": _changed(sub=["u-1"]),
         "userinfo": _changed(sub=["u-1"]),
     },
     "not signed": {"token": _token(lambda claims: forged({"alg": "none"}, claims))},
     "signed with the client secret": {"token": _token(_hs256(b"s"))},
     "signed with the public key as a secret": {"token": _token(_hs256(_public_pem()))},
-    "signed by a key that is not published": {"header": lambda truth: truth | {"key": key("k2")}},
+    "signed with an unpublished key": {"header": lambda truth: truth | {"key": key("k2")}},
     "an unknown key id": {"header": lambda truth: truth | {"kid": "k9", "key": key("k2")}},
-    "a signature that was cut off": {
+    "a removed signature": {
         "token": lambda truth: truth | {"id_token": truth["id_token"].rpartition(".")[0] + "."}
     },
     "no ID token": {"token": lambda truth: {"access_token": "a", "token_type": "Bearer"}},
-    "userinfo of somebody else": {"userinfo": _changed(sub="u-2")},
-    "a description of another issuer": {"discovery": _changed(issuer="https://evil.example")},
-    "a description without keys": {"discovery": _changed(jwks_uri=None)},
-    "keys that are no keys": {"jwks": lambda _: {"keys": ["x", {"kty": "RSA", "kid": "k1"}, 7]}},
-    "keys that are a list": {"jwks": lambda _: []},
-    "an answer that is no JSON": {"token": lambda _: b"<html>"},
-    "an answer that is a number": {"token": lambda _: 7},
-    "groups that are an object": {
+    "userinfo of another person": {"userinfo": _changed(sub="u-2")},
+    "discovery document of another issuer": {"discovery": _changed(issuer="https://evil.example")},
+    "discovery document without keys": {"discovery": _changed(jwks_uri=None)},
+    "invalid keys": {"jwks": lambda _: {"keys": ["x", {"kty": "RSA", "kid": "k1"}, 7]}},
+    "keys as a list": {"jwks": lambda _: []},
+    "a reply that is not JSON": {"token": lambda _: b"<html>"},
+    "a number as reply": {"token": lambda _: 7},
+    "groups as an object": {
         "id_token": _changed(groups={"people": True}),
         "userinfo": _changed(groups={"people": True}),
     },
@@ -86,7 +88,7 @@ HOSTILE = {
 
 
 @each("lie", HOSTILE)
-def test_a_hostile_reply_signs_nobody_in(atlas_idp, issuer, lie):
+def test_hostile_oidc_reply_is_rejected(atlas_idp, issuer, lie):
     issuer.claims["groups"], issuer.lies = ["people"], {}
     before, client = User.objects.count(), Client()
     trip = go(client, atlas_idp, issuer) if "discovery" not in HOSTILE[lie] else None
@@ -96,7 +98,7 @@ def test_a_hostile_reply_signs_nobody_in(atlas_idp, issuer, lie):
     _nobody(client, before)
 
 
-def test_the_same_reply_without_a_lie_signs_in(atlas_idp, issuer):
+def test_unmodified_oidc_reply_signs_in(atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     client = Client()
     assert go(client, atlas_idp, issuer).back().status_code == 302
@@ -114,7 +116,7 @@ def test_the_same_reply_without_a_lie_signs_in(atlas_idp, issuer):
         {"code": None, "error": "<script>alert(1)</script>"},
     ],
 )
-def test_a_return_that_was_not_asked_for_signs_nobody_in(atlas_idp, issuer, changed):
+def test_oidc_callback_with_wrong_parameters_is_rejected(atlas_idp, issuer, changed):
     issuer.claims["groups"] = ["people"]
     before, client = User.objects.count(), Client()
     answer = go(client, atlas_idp, issuer).back(**changed)
@@ -122,7 +124,7 @@ def test_a_return_that_was_not_asked_for_signs_nobody_in(atlas_idp, issuer, chan
     _nobody(client, before)
 
 
-def test_a_state_counts_once(atlas_idp, issuer):
+def test_oidc_state_is_single_use(atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     client = Client()
     trip = go(client, atlas_idp, issuer)
@@ -131,14 +133,14 @@ def test_a_state_counts_once(atlas_idp, issuer):
     assert trip.back().status_code == 401
 
 
-def test_a_state_counts_in_the_browser_that_began(atlas_idp, issuer):
+def test_oidc_state_in_another_browser_is_rejected(atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     before, other = User.objects.count(), Client()
     assert go(Client(), atlas_idp, issuer).back(client=other).status_code == 401
     _nobody(other, before)
 
 
-def test_a_state_counts_for_the_provider_that_was_asked(atlas_idp, house_idp, issuer):
+def test_oidc_state_of_another_provider_is_rejected(atlas_idp, house_idp, issuer):
     issuer.claims["groups"] = ["people"]
     before, client = User.objects.count(), Client()
     trip = go(client, atlas_idp, issuer)
@@ -147,7 +149,7 @@ def test_a_state_counts_for_the_provider_that_was_asked(atlas_idp, house_idp, is
     _nobody(client, before)
 
 
-def test_the_code_is_bound_to_this_browser_by_pkce(atlas_idp, issuer):
+def test_oidc_code_is_bound_to_the_browser_by_pkce(atlas_idp, issuer):
     import base64
     import hashlib
 
@@ -167,25 +169,25 @@ def test_the_code_is_bound_to_this_browser_by_pkce(atlas_idp, issuer):
         "?next=https://evil.example/",
     ],
 )
-def test_the_address_changes_nothing_of_what_is_asked(atlas_idp, issuer, added):
+def test_query_parameters_do_not_change_the_authorization_request(atlas_idp, issuer, added):
     page = Client().post(f"/accounts/sso/atlas-idp/{added}").content.decode()
     assert "evil.example" not in page and "scope=admin" not in page
 
 
-def test_where_one_goes_afterwards_is_here(atlas_idp, issuer):
+def test_redirect_after_sign_in_stays_on_this_site(atlas_idp, issuer):
     issuer.claims["groups"] = ["people"]
     assert go(Client(), atlas_idp, issuer, next="https://evil.example/").back()["Location"] == "/"
     assert go(Client(), atlas_idp, issuer, next="/atlas/teams").back()["Location"] == "/atlas/teams"
 
 
-def test_an_address_inside_the_house_is_not_asked_unless_an_operator_allowed_it(atlas_idp, issuer):
+def test_private_issuer_address_without_approval_is_refused(atlas_idp, issuer):
     atlas_idp.config |= {"is_private": False, "issuer": issuer.url.replace("http:", "https:")}
     atlas_idp.save()
     answer = Client().post("/accounts/sso/atlas-idp/")
     assert answer.status_code == 401 and "not on the open internet" in answer.content.decode()
 
 
-def test_a_link_from_elsewhere_starts_nothing(atlas_idp):
+def test_sign_in_by_link_or_cross_site_post_does_not_start(atlas_idp):
     client = Client()
     page = client.get("/accounts/sso/atlas-idp/")
     assert (
@@ -196,20 +198,20 @@ def test_a_link_from_elsewhere_starts_nothing(atlas_idp):
     assert Client(enforce_csrf_checks=True).post("/accounts/sso/atlas-idp/").status_code == 403
 
 
-def test_what_strangers_send_leaves_no_trouble_and_no_event(atlas_idp, issuer):
+def test_forged_callback_records_no_error_or_event(atlas_idp, issuer):
     Client().get("/accounts/sso/atlas-idp/callback/", {"code": "c", "state": "made up"})
     atlas_idp.refresh_from_db()
     assert atlas_idp.trouble == "" and not Event.objects.filter(kind="sign_in.refused").exists()
 
 
-def test_a_provider_that_is_down_is_said_and_its_administrators_see_it(atlas_idp, issuer):
+def test_unavailable_provider_is_reported_to_administrators(atlas_idp, issuer):
     issuer.lies = {"discovery": lambda _: b"oops"}
     assert Client().post("/accounts/sso/atlas-idp/").status_code == 401
     atlas_idp.refresh_from_db()
-    assert "no JSON" in atlas_idp.trouble and atlas_idp.trouble_since
+    assert "isn't a JSON object" in atlas_idp.trouble and atlas_idp.trouble_since
 
 
-def test_one_that_is_switched_off_is_not_there(atlas_idp):
+def test_disabled_provider_is_not_found(atlas_idp):
     atlas_idp.is_enabled = False
     atlas_idp.save()
     assert Client().post("/accounts/sso/atlas-idp/").status_code == 404

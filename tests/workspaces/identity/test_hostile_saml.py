@@ -1,5 +1,7 @@
-"""Answers of a SAML identity provider that lie, are led astray or were changed on the way: nobody is signed in. Each row changes one
-thing of an answer that is accepted otherwise."""
+"""Hostile, misdirected or modified SAML responses: nobody is signed in.
+
+Each entry changes one part of a response that is otherwise accepted.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ from portal.core.models import Event
 from tests.each import each
 from tests.rig import saml_idp as idp
 from tests.workspaces.identity.conftest import ONWARD, rule
-from workspaces.identity.http_client import reaching
+from workspaces.identity.http_client import provider_requests
 from workspaces.identity.saml import protocol
 from workspaces.identity.saml.settings import Config
 from workspaces.models import Identity, Provider, User
@@ -44,7 +46,7 @@ def row(story):
 
 
 class Trip:
-    """A browser that began, and the id of its request."""
+    """A browser that started a sign-in, and the id of its request."""
 
     def __init__(self, settings, **form):
         self.client, base = Client(), f"{settings.MUSTER_BASE_URL}/accounts/sso/atlas-saml"
@@ -62,7 +64,7 @@ class Trip:
         return idp.response(known, idp.signed(idp.assertion(known)))
 
     def send(self, xml, client=None):
-        """As browsers do: the form without cookies of ours, then the page that it leads to with them."""
+        """Post the response without our cookies, then follow the redirect with them."""
         client, poster = client or self.client, Client()
         landed = poster.post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": idp.posted(xml)})
         if landed.status_code != 302:
@@ -72,7 +74,7 @@ class Trip:
 
 
 def _wrapped(trip):
-    """The signed assertion is moved where nobody reads it, another takes its place."""
+    """Move the signed assertion elsewhere in the response and put a forged one in its place."""
     known = trip.facts()
     good = idp.signed(idp.assertion(known))
     evil = idp.assertion(
@@ -141,11 +143,11 @@ def _entity(trip):
 PAST, FUTURE = "2020-01-01T00:00:00Z", "2099-01-01T00:00:00Z"
 HOSTILE = {
     "not signed": _unsigned,
-    "signed by another": _by_another,
+    "signed by another key": _by_another,
     "signed with SHA-1": _sha1,
-    "only the envelope is signed": _only_response_signed,
-    "changed after it was signed": _changed_after,
-    "a wrapped signature": _wrapped,
+    "only the response is signed": _only_response_signed,
+    "modified after signing": _changed_after,
+    "signature wrapping": _wrapped,
     "two assertions": _two,
     "another audience": lambda t: t.good(
         audience="<saml:AudienceRestriction><saml:Audience>https://grafana</saml:Audience></saml:AudienceRestriction>"
@@ -154,33 +156,33 @@ HOSTILE = {
     "another issuer": lambda t: t.good(issuer="https://evil.example/metadata"),
     "expired": lambda t: t.good(after=PAST, before="2019-01-01T00:00:00Z"),
     "not valid yet": lambda t: t.good(before=FUTURE, after="2099-01-02T00:00:00Z"),
-    "no request that it answers": lambda t: t.good(
+    "no InResponseTo": lambda t: t.good(
         answers="", confirmed=f'Recipient="{t.acs}" NotOnOrAfter="{FUTURE}"'
     ),
-    "the envelope names the request, the assertion none": _confirmed(InResponseTo=""),
+    "InResponseTo only in the response": _confirmed(InResponseTo=""),
     "another request": lambda t: t.good(
         answers=' InResponseTo="_o"',
         confirmed=f'InResponseTo="_o" Recipient="{t.acs}" NotOnOrAfter="{FUTURE}"',
     ),
     "another recipient": _confirmed(Recipient="https://grafana.example/acs"),
     "no recipient": _confirmed(Recipient=""),
-    "confirmed without an end": _confirmed(NotOnOrAfter=""),
-    "confirmed until yesterday": _confirmed(NotOnOrAfter=PAST),
+    "confirmation without expiry": _confirmed(NotOnOrAfter=""),
+    "expired confirmation": _confirmed(NotOnOrAfter=PAST),
     "sent to another address": lambda t: t.good(destination="https://grafana.example/acs"),
-    "it did not let one in": lambda t: t.good(
+    "status is not success": lambda t: t.good(
         status="urn:oasis:names:tc:SAML:2.0:status:AuthnFailed"
     ),
     "an empty NameID": lambda t: t.good(nameid=""),
-    "a NameID that is new each time": lambda t: t.good(
+    "a transient NameID": lambda t: t.good(
         format="urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
     ),
-    "an entity of a file": _entity,
+    "an external entity": _entity,
     "no XML": lambda t: "hello",
 }
 
 
 @each("lie", HOSTILE)
-def test_a_hostile_answer_signs_nobody_in(row, settings, lie):
+def test_hostile_saml_response_is_rejected(row, settings, lie):
     before, trip = User.objects.count(), Trip(settings)
     answer = trip.send(HOSTILE[lie](trip))
     assert answer.status_code == 401 and "was not accepted" in answer.content.decode(), (
@@ -189,7 +191,7 @@ def test_a_hostile_answer_signs_nobody_in(row, settings, lie):
     _nobody(trip.client, before)
 
 
-def test_the_same_answer_without_a_lie_signs_in(row, settings):
+def test_unmodified_saml_response_signs_in(row, settings):
     trip = Trip(settings)
     answer = trip.send(trip.good())
     assert answer.status_code == 302, answer.content.decode()
@@ -203,7 +205,7 @@ def test_the_same_answer_without_a_lie_signs_in(row, settings):
     )
 
 
-def test_an_answer_counts_once(row, settings):
+def test_saml_response_is_single_use(row, settings):
     trip = Trip(settings)
     answer = trip.good()
     assert trip.send(answer).status_code == 302
@@ -211,27 +213,27 @@ def test_an_answer_counts_once(row, settings):
     assert trip.send(answer).status_code == 401
 
 
-def test_an_answer_counts_in_the_browser_that_began(row, settings):
+def test_saml_response_in_another_browser_is_rejected(row, settings):
     before, trip, other = User.objects.count(), Trip(settings), Client()
     assert trip.send(trip.good(), client=other).status_code == 401
     _nobody(other, before)
 
 
 @each("nameid", ["ada<!-- x -->.evil", "ada<?x y?>.evil"])
-def test_a_name_with_a_comment_in_it_is_never_cut_there(row, settings, nameid):
+def test_name_id_with_comment_is_not_truncated(row, settings, nameid):
     trip = Trip(settings)
     trip.send(trip.good(nameid=nameid))
     assert not Identity.objects.filter(subject="ada").exists()
 
 
-def test_what_is_too_large_is_not_even_kept(row, settings):
+def test_oversized_saml_response_is_not_stored(row, settings):
     from workspaces.identity.saml.protocol import LARGEST
 
     answer = Client().post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "A" * (LARGEST + 1)})
     assert answer.status_code == 400 and "saml-acs-session" not in answer.cookies
 
 
-def test_our_own_metadata_says_that_assertions_must_be_signed(row):
+def test_service_provider_metadata_requires_signed_assertions(row):
     found = Client().get("/accounts/sso/atlas-saml/metadata/")
     assert (
         found.status_code == 200
@@ -248,7 +250,7 @@ def _nobody(client, before):
     )
 
 
-def test_a_stranger_who_never_began_writes_nothing_about_the_provider(row, settings):
+def test_unsolicited_saml_response_records_no_error_or_event(row, settings):
     trip = Trip(settings)
     answer = trip.send("<nothing/>", client=Client())
     row.refresh_from_db()
@@ -262,17 +264,17 @@ def test_a_stranger_who_never_began_writes_nothing_about_the_provider(row, setti
     assert row.trouble and Event.objects.filter(kind="sign_in.refused").exists()
 
 
-def test_one_address_leaves_so_many_answers_a_minute_and_no_more(story, row, settings, monkeypatch):
+def test_saml_responses_from_one_address_are_rate_limited(story, row, settings, monkeypatch):
     monkeypatch.setattr("workspaces.identity.saml.views._A_MINUTE", 3)
     stranger = Client(REMOTE_ADDR="203.0.113.77")
-    told = [
+    statuses = [
         stranger.post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "x"}).status_code
         for _ in range(6)
     ]
-    assert told[:3] == [302] * 3 and 429 in told
+    assert statuses[:3] == [302] * 3 and 429 in statuses
 
 
-def test_metadata_that_one_reach_was_shown_is_not_shown_to_another(monkeypatch):
+def test_metadata_cache_is_separate_for_private_addresses(monkeypatch):
     asked = []
 
     class Asking:
@@ -291,7 +293,7 @@ def test_metadata_that_one_reach_was_shown_is_not_shown_to_another(monkeypatch):
         Config(metadata_url="https://idp.example/seen-once", is_private=inside)
         for inside in (True, False)
     )
-    for config, anew in ((near, False), (near, False), (far, False), (far, True)):
-        with reaching(config):
-            assert protocol.described(config, anew=anew)["entityId"]
+    for config, refresh in ((near, False), (near, False), (far, False), (far, True)):
+        with provider_requests(config):
+            assert protocol.idp_metadata(config, refresh=refresh)["entityId"]
     assert len(asked) == 3

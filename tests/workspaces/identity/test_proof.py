@@ -1,5 +1,7 @@
-"""Every form that changes how one signs in asks again for proof that it is the same person: a session that lies open somewhere makes itself no
-way in that stays."""
+"""Reauthentication: every form that changes sign-in methods requires it.
+
+Otherwise a stolen session could add a permanent way in.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ ASKS = {
     "account_set_password",
 }
 PROVES = {
-    "account_change_password": "asks for the former one",
-    "account_reset_password_from_key": "takes a link that was mailed",
+    "account_change_password": "asks for the old password",
+    "account_reset_password_from_key": "uses an e-mailed link",
 }
 CHANGES_NOTHING_OF_IT = {
     "account_language",
@@ -43,7 +45,7 @@ CHANGES_NOTHING_OF_IT = {
     "mfa_view_recovery_codes",
     "mfa_download_recovery_codes",
     "mfa_list_webauthn",
-    "mfa_edit_webauthn",  # its name
+    "mfa_edit_webauthn",  # only renames the key
     "account_linked",
     "account_no_own_address",
     "account_email",
@@ -54,7 +56,7 @@ CHANGES_NOTHING_OF_IT = {
     "account_reset_password",
     "account_reset_password_done",
     "account_reset_password_from_key_done",
-    # signing in and out, and the proof itself
+    # sign-in, sign-out and reauthentication itself
     "account_login",
     "account_logout",
     "account_confirm_login_code",
@@ -70,13 +72,13 @@ CHANGES_NOTHING_OF_IT = {
 }
 
 
-def test_every_form_of_the_account_is_of_one_kind():
+def test_every_account_form_is_classified():
     assert {name for name, _ in ACCOUNTS} == ASKS | set(PROVES) | CHANGES_NOTHING_OF_IT
 
 
 @pytest.fixture
 def ada(story, atlas_idp, house_idp):
-    """A password, an app, recovery codes, a passkey and a provider."""
+    """Return Ada with a password, an app, recovery codes, a passkey and a linked provider."""
     with_app(story.ada)
     RecoveryCodes.activate(story.ada)
     Authenticator.objects.create(
@@ -87,7 +89,7 @@ def ada(story, atlas_idp, house_idp):
 
 
 def ways(user) -> list:
-    """Everything by which one signs in."""
+    """Return everything that the user can sign in with."""
     return [
         *User.objects.filter(id=user.id).values("password", "email"),
         *Authenticator.objects.filter(user=user).order_by("pk").values(),
@@ -113,7 +115,7 @@ def forms(user) -> dict[str, tuple[str, dict[str, str]]]:
 
 
 @each("name", sorted(ASKS - {"account_set_password"}))
-def test_a_change_of_how_one_signs_in_asks_for_proof_again_and_takes_it(story, ada, name):
+def test_sign_in_method_change_requires_reauthentication(story, ada, name):
     browser, (path, form) = story.client(ada), forms(ada)[name]
     if name in ("mfa_activate_totp", "mfa_add_webauthn"):
         Authenticator.objects.filter(user=ada).delete()
@@ -127,7 +129,7 @@ def test_a_change_of_how_one_signs_in_asks_for_proof_again_and_takes_it(story, a
     assert "reauthenticate" not in browser.post(path, form).headers.get("Location", "")
 
 
-def test_a_proof_counts_for_five_minutes(story, ada, atlas_idp, issuer):
+def test_reauthentication_expires_after_five_minutes(story, ada, atlas_idp, issuer):
     browser = story.client(ada)
     assert go(browser, atlas_idp, issuer, process="connect")
     session = browser.session
@@ -140,7 +142,7 @@ def test_a_proof_counts_for_five_minutes(story, ada, atlas_idp, issuer):
 
 
 @each("name", sorted(PROVES))
-def test_a_new_password_takes_the_former_one_or_the_link_of_a_mail(story, ada, name):
+def test_password_change_without_old_password_or_link_is_refused(story, ada, name):
     path = (
         "/accounts/password/change/"
         if name == "account_change_password"
@@ -159,7 +161,7 @@ def test_a_new_password_takes_the_former_one_or_the_link_of_a_mail(story, ada, n
 
 
 def came_in(provider, issuer, minutes: int) -> Client:
-    """The browser of somebody without a password or factor here, so long after the provider let them in."""
+    """Return the browser of a user without a password or factor, signed in `minutes` ago."""
     issuer.claims["groups"] = ["people"]
     browser = Client()
     go(browser, provider, issuer).back()
@@ -170,9 +172,7 @@ def came_in(provider, issuer, minutes: int) -> Client:
 
 
 @each("minutes", [1, 6])
-def test_who_has_nothing_to_prove_with_has_to_have_come_in_lately(
-    story, house_idp, issuer, minutes
-):
+def test_first_password_requires_recent_sign_in(story, house_idp, issuer, minutes):
     browser = came_in(house_idp, issuer, minutes)
     browser.post(
         "/accounts/password/set/",
@@ -186,10 +186,10 @@ def test_who_has_nothing_to_prove_with_has_to_have_come_in_lately(
 
 @each("minutes", [1, 6])
 @each("path", ["/accounts/2fa/totp/activate/", "/accounts/2fa/webauthn/add/"])
-def test_a_first_factor_of_who_has_no_password_takes_a_sign_in_as_late(
+def test_first_factor_without_password_requires_recent_sign_in(
     story, house_idp, issuer, path, minutes
 ):
-    """A factor is a way in: an app proves who one is, and a passkey signs in."""
+    """A factor is a way in: an app confirms identity, and a passkey signs in."""
     browser = came_in(house_idp, issuer, minutes)
     shown, sent = browser.get(path), browser.post(path, {"code": "000000", "name": "key"})
     if minutes < 5:
@@ -199,7 +199,7 @@ def test_a_first_factor_of_who_has_no_password_takes_a_sign_in_as_late(
         assert "sign out and in again" in browser.get("/accounts/2fa/").content.decode()
 
 
-def test_the_page_shows_what_may_be_changed_once_it_is_proved(story, ada, atlas_idp):
+def test_linked_accounts_page_after_reauthentication_offers_changes(story, ada, atlas_idp):
     browser = story.client(ada)
     assert "Confirm that it is you" in browser.get("/accounts/linked/").content.decode()
     answer = browser.post(

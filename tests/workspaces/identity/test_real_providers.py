@@ -1,4 +1,4 @@
-"""Signing in with providers that are real: one that others wrote, and a second Muster."""
+"""Sign-in with real OpenID providers: oidc-provider-mock and a second Muster."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def provider():
         yield f"http://localhost:{server.server_port}"
 
 
-def test_a_person_signs_in_with_oidc_provider_mock(story, provider):
+def test_sign_in_with_oidc_provider_mock_creates_account(story, provider):
     row = oidc(provider, org=story.atlas, slug="mock", name="Mock", domains=["atlas.example"])
     rule(row, "people", story.atlas)
     client = Client()
@@ -61,8 +61,10 @@ Identity.objects.create(provider=house, subject="eve", email="eve@second.example
 
 @pytest.fixture
 def second(monkeypatch):
-    """Another Muster, with an application written down for this one. It has longer for an answer than a provider has in life: two portals
-    share a busy machine here."""
+    """Run another Muster, with an application registered for this one.
+
+    The timeout is longer than in production, as two portals share a busy machine here.
+    """
     monkeypatch.setattr("workspaces.identity.http_client.SECONDS", 60)
     folder = Folder()
     portal = Portal(folder, settings={"MUSTER_ADMIN_EMAIL": EVE}, is_furnished=True)
@@ -73,14 +75,10 @@ def second(monkeypatch):
 
 
 @pytest.mark.integration
-def test_a_person_signs_in_with_a_second_muster_and_its_teams_are_groups_here(
-    story, second, settings
-):
+def test_sign_in_with_second_muster_maps_its_teams_to_groups(story, second, settings):
     back = f"{settings.MUSTER_BASE_URL}/accounts/sso/second/callback/"
     token = second.manage("create_token", EVE, "--org", "home", "--scopes", "all")
-    second.manage(
-        "shell", "-v", "0", "-c", VOUCHED
-    )  # else its word on her address is not taken: it says itself that it is none
+    second.manage("shell", "-v", "0", "-c", VOUCHED)  # otherwise it does not confirm her address
     made = httpx.post(
         f"{second.url}/api/v1/orgs/home/applications",
         headers={"Authorization": f"Bearer {token}"},
@@ -116,7 +114,7 @@ def test_a_person_signs_in_with_a_second_muster_and_its_teams_are_groups_here(
 
 
 def _agreed(portal, address):
-    """As a browser there: sign in, agree, and what it would bring back."""
+    """Sign in and consent there, and return the parameters of the redirect."""
     with httpx.Client(base_url=portal.url, follow_redirects=True, timeout=60) as browser:
         page = browser.get(address)
         form = {

@@ -1,4 +1,4 @@
-"""Signing in with pysaml2 as the identity provider: it reads our metadata and our request, and answers as Shibboleth does."""
+"""Sign-in with pysaml2 as the identity provider, which answers as Shibboleth does."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _answer(folder, ours, asked):
     )
 
 
-def test_a_person_signs_in_with_pysaml2(story, tmp_path):
+def test_sign_in_with_pysaml2_creates_account(story, tmp_path):
     row = Provider.objects.create(
         kind="saml",
         org=story.atlas,

@@ -1,4 +1,4 @@
-"""The sign-in page: one address, two steps, no scripts."""
+"""The sign-in page: one URL, two steps, no scripts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def _page(client, **form):
     )
 
 
-def test_without_any_provider_it_asks_for_address_and_password_at_once(story):
+def test_sign_in_page_without_providers_asks_for_password(story):
     page = _page(Client())
     assert 'name="password"' in page and 'name="login"' in page
 
 
-def test_with_one_it_asks_for_the_address_first_and_offers_what_fits_its_domain(story, atlas_idp):
+def test_sign_in_page_with_provider_asks_for_address_first(story, atlas_idp):
     first = _page(Client())
     assert 'name="password"' not in first and "Continue with" not in first
     assert (
@@ -37,7 +37,7 @@ def test_with_one_it_asks_for_the_address_first_and_offers_what_fits_its_domain(
     )
 
 
-def test_it_says_the_same_of_addresses_that_have_an_account_and_that_have_none(story, atlas_idp):
+def test_sign_in_page_does_not_reveal_accounts(story, atlas_idp):
     import re
 
     def of(email):
@@ -46,7 +46,7 @@ def test_it_says_the_same_of_addresses_that_have_an_account_and_that_have_none(s
     assert of("ben@atlas.example") == of("nobody@atlas.example")
 
 
-def test_who_comes_from_an_organizations_page_is_offered_its_provider(story, atlas_idp):
+def test_sign_in_page_from_organization_page_offers_its_provider(story, atlas_idp):
     assert (
         "Continue with Atlas ID"
         in Client().get("/accounts/login/?next=/atlas/jobs").content.decode()
@@ -57,11 +57,11 @@ def test_who_comes_from_an_organizations_page_is_offered_its_provider(story, atl
     )
 
 
-def test_one_of_the_installation_that_speaks_for_every_domain_is_offered_at_once(story, house_idp):
+def test_sign_in_page_offers_installation_provider_at_once(story, house_idp):
     assert "Continue with House ID" in _page(Client())
 
 
-def test_address_and_password_in_one_go_still_sign_in(story, atlas_idp):
+def test_sign_in_with_address_and_password_in_one_post_works(story, atlas_idp):
     client = Client()
     client.post("/accounts/login/", {"login": story.ben.email, "password": PASSWORD})
     assert client.session["_auth_user_id"] == str(story.ben.id)
@@ -74,28 +74,24 @@ def required(atlas_idp):
     return atlas_idp
 
 
-def test_where_it_is_required_a_right_password_is_refused_with_the_providers_name(story, required):
+def test_correct_password_where_sso_is_required_names_provider(story, required):
     client = Client()
     page = _page(client, login=story.ben.email, password=PASSWORD)
     assert "sign in with Atlas ID" in page and "_auth_user_id" not in client.session
 
 
-def test_a_wrong_password_is_told_as_wrong_and_nothing_else(story, required):
+def test_wrong_password_where_sso_is_required_reveals_nothing(story, required):
     assert "sign in with Atlas ID" not in _page(Client(), login=story.ben.email, password="wrong")
 
 
 @each("who", ["ada", "dot"])
-def test_owners_and_operators_keep_their_passwords_for_the_day_when_it_is_down(
-    story, required, who
-):
+def test_owner_and_operator_passwords_work_where_sso_is_required(story, required, who):
     client, person = Client(), getattr(story, who)
     client.post("/accounts/login/", {"login": person.email, "password": PASSWORD})
     assert client.get("/atlas/teams").status_code == 200
 
 
-def test_who_also_belongs_elsewhere_signs_in_there_and_the_asking_organization_stays_closed(
-    story, required
-):
+def test_password_session_excludes_organization_that_requires_sso(story, required):
     with org_scope(story.borealis.id):
         Membership.objects.create(org=story.borealis, user=story.ben, role="member")
     client = Client()
@@ -108,7 +104,7 @@ def test_who_also_belongs_elsewhere_signs_in_there_and_the_asking_organization_s
     assert closed.status_code == 403 and "sign in with Atlas ID" in closed.content.decode()
 
 
-def test_it_is_required_of_its_own_people_only(story, required):
+def test_required_sso_does_not_apply_to_other_organizations(story, required):
     required.domains = ["borealis.example", "atlas.example"]
     required.save()
     client = Client()
@@ -116,7 +112,7 @@ def test_it_is_required_of_its_own_people_only(story, required):
     assert client.get("/borealis/teams").status_code == 200
 
 
-def test_one_is_asked_once_whose_password_it_is(story, atlas_idp):
+def test_sign_in_page_has_one_directory_choice(story, atlas_idp):
     Provider.objects.create(kind="ldap", slug="atlas-own", name="Atlas LDAP", org=story.atlas)
     page = (
         Client()
@@ -129,7 +125,7 @@ def test_one_is_asked_once_whose_password_it_is(story, atlas_idp):
 
 
 @each("onward", ["//[", "http://[x", "/atlas/jobs"])
-def test_an_onward_address_that_is_none_breaks_nothing(story, atlas_idp, onward):
+def test_sign_in_page_with_malformed_next_url_works(story, atlas_idp, onward):
     assert Client().get("/accounts/login/", {"next": onward}).status_code == 200
     assert (
         Client().post("/accounts/login/", {"login": story.ben.email, "next": onward}).status_code
@@ -137,7 +133,7 @@ def test_an_onward_address_that_is_none_breaks_nothing(story, atlas_idp, onward)
     )
 
 
-def test_first_password_is_mentioned_until_the_first_administrator_signs_in(story):
+def test_first_password_hint_ends_when_administrator_signs_in(story):
     hint = "The first administrator's password was printed"
     assert hint in story.client().get("/accounts/login/").content.decode()
     story.client(story.ada)

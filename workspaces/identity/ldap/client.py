@@ -1,4 +1,4 @@
-"""One conversation with a directory, by python-ldap: encrypted, within a deadline, following no referral."""
+"""Query a directory by python-ldap: encrypted, with a deadline, without following referrals."""
 
 from __future__ import annotations
 
@@ -11,35 +11,34 @@ import ldap.filter
 from ldap.controls import SimplePagedResultsControl
 
 from portal.core import clock
-from workspaces.identity.ldap.connection import Line, open_line
+from workspaces.identity.ldap.connection import DirectoryConnection, open_connection
 from workspaces.identity.ldap.entries import MEMBERS, Entry, attributes_of, entry_of
-from workspaces.identity.ldap.errors import Trouble, explained
-from workspaces.identity.ldap.settings import Config, dn_key
+from workspaces.identity.ldap.errors import DirectoryError, directory_error
+from workspaces.identity.ldap.settings import Config, normalized_dn
 
 T = TypeVar("T")
-PAGE, AT_ONCE = 1000, 500  # entries of a page; of an answer that is asked for without pages
-_ACTIVE_DIRECTORY = (
-    b"1.2.840.113556.1.4.800"  # in its supportedCapabilities: it then knows the next one
-)
+PAGE, AT_ONCE = 1000, 500  # entries per page; entries in a search without paging
+# in supportedCapabilities; such a server supports _IN_CHAIN
+_ACTIVE_DIRECTORY = b"1.2.840.113556.1.4.800"
 _IN_CHAIN = "1.2.840.113556.1.4.1941"
-ANSWER = 30.0  # seconds for a connection, and for each answer
-_DEPTH, _WIDTH = 20, 100  # of groups in groups; of one filter
+ANSWER = 30.0  # seconds for a connection, and for each response
+_DEPTH, _WIDTH = 20, 100  # nesting levels of groups; assertions in one filter
 
 
 class Directory:
-    """Open it with `with`. Raises Trouble everywhere."""
+    """A connection to a directory, used as a context manager. Its methods raise DirectoryError."""
 
     def __init__(self, config: Config, seconds: float):
         self.config, self._until = config, clock.monotonic() + seconds
         self._is_active_directory: bool | None = None
         self._ldap: Any = None
-        self._line: Line
+        self._line: DirectoryConnection
 
     def __enter__(self) -> Directory:
         self._ldap = self._connected()
         try:
-            self._be_the_reader()
-        except Trouble:
+            self._bind()
+        except DirectoryError:
             self.close()
             raise
         return self
@@ -56,22 +55,28 @@ class Directory:
         try:
             self._ldap.unbind_ext_s()
         except ldap.LDAPError:
-            pass  # it is gone already
+            pass  # already closed
 
     def rest(self, seconds: float) -> bool:
-        """Be kept for so long; False where that cannot be: without a reader nobody could be signed in again, and a line without
-        encryption would never end."""
+        """Keep the connection open for `seconds`; return False if it cannot be kept.
+
+        It needs a bind DN, or no other person could use it, and encryption, or nothing would close
+        it.
+        """
         if self._line.until is None or not self.config.bind_dn:
             return False
         self._line.until = clock.monotonic() + seconds
         return True
 
-    def go_on(self, seconds: float) -> None:
-        """After a rest: the reader's again, whoever it was last. Raises Trouble, within a second, where it has ended meanwhile."""
+    def resume(self, seconds: float) -> None:
+        """Resume a kept connection and bind as the bind DN again, whoever was bound last.
+
+        Raises DirectoryError, within a second, if the connection has been closed meanwhile.
+        """
         now = clock.monotonic()
         self._line.until = self._until = now + min(1.0, seconds / 2)
         self._set_timeouts(self._ldap)
-        self._be_the_reader()
+        self._bind()
         self._line.until = self._until = now + seconds
         self._set_timeouts(self._ldap)
 
@@ -80,30 +85,33 @@ class Directory:
         return (
             "LDAPS"
             if self._url.startswith("ldaps")
-            else "plain LDAP, not encrypted"
+            else "unencrypted LDAP"
             if self.config.plain
             else "StartTLS"
         )
 
     def find(self, login: str) -> Entry | None:
-        """The one person who signs in by this name. Raises Trouble where there are two."""
-        meaning, safe = self.config.meaning, ldap.filter.escape_filter_chars(login)
-        names = "".join(f"({name}={safe})" for name in meaning.logins)
+        """Find the person who signs in with this name. Raises DirectoryError if there are two."""
+        schema, safe = self.config.schema, ldap.filter.escape_filter_chars(login)
+        names = "".join(f"({name}={safe})" for name in schema.logins)
         found = self._search(
             self.config.people_base,
-            f"(&{meaning.people}(|{names}))",
-            attributes_of(meaning),
+            f"(&{schema.people}(|{names}))",
+            attributes_of(schema),
             most=2,
         )
         if len(found) > 1:
-            raise Trouble(
-                f"Two entries answer to {login[:80]!r} there: {found[0].dn} and {found[1].dn}."
+            raise DirectoryError(
+                f"Two entries match {login[:80]!r}: {found[0].dn} and {found[1].dn}."
             )
         return found[0] if found else None
 
     def is_password(self, entry: Entry, password: str) -> bool:
-        """Whether it is this person's. An empty one never is: servers take it for nobody's and say yes. The conversation is that
-        person's afterwards, so ask this last."""
+        """Return whether this is the person's password; binds as that person, so call it last.
+
+        An empty password is never correct: servers treat it as an anonymous bind and report
+        success.
+        """
         if not password or "\x00" in password:
             return False
         self._ldap.timeout = self._left
@@ -116,18 +124,21 @@ class Directory:
             ldap.CONSTRAINT_VIOLATION,
             ldap.NO_SUCH_OBJECT,
         ):
-            return False  # also: locked, expired, no password there
+            return False  # also: locked, expired, or without a password
         except ldap.LDAPError as error:
-            raise explained(error, self.config, "checking a password") from None
+            raise directory_error(error, self.config, "checking a password") from None
         return True
 
     def groups_of(self, entry: Entry, login: str) -> frozenset[str]:
-        """Keys of the groups of one person: asked of the server in one step where it can, else upwards step by step."""
+        """Return the keys of a person's groups, with nested groups if they count.
+
+        Uses one query where the server can resolve nesting, else one query per level.
+        """
         if not self.config.group_base:
             return frozenset()
-        if self.config.nested and self._knows_chains():
-            return self._holding([(f"member:{_IN_CHAIN}:", entry.dn)])
-        found = self._holding(
+        if self.config.nested and self._supports_chain_rule():
+            return self._groups_with_members([(f"member:{_IN_CHAIN}:", entry.dn)])
+        found = self._groups_with_members(
             [
                 ("member", entry.dn),
                 ("uniqueMember", entry.dn),
@@ -136,69 +147,69 @@ class Directory:
         )
         new = found
         for _ in range(_DEPTH if self.config.nested else 0):
-            new = self._holding([(name, dn) for dn in new for name in MEMBERS[:2]]) - found
+            new = (
+                self._groups_with_members([(name, dn) for dn in new for name in MEMBERS[:2]])
+                - found
+            )
             if not new:
                 break
             found |= new
         return found
 
     def people(self, attributes: Sequence[str] | None = None) -> Iterator[Entry]:
-        """Everybody, page by page."""
-        meaning = self.config.meaning
+        """Iterate over all people, page by page."""
+        schema = self.config.schema
         return self._paged(
-            self.config.people_base, meaning.people, list(attributes or attributes_of(meaning))
+            self.config.people_base, schema.people, list(attributes or attributes_of(schema))
         )
 
     def groups(self) -> Iterator[Entry]:
-        """Every group with its members, those of Active Directory that come in pieces put together."""
+        """Iterate over all groups, completing members that Active Directory returns in ranges."""
         if not self.config.group_base:
             return
         for entry in self._paged(
-            self.config.group_base, self.config.meaning.groups, [*MEMBERS, "cn"]
+            self.config.group_base, self.config.schema.groups, [*MEMBERS, "cn"]
         ):
-            yield self._whole(entry)
+            yield self._with_all_members(entry)
 
     def names_of_groups(self, typed: str, most: int = 20) -> list[str]:
-        """DNs of groups whose name holds what was typed."""
+        """Return the DNs of groups whose name contains `typed`."""
         if not self.config.group_base:
             return []
         name = f"*{ldap.filter.escape_filter_chars(typed)}*" if typed else "*"
         found = self._search(
-            self.config.group_base, f"(&{self.config.meaning.groups}(cn={name}))", ["cn"], most
+            self.config.group_base, f"(&{self.config.schema.groups}(cn={name}))", ["cn"], most
         )
         return sorted(entry.dn for entry in found)
-
-    # --- below: one step each ---
 
     def _connected(self) -> Any:
         *firsts, last = self.config.urls
         for number, url in enumerate(firsts):
             try:
                 return self._opened(url, len(firsts) - number)
-            except Trouble as trouble:
+            except DirectoryError as trouble:
                 if not trouble.is_away:
                     raise
         return self._opened(last, 0)
 
     def _opened(self, url: str, others: int) -> Any:
-        """Within its share of the time that is left; `others` are still to be tried."""
+        """Connect within a share of the remaining time; `others` is the number of servers left."""
         self._url, left = url, max(0.05, self._until - clock.monotonic())
-        self._line = open_line(self.config, url, min(left / 2 if others else left, ANSWER))
+        self._line = open_connection(self.config, url, min(left / 2 if others else left, ANSWER))
         if self._line.until is not None:
             self._line.until = self._until
-        made: Any = ldap.initialize(
-            "ldap://line", fileno=self._line.end.detach()
-        )  # libldap closes it
+        # libldap closes it
+        made: Any = ldap.initialize("ldap://line", fileno=self._line.end.detach())
         made.protocol_version = ldap.VERSION3
         made.set_option(ldap.OPT_REFERRALS, ldap.OPT_OFF)
         made.set_option(ldap.OPT_RESTART, ldap.OPT_ON)
         self._set_timeouts(made)
         return made
 
-    def _be_the_reader(self) -> None:
+    def _bind(self) -> None:
         if self.config.bind_dn:
             self._do(
-                "signing in as the reader",
+                "signing in with the bind DN",
                 lambda: self._ldap.simple_bind_s(
                     self.config.bind_dn, str(self.config.bind_password)
                 ),
@@ -206,7 +217,7 @@ class Directory:
 
     @property
     def _left(self) -> float:
-        """Seconds for the next answer."""
+        """Return the seconds left for the next response."""
         return max(0.05, min(self._until - clock.monotonic(), ANSWER))
 
     def _set_timeouts(self, made: Any) -> None:
@@ -216,15 +227,17 @@ class Directory:
 
     def _do(self, doing: str, act: Callable[[], T]) -> T:
         if clock.monotonic() > self._until:
-            raise Trouble(f"It did not answer in time while {doing}.", is_away=True)
+            raise DirectoryError(
+                f"The directory didn't respond in time while {doing}.", is_away=True
+            )
         try:
-            self._ldap.timeout = self._left  # of each answer that is waited for
+            self._ldap.timeout = self._left  # limit for each response
             return act()
         except ldap.LDAPError as error:
-            raise explained(error, self.config, doing) from None
+            raise directory_error(error, self.config, doing) from None
 
     def _search(self, base: str, text: str, attributes: list[str], most: int) -> list[Entry]:
-        """At most so many; there may be more."""
+        """Return at most `most` entries; there may be more."""
 
         def act() -> list[Entry]:
             try:
@@ -239,10 +252,10 @@ class Directory:
 
     def _entries(self, message: int) -> list[Entry]:
         _, rows = self._ldap.result(message, all=1, timeout=self._ldap.timeout)
-        return [entry_of(dn, found) for dn, found in rows if dn]  # a referral has none
+        return [entry_of(dn, found) for dn, found in rows if dn]  # a referral has no DN
 
     def _all(self, base: str, text: str, attributes: list[str]) -> Sequence[Entry]:
-        """Few, most likely: so page by page only where they are many."""
+        """Search without paging first, as few results are likely; page if there are too many."""
 
         def act() -> list[Entry] | None:
             try:
@@ -267,7 +280,7 @@ class Directory:
         control = SimplePagedResultsControl(True, size=PAGE, cookie="")
         while True:
             rows, control.cookie = self._do(
-                f"listing what is below {base}", lambda: self._page(base, text, attributes, control)
+                f"listing entries below {base}", lambda: self._page(base, text, attributes, control)
             )
             yield from rows
             if not control.cookie:
@@ -287,31 +300,35 @@ class Directory:
         ]
         return [entry_of(dn, found) for dn, found in rows if dn], cookies[0] if cookies else ""
 
-    def _holding(self, members: Sequence[tuple[str, str]]) -> frozenset[str]:
-        """Keys of the groups with one of these in one of these attributes."""
+    def _groups_with_members(self, members: Sequence[tuple[str, str]]) -> frozenset[str]:
+        """Return the keys of the groups that match one of these (attribute, value) pairs."""
         found: set[str] = set()
         for start in range(0, len(members), _WIDTH):
             some = "".join(
                 f"({name}={ldap.filter.escape_filter_chars(value)})"
                 for name, value in members[start : start + _WIDTH]
             )
-            text = f"(&{self.config.meaning.groups}(|{some}))"
+            text = f"(&{self.config.schema.groups}(|{some}))"
             found.update(
-                dn_key(entry.dn) for entry in self._all(self.config.group_base, text, ["1.1"])
+                normalized_dn(entry.dn)
+                for entry in self._all(self.config.group_base, text, ["1.1"])
             )
         return frozenset(found)
 
-    def _knows_chains(self) -> bool:
+    def _supports_chain_rule(self) -> bool:
         if self._is_active_directory is None:
             said = self._do(
-                "asking what it can do",
+                "reading the server's capabilities",
                 lambda: self._ldap.read_rootdse_s(attrlist=["supportedCapabilities"]),
             )
             self._is_active_directory = _ACTIVE_DIRECTORY in said.get("supportedCapabilities", [])
         return self._is_active_directory
 
-    def _whole(self, entry: Entry) -> Entry:
-        """Active Directory gives 1,500 members at a time, as member;range=0-1499."""
+    def _with_all_members(self, entry: Entry) -> Entry:
+        """Read the remaining members of a group.
+
+        Active Directory returns 1,500 at a time, as member;range=0-1499.
+        """
         attributes = dict(entry.attributes)
         while pieces := [name for name in attributes if ";range=" in name]:
             for name in pieces:
@@ -319,12 +336,12 @@ class Directory:
                 values = list(attributes.pop(name))
                 attributes[plain] = [*attributes.get(plain, ()), *values]
                 if not numbers.endswith("*") and values:
-                    attributes |= self._next_piece(
+                    attributes |= self._next_range(
                         entry.dn, plain, int(numbers.partition("-")[2]) + 1
                     )
         return Entry(entry.dn, attributes)
 
-    def _next_piece(self, dn: str, name: str, start: int) -> dict[str, Sequence[bytes]]:
+    def _next_range(self, dn: str, name: str, start: int) -> dict[str, Sequence[bytes]]:
         rows = self._do(
             f"reading {dn}",
             lambda: self._ldap.search_ext_s(

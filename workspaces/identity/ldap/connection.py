@@ -1,6 +1,10 @@
-"""The line to a directory. The name is resolved once, judged, connected to and encrypted here, by Python: libldap spins for ever when a
-server takes a connection and then says nothing in the handshake, and never tells what is wrong with a certificate. What libldap gets is one
-end of a pair of sockets; a thread carries bytes between the other end and the server until the time is over."""
+"""Open the network connection to a directory.
+
+Python resolves the name once, checks the address, connects and encrypts. libldap would hang when a
+server accepts a connection and stays silent in the handshake, and does not report certificate
+errors. libldap gets one end of a socket pair; a thread relays bytes between the other end and the
+server until the deadline.
+"""
 
 from __future__ import annotations
 
@@ -14,29 +18,32 @@ from urllib.parse import urlsplit
 
 from portal.core import clock
 from portal.core.addresses import is_open_internet
-from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
 
 _STARTTLS = bytes.fromhex("301d02010177188016") + b"1.3.6.1.4.1.1466.20037"
-_SUCCESS = b"\x0a\x01\x00"  # resultCode 0 of the answer
+_SUCCESS = b"\x0a\x01\x00"  # resultCode 0 in the response
 _CHUNK = 1 << 16
 
 
-class Line:
-    """`end` speaks LDAP in the clear with whom the URL named. `until`: when the line is cut, which may be moved; None where it is not
-    encrypted: nothing carries it, so nothing cuts it."""
+class DirectoryConnection:
+    """A connection to the server in the URL: `end` is the socket that speaks unencrypted LDAP.
+
+    `until` is the deadline, which may be moved; None without encryption, where no thread relays the
+    bytes and none could enforce it.
+    """
 
     def __init__(self, end: socket.socket, until: float | None):
         self.end, self.until = end, until
 
     @property
     def left(self) -> float:
-        """Seconds."""
+        """Return the seconds until the deadline."""
         return (self.until or 0.0) - clock.monotonic()
 
 
-def open_line(config: Config, url: str, seconds: float) -> Line:
-    """Over TLS unless that is waived. Raises Trouble in words."""
+def open_connection(config: Config, url: str, seconds: float) -> DirectoryConnection:
+    """Connect to the server, over TLS unless encryption is disabled. Raises DirectoryError."""
     parts, until = urlsplit(url), clock.monotonic() + seconds
     host, port = parts.hostname or "", parts.port or (636 if parts.scheme == "ldaps" else 389)
     server = _connected(config, host, port, seconds)
@@ -45,19 +52,20 @@ def open_line(config: Config, url: str, seconds: float) -> Line:
         if parts.scheme == "ldap":
             if config.plain:
                 server.settimeout(None)
-                return Line(server, None)
+                return DirectoryConnection(server, None)
             _start_tls(server)
-        return _carried(_encrypted(config, server, host), until)
+        return _relayed(_encrypted(config, server, host), until)
     except TimeoutError:
         server.close()
-        raise Trouble(
-            f"{host} takes the connection on port {port} and then says nothing: is this an LDAP server?",
+        raise DirectoryError(
+            f"{host} accepts connections on port {port} but doesn't respond. Is this an LDAP "
+            "server?",
             is_away=True,
         ) from None
     except OSError as error:
         server.close()
         raise _explained(error, host, port) from None
-    except Trouble:
+    except DirectoryError:
         server.close()
         raise
 
@@ -70,14 +78,14 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
             )
         )
     except OSError:
-        raise Trouble(
-            f"There is no machine called {host}: look at the name, and at the portal's DNS.",
+        raise DirectoryError(
+            f"Host {host} can't be resolved. Check the name and the portal's DNS.",
             is_away=True,
         ) from None
     if not config.is_private and not all(is_open_internet(address) for address in found):
-        raise Trouble(
-            f"{host} is an address on a private network. Ask a platform operator to connect this directory with the option "
-            "Private address."
+        raise DirectoryError(
+            f"{host} is on a private network. Ask a platform operator to connect this "
+            "directory with the option Private address."
         )
     last: OSError | None = None
     for address in found[:3]:
@@ -90,69 +98,75 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
         except OSError as error:
             last = error
     if isinstance(last, TimeoutError):
-        raise Trouble(
-            f"{host} does not answer on port {port}: a firewall, or the wrong address.",
+        raise DirectoryError(
+            f"{host} doesn't respond on port {port}. Check the address and the firewall.",
             is_away=True,
         )
-    raise Trouble(
-        f"Nothing listens on {host} port {port} ({last.strerror or last if last else 'no address'}).",
+    raise DirectoryError(
+        f"Connection to {host} port {port} failed "
+        f"({last.strerror or last if last else 'no address'}).",
         is_away=True,
     )
 
 
 def _start_tls(server: socket.socket) -> None:
-    """What comes after the answer and before TLS would be anybody's: there must be nothing."""
+    """Start TLS; refuse plaintext after the response, which an attacker could have injected."""
     server.sendall(_STARTTLS)
     answer = server.recv(4096)
     if not answer:
         raise ConnectionResetError("closed")
     if len(answer) > 2 and answer[1] < 128 and len(answer) > answer[1] + 2:
-        raise Trouble("Somebody speaks on the line before it is encrypted. Use ldaps://.")
+        raise DirectoryError("The server sent data before encryption started. Use ldaps://.")
     if _SUCCESS not in answer:
-        raise Trouble("It offers no StartTLS: give it a certificate, or use ldaps://.")
+        raise DirectoryError(
+            "The directory doesn't support StartTLS. Configure a certificate there, or use "
+            "ldaps://."
+        )
 
 
 def _encrypted(config: Config, server: socket.socket, host: str) -> ssl.SSLSocket:
     try:
         return _context(config.ca).wrap_socket(server, server_hostname=host)
     except ssl.SSLCertVerificationError as error:
-        raise _of_certificate(error, host) from None
+        raise _certificate_error(error, host) from None
     except ssl.SSLEOFError:
-        raise Trouble(
-            f"{host} ended the connection in the middle of the handshake: is this the right port and scheme?",
+        raise DirectoryError(
+            f"{host} closed the connection during the TLS handshake. Check the port and the "
+            "scheme.",
             is_away=True,
         ) from None
     except ssl.SSLError as error:
-        raise Trouble(
-            f"TLS fails: {error.reason or error}. Is this the right port and scheme?"
+        raise DirectoryError(
+            f"TLS failed: {error.reason or error}. Check the port and the scheme."
         ) from None
 
 
 @lru_cache(maxsize=64)
 def _context(ca: str) -> ssl.SSLContext:
-    """What the machine trusts, and this. Reading that takes longer than a handshake."""
+    """Return a context that trusts the system's CAs and `ca`; cached, as loading is slow."""
     context = ssl.create_default_context()
     if ca:
         try:
             context.load_verify_locations(cadata=ca)
         except (ssl.SSLError, ValueError):
-            raise Trouble(
-                "The CA certificate cannot be read: paste it whole, from -----BEGIN CERTIFICATE----- to the end."
+            raise DirectoryError(
+                "The CA certificate can't be read. Paste all of it, from -----BEGIN "
+                "CERTIFICATE----- to the end."
             ) from None
     return context
 
 
-def _carried(server: ssl.SSLSocket, until: float) -> Line:
+def _relayed(server: ssl.SSLSocket, until: float) -> DirectoryConnection:
     ours, theirs = socket.socketpair()
-    line = Line(theirs, until)
+    line = DirectoryConnection(theirs, until)
     threading.Thread(
-        target=_carry, args=(server, ours, line), name="directory-line", daemon=True
+        target=_relay, args=(server, ours, line), name="directory-line", daemon=True
     ).start()
     return line
 
 
-def _carry(server: ssl.SSLSocket, ours: socket.socket, line: Line) -> None:
-    """Until one side ends or the time is over; the other side then sees the end."""
+def _relay(server: ssl.SSLSocket, ours: socket.socket, line: DirectoryConnection) -> None:
+    """Relay bytes until one side closes or the deadline passes, then close both."""
     with server, ours, contextlib.suppress(OSError):
         server.setblocking(False)
         poll = select.poll()
@@ -160,14 +174,14 @@ def _carry(server: ssl.SSLSocket, ours: socket.socket, line: Line) -> None:
         poll.register(ours, select.POLLIN)
         while (left := line.left) > 0:
             ready = {fd for fd, _ in poll.poll(left * 1000)}
-            if server.fileno() in ready and not _down(server, ours, left):
+            if server.fileno() in ready and not _from_server(server, ours, left):
                 return
-            if ours.fileno() in ready and not _up(server, ours, left):
+            if ours.fileno() in ready and not _to_server(server, ours, left):
                 return
 
 
-def _down(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
-    """All that is there; False at the end."""
+def _from_server(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
+    """Relay all data available from the server; return False at the end of the stream."""
     ours.settimeout(left)
     while True:
         try:
@@ -179,7 +193,7 @@ def _down(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
         ours.sendall(data)
 
 
-def _up(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
+def _to_server(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
     data = memoryview(ours.recv(_CHUNK))
     if not data:
         return False
@@ -193,21 +207,24 @@ def _up(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
     return True
 
 
-def _explained(error: OSError, host: str, port: int) -> Trouble:
-    return Trouble(
-        f"{host} ended the connection on port {port} ({error.strerror or error}): is this the right port and scheme?",
+def _explained(error: OSError, host: str, port: int) -> DirectoryError:
+    return DirectoryError(
+        f"{host} closed the connection on port {port} ({error.strerror or error}). Check the "
+        "port and the scheme.",
         is_away=True,
     )
 
 
-def _of_certificate(error: ssl.SSLCertVerificationError, host: str) -> Trouble:
+def _certificate_error(error: ssl.SSLCertVerificationError, host: str) -> DirectoryError:
     said = error.verify_message or str(error)
     if "ostname mismatch" in said or "IP address mismatch" in said:
-        return Trouble(
-            f"Its certificate is not for {host}: use the name that is in the certificate."
+        return DirectoryError(
+            f"The certificate isn't valid for {host}. Use the host name in the certificate."
         )
     if "expired" in said or "not yet valid" in said:
-        return Trouble(f"Its certificate is not valid today ({said}): it must be renewed there.")
-    return Trouble(
-        f"Its certificate is not trusted ({said}): paste the certificate of the CA that signed it."
+        return DirectoryError(
+            f"The certificate isn't valid at this time ({said}). Renew it on the server."
+        )
+    return DirectoryError(
+        f"The certificate isn't trusted ({said}). Paste the certificate of the CA that signed it."
     )

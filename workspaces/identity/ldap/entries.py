@@ -1,4 +1,4 @@
-"""What entries mean: people, and groups in groups. Pure, and of no library."""
+"""Interpret directory entries: people and nested groups. Pure, without an LDAP library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from workspaces.identity.ldap.settings import Meaning, dn_key
+from workspaces.identity.ldap.settings import DirectorySchema, normalized_dn
 from workspaces.identity.provisioning import Person
 
 MEMBERS = ("member", "uniqueMember", "memberUid")
@@ -18,13 +18,13 @@ Attributes = Mapping[str, Sequence[bytes]]
 
 @dataclass(frozen=True)
 class Entry:
-    """Of a directory. Attribute names in lower case."""
+    """A directory entry, with attribute names in lower case."""
 
     dn: str
     attributes: Attributes
 
     def first(self, *names: str) -> str:
-        """The first value of the first of these attributes that has one."""
+        """Return the first value of the first of these attributes that has one."""
         for name in names:
             for value in self.attributes.get(name.lower(), ()):
                 if text := _text(name, value):
@@ -33,59 +33,59 @@ class Entry:
 
 
 def entry_of(dn: str, attributes: Mapping[str, Sequence[bytes]]) -> Entry:
+    """Return an entry with its attribute names in lower case."""
     return Entry(dn, {name.lower(): values for name, values in attributes.items()})
 
 
-def attributes_of(meaning: Meaning) -> list[str]:
-    """What is asked of a person."""
+def attributes_of(schema: DirectorySchema) -> list[str]:
+    """Return the attributes to request for a person."""
     return sorted(
-        {*meaning.logins, *meaning.emails, *meaning.names, meaning.subject, "userAccountControl"}
+        {*schema.logins, *schema.emails, *schema.names, schema.subject, "userAccountControl"}
     )
 
 
 def is_disabled(entry: Entry) -> bool:
-    """Active Directory keeps who was switched off: as good as gone."""
+    """Return whether Active Directory marks the account as disabled; it counts as removed."""
     said = entry.first("userAccountControl")
     return said.isdigit() and bool(int(said) & _DISABLED)
 
 
-def person_of(entry: Entry, meaning: Meaning, groups: Iterable[str] = ()) -> Person | None:
-    """None without the attribute that tells people apart: such an entry is nobody."""
-    subject = entry.first(meaning.subject)
+def person_of(entry: Entry, schema: DirectorySchema, groups: Iterable[str] = ()) -> Person | None:
+    """Return the person in an entry, or None without a value for the subject attribute."""
+    subject = entry.first(schema.subject)
     if not subject:
         return None
-    email = entry.first(*meaning.emails).strip().lower()
+    email = entry.first(*schema.emails).strip().lower()
     return Person(
         subject[:400],
         email if "@" in email and len(email) <= 254 else "",
-        entry.first(*meaning.names)[:150],
-        entry.first(*meaning.logins)[:254],
+        entry.first(*schema.names)[:150],
+        entry.first(*schema.logins)[:254],
         frozenset(groups),
     )
 
 
 class Groups:
-    """Who is in which, through groups in groups. Groups that hold each other are no trouble."""
+    """Group membership with nested groups; cycles are allowed."""
 
     def __init__(self, entries: Iterable[Entry], *, is_nested: bool):
         self.names: dict[str, str] = {}  # key → DN as the directory writes it
-        self._parents: dict[str, set[str]] = defaultdict(
-            set
-        )  # DN key of a member, or "uid:…" → groups
+        # DN key of a member, or "uid:…" → groups
+        self._parents: dict[str, set[str]] = defaultdict(set)
         for entry in entries:
-            key = dn_key(entry.dn)
+            key = normalized_dn(entry.dn)
             self.names[key] = entry.dn
             for name in MEMBERS:
                 for value in entry.attributes.get(name.lower(), ()):
                     text = _text(name, value)
                     self._parents[
-                        f"uid:{text.lower()}" if name == "memberUid" else dn_key(text)
+                        f"uid:{text.lower()}" if name == "memberUid" else normalized_dn(text)
                     ].add(key)
         self._is_nested, self._above = is_nested, dict[str, frozenset[str]]()
 
     def of(self, entry: Entry, login: str = "") -> frozenset[str]:
-        """Keys of all groups that an entry is in."""
-        direct = self._parents.get(dn_key(entry.dn), set()) | (
+        """Return the keys of all groups that contain an entry."""
+        direct = self._parents.get(normalized_dn(entry.dn), set()) | (
             self._parents.get(f"uid:{login.lower()}", set()) if login else set()
         )
         if not self._is_nested:

@@ -1,4 +1,7 @@
-"""Everybody and every group of a directory, for a sync. Half an answer raises Trouble: it must not look like people who left."""
+"""List all people and groups of a directory for a sync.
+
+An incomplete answer raises DirectoryError, because it must not look as if people had left.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable
 
 from workspaces.identity.ldap.client import PAGE, Directory
 from workspaces.identity.ldap.entries import Groups, is_disabled, person_of
-from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
 from workspaces.identity.provider_types import Listing
 from workspaces.identity.provisioning import Person
@@ -15,21 +18,25 @@ SECONDS = 300.0
 
 
 def everybody(config: Config, progress: Callable[[int], None]) -> Listing:
-    """`progress` is told how many people were listed, after each thousand. Raises Trouble."""
-    meaning, people, seen, nobody = config.meaning, list[Person](), set[str](), 0
+    """List everyone; `progress` gets the number of people read, after each thousand.
+
+    Raises DirectoryError.
+    """
+    schema, people, seen, nobody = config.schema, list[Person](), set[str](), 0
     with Directory(config, SECONDS) as directory:
         groups = Groups(directory.groups(), is_nested=config.nested)
         for number, entry in enumerate(directory.people(), 1):
             if number % PAGE == 0:
                 progress(number)
-            person = person_of(entry, meaning)
+            person = person_of(entry, schema)
             if person is None:
                 nobody += 1
             elif not is_disabled(entry) and person.subject not in seen:
                 seen.add(person.subject)
-                people.append(person_of(entry, meaning, groups.of(entry, person.login)) or person)
+                people.append(person_of(entry, schema, groups.of(entry, person.login)) or person)
     if nobody:
-        raise Trouble(
-            f"{nobody:,} people have no {meaning.subject} that the reader may see. Without it nobody can be told from another."
+        raise DirectoryError(
+            f"{nobody:,} people have no {schema.subject} that the bind DN can read. It is "
+            "required to identify them."
         )
     return Listing(people, len(groups.names))

@@ -1,4 +1,4 @@
-"""A name and a password, asked of directories: of several at once, within one deadline, so that one that is down delays nobody."""
+"""Check a name and a password against several directories at once, within one deadline."""
 
 from __future__ import annotations
 
@@ -11,37 +11,43 @@ from typing import Any
 from portal.core import clock
 from workspaces.identity import request_limits
 from workspaces.identity.ldap.entries import is_disabled, person_of
-from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
 from workspaces.identity.provisioning import Person
 
 log = logging.getLogger(__name__)
 SECONDS = 4.0  # of the five that a sign-in may take
-AT_ONCE = 16  # directories that one sign-in asks
+AT_ONCE = 16  # directories queried in parallel by one sign-in
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one directory. `person` None: not their password, or nobody there. `trouble`: it was not to be asked."""
+    """The answer of one directory.
+
+    `person` is None if the name is unknown or the password wrong; `trouble` is set if the directory
+    could not be queried.
+    """
 
     slug: str
     person: Person | None = None
-    trouble: Trouble | None = None
+    trouble: DirectoryError | None = None
 
 
-def ask(
+def query_directories(
     directories: Sequence[tuple[str, Config]], login: str, password: str, seconds: float = SECONDS
 ) -> list[Answer]:
-    """Until one knows them, or all have answered, or the time is over: in the order of the directories, and whoever has not
-    answered is in trouble. An empty password is nobody's and nobody is asked."""
+    """Query the directories until one knows the person, all have answered, or time is up.
+
+    Answers are in the order of the directories; one that has not answered is in trouble. With an
+    empty password none is queried.
+    """
     if not password or not login or "\x00" in login + password:
         return []
     until = clock.monotonic() + seconds
-    pool = ThreadPoolExecutor(
-        AT_ONCE, "directory"
-    )  # its own: no other organization's hanging directories are in it
+    # A pool per sign-in, so that directories of other organizations cannot block it.
+    pool = ThreadPoolExecutor(AT_ONCE, "directory")
     asked: dict[Future[Answer], str] = {
-        pool.submit(_one, slug, config, login, password, until): slug
+        pool.submit(_query, slug, config, login, password, until): slug
         for slug, config in directories
     }
     waiting, answers = set(asked), dict[str, Answer]()
@@ -52,39 +58,45 @@ def ask(
         answers |= {asked[future]: future.result() for future in done}
         if any(answer.person for answer in answers.values()):
             break
-    late = Trouble(f"It did not answer within {seconds:g} s.", is_away=True)
+    late = DirectoryError(f"The directory didn't respond within {seconds:g} s.", is_away=True)
     pool.shutdown(wait=False, cancel_futures=True)
     for future in waiting:
         answers.setdefault(asked[future], Answer(asked[future], trouble=late))
     return [answers[slug] for slug, _ in directories]
 
 
-def _one(slug: str, config: Config, login: str, password: str, until: float) -> Answer:
+def _query(slug: str, config: Config, login: str, password: str, until: float) -> Answer:
     try:
         seconds = until - clock.monotonic()
         with request_limits.question(slug, seconds):
             return Answer(slug, _person(config, login, password, seconds))
-    except Trouble as trouble:
+    except DirectoryError as trouble:
         log.warning("directory %s: %s", slug, trouble.message)
         return Answer(slug, trouble=trouble)
-    except Exception as error:  # a thread's accident must not look like a wrong password
+    except Exception as error:  # an error in a thread must not look like a wrong password
         log.exception("directory %s", slug)
         return Answer(
-            slug, trouble=Trouble(f"{type(error).__name__} while asking it.", is_away=True)
+            slug,
+            trouble=DirectoryError(
+                f"{type(error).__name__} while querying the directory.", is_away=True
+            ),
         )
 
 
 def _person(config: Config, login: str, password: str, seconds: float) -> Person | None:
-    """Who it is, with the groups of this moment; the password is tried last, as it makes the conversation that person's."""
-    from workspaces.identity.ldap.connection_pool import conversation
+    """Return the person with their current groups, or None if the password is wrong.
 
-    meaning = config.meaning
-    with conversation(config, max(0.1, seconds)) as directory:
+    The password is checked last, as that binds the connection as that person.
+    """
+    from workspaces.identity.ldap.connection_pool import pooled_connection
+
+    schema = config.schema
+    with pooled_connection(config, max(0.1, seconds)) as directory:
         entry = directory.find(login)
         if entry is None or is_disabled(entry):
             return None
-        person: Any = person_of(entry, meaning)
+        person: Any = person_of(entry, schema)
         if person is None:
-            raise Trouble(f"{entry.dn} has no {meaning.subject} that the reader may see.")
+            raise DirectoryError(f"{entry.dn} has no {schema.subject} that the bind DN can read.")
         groups = directory.groups_of(entry, person.login)
         return replace(person, groups=groups) if directory.is_password(entry, password) else None

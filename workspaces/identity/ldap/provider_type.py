@@ -1,18 +1,18 @@
-"""LDAP as a kind of provider. Its library is optional: it has to be built with the headers of LDAP, which not every machine has."""
+"""LDAP as a provider type; python-ldap is optional, as building it needs the LDAP headers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from workspaces.identity.ldap.settings import Config, dn_key
+from workspaces.identity.ldap.settings import Config, normalized_dn
 from workspaces.identity.provider_types import FIND_SECONDS, MISSING, Found, Kind, Listing
 
 
 def _test(config: Config) -> Found:
-    from workspaces.identity.ldap.testing import look_around
+    from workspaces.identity.ldap.testing import check_settings
 
-    return look_around(config)
+    return check_settings(config)
 
 
 def _listing(config: Config, progress: Callable[[int], None]) -> Listing:
@@ -35,11 +35,11 @@ def _missing() -> str:
 LDAP = Kind(
     "ldap",
     "LDAP directory",
-    "People sign in here with the password of your directory, and its groups give them their roles.",
+    "People sign in with their directory password, and their groups determine their roles.",
     Config,
     _test,
     _missing,
     _listing,
     _find_groups,
-    dn_key,
+    normalized_dn,
 )

@@ -1,4 +1,4 @@
-"""How to reach a directory, and what its entries mean. No library of LDAP is needed to read this."""
+"""Settings of a directory and the meaning of its attributes; needs no LDAP library."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _ATTRIBUTE = re.compile(r"[A-Za-z][A-Za-z0-9;-]{0,99}")
 
 
 @dataclass(frozen=True)
-class Meaning:
-    """The attributes of one kind of directory."""
+class DirectorySchema:
+    """The filters and attributes of one kind of directory."""
 
     people: str
     groups: str
@@ -26,7 +26,7 @@ class Meaning:
 
 
 PRESETS = {
-    "OpenLDAP": Meaning(
+    "OpenLDAP": DirectorySchema(
         "(objectClass=person)",
         "(|(objectClass=groupOfNames)(objectClass=groupOfUniqueNames)(objectClass=posixGroup))",
         ("uid", "mail"),
@@ -34,7 +34,7 @@ PRESETS = {
         ("displayName", "cn"),
         "entryUUID",
     ),
-    "Active Directory": Meaning(
+    "Active Directory": DirectorySchema(
         "(&(objectCategory=person)(objectClass=user))",
         "(objectClass=group)",
         ("sAMAccountName", "userPrincipalName", "mail"),
@@ -47,72 +47,75 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class Config:
-    """One directory."""
+    """The settings of one directory."""
 
     url: str = option(
         "Address",
         sends=("bind_password",),
-        note="ldaps://directory.example.com, or ldap://… which then speaks StartTLS. "
-        "Several, separated by spaces, are tried in turn.",
+        note="ldaps://directory.example.com, or ldap://… for StartTLS. Separate several addresses "
+        "with spaces; they are tried in order.",
     )
-    people_base: str = option("People below", note="ou=people,dc=example,dc=com")
+    people_base: str = option("User search base", note="ou=people,dc=example,dc=com")
     preset: str = option(
         "Directory",
         default="OpenLDAP",
         choices=tuple(PRESETS),
-        note="Sets the attributes below, which may differ.",
+        note="Presets the filters and attributes below. You can override them.",
     )
     bind_dn: str = option(
-        "Reader",
+        "Bind DN",
         default="",
-        note="The DN that searches, as cn=muster,ou=services,dc=example,dc=com. Empty: nobody's.",
+        note="The account used for searches, e.g. cn=muster,ou=services,dc=example,dc=com. Leave "
+        "empty for anonymous access.",
     )
-    bind_password: Secret = option("Reader's password", default=_NONE)  # noqa: RUF009  a Secret is a str
+    bind_password: Secret = option("Bind password", default=_NONE)  # noqa: RUF009  a Secret is a str
     group_base: str = option(
-        "Groups below",
+        "Group search base",
         default="",
-        note="ou=groups,dc=example,dc=com. Empty: rules can only name everybody.",
+        note="e.g. ou=groups,dc=example,dc=com. If empty, rules can only apply to everyone.",
     )
     ca: str = option(
         "CA certificate",
         default="",
         is_long=True,
-        note="PEM text, where the machine does not trust it already.",
+        note="PEM text; needed if the system doesn't trust the certificate.",
     )
     people_filter: str = option(
-        "Which are people", default="", is_rare=True, note="A filter, as (objectClass=person)."
+        "User filter", default="", is_rare=True, note="An LDAP filter, e.g. (objectClass=person)."
     )
-    group_filter: str = option("Which are groups", default="", is_rare=True)
+    group_filter: str = option("Group filter", default="", is_rare=True)
     login_attributes: tuple[str, ...] = option(
-        "Sign in by", default=(), is_rare=True, note="Attributes, as uid mail."
+        "Login attributes", default=(), is_rare=True, note="One or more attributes, e.g. uid mail."
     )
     email_attribute: str = option("E-mail address", default="", is_rare=True)
     name_attribute: str = option("Display name", default="", is_rare=True)
     subject_attribute: str = option(
-        "Never changes",
+        "Unique ID attribute",
         default="",
         is_rare=True,
-        note="What tells one person from another for ever: entryUUID, objectGUID.",
+        note="An attribute that identifies a person and never changes, e.g. entryUUID or "
+        "objectGUID.",
     )
-    nested: bool = option("Groups in groups count", default=True, is_rare=True)
+    nested: bool = option("Resolve nested groups", default=True, is_rare=True)
     sync_minutes: int = option(
-        "Sync every", default=60, is_rare=True, note="Minutes; 0: only by hand."
+        "Sync interval", default=60, is_rare=True, note="In minutes; 0 for manual syncs only."
     )
     is_private: bool = option(
         "Private address",
         default=False,
         is_operators=True,
-        note="Needed for a directory on your own network. Only a platform operator can set it: ask one to connect it.",
+        note="Required for a directory on your own network. Only a platform operator can set this "
+        "option.",
     )
     plain: bool = option(
         "Without encryption",
         default=False,
         is_rare=True,
-        note="Passwords cross the network for everybody on the way to read. Only for a network that is yours alone.",
+        note="Sends passwords unencrypted. Use only on a network you fully control.",
     )
 
     def __post_init__(self) -> None:
-        """Raises InvalidInput."""
+        """Validate the settings. Raises InvalidInput."""
         for url in self.urls:
             _check_url(url)
         if not self.urls:
@@ -126,16 +129,19 @@ class Config:
             *(("login_attributes", word) for word in self.login_attributes),
         ):
             if value and not _ATTRIBUTE.fullmatch(value):
-                raise InvalidInput.at(f"options.{name}", f"{value[:40]!r} is no attribute's name")
+                raise InvalidInput.at(
+                    f"options.{name}", f"{value[:40]!r} isn't a valid attribute name"
+                )
         if self.bind_dn and not self.bind_password:
             raise InvalidInput.at(
                 "options.bind_password",
-                "is required where there is a reader: without one many servers answer as to nobody",
+                "is required with a bind DN: without a password, many servers treat the bind "
+                "as anonymous",
             )
         if self.ca and "BEGIN CERTIFICATE" not in self.ca:
             raise InvalidInput.at(
                 "options.ca",
-                "must be a certificate as text, beginning with -----BEGIN CERTIFICATE-----",
+                "must be a PEM certificate that begins with -----BEGIN CERTIFICATE-----",
             )
         if not 0 <= self.sync_minutes <= 10_080:
             raise InvalidInput.at("options.sync_minutes", "must be between 0 and 10,080 (a week)")
@@ -145,10 +151,10 @@ class Config:
         return self.url.split()
 
     @property
-    def meaning(self) -> Meaning:
-        """The preset, with what was said otherwise."""
+    def schema(self) -> DirectorySchema:
+        """Return the preset with the overrides of this config."""
         usual = PRESETS[self.preset]
-        return Meaning(
+        return DirectorySchema(
             self.people_filter or usual.people,
             self.group_filter or usual.groups,
             self.login_attributes or usual.logins,
@@ -158,8 +164,8 @@ class Config:
         )
 
 
-def dn_key(dn: str) -> str:
-    """A DN in the one form that rules and people's groups are compared in."""
+def normalized_dn(dn: str) -> str:
+    """Return the normalized form of a DN, in which rules and groups are compared."""
     return re.sub(r"\s*(?<!\\)([,=+])\s*", r"\1", dn.strip().lower())
 
 
@@ -177,12 +183,13 @@ def _check_url(url: str) -> None:
     if not good or parts.query or parts.username:
         raise InvalidInput.at(
             "options.url",
-            f"{url[:80]!r} is no address like ldaps://directory.example.com or ldap://10.0.0.5:389",
+            f"{url[:80]!r} isn't a valid address; use the form ldaps://directory.example.com "
+            "or ldap://10.0.0.5:389",
         )
 
 
 def _check_filter(name: str, text: str) -> None:
-    """Balanced, so that what is added to it stays outside of it."""
+    """Check that parentheses balance, so that the filter cannot escape the one it is put into."""
     depth = 0
     for sign in text.replace("\\(", "").replace("\\)", ""):
         depth += (sign == "(") - (sign == ")")
@@ -190,5 +197,5 @@ def _check_filter(name: str, text: str) -> None:
             break
     if text and (depth or not text.startswith("(") or not text.endswith(")")):
         raise InvalidInput.at(
-            f"options.{name}", "must be one filter in brackets, as (objectClass=person)"
+            f"options.{name}", "must be a single filter in parentheses, e.g. (objectClass=person)"
         )

@@ -1,4 +1,4 @@
-"""The test button: what a directory is found to hold, or what is wrong with it and what to do."""
+"""Test a directory's settings: report what it contains, or what is wrong and how to fix it."""
 
 from __future__ import annotations
 
@@ -7,41 +7,42 @@ from itertools import islice
 from portal.core import clock
 from workspaces.identity.ldap.client import Directory
 from workspaces.identity.ldap.entries import Groups, entry_of, is_disabled, person_of
-from workspaces.identity.ldap.errors import Trouble
+from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
 from workspaces.identity.provider_types import Found
 
 SECONDS = 10.0
 
 
-def look_around(config: Config) -> Found:
-    """Walks the whole way that a sync goes, and counts."""
+def check_settings(config: Config) -> Found:
+    """Follow all steps of a sync, and count people and groups."""
     start = clock.monotonic()
     try:
         with Directory(config, SECONDS) as directory:
             return _counted(directory, config, start)
-    except Trouble as trouble:
+    except DirectoryError as trouble:
         return Found(False, trouble.message)
 
 
 def _counted(directory: Directory, config: Config, start: float) -> Found:
-    meaning = config.meaning
+    schema = config.schema
     people = directory.people()
     some = list(islice(people, 50))
     living = [entry for entry in some if not is_disabled(entry)]
-    known = [(entry, person) for entry in living if (person := person_of(entry, meaning))]
+    known = [(entry, person) for entry in living if (person := person_of(entry, schema))]
     count = len(some) + sum(1 for _ in people)
     if not count:
         return Found(
             False,
-            f"Connected by {directory.encryption}, but found nobody below {config.people_base} with {meaning.people}. "
-            "Look at the base and the filter, and whether the reader may see people.",
+            f"Connected by {directory.encryption}, but found no people below "
+            f"{config.people_base} with {schema.people}. Check the search base, the filter, "
+            "and the permissions of the bind DN.",
         )
     if not known:
         return Found(
             False,
-            f"Found {count:,} people, but their entries have no {meaning.subject} that the reader may see. Name another "
-            "attribute that never changes, under More.",
+            f"Found {count:,} people, but their entries have no {schema.subject} that the "
+            "bind DN can read. Choose another attribute that never changes, under More.",
         )
     groups = Groups(
         (entry_of(entry.dn, entry.attributes) for entry in directory.groups()),
@@ -52,7 +53,10 @@ def _counted(directory: Directory, config: Config, start: float) -> Found:
     lacking = (
         ""
         if person.email
-        else f" {entry.dn} has no {' or '.join(meaning.emails)}: who has no e-mail address gets no account."
+        else (
+            f" {entry.dn} has no {' or '.join(schema.emails)}: people without an e-mail address "
+            "don't get an account."
+        )
     )
     seconds = clock.monotonic() - start
     facts = (
@@ -63,7 +67,9 @@ def _counted(directory: Directory, config: Config, start: float) -> Found:
     )
     return Found(
         True,
-        f"Connected by {directory.encryption}, found {count:,} people and {len(groups.names):,} groups in {seconds:.1f} s. "
-        f"{person.name or person.login} is {entry.dn}, in {inside} group{'' if inside == 1 else 's'}.{lacking}",
+        f"Connected by {directory.encryption}, found {count:,} people and "
+        f"{len(groups.names):,} groups in {seconds:.1f} s. "
+        f"{person.name or person.login} is {entry.dn}, in {inside} "
+        f"group{'' if inside == 1 else 's'}.{lacking}",
         facts,
     )

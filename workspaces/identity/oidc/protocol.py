@@ -1,5 +1,8 @@
-"""OpenID Connect by allauth, with what allauth leaves to trust checked here: the discovery document's issuer, the signature of every
-ID token, its nonce, its times, and that userinfo speaks of the same person."""
+"""OpenID Connect by allauth, with the checks that allauth leaves out.
+
+These are the issuer of the discovery document; the signature, nonce and times of every ID token;
+and that userinfo describes the same person.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +34,12 @@ ALGORITHMS = {
     "ES512": "EC",
     "EdDSA": "OKP",
 }
-LEEWAY = 60  # seconds that two clocks may differ
+LEEWAY = 60  # seconds of tolerated clock skew
 _NEEDED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 class OidcProvider(OpenIDConnectProvider):
-    """One row of ours, as allauth sees it. The scopes and parameters are the row's, never the address's."""
+    """One of our providers as allauth sees it, with scopes and parameters from the row."""
 
     def get_oauth2_adapter(self, request: HttpRequest) -> OidcAdapter:
         return OidcAdapter(request, self.app.provider_id)
@@ -66,7 +69,7 @@ class OidcProvider(OpenIDConnectProvider):
         )
 
     def extract_uid(self, data: Any) -> str:
-        """allauth wants one; the link is made by our own rules (`workspaces.identity.sign_in`)."""
+        """Return the id that allauth requires; `workspaces.identity.sign_in` links accounts."""
         return str(data["claims"]["sub"])[:191]
 
     def extract_common_fields(self, data: Any) -> dict[str, Any]:
@@ -77,7 +80,10 @@ class OidcProvider(OpenIDConnectProvider):
 
 
 class OidcAdapter(OpenIDConnectOAuth2Adapter):
-    """Raises OAuth2Error or RequestException, with the reason in words, for everything that is not as it must be."""
+    """Verify a provider's answers.
+
+    Raises OAuth2Error or RequestException with a readable reason.
+    """
 
     state: dict[str, Any] | None = None
 
@@ -98,7 +104,7 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
     ) -> Any:
         given = kwargs["response"].get("id_token")
         if not isinstance(given, str):
-            _refuse("it sent no ID token")
+            _refuse("it didn't send an ID token")
         claims = self._verified(app, given)
         if self.openid_config.get("userinfo_endpoint"):
             claims = self._userinfo(token.token, claims) | claims
@@ -106,53 +112,53 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
 
     def _verified(self, app: SocialApp, given: str) -> dict[str, Any]:
         nonce = (self.state or {}).get("nonce")
-        claims = decoded(
+        claims = verify_id_token(
             given, issuer=app.settings["issuer"], audience=app.client_id, keys=self._keys()
         )
         if not nonce or not secrets.compare_digest(str(claims.get("nonce", "")), nonce):
-            _refuse("its ID token is not for this sign-in (nonce)")
+            _refuse("its ID token doesn't belong to this sign-in (nonce)")
         return claims
 
     def _keys(self) -> list[dict[str, Any]]:
         return [
             key
-            for key in fetched(self.openid_config["jwks_uri"]).get("keys") or []
+            for key in fetch_json(self.openid_config["jwks_uri"]).get("keys") or []
             if isinstance(key, dict)
         ]
 
     def _userinfo(self, access_token: str, claims: dict[str, Any]) -> dict[str, Any]:
-        found = fetched(self.openid_config["userinfo_endpoint"], access_token)
+        found = fetch_json(self.openid_config["userinfo_endpoint"], access_token)
         if found.get("sub") != claims["sub"]:
-            _refuse("its userinfo speaks of somebody else than its ID token")
+            _refuse("its userinfo and its ID token identify different people")
         return found
 
 
 class Callback(OAuth2CallbackView):
-    """allauth's, with the state known to the adapter when it looks at the ID token."""
+    """Pass the state to the adapter, which needs it to check the ID token."""
 
     def _get_state(self, request: HttpRequest, provider: Any) -> Any:
         state, response = super()._get_state(request, provider)
         self.adapter.state = state
         issuer = request.GET.get("iss")
         if state and issuer is not None and issuer != provider.app.settings["issuer"]:
-            _refuse("the answer came from another provider than the one asked")  # RFC 9207
+            _refuse("a different provider answered than the one requested")  # RFC 9207
         return state, response
 
 
 def discover(issuer: str) -> dict[str, Any]:
-    """The provider's own description of itself. Raises OAuth2Error, RequestException."""
-    found = fetched(issuer.rstrip("/") + "/.well-known/openid-configuration")
+    """Fetch and check the discovery document. Raises OAuth2Error, RequestException."""
+    found = fetch_json(issuer.rstrip("/") + "/.well-known/openid-configuration")
     if found.get("issuer") != issuer:
-        _refuse(f"it calls itself {str(found.get('issuer'))[:200]!r}, not {issuer!r}")
+        _refuse(f"its issuer is {str(found.get('issuer'))[:200]!r}, not {issuer!r}")
     if missing := [name for name in _NEEDED if not isinstance(found.get(name), str)]:
-        _refuse(f"its description lacks {', '.join(missing)}")
+        _refuse(f"its discovery document lacks {', '.join(missing)}")
     if not found["authorization_endpoint"].startswith(("https://", "http://")):
-        _refuse("its sign-in page has no web address")
+        _refuse("its sign-in page isn't a web address")
     return found
 
 
-def fetched(url: str, access_token: str = "") -> dict[str, Any]:
-    """A JSON object. Raises OAuth2Error, RequestException."""
+def fetch_json(url: str, access_token: str = "") -> dict[str, Any]:
+    """Fetch a JSON object. Raises OAuth2Error, RequestException."""
     with session() as asking:
         answer = asking.get(
             url,
@@ -160,25 +166,25 @@ def fetched(url: str, access_token: str = "") -> dict[str, Any]:
             | ({"Authorization": f"Bearer {access_token}"} if access_token else {}),
         )
     if answer.status_code != requests.codes.ok:
-        _refuse(f"it answered {answer.status_code}")
+        _refuse(f"it answered with status {answer.status_code}")
     try:
         found = answer.json()
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        _refuse("its answer is no JSON object")
+        _refuse("its answer isn't a JSON object")
     return found
 
 
-def decoded(
+def verify_id_token(
     token: str, *, issuer: str, audience: str, keys: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The claims of an ID token that this issuer signed for us and for now. Raises OAuth2Error."""
+    """Verify an ID token and return its claims. Raises OAuth2Error."""
     try:
         header = jwt.get_unverified_header(token)
         algorithm = header.get("alg")
         if algorithm not in ALGORITHMS:
-            _refuse(f"its ID token is signed by {str(algorithm)[:20]!r}, which proves nothing")
+            _refuse(f"its ID token is signed with {str(algorithm)[:20]!r}, which isn't accepted")
         key = _key(keys, header.get("kid"), ALGORITHMS[algorithm])
         claims: dict[str, Any] = jwt.decode(
             token,
@@ -191,12 +197,12 @@ def decoded(
         )
     except jwt.PyJWTError as error:
         raise OAuth2Error(
-            _WORDS.get(type(error).__name__, "its ID token cannot be trusted")
+            _EXPLANATIONS.get(type(error).__name__, "its ID token can't be verified")
         ) from error
     if claims.get("azp", audience) != audience or (
         isinstance(claims["aud"], list) and len(claims["aud"]) > 1 and "azp" not in claims
     ):
-        _refuse("its ID token was made for somebody else")
+        _refuse("its ID token was issued to another client")
     return claims
 
 
@@ -210,9 +216,9 @@ def _key(keys: list[dict[str, Any]], kid: Any, kind: str) -> dict[str, Any]:
     ]
     if len(fit) != 1:
         _refuse(
-            "its ID token is signed by a key that it does not publish"
+            "its ID token is signed with a key that it doesn't publish"
             if not fit
-            else "its ID token does not say which key signed it"
+            else "its ID token doesn't say which key signed it"
         )
     return fit[0]
 
@@ -221,11 +227,11 @@ def _refuse(why: str) -> NoReturn:
     raise OAuth2Error(why)
 
 
-_WORDS = {
-    "InvalidSignatureError": "the signature of its ID token is wrong",
-    "ExpiredSignatureError": "its ID token has expired; if this repeats, one of the two clocks is wrong",
-    "ImmatureSignatureError": "its ID token is not valid yet; one of the two clocks is wrong",
-    "InvalidIssuerError": "its ID token was made by another issuer",
-    "InvalidAudienceError": "its ID token was made for somebody else",
-    "MissingRequiredClaimError": "its ID token lacks what it must have",
+_EXPLANATIONS = {
+    "InvalidSignatureError": "the signature of its ID token is invalid",
+    "ExpiredSignatureError": "its ID token has expired; check the clocks of both servers",
+    "ImmatureSignatureError": "its ID token isn't valid yet; check the clocks of both servers",
+    "InvalidIssuerError": "its ID token was issued by another provider",
+    "InvalidAudienceError": "its ID token was issued to another client",
+    "MissingRequiredClaimError": "its ID token lacks a required claim",
 }

@@ -1,4 +1,4 @@
-"""OpenID Connect as a kind of provider."""
+"""OpenID Connect as a provider type."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from workspaces.identity.provider_types import Found, Kind
 
 
 def _test(config: Config) -> Found:
-    from workspaces.identity.oidc.testing import look_around
+    from workspaces.identity.oidc.testing import check_settings
 
-    return look_around(config)
+    return check_settings(config)
 
 
 OIDC = Kind(
     "oidc",
     "OpenID Connect",
-    "People sign in at your identity provider, as Entra ID, Okta, Keycloak or Google, and its groups "
-    "claim gives them their roles.",
+    "People sign in with your identity provider, such as Entra ID, Okta, Keycloak or Google, "
+    "and its groups claim determines their roles.",
     Config,
     _test,
 )

@@ -1,4 +1,4 @@
-"""What is set of an OpenID provider. Its form is drawn from this class."""
+"""Settings of an OpenID provider; the form is generated from this class."""
 
 from __future__ import annotations
 
@@ -10,33 +10,40 @@ from portal.core.options import Secret, option
 
 SCOPE = "openid profile email"
 _NONE = Secret("")
-PRIVATE = "Needed for a service on your own network, or one without https. Only a platform operator can set it: ask one to connect it."
-REQUIRED = "People of its domains then sign in with it; owners keep their passwords, for the day when it is down."
+PRIVATE = (
+    "Required for a service on your own network or without HTTPS. Only a platform operator can "
+    "set this option."
+)
+REQUIRED = (
+    "People with its e-mail domains must sign in with it. Owners keep their passwords in case it "
+    "is unavailable."
+)
 
 
 @dataclass(frozen=True)
 class Config:
-    """One OpenID provider."""
+    """The settings of one OpenID provider."""
 
     issuer: str = option(
         "Issuer",
         sends=("client_secret",),
-        note="Exactly as the provider writes it: the address before /.well-known/openid-configuration.",
+        note="Exactly as the provider shows it: the address before "
+        "/.well-known/openid-configuration.",
     )
     client_id: str = option("Client ID")
     client_secret: Secret = option("Client secret", default=_NONE)  # noqa: RUF009  a Secret is a str: immutable
     groups_claim: str = option(
         "Groups claim",
         default="groups",
-        note="Where the names of one's groups are; dots lead into objects.",
+        note="The claim that lists group names. Use dots for nested objects.",
     )
-    is_required: bool = option("Instead of passwords", default=False, note=REQUIRED)
+    is_required: bool = option("Require single sign-on", default=False, note=REQUIRED)
     scope: str = option("Scope", default=SCOPE, is_rare=True)
     subject_claim: str = option(
         "Subject claim",
         default="sub",
         is_rare=True,
-        note="What is never given to another person. With SCIM from Entra ID: oid.",
+        note="An ID that is never reassigned. With SCIM from Entra ID: oid.",
     )
     is_private: bool = option(
         "Private address", default=False, note=PRIVATE, is_rare=True, is_operators=True
@@ -44,24 +51,24 @@ class Config:
     ca: str = option(
         "Certificate authority",
         default="",
-        note="PEM, to trust besides the system's.",
+        note="PEM text, trusted in addition to the system's authorities.",
         is_long=True,
         is_rare=True,
     )
 
     def __post_init__(self) -> None:
-        """Raises InvalidInput."""
+        """Validate the settings. Raises InvalidInput."""
         check_address("issuer", self.issuer, is_plain=self.is_private)
         if "openid" not in self.scope.split():
             raise InvalidInput.at(
                 "options.scope",
-                "must hold openid, and email and profile where the provider knows them",
+                "must include openid, and email and profile if the provider supports them",
             )
         check_authority(self.ca)
 
 
 def check_address(name: str, url: str, *, is_plain: bool) -> None:
-    """An address that can be asked. Raises InvalidInput."""
+    """Check that a URL has a scheme and a host that can be requested. Raises InvalidInput."""
     try:
         parts = urlsplit(url)
         is_good = (
@@ -73,14 +80,15 @@ def check_address(name: str, url: str, *, is_plain: bool) -> None:
         is_good = False
     if not is_good or parts.username or parts.fragment or not url.isprintable() or " " in url:
         raise InvalidInput.at(
-            f"options.{name}", f"{url[:80]!r} is no address like https://login.example.com/realm"
+            f"options.{name}",
+            f"{url[:80]!r} isn't a valid address; use the form https://login.example.com/realm",
         )
 
 
 def check_authority(text: str) -> None:
-    """Raises InvalidInput."""
+    """Check that the text is a PEM certificate. Raises InvalidInput."""
     if text and "BEGIN CERTIFICATE" not in text:
         raise InvalidInput.at(
             "options.ca",
-            "must be a certificate as text, beginning with -----BEGIN CERTIFICATE-----",
+            "must be a PEM certificate that begins with -----BEGIN CERTIFICATE-----",
         )

@@ -1,4 +1,4 @@
-"""The test button: whether the provider describes itself as its form says, and publishes keys. Nobody has to sign in for it."""
+"""Test a provider's settings without a sign-in: its discovery document and its keys."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from requests import RequestException
 
 from workspaces.identity.error_messages import why_of
-from workspaces.identity.http_client import reaching
-from workspaces.identity.oidc.protocol import ALGORITHMS, discover, fetched
+from workspaces.identity.http_client import provider_requests
+from workspaces.identity.oidc.protocol import ALGORITHMS, discover, fetch_json
 from workspaces.identity.oidc.settings import Config
 from workspaces.identity.provider_types import Found
 
 
-def look_around(config: Config) -> Found:
-    """Its discovery document and its keys."""
-    with reaching(config):
+def check_settings(config: Config) -> Found:
+    """Fetch the discovery document and the keys."""
+    with provider_requests(config):
         try:
             described = discover(config.issuer)
             keys = [
                 key
-                for key in fetched(described["jwks_uri"]).get("keys") or []
+                for key in fetch_json(described["jwks_uri"]).get("keys") or []
                 if isinstance(key, dict)
             ]
         except (OAuth2Error, RequestException) as error:
@@ -32,11 +32,11 @@ def look_around(config: Config) -> Found:
         if key.get("kty") in set(ALGORITHMS.values()) and key.get("use", "sig") == "sig"
     ]
     if not usable:
-        return Found(False, f"{config.issuer} answers, but publishes no key that signs.")
+        return Found(False, f"{config.issuer} answers, but publishes no signing key.")
     warning = _warning(described)
     return Found(
         True,
-        f"{config.issuer} describes itself as it should and publishes {len(usable)} signing "
+        f"{config.issuer} has a valid discovery document and publishes {len(usable)} signing "
         f"key{'' if len(usable) == 1 else 's'}.{warning}",
         (("keys", len(usable)), ("issuer", described["issuer"])),
     )
@@ -45,7 +45,7 @@ def look_around(config: Config) -> Found:
 def _warning(described: dict[str, Any]) -> str:
     methods = described.get("code_challenge_methods_supported")
     return (
-        " It does not say that it checks PKCE (S256), which Muster sends."
+        " It doesn't declare support for PKCE (S256), which Muster uses."
         if isinstance(methods, list) and "S256" not in methods
         else ""
     )

@@ -1,4 +1,4 @@
-"""What the portal tells other applications of the people who sign in through it."""
+"""Claims about people for applications that sign them in through the portal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspaces.models import Identity, Membership, TeamMembership, User
 from workspaces.tenancy.scope import platform_scope
 
 SCOPES = {
-    "openid": _("Who you are (an id that stays the same)"),
+    "openid": _("Your identity (a permanent ID)"),
     "email": _("Your e-mail address"),
     "profile": _("Your name"),
     "groups": _("Your organizations and teams"),
@@ -25,7 +25,7 @@ SCOPES = {
 
 
 class IssuerAdapter(DefaultOIDCAdapter):
-    """`groups` are slugs: `atlas`, `atlas/vision`."""
+    """allauth's OpenID provider with our claims; `groups` are slugs: `atlas`, `atlas/vision`."""
 
     scope_display = SCOPES
 
@@ -38,7 +38,7 @@ class IssuerAdapter(DefaultOIDCAdapter):
         return filter_keys(signing_keys(), did_activate=did_activate, is_active=is_active)  # type: ignore[no-any-return]
 
     def populate_server_metadata(self, data: dict[str, Any]) -> None:
-        """As it is, not as a library could."""
+        """Describe what this server supports, rather than all that the library does."""
         data |= {
             "scopes_supported": list(SCOPES),
             "response_types_supported": ["code"],
@@ -78,17 +78,20 @@ class IssuerAdapter(DefaultOIDCAdapter):
 
 
 def is_verified(user: User) -> bool:
-    """A provider of the whole installation vouches for this very address. Administrators of an organization write down whatever address
-    they like, and so does its own provider: other applications must not take an account over because of it."""
+    """Return whether a provider of the whole installation confirms the account's address.
+
+    Organization administrators, and an organization's provider, can set any address. Other
+    applications must not let it take over an account there.
+    """
     return Identity.objects.filter(
         user=user, provider__org=None, gone_since=None, email=user.email
     ).exists()
 
 
 def groups_of(user: User) -> list[str]:
-    """Of memberships that count now, in organizations that are open to them."""
+    """Return the organizations and teams of active memberships that the user can enter."""
     closed = closed_to_passwords(user)
-    with platform_scope("what a person belongs to, told to an application that they sign in to"):
+    with platform_scope("groups claim of a user"):
         rows = Membership.objects.filter(user=user, suspended_at=None).exclude(org_id__in=closed)
         rows = rows if user.has_second_factor else rows.exclude(org__requires_second_factor=True)
         orgs = dict(rows.values_list("org_id", "org__slug"))

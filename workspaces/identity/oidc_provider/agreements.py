@@ -1,4 +1,7 @@
-"""What people agreed to: which applications learn what of them, and taking that back. Tokens that an application got by it end with it."""
+"""Consents that users gave to applications, and their withdrawal.
+
+Withdrawing a consent revokes the tokens that the application got through it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from workspaces.web.base import action
 
 
 def agreements_of(user: User) -> list[dict[str, Any]]:
-    """By name, with what each is told."""
+    """Return a user's consents by application name, with the scopes in words."""
     rows = (
         Consent.objects.filter(user=user)
         .select_related("client")
@@ -41,10 +44,10 @@ def agreements_of(user: User) -> list[dict[str, Any]]:
 
 @transaction.atomic
 def take_back(*, user: User, client_id: str) -> None:
-    """The application asks again at the next sign-in, and what it holds of this person counts no longer. Raises NotFound."""
+    """Withdraw a consent and revoke the application's tokens of this user. Raises NotFound."""
     row = Consent.objects.select_for_update().filter(user=user, client_id=client_id).first()
     if row is None:
-        raise NotFound(_("You have agreed to no such application."))
+        raise NotFound(_("You haven't granted access to this application."))
     count, _by = Token.objects.filter(user=user, client_id=client_id).delete()
     row.delete()
     record(
@@ -64,9 +67,11 @@ def take_back(*, user: User, client_id: str) -> None:
     )
 
 
-def while_agreed(response: HttpResponse) -> HttpResponse:
-    """Tokens that were just made count if the agreement still stands: a code, or a refresh under way, outlives no taking back. Under the lock
-    of the agreement, in the request's transaction."""
+def discard_without_consent(response: HttpResponse) -> HttpResponse:
+    """Discard new tokens if the consent was withdrawn while their code or refresh was pending.
+
+    Runs under a lock on the consent, in the request's transaction.
+    """
     if response.status_code != 200:
         return response
     digest = get_adapter().hash_token(orjson.loads(response.content).get("access_token", ""))
@@ -85,19 +90,19 @@ def while_agreed(response: HttpResponse) -> HttpResponse:
         return response
     Token.objects.filter(user=made.user_id, client=made.client_id).delete()
     return JsonResponse(
-        {"error": "invalid_grant", "error_description": "The agreement was taken back."}, status=400
+        {"error": "invalid_grant", "error_description": "The consent was withdrawn."}, status=400
     )
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def agreements(request: Any) -> HttpResponse:
-    """One's own; POST with `client_id` takes one back."""
+    """List the user's consents; POST with `client_id` withdraws one."""
     if request.method == "POST":
         return action(
             request,
             request.path,
-            _("It has to ask you again."),
+            _("Access revoked. The application must ask you again."),
             lambda: take_back(user=request.user, client_id=request.POST.get("client_id", "")),
         )
     return render(

@@ -1,4 +1,7 @@
-"""Applications that sign people in through the portal, as Grafana or Harbor: allauth's `Client` rows, written here only. Operators'."""
+"""Manage the applications that sign people in through the portal, such as Grafana or Harbor.
+
+They are allauth's `Client` rows, written only here, by operators.
+"""
 
 from __future__ import annotations
 
@@ -20,27 +23,27 @@ from workspaces.models import Consent
 from workspaces.organizations.services import clean_name
 
 SCOPES = ("openid", "profile", "email", "groups")
-COMMAND_LINE = "muster-cli"  # always there, and nobody's to change
+COMMAND_LINE = "muster-cli"  # built in, and not editable
 MOST_ADDRESSES = 20
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}[a-z0-9]")
 
 
 @dataclass(frozen=True)
 class NewApplication:
-    """The row, and the secret that is shown once."""
+    """An application with its secret, which is shown once."""
 
     row: Client
     secret: str
 
 
 def applications(actor: Actor) -> list[Client]:
-    """Raises NotPermitted."""
+    """Return all applications by name. Raises NotPermitted."""
     authorize(actor, Permission.APPLICATIONS_READ)
     return list(Client.objects.exclude(id=COMMAND_LINE).order_by("name", "id"))
 
 
 def find_application(actor: Actor, client_id: str) -> Client:
-    """Raises NotPermitted, NotFound."""
+    """Return an application. Raises NotPermitted, NotFound."""
     authorize(actor, Permission.APPLICATIONS_READ)
     return _row(client_id)
 
@@ -49,13 +52,16 @@ def find_application(actor: Actor, client_id: str) -> Client:
 def create_application(
     *, actor: Actor, client_id: str, name: str, addresses: Sequence[str], needs_pkce: bool = True
 ) -> NewApplication:
-    """`addresses`: where answers may go, to the letter. `needs_pkce`: codes only for who proves at their use to have asked for them.
-    Raises NotPermitted, InvalidInput, Conflict."""
+    """Register an application and return its secret.
+
+    `addresses` are the exact redirect URIs. `needs_pkce` requires PKCE for authorization codes.
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
     authorize(actor, Permission.APPLICATIONS_WRITE)
     if not _ID.fullmatch(client_id):
         raise InvalidInput.at("client_id", "must be 2 to 64 of a-z, 0-9, '.', '_' and '-'")
     if client_id == COMMAND_LINE or Client.objects.filter(id=client_id).exists():
-        raise Conflict(f"There is an application {client_id!r} already.", code="name_taken")
+        raise Conflict(f"An application {client_id!r} already exists.", code="name_taken")
     row, secret = (
         Client(id=client_id, name=clean_name(name or client_id)),
         new_secret().replace("mst_", "mca_"),
@@ -69,7 +75,7 @@ def create_application(
     row.data = {"needs_pkce": needs_pkce}
     row.set_secret(secret)
     row.save(force_insert=True)
-    _tell("created", row, actor, after=_stands(row))
+    _record("created", row, actor, after=_snapshot(row))
     return NewApplication(row, secret)
 
 
@@ -82,45 +88,45 @@ def change_application(
     addresses: Sequence[str] | None = None,
     needs_pkce: bool | None = None,
 ) -> Client:
-    """What is not given stays. Raises NotPermitted, InvalidInput, NotFound."""
+    """Change the given fields of an application. Raises NotPermitted, InvalidInput, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
     row = _row(client_id)
-    before = _stands(row)
+    before = _snapshot(row)
     row.name = row.name if name is None else clean_name(name)
     if addresses is not None:
         row.set_redirect_uris(_addresses(addresses))
     if needs_pkce is not None:
         row.data = {**(row.data or {}), "needs_pkce": needs_pkce}
     row.save(update_fields=["name", "redirect_uris", "data"])
-    after = _stands(row)
+    after = _snapshot(row)
     if before != after:
-        _tell("changed", row, actor, before=before, after=after)
+        _record("changed", row, actor, before=before, after=after)
     return row
 
 
 @transaction.atomic
 def renew_secret(*, actor: Actor, client_id: str) -> NewApplication:
-    """Another secret; the former ends at once. Raises NotPermitted, NotFound."""
+    """Replace the secret; the previous one is revoked at once. Raises NotPermitted, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
     row, secret = _row(client_id), new_secret().replace("mst_", "mca_")
     row.set_secret(secret)
     row.save(update_fields=["secret"])
-    _tell("secret_renewed", row, actor)
+    _record("secret_renewed", row, actor)
     return NewApplication(row, secret)
 
 
 @transaction.atomic
 def remove_application(*, actor: Actor, client_id: str) -> None:
-    """With its tokens and everybody's consent. Raises NotPermitted, NotFound."""
+    """Remove an application with its tokens and consents. Raises NotPermitted, NotFound."""
     authorize(actor, Permission.APPLICATIONS_WRITE)
     row = _row(client_id)
-    _tell("removed", row, actor, before=_stands(row))
+    _record("removed", row, actor, before=_snapshot(row))
     Token.objects.filter(client=row).delete()
     row.delete()
 
 
 def application_row(row: Client) -> dict[str, Any]:
-    """As the API and the page show it."""
+    """Return an application as the API and the page show it."""
     return {
         "client_id": row.id,
         "name": row.name,
@@ -132,14 +138,14 @@ def application_row(row: Client) -> dict[str, Any]:
 
 
 def _row(client_id: str) -> Client:
-    """Raises NotFound."""
+    """Return an editable application. Raises NotFound."""
     found = Client.objects.exclude(id=COMMAND_LINE).filter(id=client_id).first()
     if found is None:
-        raise NotFound(f"There is no application {client_id[:40]!r}.")
+        raise NotFound(f"Application {client_id[:40]!r} doesn't exist.")
     return found  # type: ignore[no-any-return]
 
 
-def _stands(row: Client) -> dict[str, Any]:
+def _snapshot(row: Client) -> dict[str, Any]:
     return {"name": row.name, "addresses": row.get_redirect_uris(), "needs_pkce": _needs_pkce(row)}
 
 
@@ -150,14 +156,14 @@ def _needs_pkce(row: Client) -> bool:
 def _addresses(given: Sequence[str]) -> list[str]:
     found = sorted({address.strip() for address in given if address.strip()})
     if not 0 < len(found) <= MOST_ADDRESSES:
-        raise InvalidInput.at("addresses", f"must be 1 to {MOST_ADDRESSES} addresses")
+        raise InvalidInput.at("addresses", f"must be 1 to {MOST_ADDRESSES} redirect URIs")
     for address in found:
         _check(address)
     return found
 
 
 def _check(address: str) -> None:
-    """https; http only on the person's own machine, as programs without a server have it."""
+    """Check a redirect URI: https, or http on the local machine for programs without a server."""
     try:
         parts = urlsplit(address)
         is_here = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
@@ -177,11 +183,12 @@ def _check(address: str) -> None:
     ):
         raise InvalidInput.at(
             "addresses",
-            f"{address[:80]!r} is no address like https://grafana.example.com/login/generic_oauth",
+            f"{address[:80]!r} isn't a valid redirect URI; use the form "
+            "https://grafana.example.com/login/generic_oauth",
         )
 
 
-def _tell(verb: str, row: Client, actor: Actor, **data: Any) -> None:
+def _record(verb: str, row: Client, actor: Actor, **data: Any) -> None:
     record(
         Fact(
             f"application.{verb}",

@@ -1,5 +1,8 @@
-"""`muster login`: the device grant (RFC 8628), whose answer is an access token of the portal's own kind, for the organization that
-the person chose on the page. The codes live for ten minutes."""
+"""`muster login`: the device authorization grant (RFC 8628).
+
+It issues one of the portal's access tokens, for the organization that the person selects on the
+page. Codes are valid for ten minutes.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 from portal.core.errors import NotFound, PortalError
 from workspaces.access.actors import Actor, actor_of, confined
 from workspaces.credentials.tokens import NewToken, create_token
-from workspaces.identity.oidc_provider.agreements import while_agreed
+from workspaces.identity.oidc_provider.agreements import discard_without_consent
 from workspaces.identity.oidc_provider.refresh_tokens import refreshed
 from workspaces.identity.rate_limit_cache import durable
 from workspaces.models import Organization, User
@@ -33,15 +36,15 @@ DAYS = 90
 
 
 class DeviceCode(views.DeviceCodeView):
-    """The command line asks for a code; it says on which machine it runs, which the page shows."""
+    """Issue a device code; the request names the machine, which the page shows."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if not ratelimit.consume(request, app="allauth.idp.oidc", action="device_code"):
             return JsonResponse(
                 {
                     "error": "temporarily_unavailable",
-                    "error_description": "Too many codes were asked for from this address. "
-                    "Wait a minute, then try again.",
+                    "error_description": "Too many codes were requested from this address. "
+                    "Try again in a minute.",
                 },
                 status=429,
                 headers={"Retry-After": "60"},
@@ -55,7 +58,7 @@ class DeviceCode(views.DeviceCodeView):
 
 
 class Token(views.TokenView):
-    """allauth's, but for the command line, and for refresh tokens."""
+    """allauth's token endpoint, extended for the command line and for refresh tokens."""
 
     def _create_token_response(self, request: HttpRequest, **more: Any) -> HttpResponse:
         def answer() -> HttpResponse:
@@ -63,8 +66,8 @@ class Token(views.TokenView):
 
         grant = request.POST.get("grant_type")
         if grant == "refresh_token":
-            return while_agreed(refreshed(request, answer))
-        return while_agreed(answer()) if grant == "authorization_code" else answer()
+            return discard_without_consent(refreshed(request, answer))
+        return discard_without_consent(answer()) if grant == "authorization_code" else answer()
 
     def _post_device_token(self, request: HttpRequest) -> HttpResponse:
         if request.POST.get("client_id") != CLIENT:
@@ -95,7 +98,7 @@ class Token(views.TokenView):
 @never_cache
 @login_required
 def device(request: Any) -> HttpResponse:
-    """Type the code, or come by the link that has it; see what asks; choose the organization; agree or not."""
+    """Show the page to enter a code, select an organization, and confirm or deny."""
     form = ConfirmCodeForm(request.GET) if "code" in request.GET else ConfirmCodeForm()
     shown: dict[str, Any] = {"form": form, "page_title": "Sign in the command line"}
     if not (form.is_bound and form.is_valid()):
@@ -122,7 +125,7 @@ def device(request: Any) -> HttpResponse:
     if is_agreed:
         slug = request.POST.get("org", "")
         if slug not in {org["slug"] for org in orgs}:
-            raise NotFound("Choose one of your organizations.")
+            raise NotFound("Select one of your organizations.")
         _keep(
             form.device_code,
             org=slug,
@@ -134,12 +137,12 @@ def device(request: Any) -> HttpResponse:
 
 
 def token_for(user: User, data: dict[str, Any]) -> NewToken:
-    """What they may at this moment. Raises NotFound, NotPermitted."""
+    """Create a token with the person's current permissions. Raises NotFound, NotPermitted."""
     org = Organization.objects.filter(slug=data.get("org", "")).first()
     if org is None:
-        raise NotFound("That organization is gone.")
+        raise NotFound("The organization no longer exists.")
     actor: Actor = actor_of(user)
-    if only := data.get("only"):  # agreed in a session that was worth that much
+    if only := data.get("only"):  # confirmed in a session limited to one organization
         actor = confined(
             actor, UUID(only), UUID(data["vouched_by"]) if data.get("vouched_by") else None
         )
@@ -155,7 +158,7 @@ def token_for(user: User, data: dict[str, Any]) -> NewToken:
 
 
 def ensure_client() -> Client:
-    """The one client that is always there. It has no secret: it runs on everybody's machine."""
+    """Return the built-in client of the command line; public, as it runs on people's machines."""
     return Client.objects.get_or_create(
         id=CLIENT,
         defaults={

@@ -1,4 +1,4 @@
-"""The keys that ID tokens are signed with: made when first needed, kept by the vault, and taken turns with by themselves."""
+"""Signing keys of ID tokens: created on demand, encrypted by the vault, rotated automatically."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from portal.core import clock, vault
 from workspaces.models import SigningKey
 
 PURPOSE = SigningKey.SEALED["sealed"]
-SIGNS = timedelta(days=90)  # then a new one is published
-AHEAD = timedelta(
-    hours=2
-)  # and signs so much later: longer than clients keep the old list (JWKS_CACHE_CONTROL)
-BITS = 3072  # worth 128 bits, as the rest of the portal's cryptography is
-AFTER = timedelta(days=1)  # and the old one stays published so long: longer than any ID token lives
+SIGNS = timedelta(days=90)  # until a new key is published
+# Delay before it signs: longer than clients cache the key list (JWKS_CACHE_CONTROL).
+AHEAD = timedelta(hours=2)
+BITS = 3072  # 128-bit security, as in the rest of the portal
+AFTER = timedelta(days=1)  # how long the old key stays published: longer than an ID token is valid
 
 
 def signing_keys() -> list[PrivateKey]:
-    """All that are published. There is always one that signs. A key that the vault can no longer read is as if it were gone."""
+    """Return the published keys, of which one can always sign; unreadable keys are skipped."""
     rows = _readable()
     newest = max((row.issued_at for row, _ in rows), default=None)
     if newest is None or newest < clock.now() - SIGNS:
@@ -37,7 +36,7 @@ def signing_keys() -> list[PrivateKey]:
 
 
 def rotate() -> SigningKey:
-    """A new key; the ones before it end once nothing that they signed can be valid."""
+    """Create a key; older ones end when nothing that they signed can still be valid."""
     at = clock.now()
     is_first = not _readable()
     key = rsa.generate_private_key(public_exponent=65537, key_size=BITS)

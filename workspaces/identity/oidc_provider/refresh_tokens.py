@@ -1,7 +1,9 @@
-"""Refresh tokens of applications: each counts once, all of a sign-in end a month after it, and who shows a spent one ends them all.
+"""Detect reuse of applications' refresh tokens.
 
-allauth makes a new one at each use and deletes the former. Deleted, it could not be known again; so it stays as a row of its own type,
-which opens nothing, until it would have ended."""
+Each token is valid once, all tokens of a sign-in expire a month after it, and reuse revokes them
+all. allauth deletes a token when it is used, so its hash is kept until it would have expired, in a
+row of its own type that grants nothing.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ SPENT = "sp"
 
 
 def refreshed(request: HttpRequest, answer: Any) -> HttpResponse:
-    """What `answer()` makes of a request for fresh tokens. Of two requests with one token at a time, one waits and is the second."""
+    """Process a refresh request by `answer()`, one request for a token at a time."""
     digest = get_adapter().hash_token(request.POST.get("refresh_token", ""))
     former = (
         Token.objects.select_for_update().filter(type=Token.Type.REFRESH_TOKEN, hash=digest).first()
@@ -36,7 +38,7 @@ def refreshed(request: HttpRequest, answer: Any) -> HttpResponse:
 
 
 def _continued(response: HttpResponse, former: Token) -> HttpResponse:
-    """The new one ends when the former would have."""
+    """Remember the used token, and give the new one the same expiry time."""
     Token.objects.create(
         type=SPENT,
         hash=former.hash,
@@ -44,21 +46,21 @@ def _continued(response: HttpResponse, former: Token) -> HttpResponse:
         user_id=former.user_id,
         expires_at=former.expires_at,
     )
-    told = orjson.loads(response.content)
-    made = get_adapter().hash_token(told.get("refresh_token", ""))
+    body = orjson.loads(response.content)
+    made = get_adapter().hash_token(body.get("refresh_token", ""))
     Token.objects.filter(type=Token.Type.REFRESH_TOKEN, hash=made).update(
         expires_at=former.expires_at
     )
     if former.expires_at is not None:
-        told["refresh_expires_in"] = max(
+        body["refresh_expires_in"] = max(
             0, int((former.expires_at - timezone.now()).total_seconds())
         )
-    response.content = orjson.dumps(told)
+    response.content = orjson.dumps(body)
     return response
 
 
 def _replayed(digest: str) -> None:
-    """Somebody has a token that was used: the application, or who took it from there. Nobody can tell, so all of that person's end."""
+    """Revoke all tokens of a person when a used one is presented again, as it may be stolen."""
     spent = Token.objects.filter(type=SPENT, hash=digest).first()
     if spent is None:
         return

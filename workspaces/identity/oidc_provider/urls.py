@@ -1,4 +1,4 @@
-"""Ours before allauth's, at allauth's own addresses."""
+"""URLs of the OpenID provider: ours override allauth's at the same paths."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Signing in to other applications through the portal. The protocol is allauth's; what differs: redirect addresses match to the
-letter, and consent is asked once."""
+"""The authorization endpoint for applications that sign people in through the portal.
+
+allauth implements the protocol. Here, redirect URIs must match exactly, and consent is asked once.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from workspaces.models import Consent
 
 
 class Authorization(views.AuthorizationView):
-    """The page that asks, unless one has agreed before. Its form may lead to the application, and nowhere else."""
+    """The consent page, skipped after an earlier consent; its form redirects to the client only."""
 
     template_name = "workspaces/issuer/consent.html"
 
@@ -32,14 +34,18 @@ class Authorization(views.AuthorizationView):
             or request.GET.get("redirect_uri") not in client.get_redirect_uris()
         ):
             return render(request, "workspaces/issuer/unknown.html", {"client": client}, status=400)
-        if proof_needed(client) and not (
+        if requires_pkce(client) and not (
             request.GET.get("code_challenge") and request.GET.get("code_challenge_method") == "S256"
         ):
-            return self._there_with(
-                "invalid_request", "This application has to use PKCE (code_challenge_method S256)."
+            return self._redirect_with_error(
+                "invalid_request", "This application must use PKCE (code_challenge_method S256)."
             )
-        if self._is_silent() and request.user.is_authenticated and not self._may_be_silent(client):
-            return self._there_with("consent_required")
+        if (
+            self._is_prompt_none()
+            and request.user.is_authenticated
+            and not self._may_skip_consent(client)
+        ):
+            return self._redirect_with_error("consent_required")
         return super().get(request, *args, **kwargs)  # type: ignore[no-any-return]
 
     def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
@@ -53,7 +59,7 @@ class Authorization(views.AuthorizationView):
                 return self.form_valid(form)
         response: HttpResponse = super().render_to_response(context, **kwargs)
         response.headers["Content-Security-Policy"] = CSP.replace(
-            "form-action 'self'", f"form-action 'self' {self._there}"
+            "form-action 'self'", f"form-action 'self' {self._client_origin}"
         )
         return response
 
@@ -66,20 +72,23 @@ class Authorization(views.AuthorizationView):
         asked = [
             (scope, views.get_adapter().scope_display.get(scope, scope)) for scope in self._scopes
         ]
-        return super().get_context_data(**kwargs) | {"asked": asked, "there": self._there}
+        return super().get_context_data(**kwargs) | {"asked": asked, "there": self._client_origin}
 
-    def _is_silent(self) -> bool:
+    def _is_prompt_none(self) -> bool:
         return any("none" in prompt.split() for prompt in self.request.GET.getlist("prompt"))
 
-    def _may_be_silent(self, client: Client) -> bool:
-        """allauth looks for tokens of any application: what one agreed to with this one is what counts."""
+    def _may_skip_consent(self, client: Client) -> bool:
+        """Return whether prompt=none may succeed: only a consent for this application counts.
+
+        allauth would accept a token of any application.
+        """
         asked = {scope for text in self.request.GET.getlist("scope") for scope in text.split()} or {
             *client.get_default_scopes()
         }
         return client.skip_consent or self._agreed_to(client.pk, asked)
 
-    def _there_with(self, error: str, words: str = "") -> HttpResponse:
-        """Back to the application, at the address that was found in its list."""
+    def _redirect_with_error(self, error: str, words: str = "") -> HttpResponse:
+        """Redirect to the application, at the registered address."""
         answer = HttpResponse(status=302)
         state = {"state": self.request.GET["state"]} if "state" in self.request.GET else {}
         said = {"error": error, **({"error_description": words} if words else {})}
@@ -89,7 +98,7 @@ class Authorization(views.AuthorizationView):
         return answer
 
     @property
-    def _there(self) -> str:
+    def _client_origin(self) -> str:
         return origin_of(str(self._request_info.get("redirect_uri", "")))
 
     def _has_agreed(self) -> bool:
@@ -102,14 +111,13 @@ class Authorization(views.AuthorizationView):
         return row is not None and scopes <= set(row.scopes)
 
 
-def proof_needed(client: Client) -> bool:
-    """Whether who asks for a code must prove at its use that it is the same (PKCE): all that were written down since there is the question,
-    but those of which an operator said that they cannot."""
+def requires_pkce(client: Client) -> bool:
+    """Return whether codes require PKCE, which an operator may have waived for this application."""
     return bool((client.data or {}).get("needs_pkce"))
 
 
 def agree(user: Any, client_id: str, scopes: list[str]) -> None:
-    """Remembered until it is taken back, or the application is removed."""
+    """Store a consent, until it is withdrawn or the application removed."""
     row, _ = Consent.objects.get_or_create(user=user, client_id=client_id)
     row.scopes = sorted({*row.scopes, *scopes})
     row.save(update_fields=["scopes"])

@@ -1,5 +1,8 @@
-"""SAML 2.0 by allauth and python3-saml, with what they leave open closed here: the assertion itself is signed, names us as its
-audience and recipient and the request that it answers, and counts once."""
+"""SAML 2.0 by allauth and python3-saml, with the checks that they leave out.
+
+The assertion itself must be signed, name us as audience and recipient, name the request that it
+answers, and be used only once.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,8 @@ from workspaces.identity.http_client import reach, session
 from workspaces.identity.rate_limit_cache import durable
 from workspaces.identity.saml.settings import Config
 
-LARGEST = 512 << 10  # characters of one answer
-KEEP = 3600  # seconds that fetched metadata counts, and that an assertion is remembered
+LARGEST = 512 << 10  # characters in one response
+KEEP = 3600  # seconds that metadata is cached and that an assertion is remembered
 _ASSERTION = "/samlp:Response/saml:Assertion"
 _SECURITY = {
     "wantAssertionsSigned": True,
@@ -41,7 +44,7 @@ _SECURITY = {
 
 
 class SamlProvider(SAMLProvider):
-    """One row of ours, as allauth sees it."""
+    """One of our providers as allauth sees it."""
 
     def redirect(
         self,
@@ -51,7 +54,7 @@ class SamlProvider(SAMLProvider):
         data: Any = None,
         **kwargs: Any,
     ) -> HttpResponseRedirect:
-        auth = auth_of(self.app.provider_id, self.app.settings["config"])
+        auth = saml_client(self.app.provider_id, self.app.settings["config"])
         url = auth.login(return_to="")
         self.stash_redirect_state(
             request,
@@ -65,14 +68,17 @@ class SamlProvider(SAMLProvider):
 
 
 def saml_app(slug: str, name: str, config: Config) -> SocialApp:
-    """What allauth wants to know; never stored."""
+    """Return the app that allauth requires; it is never stored."""
     return SocialApp(
         provider="saml", provider_id=slug, name=name, client_id=slug, settings={"config": config}
     )
 
 
-def auth_of(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Auth:
-    """python3-saml, told of our own address and not of what the request says of it. Raises OAuth2Error, RequestException."""
+def saml_client(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Auth:
+    """Return python3-saml's client, which uses our configured address, not the request's.
+
+    Raises OAuth2Error, RequestException.
+    """
     base, path = (
         urlsplit(settings.MUSTER_BASE_URL),
         reverse("account_saml_acs", kwargs={"slug": slug}),
@@ -88,23 +94,32 @@ def auth_of(slug: str, config: Config, response: str = "") -> OneLogin_Saml2_Aut
     try:
         return OneLogin_Saml2_Auth(
             request,
-            {"strict": True, "sp": _us(slug), "idp": described(config), "security": _SECURITY},
+            {
+                "strict": True,
+                "sp": _service_provider(slug),
+                "idp": idp_metadata(config),
+                "security": _SECURITY,
+            },
         )
     except OneLogin_Saml2_Error as error:
-        raise OAuth2Error("its metadata lacks what a sign-in needs") from error
+        raise OAuth2Error("its metadata lacks data that sign-in requires") from error
 
 
-def our_metadata(slug: str) -> bytes:
-    """What the other side wants to know of us."""
+def sp_metadata(slug: str) -> bytes:
+    """Return our metadata as a service provider."""
     made = OneLogin_Saml2_Settings(
-        {"strict": True, "sp": _us(slug), "security": _SECURITY}, sp_validation_only=True
+        {"strict": True, "sp": _service_provider(slug), "security": _SECURITY},
+        sp_validation_only=True,
     ).get_sp_metadata()
     return made if isinstance(made, bytes) else made.encode()
 
 
-def described(config: Config, *, anew: bool = False) -> dict[str, Any]:
-    """The identity provider by its metadata, which an address gives anew each hour. Raises OAuth2Error, RequestException."""
-    text = config.metadata or _fetched(config.metadata_url, anew)
+def idp_metadata(config: Config, *, refresh: bool = False) -> dict[str, Any]:
+    """Return the identity provider's metadata, which is fetched again every hour from its address.
+
+    Raises OAuth2Error, RequestException.
+    """
+    text = config.metadata or _fetch_metadata(config.metadata_url, refresh)
     try:
         found = (
             OneLogin_Saml2_IdPMetadataParser.parse(
@@ -112,41 +127,44 @@ def described(config: Config, *, anew: bool = False) -> dict[str, Any]:
             ).get("idp")
             or {}
         )
-    except Exception as error:  # whatever a document may break of an XML library
-        raise OAuth2Error("its metadata cannot be read") from error
+    except Exception as error:  # an XML library may raise anything for a malformed document
+        raise OAuth2Error("its metadata can't be read") from error
     if not found.get("entityId") or not found.get("singleSignOnService", {}).get("url"):
-        _refuse("its metadata names no sign-in by redirect")
+        _refuse("its metadata has no sign-in address with redirect binding")
     if not str(found["singleSignOnService"]["url"]).startswith(("https://", "http://")):
-        _refuse("its sign-in page has no web address")
+        _refuse("its sign-in page isn't a web address")
     if not found.get("x509cert") and not found.get("x509certMulti"):
         _refuse("its metadata has no certificate")
     return dict(found)
 
 
-def accepted(slug: str, config: Config, response: str) -> tuple[OneLogin_Saml2_Auth, str]:
-    """An answer in which everything is as it must be, and the id of the request that it answers. Raises OAuth2Error."""
+def verify_response(slug: str, config: Config, response: str) -> tuple[OneLogin_Saml2_Auth, str]:
+    """Verify a response; return it with the id of the request that it answers.
+
+    Raises OAuth2Error.
+    """
     if not response or len(response) > LARGEST:
-        _refuse("it sent no answer of a usable size")
-    auth = auth_of(slug, config, response)
+        _refuse("its answer is missing or too large")
+    auth = saml_client(slug, config, response)
     try:
         auth.process_response()
         if auth.get_errors() or not auth.is_authenticated():
-            _refuse(_words(str(auth.get_last_error_reason() or "")))
-        return auth, _closed(auth, slug)
+            _refuse(_explain(str(auth.get_last_error_reason() or "")))
+        return auth, _check_assertion(auth, slug)
     except OAuth2Error:
         raise
     except (OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError) as error:
-        raise OAuth2Error(_words(str(error))) from error
-    except Exception as error:  # whatever a hostile document may break of two XML libraries
-        raise OAuth2Error("its answer is not what the protocol says") from error
+        raise OAuth2Error(_explain(str(error))) from error
+    except Exception as error:  # two XML libraries may raise anything for a hostile document
+        raise OAuth2Error("its answer violates the protocol") from error
 
 
-def _closed(auth: OneLogin_Saml2_Auth, slug: str) -> str:
-    """What python3-saml accepts when it is missing must be there, in the part that is signed."""
-    us, document = _us(slug), auth.get_last_response_xml()
+def _check_assertion(auth: OneLogin_Saml2_Auth, slug: str) -> str:
+    """Check, in the signed part, what python3-saml accepts when it is missing."""
+    us, document = _service_provider(slug), auth.get_last_response_xml()
     found = _Signed(document)
     if us["entityId"] not in found.audiences:
-        _refuse("its assertion was made for somebody else")
+        _refuse("its assertion was issued to another service")
     confirmed = [
         data
         for data in found.confirmations
@@ -155,14 +173,14 @@ def _closed(auth: OneLogin_Saml2_Auth, slug: str) -> str:
         and data.get("InResponseTo")
     ]
     if not confirmed:
-        _refuse("its assertion does not say where, until when and to which request it is an answer")
+        _refuse("its assertion lacks a recipient, an expiry time or the request that it answers")
     if not durable.add(f"saml assertion {slug} {auth.get_last_assertion_id()}", "seen", KEEP):
-        _refuse("its assertion was used before")
+        _refuse("its assertion was already used")
     return str(confirmed[0]["InResponseTo"])
 
 
 class _Signed:
-    """The one assertion of a response that python3-saml has accepted."""
+    """The signed assertion of a response that python3-saml has accepted."""
 
     def __init__(self, document: Any):
         from onelogin.saml2.xml_utils import OneLogin_Saml2_XML as Xml
@@ -184,7 +202,7 @@ class _Signed:
         return [dict(node.attrib) for node in self._nodes(bearer)]
 
 
-def _us(slug: str) -> dict[str, Any]:
+def _service_provider(slug: str) -> dict[str, Any]:
     def address(name: str) -> str:
         return settings.MUSTER_BASE_URL + reverse(name, kwargs={"slug": slug})
 
@@ -198,24 +216,24 @@ def _us(slug: str) -> dict[str, Any]:
     }
 
 
-def _fetched(url: str, anew: bool) -> str:
-    """What one reach was shown is kept for that reach: an address inside the house is the operator's to see."""
+def _fetch_metadata(url: str, refresh: bool) -> str:
+    """Fetch metadata; cached per network scope, as only operators may read private addresses."""
     key = "saml:" + hashlib.sha256(f"{reach()} {url}".encode()).hexdigest()
-    known = None if anew else cache.get(key)
+    known = None if refresh else cache.get(key)
     if known is None:
         with session() as asking:
             answer = asking.get(url)
         if answer.status_code != 200:
-            _refuse(f"its metadata address answered {answer.status_code}")
+            _refuse(f"its metadata address answered with status {answer.status_code}")
         known = answer.text
         cache.set(key, known, KEEP)
     return str(known)
 
 
-def _words(reason: str) -> str:
+def _explain(reason: str) -> str:
     return next(
-        (words for part, words in _WORDS.items() if part in reason),
-        "its answer is not what the protocol says",
+        (words for part, words in _EXPLANATIONS.items() if part in reason),
+        "its answer violates the protocol",
     )
 
 
@@ -223,17 +241,21 @@ def _refuse(why: str) -> NoReturn:
     raise OAuth2Error(why)
 
 
-_WORDS = {
-    "is not signed": "its assertion is not signed",
-    "No Signature": "its answer is not signed",
-    "Signature validation failed": "the signature of its answer is wrong",
-    "audience": "its assertion was made for somebody else",
-    "Invalid issuer": "its answer was made by another issuer",
-    "Timing issues (please check your clock settings)": "its answer is too old or not valid yet; one of the two clocks may be wrong",
-    "expired": "its answer is too old",
-    "A valid SubjectConfirmation": "its assertion does not say where, until when and to which request it is an answer",
-    "Deprecated": "its answer is signed with SHA-1, which proves nothing",
-    "received at": "its answer was sent to another address than this one",
-    "must contain 1 assertion": "its answer holds more than one assertion, or none",
-    "status code of the Response was not Success": "it did not let you in",
+_EXPLANATIONS = {
+    "is not signed": "its assertion isn't signed",
+    "No Signature": "its answer isn't signed",
+    "Signature validation failed": "the signature of its answer is invalid",
+    "audience": "its assertion was issued to another service",
+    "Invalid issuer": "its answer was issued by another provider",
+    "Timing issues (please check your clock settings)": (
+        "its answer has expired or isn't valid yet; check the clocks of both servers"
+    ),
+    "expired": "its answer has expired",
+    "A valid SubjectConfirmation": (
+        "its assertion lacks a recipient, an expiry time or the request that it answers"
+    ),
+    "Deprecated": "its answer is signed with SHA-1, which isn't accepted",
+    "received at": "its answer was sent to a different address",
+    "must contain 1 assertion": "its answer must contain exactly one assertion",
+    "status code of the Response was not Success": "it denied the sign-in",
 }

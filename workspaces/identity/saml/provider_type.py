@@ -1,4 +1,4 @@
-"""SAML as a kind of provider. Its library is optional: it needs xmlsec, which not every machine has."""
+"""SAML as a provider type; python3-saml is optional, as it needs xmlsec."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from workspaces.identity.saml.settings import Config
 
 
 def _test(config: Config) -> Found:
-    from workspaces.identity.saml.testing import look_around
+    from workspaces.identity.saml.testing import check_settings
 
-    return look_around(config)
+    return check_settings(config)
 
 
 def _missing() -> str:
@@ -21,8 +21,8 @@ def _missing() -> str:
 SAML = Kind(
     "saml",
     "SAML",
-    "People sign in at your SAML 2.0 identity provider, as AD FS or Shibboleth, and its groups attribute gives them "
-    "their roles.",
+    "People sign in with your SAML 2.0 identity provider, such as AD FS or Shibboleth, and "
+    "its groups attribute determines their roles.",
     Config,
     _test,
     _missing,

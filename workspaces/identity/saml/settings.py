@@ -1,4 +1,4 @@
-"""What is set of a SAML identity provider. No library of SAML is needed to read this."""
+"""Settings of a SAML identity provider; needs no SAML library."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from workspaces.identity.oidc.settings import PRIVATE, REQUIRED, check_address, 
 
 @dataclass(frozen=True)
 class Config:
-    """One SAML identity provider."""
+    """The settings of one SAML identity provider."""
 
     metadata_url: str = option(
-        "Metadata address",
+        "Metadata URL",
         default="",
-        note="Where the identity provider describes itself; or paste that below.",
+        note="The URL of the identity provider's metadata. You can also paste the metadata below.",
     )
     metadata: str = option(
         "Metadata",
         default="",
         is_long=True,
-        note="The XML, if it is not at an address that Muster can reach.",
+        note="The XML, if Muster can't reach it at a URL.",
     )
     groups_attribute: str = option(
         "Groups attribute",
         default="",
-        note="Empty: groups, memberOf, or as Entra ID and AD FS call it.",
+        note="If empty: groups, memberOf, or the names that Entra ID and AD FS use.",
     )
-    is_required: bool = option("Instead of passwords", default=False, note=REQUIRED)
+    is_required: bool = option("Require single sign-on", default=False, note=REQUIRED)
     email_attribute: str = option("E-mail attribute", default="", is_rare=True)
     name_attribute: str = option("Display name attribute", default="", is_rare=True)
     subject_attribute: str = option(
         "Subject attribute",
         default="",
         is_rare=True,
-        note="What is never given to another person, where that is not the NameID.",
+        note="An attribute that is never reassigned, if the NameID isn't.",
     )
     entity_id: str = option(
-        "Entity of the identity provider",
+        "Entity ID of the identity provider",
         default="",
         is_rare=True,
-        note="Where the metadata describes several.",
+        note="Needed if the metadata describes several.",
     )
     is_private: bool = option(
         "Private address", default=False, note=PRIVATE, is_rare=True, is_operators=True
@@ -50,19 +50,21 @@ class Config:
     ca: str = option(
         "Certificate authority",
         default="",
-        note="PEM, to trust besides the system's.",
+        note="PEM text, trusted in addition to the system's authorities.",
         is_long=True,
         is_rare=True,
     )
 
     def __post_init__(self) -> None:
-        """Raises InvalidInput."""
+        """Validate the settings. Raises InvalidInput."""
         if not self.metadata_url and not self.metadata:
-            raise InvalidInput.at("options.metadata_url", "is required, or the metadata itself")
+            raise InvalidInput.at(
+                "options.metadata_url", "is required, unless you paste the metadata"
+            )
         if self.metadata_url:
             check_address("metadata_url", self.metadata_url, is_plain=self.is_private)
         if self.metadata and "EntityDescriptor" not in self.metadata:
             raise InvalidInput.at(
-                "options.metadata", "must be the whole XML, with an EntityDescriptor in it"
+                "options.metadata", "must be complete XML with an EntityDescriptor"
             )
         check_authority(self.ca)

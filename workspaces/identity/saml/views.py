@@ -1,5 +1,8 @@
-"""Coming back from a SAML identity provider: by a form that another site sends, so without the session's cookie. The answer is kept
-for a moment, and read by the next request, which has it."""
+"""Complete sign-in by SAML.
+
+The identity provider's site posts the response, so the session cookie is missing. `acs` stores the
+response briefly, and `finish` reads it in the next request, which has the cookie.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,9 @@ from workspaces.models import Provider
 from workspaces.tenancy.scope import platform_scope
 
 _COOKIE = "saml-acs-session"
-_A_MINUTE = 120  # answers from one address, behind which a whole house may be: each is kept for a moment, whoever sent it
+# Responses per address and minute: each is stored briefly, whoever sent it, and many people may
+# share an address.
+_A_MINUTE = 120
 
 _saml = partial(with_provider, kinds=[Provider.Kind.SAML])
 
@@ -32,16 +37,17 @@ _saml = partial(with_provider, kinds=[Provider.Kind.SAML])
 @csrf_exempt
 @_saml
 def acs(request: HttpRequest, row: Provider) -> HttpResponse:
-    """POST, from the other site."""
+    """Accept a response, posted from the identity provider's site."""
     from workspaces.identity.saml.protocol import LARGEST
 
     given = request.POST.get("SAMLResponse", "")
     if request.method != "POST" or not given or len(given) > LARGEST:
-        raise InvalidInput("Here identity providers send their answers. Begin at the sign-in page.")
-    if rate_windows.take(f"acs:{caller.get().address}", _A_MINUTE)[0] > _A_MINUTE:
-        raise RateLimited(
-            "Too many answers came from this address within a minute. Try again in one."
+        raise InvalidInput(
+            "This address only accepts responses from identity providers. Start at the sign-in "
+            "page."
         )
+    if rate_windows.take(f"acs:{caller.get().address}", _A_MINUTE)[0] > _A_MINUTE:
+        raise RateLimited("Too many responses from this address. Try again in a minute.")
     answer = redirect("account_saml_finish", slug=row.slug)
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     kept.store.set_expiry(300)
@@ -52,8 +58,8 @@ def acs(request: HttpRequest, row: Provider) -> HttpResponse:
 
 @_saml
 def finish(request: HttpRequest, row: Provider) -> HttpResponse:
-    """GET, in the browser that began."""
-    from workspaces.identity.saml.protocol import SamlProvider, accepted, saml_app
+    """Finish the sign-in, in the browser that started it."""
+    from workspaces.identity.saml.protocol import SamlProvider, saml_app, verify_response
 
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     given = kept.store.get("response", "")
@@ -63,29 +69,29 @@ def finish(request: HttpRequest, row: Provider) -> HttpResponse:
     ):
         return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
     config = config_of(row)
-    auth, asked = accepted(row.slug, config, given)
+    auth, asked = verify_response(row.slug, config, given)
     state = statekit.unstash_state(request, provider_id=row.slug, state_id=asked)
     if state is None:
         return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
     provider = SamlProvider(request, app=saml_app(row.slug, row.name, config))
-    login = provider.sociallogin_from_response(request, _Said(auth))
+    login = provider.sociallogin_from_response(request, _SamlAnswer(auth))
     login.state = state
     return complete_social_login(request, login)  # type: ignore[no-any-return]
 
 
 def metadata(request: HttpRequest, slug: str) -> HttpResponse:
-    """For the other side; there before anything is set up of it."""
-    with platform_scope("sign-in: the provider that an address names"):
+    """Return our metadata for the identity provider, even before the provider is fully set up."""
+    with platform_scope("sign-in looks up a provider by slug"):
         is_known = Provider.objects.filter(slug=slug, kind=Provider.Kind.SAML).exists()
     if SAML.missing() or not is_known:
-        raise NotFound("There is no such way to sign in.")
-    from workspaces.identity.saml.protocol import our_metadata
+        raise NotFound("This sign-in method doesn't exist.")
+    from workspaces.identity.saml.protocol import sp_metadata
 
-    return HttpResponse(our_metadata(slug), content_type="application/samlmetadata+xml")
+    return HttpResponse(sp_metadata(slug), content_type="application/samlmetadata+xml")
 
 
-class _Said:
-    """What allauth's provider reads of an answer, in the form of `SocialAccount.extra_data`."""
+class _SamlAnswer:
+    """The parts of a response that allauth reads, in the form of `SocialAccount.extra_data`."""
 
     def __init__(self, auth: Any):
         self._auth = auth

@@ -1,4 +1,7 @@
-"""Filters (RFC 7644, 3.4.2.2) as predicates over resources. Pure; a filter that is too long or too deep is refused, not worked on."""
+"""Parse SCIM filters (RFC 7644, 3.4.2.2) into predicates over resources.
+
+Pure. A filter that is too long or too deeply nested is refused before it is evaluated.
+"""
 
 from __future__ import annotations
 
@@ -32,31 +35,34 @@ def _ordered(a: Any, b: Any) -> bool:
 
 
 def parse(text: str) -> Predicate:
-    """Raises ScimError."""
+    """Parse a filter. Raises ScimError."""
     if len(text) > LONGEST:
-        raise _wrong("is too long")
+        raise _filter_error("is too long")
     tokens = _Tokens(list(_split(text)))
-    found = _either(tokens, 0)
-    if not tokens.is_over:
-        raise _wrong(f"has {tokens.next()!r} too many")
+    found = _parse_or(tokens, 0)
+    if not tokens.is_done:
+        raise _filter_error(f"has an unexpected {tokens.next()!r}")
     return found
 
 
 def equals(text: str) -> tuple[str, str] | None:
-    """The attribute and the value of a filter that is `name eq "value"` and nothing else: most are, and an index answers them."""
+    """Return the attribute and the value of a filter of the form `name eq "value"`, else None.
+
+    Most filters have this form, and an index can answer them.
+    """
     found = re.fullmatch(r'\s*([A-Za-z]+)\s+eq\s+("(?:[^"\\]|\\.)*")\s*', text, re.IGNORECASE)
     return (found[1].lower(), str(_literal(found[2]))) if found else None
 
 
 def values_at(resource: Any, path: str) -> list[Any]:
-    """All values at a path such as `emails.value`; names in any case."""
+    """Return all values at a path such as `emails.value`; names are case-insensitive."""
     found = [resource]
     for name in path.split("."):
-        found = [value for each in found for value in _inside(each, name)]
+        found = [value for each in found for value in _values_of(each, name)]
     return found
 
 
-def _inside(each: Any, name: str) -> Iterator[Any]:
+def _values_of(each: Any, name: str) -> Iterator[Any]:
     if isinstance(each, Mapping):
         for key, value in each.items():
             if key.lower() == name.lower():
@@ -68,15 +74,15 @@ class _Tokens:
         self._tokens, self._at = tokens, 0
 
     @property
-    def is_over(self) -> bool:
+    def is_done(self) -> bool:
         return self._at >= len(self._tokens)
 
     def peek(self) -> str:
-        return "" if self.is_over else self._tokens[self._at]
+        return "" if self.is_done else self._tokens[self._at]
 
     def next(self) -> str:
-        if self.is_over:
-            raise _wrong("ends too early")
+        if self.is_done:
+            raise _filter_error("ends unexpectedly")
         self._at += 1
         return self._tokens[self._at - 1]
 
@@ -92,59 +98,59 @@ def _split(text: str) -> Iterator[str]:
     while text[at:].strip():
         found = _TOKENS.match(text, at)
         if not found or found.end() == at:
-            raise _wrong("cannot be read")
+            raise _filter_error("can't be parsed")
         yield found[found.lastgroup or 0]
         at = found.end()
 
 
-def _either(tokens: _Tokens, depth: int) -> Predicate:
-    parts = [_both(tokens, depth)]
+def _parse_or(tokens: _Tokens, depth: int) -> Predicate:
+    parts = [_parse_and(tokens, depth)]
     while tokens.take("or"):
-        parts.append(_both(tokens, depth))
+        parts.append(_parse_and(tokens, depth))
     return parts[0] if len(parts) == 1 else lambda resource: any(part(resource) for part in parts)
 
 
-def _both(tokens: _Tokens, depth: int) -> Predicate:
-    parts = [_one(tokens, depth)]
+def _parse_and(tokens: _Tokens, depth: int) -> Predicate:
+    parts = [_parse_term(tokens, depth)]
     while tokens.take("and"):
-        parts.append(_one(tokens, depth))
+        parts.append(_parse_term(tokens, depth))
     return parts[0] if len(parts) == 1 else lambda resource: all(part(resource) for part in parts)
 
 
-def _one(tokens: _Tokens, depth: int) -> Predicate:
+def _parse_term(tokens: _Tokens, depth: int) -> Predicate:
     if depth > DEEPEST:
-        raise _wrong("is too deep")
+        raise _filter_error("is nested too deeply")
     if tokens.take("not"):
-        inner = _grouped(tokens, depth)
+        inner = _parse_group(tokens, depth)
         return lambda resource: not inner(resource)
     if tokens.peek() == "(":
-        return _grouped(tokens, depth)
+        return _parse_group(tokens, depth)
     path = _path(tokens.next())
     if tokens.take("["):
-        inside = _either(tokens, depth + 1)
+        inside = _parse_or(tokens, depth + 1)
         if not tokens.take("]"):
-            raise _wrong("lacks a ]")
+            raise _filter_error("lacks a ]")
         return lambda resource: any(inside(value) for value in values_at(resource, path))
-    return _comparison(path, tokens)
+    return _parse_comparison(path, tokens)
 
 
-def _grouped(tokens: _Tokens, depth: int) -> Predicate:
+def _parse_group(tokens: _Tokens, depth: int) -> Predicate:
     if not tokens.take("("):
-        raise _wrong("lacks a (")
-    inner = _either(tokens, depth + 1)
+        raise _filter_error("lacks a (")
+    inner = _parse_or(tokens, depth + 1)
     if not tokens.take(")"):
-        raise _wrong("lacks a )")
+        raise _filter_error("lacks a )")
     return inner
 
 
-def _comparison(path: str, tokens: _Tokens) -> Predicate:
+def _parse_comparison(path: str, tokens: _Tokens) -> Predicate:
     operator = tokens.next().lower()
     if operator == "pr":
         return lambda resource: any(
             value not in (None, "", [], {}) for value in values_at(resource, path)
         )
     if operator not in _COMPARE:
-        raise _wrong(f"does not know {operator[:20]!r}")
+        raise _filter_error(f"has an unknown operator {operator[:20]!r}")
     wanted, compare = _folded(_literal(tokens.next())), _COMPARE[operator]
     if operator == "ne":
         return lambda resource: all(
@@ -160,7 +166,7 @@ def _plain(value: Any) -> Any:
 
 
 def _folded(value: Any) -> Any:
-    """Texts are compared without case; "True" is Azure's true."""
+    """Fold case, as strings compare case-insensitively and Azure sends true as "True"."""
     return value.lower() if isinstance(value, str) else value
 
 
@@ -168,21 +174,21 @@ def _literal(text: str) -> Any:
     try:
         found = json.loads(text if text.startswith('"') else text.lower())
     except ValueError:
-        raise _wrong(f"compares with {text[:20]!r}, which is no value") from None
+        raise _filter_error(f"has an invalid value {text[:20]!r}") from None
     if isinstance(found, str) and re.search(r"[\x00\ud800-\udfff]", found):
-        raise _wrong("compares with a text that no text may be")
+        raise _filter_error("has a value with invalid characters")
     if isinstance(found, (dict, list)):
-        raise _wrong("compares with what is no value")
+        raise _filter_error("has an object or a list as a value")
     return found
 
 
 def _path(text: str) -> str:
-    """Without the schema's name in front, which some send."""
+    """Remove the schema prefix, which some clients send."""
     name = text.rpartition(":")[2] if text.lower().startswith("urn:") else text
     if not re.fullmatch(r"[A-Za-z$][\w$-]*(\.[A-Za-z$][\w$-]*)?", name):
-        raise _wrong(f"has {text[:40]!r} where an attribute must be")
+        raise _filter_error(f"has {text[:40]!r} instead of an attribute")
     return name
 
 
-def _wrong(why: str) -> ScimError:
+def _filter_error(why: str) -> ScimError:
     return ScimError(400, f"The filter {why}.", "invalidFilter")

@@ -1,4 +1,4 @@
-"""Changes of a resource (RFC 7644, 3.5.2), as the standard has them and as Azure and Okta send them. Pure."""
+"""Apply PATCH requests (RFC 7644, 3.5.2), including the dialects of Azure and Okta. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PATH = re.compile(
 
 
 def patched(kind: str, resource: Mapping[str, Any], body: Any) -> dict[str, Any]:
-    """The resource after all operations, or none. Raises ScimError."""
+    """Return the resource after all operations; if one fails, none applies. Raises ScimError."""
     operations = _operations(body)
     changed = copy.deepcopy(dict(resource))
     for operation in operations:
@@ -53,42 +53,42 @@ def _apply(kind: str, resource: dict[str, Any], operation: Mapping[str, Any]) ->
         operation.get("value"),
     )
     if verb not in ("add", "replace", "remove"):
-        raise ScimError(400, f"There is no operation {verb[:20]!r}.", "invalidSyntax")
+        raise ScimError(400, f"Unknown operation {verb[:20]!r}.", "invalidSyntax")
     if not path:
         if verb == "remove":
-            raise ScimError(400, "remove needs a path.", "noTarget")
+            raise ScimError(400, "remove requires a path.", "noTarget")
         if not isinstance(value, Mapping):
-            raise ScimError(400, "Without a path the value must be an object.", "invalidValue")
-        for (
-            name,
-            part,
-        ) in value.items():  # Okta's way; Azure writes "name.givenName" and whole paths as names
+            raise ScimError(400, "Without a path, the value must be an object.", "invalidValue")
+        # as Okta sends it; Azure uses "name.givenName" and whole paths as names
+        for name, part in value.items():
             if name.lower() not in ("schemas", "id", "meta"):
-                _at(kind, resource, verb, str(name), part)
+                _apply_at_path(kind, resource, verb, str(name), part)
         return
     if not isinstance(path, str):
-        raise ScimError(400, "path must be a text.", "invalidPath")
-    _at(kind, resource, verb, path, value)
+        raise ScimError(400, "path must be a string.", "invalidPath")
+    _apply_at_path(kind, resource, verb, path, value)
 
 
-def _at(kind: str, resource: dict[str, Any], verb: str, path: str, value: Any) -> None:
+def _apply_at_path(kind: str, resource: dict[str, Any], verb: str, path: str, value: Any) -> None:
     bare = re.sub(r"^urn:[\w:.]*?:2\.0:(User|Group):", "", path, flags=re.IGNORECASE)
     found = _PATH.fullmatch(bare.strip())
     attribute = found and next(
         (a for a in attributes_of(kind) if a["name"].lower() == found["name"].lower()), None
     )
     if not found and not bare.lower().startswith("urn:"):
-        raise ScimError(400, f"{path[:80]!r} is no path.", "invalidPath")
+        raise ScimError(400, f"{path[:80]!r} isn't a valid path.", "invalidPath")
     if not found or attribute is None:
-        return  # an attribute that we do not keep, as in a whole resource
+        return  # an attribute that we do not store, as in a whole resource
     if attribute["mutability"] == "readOnly":
-        raise ScimError(400, f"{attribute['name']} is not for you to change.", "mutability")
+        raise ScimError(400, f"{attribute['name']} is read-only.", "mutability")
     if attribute["multiValued"]:
-        _many(resource, attribute, verb, found, value)
+        _apply_to_rows(resource, attribute, verb, found, value)
     elif found["sub"] and attribute["type"] == "complex":
-        _part(resource.setdefault(attribute["name"], {}), attribute, verb, found["sub"], value)
+        _set_sub_attribute(
+            resource.setdefault(attribute["name"], {}), attribute, verb, found["sub"], value
+        )
     elif found["filter"] or found["sub"]:
-        raise ScimError(400, f"{attribute['name']} has no such part.", "invalidPath")
+        raise ScimError(400, f"{attribute['name']} has no such sub-attribute.", "invalidPath")
     elif verb == "remove":
         resource.pop(attribute["name"], None)
     elif attribute["type"] == "complex" and isinstance(value, Mapping):
@@ -99,70 +99,76 @@ def _at(kind: str, resource: dict[str, Any], verb: str, path: str, value: Any) -
         resource[attribute["name"]] = checked(attribute, value)
 
 
-def _many(
+def _apply_to_rows(
     resource: dict[str, Any], attribute: dict[str, Any], verb: str, found: re.Match[str], value: Any
 ) -> None:
     name = attribute["name"]
     rows = resource.setdefault(name, [])
     if found["filter"] is not None:
-        _filtered(resource, attribute, verb, found, value)
+        _apply_to_matches(resource, attribute, verb, found, value)
     elif found["sub"]:
         for row in rows:
-            _part(row, attribute, verb, found["sub"], value)
+            _set_sub_attribute(row, attribute, verb, found["sub"], value)
     elif verb == "remove":
-        gone = (
-            {each.get("value") for each in checked(attribute, value)} if value else None
-        )  # Azure names whom in the value
+        # Azure lists the members in the value
+        gone = {each.get("value") for each in checked(attribute, value)} if value else None
         resource[name] = (
             [] if gone is None else [row for row in rows if row.get("value") not in gone]
         )
     elif verb == "replace":
-        resource[name] = _once(checked(attribute, value))
+        resource[name] = _without_duplicates(checked(attribute, value))
     else:
-        resource[name] = _once(rows + checked(attribute, value))
+        resource[name] = _without_duplicates(rows + checked(attribute, value))
 
 
-def _filtered(
+def _apply_to_matches(
     resource: dict[str, Any], attribute: dict[str, Any], verb: str, found: re.Match[str], value: Any
 ) -> None:
-    """`emails[type eq "work"].value`: Azure adds to a row that is not there yet, which is made of what the filter says."""
+    """Apply an operation to the rows that match, as in `emails[type eq "work"].value`.
+
+    Azure adds to a row that does not exist yet; it is created from the filter.
+    """
     fits, name, sub = parse(found["filter"]), attribute["name"], found["sub"]
     rows = [row for row in resource[name] if fits(row)]
     if verb == "remove" and not sub:
         resource[name] = [row for row in resource[name] if not fits(row)]
     elif not rows and verb != "remove":
-        made = _by_filter(found["filter"], fits)
-        _part(made, attribute, verb, sub or "value", value) if sub or not isinstance(
+        made = _row_from_filter(found["filter"], fits)
+        _set_sub_attribute(made, attribute, verb, sub or "value", value) if sub or not isinstance(
             value, Mapping
-        ) else made.update(_row(attribute, value))
+        ) else made.update(_single_row(attribute, value))
         resource[name].append(made)
     else:
         for row in rows:
-            _part(row, attribute, verb, sub, value) if sub else row.update(_row(attribute, value))
+            _set_sub_attribute(row, attribute, verb, sub, value) if sub else row.update(
+                _single_row(attribute, value)
+            )
 
 
-def _row(attribute: dict[str, Any], value: Any) -> dict[str, Any]:
-    """One row, not many and not none."""
+def _single_row(attribute: dict[str, Any], value: Any) -> dict[str, Any]:
+    """Return the only row in a value; refuse several or none."""
     rows: list[dict[str, Any]] = checked(attribute, value)
     if len(rows) != 1:
         raise ScimError(
-            400, f"{attribute['name']}: a filter in the path takes one value.", "invalidValue"
+            400, f"{attribute['name']}: a path with a filter takes a single value.", "invalidValue"
         )
     return rows[0]
 
 
-def _by_filter(text: str, fits: Predicate) -> dict[str, Any]:
+def _row_from_filter(text: str, fits: Predicate) -> dict[str, Any]:
     made = dict(re.findall(r'(\w+)\s+eq\s+"([^"\\]*)"', text))
     made = {
         key: True if value.lower() == "true" and key == "primary" else value
         for key, value in made.items()
     }
     if not fits(made):
-        raise ScimError(400, "Nothing fits the filter of the path.", "noTarget")
+        raise ScimError(400, "Nothing matches the filter in the path.", "noTarget")
     return made
 
 
-def _part(row: dict[str, Any], attribute: dict[str, Any], verb: str, name: str, value: Any) -> None:
+def _set_sub_attribute(
+    row: dict[str, Any], attribute: dict[str, Any], verb: str, name: str, value: Any
+) -> None:
     sub = next((a for a in attribute["subAttributes"] if a["name"].lower() == name.lower()), None)
     if sub is None:
         return
@@ -172,8 +178,8 @@ def _part(row: dict[str, Any], attribute: dict[str, Any], verb: str, name: str, 
         row[sub["name"]] = checked(sub, value)
 
 
-def _once(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of two with the same value the later; one is primary."""
+def _without_duplicates(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Remove duplicates, keeping the later one, and keep only one row primary."""
     found = {(row.get("value"), row.get("type")): row for row in rows}
     kept = list(found.values())
     primary = [row for row in kept if row.get("primary")]

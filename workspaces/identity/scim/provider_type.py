@@ -1,4 +1,7 @@
-"""SCIM as a kind of provider by itself: people are told of, and sign in otherwise. OpenID and SAML providers may have SCIM besides."""
+"""SCIM as a provider type of its own, for people who sign in another way.
+
+OpenID and SAML providers may use SCIM in addition.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,22 @@ from workspaces.identity.provider_types import Found, Kind
 
 @dataclass(frozen=True)
 class Config:
-    """Nothing is set: the other side comes with a token."""
+    """No settings: the client authenticates with a token."""
 
 
 def _test(config: Config) -> Found:
     return Found(
         True,
-        "There is nothing to ask: the other side comes here by itself, with the token that its page gives.",
+        "There is nothing to test: the client connects to Muster, with the token from the "
+        "provider's page.",
     )
 
 
 SCIM = Kind(
     "scim",
     "SCIM 2.0",
-    "Your identity provider tells Muster of people and groups as they change; they sign in by another provider "
-    "that they link, or by a password.",
+    "Your identity provider pushes changes of people and groups to Muster. People sign in "
+    "with another provider that they link, or with a password.",
     Config,
     _test,
 )

@@ -1,4 +1,4 @@
-"""What users and groups are made of here (RFC 7643), and reading what others send by it. Pure."""
+"""Schemas of users and groups (RFC 7643), and validation of resources against them. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TRUE, _FALSE = ("true",), ("false",)
 
 
 class ScimError(Exception):
-    """An answer of the protocol's own form (RFC 7644, 3.12)."""
+    """An error in the protocol's format (RFC 7644, 3.12)."""
 
     def __init__(self, status: int, detail: str, kind: str = ""):
         super().__init__(detail)
@@ -63,7 +63,7 @@ def _attribute(
 _USER_ATTRIBUTES = (
     _attribute(
         "userName",
-        note="The name that the person signs in with there.",
+        note="The login name at the identity provider.",
         required=True,
         unique="server",
     ),
@@ -72,8 +72,8 @@ _USER_ATTRIBUTES = (
         "complex",
         inside=(_attribute("formatted"), _attribute("familyName"), _attribute("givenName")),
     ),
-    _attribute("displayName", note="As shown to others."),
-    _attribute("active", "boolean", note="Whether the person may come in."),
+    _attribute("displayName", note="The name shown to others."),
+    _attribute("active", "boolean", note="Whether the person has access."),
     _attribute(
         "emails",
         "complex",
@@ -85,7 +85,7 @@ _USER_ATTRIBUTES = (
         "complex",
         many=True,
         writable=False,
-        note="Groups that they are in.",
+        note="The user's groups.",
         inside=(
             _attribute("value", writable=False),
             _attribute("$ref", "reference", writable=False, referenceTypes=["Group"]),
@@ -95,7 +95,7 @@ _USER_ATTRIBUTES = (
 )
 _GROUP_ATTRIBUTES = (
     _attribute(
-        "displayName", note="The name that rules give roles to.", required=True, unique="server"
+        "displayName", note="The name that group rules refer to.", required=True, unique="server"
     ),
     _attribute(
         "members",
@@ -145,7 +145,7 @@ CONFIG: dict[str, Any] = {
         {
             "type": "oauthbearertoken",
             "name": "Bearer token",
-            "description": "The token that the provider's page gave.",
+            "description": "The token from the provider's page.",
             "primary": True,
         }
     ],
@@ -153,19 +153,21 @@ CONFIG: dict[str, Any] = {
 
 
 def attributes_of(kind: str) -> list[dict[str, Any]]:
-    """With those that every resource has."""
+    """Return the attributes of a resource type, with those common to all resources."""
     common = [_attribute("externalId"), _attribute("id", writable=False)]
     return common + list(SCHEMAS[TYPES[kind]["schema"]]["attributes"])
 
 
 def cleaned(kind: str, given: Any) -> dict[str, Any]:
-    """What we keep of a whole resource: known attributes by their own names, of the right types. Unknown ones are dropped, as the
-    other side may send what we did not ask for. Raises ScimError."""
+    """Validate a whole resource and return the attributes that we store, in canonical spelling.
+
+    Unknown attributes are dropped, as clients may send more than we support. Raises ScimError.
+    """
     if not isinstance(given, Mapping):
-        raise ScimError(400, "The body must be one resource.", "invalidSyntax")
+        raise ScimError(400, "The body must be a single resource.", "invalidSyntax")
     found = {}
     for attribute in attributes_of(kind):
-        value = _of(given, attribute["name"])
+        value = _get(given, attribute["name"])
         if value is not None and attribute["mutability"] != "readOnly":
             found[attribute["name"]] = checked(attribute, value)
     for attribute in attributes_of(kind):
@@ -175,23 +177,23 @@ def cleaned(kind: str, given: Any) -> dict[str, Any]:
 
 
 def checked(attribute: Mapping[str, Any], value: Any) -> Any:
-    """One attribute's value. Raises ScimError."""
+    """Validate the value of one attribute. Raises ScimError."""
     if attribute["multiValued"]:
         values = value if isinstance(value, list) else [value]
         if len(values) > MOST:
             raise ScimError(413, f"{attribute['name']}: more than {MOST} values.")
-        return [_one(attribute, each) for each in values]
-    return _one(attribute, value)
+        return [_checked_value(attribute, each) for each in values]
+    return _checked_value(attribute, value)
 
 
-def _one(attribute: Mapping[str, Any], value: Any) -> Any:
+def _checked_value(attribute: Mapping[str, Any], value: Any) -> Any:
     name, kind = attribute["name"], attribute["type"]
     if kind == "complex":
         if not isinstance(value, Mapping):
-            value = {"value": value}  # as Okta and Azure shorten it
-        inside = {a["name"]: _of(value, a["name"]) for a in attribute["subAttributes"]}
+            value = {"value": value}  # the short form of Okta and Azure
+        inside = {a["name"]: _get(value, a["name"]) for a in attribute["subAttributes"]}
         return {
-            a["name"]: _one(a, inside[a["name"]])
+            a["name"]: _checked_value(a, inside[a["name"]])
             for a in attribute["subAttributes"]
             if inside[a["name"]] is not None
         }
@@ -207,13 +209,13 @@ def _one(attribute: Mapping[str, Any], value: Any) -> Any:
         or not value.replace("\n", "").isprintable()
     ):
         raise ScimError(
-            400, f"{name} must be a text of at most {LONGEST} characters.", "invalidValue"
+            400, f"{name} must be a string of at most {LONGEST} characters.", "invalidValue"
         )
     return value
 
 
-def _of(given: Mapping[str, Any], name: str) -> Any:
-    """Names of attributes are the same in any case (RFC 7643, 2.1)."""
+def _get(given: Mapping[str, Any], name: str) -> Any:
+    """Return an attribute by its case-insensitive name (RFC 7643, 2.1)."""
     if name in given:
         return given[name]
     return next(

@@ -1,5 +1,7 @@
-"""Users and groups that a provider told of by SCIM, and what follows for people: each write ends in the same plan as a sign-in or a
-sync, in one transaction with it."""
+"""Store users and groups received by SCIM, and apply what follows for accounts and roles.
+
+Each write plans and applies role changes in the same transaction, like a sign-in or a sync.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from django.db import IntegrityError, transaction
 from portal.core import clock
 from workspaces.identity.claims import checked_email
 from workspaces.identity.provisioning import Person
-from workspaces.identity.provisioning_services import tell_people
+from workspaces.identity.provisioning_services import update_people
 from workspaces.identity.scim.schemas import ScimError, cleaned
 from workspaces.models import Identity, Provider, ScimRecord
 
@@ -22,13 +24,15 @@ _NAMES = {USER: "userName", GROUP: "displayName"}
 
 
 def records(provider: Provider, kind: str) -> Any:
-    """Those that are there."""
+    """Return the records that are not deleted."""
     return ScimRecord.objects.filter(provider=provider, kind=kind, gone_at=None)
 
 
-def alone(provider: Provider) -> None:
-    """Until the transaction ends. Writes of one provider happen one after the other, from before they read: they look at each
-    other's rows."""
+def lock_provider(provider: Provider) -> None:
+    """Lock the provider until the transaction ends, so that its writes run one after the other.
+
+    Call it before reading, because writes depend on each other's rows.
+    """
     list(
         Provider.objects.select_for_update(no_key=True, of=("self",))
         .filter(id=provider.id)
@@ -37,30 +41,32 @@ def alone(provider: Provider) -> None:
 
 
 def record_of(provider: Provider, kind: str, record_id: UUID) -> ScimRecord:
-    """Raises ScimError."""
+    """Return a record that is not deleted. Raises ScimError."""
     row = records(provider, kind).filter(id=record_id).first()
     if row is None:
-        raise ScimError(404, f"There is no {kind} {record_id} here.")
+        raise ScimError(404, f"{kind} {record_id} doesn't exist.")
     return row  # type: ignore[no-any-return]
 
 
 @transaction.atomic
 def create(provider: Provider, kind: str, given: Any) -> ScimRecord:
-    """Raises ScimError: 409 for a name that is taken."""
+    """Create a record. Raises ScimError: 409 if the name is taken."""
     data = cleaned(kind, given)
-    alone(provider)
+    lock_provider(provider)
     if ScimRecord.objects.filter(provider=provider).count() >= MOST_RECORDS:
-        raise ScimError(413, f"There are {MOST_RECORDS} users and groups already.")
+        raise ScimError(413, f"The limit of {MOST_RECORDS} users and groups is reached.")
     row = ScimRecord(provider=provider, kind=kind, **_facts(kind, data))
     _save(row, is_new=True)
-    _follow(provider, row, before={})
+    _apply_change(provider, row, before={})
     return row
 
 
 @transaction.atomic
 def change(row: ScimRecord, data: dict[str, Any]) -> ScimRecord:
-    """Replaced or patched: `data` is the whole resource from now on. Nothing is written that is as it was. `alone` came before
-    the row was read."""
+    """Replace the resource of a record with `data`; unchanged data writes nothing.
+
+    Call `lock_provider` before reading the row.
+    """
     if data == row.data:
         return row
     before, former = row.data, row.subject
@@ -70,30 +76,32 @@ def change(row: ScimRecord, data: dict[str, Any]) -> ScimRecord:
     _save(row, is_new=False)
     if row.kind == USER and former != row.subject:
         _rename(row, former)
-    _follow(row.provider, row, before)
+    _apply_change(row.provider, row, before)
     return row
 
 
 @transaction.atomic
 def remove(row: ScimRecord) -> None:
-    """Hidden; its people are suspended where this provider let them in, and their history stays. `alone` came before the row was
-    read."""
+    """Hide a record, and suspend its people where this provider granted access.
+
+    Their history stays. Call `lock_provider` before reading the row.
+    """
     row.gone_at = clock.now()
     row.save(update_fields=["gone_at"])
     if row.kind == USER:
-        tell_people(row.provider, [], [row.subject], actor=_actor(row.provider))
+        update_people(row.provider, [], [row.subject], actor=_actor(row.provider))
     else:
-        _tell_users(row.provider, _members(row.data))
+        _update_users(row.provider, _members(row.data))
 
 
-def shown(rows: Sequence[ScimRecord], base: str) -> list[dict[str, Any]]:
-    """As the protocol shows them, with members' names and users' groups."""
+def serialized(rows: Sequence[ScimRecord], base: str) -> list[dict[str, Any]]:
+    """Return the records in the protocol's format, with members' names and users' groups."""
     groups = _groups_of(rows)
     names = _names_in(rows)
-    return [_shown(row, base, groups, names) for row in rows]
+    return [_serialized(row, base, groups, names) for row in rows]
 
 
-def _shown(
+def _serialized(
     row: ScimRecord, base: str, groups: Mapping[str, list[ScimRecord]], names: Mapping[str, str]
 ) -> dict[str, Any]:
     place = f"{base}/{row.kind}s/{row.id}"
@@ -122,7 +130,7 @@ def _shown(
 
 
 def _member(value: str, base: str, names: Mapping[str, str]) -> dict[str, str]:
-    """Of whom the other side names before it tells of them, only that."""
+    """Return the reference and name of a member; empty for a user not received yet."""
     return {"$ref": f"{base}/Users/{value}", "display": names[value]} if value in names else {}
 
 
@@ -132,7 +140,7 @@ def _facts(kind: str, data: dict[str, Any]) -> dict[str, Any]:
         str(data.get("externalId", "")),
     )
     if len(name) > 254 or len(external) > 254:
-        raise ScimError(400, "A name or externalId is longer than 254 characters.", "invalidValue")
+        raise ScimError(400, "A name or externalId must be at most 254 characters.", "invalidValue")
     facts: dict[str, Any] = {"name": name.lower(), "external_id": external, "data": data}
     return facts | ({"subject": external or name} if kind == USER else {})
 
@@ -143,26 +151,26 @@ def _save(row: ScimRecord, *, is_new: bool) -> None:
             row.save(force_insert=is_new)
     except IntegrityError:
         raise ScimError(
-            409, f"There is a {row.kind} called {row.name!r} already.", "uniqueness"
+            409, f"A {row.kind} named {row.name!r} already exists.", "uniqueness"
         ) from None
 
 
-def _follow(provider: Provider, row: ScimRecord, before: Mapping[str, Any]) -> None:
-    """What changes for people."""
+def _apply_change(provider: Provider, row: ScimRecord, before: Mapping[str, Any]) -> None:
+    """Update the people whom a change affects."""
     if row.kind == USER:
-        _tell_users(provider, {str(row.id)})
+        _update_users(provider, {str(row.id)})
     else:
         renamed = before.get("displayName") != row.data["displayName"]
         was, now = _members(before), _members(row.data)
-        _tell_users(provider, was | now if renamed else was ^ now)
+        _update_users(provider, was | now if renamed else was ^ now)
 
 
-def _tell_users(provider: Provider, ids: Iterable[str]) -> None:
+def _update_users(provider: Provider, ids: Iterable[str]) -> None:
     rows = list(records(provider, USER).filter(id__in=[i for i in ids if is_uuid(i)]))
     groups = _groups_of(rows)
     here = [_person(row, groups) for row in rows if row.data.get("active", True)]
     gone = [row.subject for row in rows if not row.data.get("active", True)]
-    tell_people(provider, here, gone, actor=_actor(provider))
+    update_people(provider, here, gone, actor=_actor(provider))
 
 
 def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> Person:
@@ -186,7 +194,7 @@ def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> Person:
 
 
 def _groups_of(rows: Sequence[ScimRecord]) -> dict[str, list[ScimRecord]]:
-    """Of these users, by id."""
+    """Return the groups of these users, by user id."""
     users = {str(row.id) for row in rows if row.kind == USER}
     found: dict[str, list[ScimRecord]] = {}
     for group in records(rows[0].provider, GROUP).order_by("name") if users else ():
@@ -213,16 +221,15 @@ def _members(data: Mapping[str, Any]) -> set[str]:
 
 
 def _rename(row: ScimRecord, former: str) -> None:
-    """The same person under another subject, as the provider says itself."""
+    """Move the identity to the user's new subject."""
     mine = Identity.objects.filter(provider=row.provider)
     if mine.filter(subject=row.subject).exists():
-        raise ScimError(
-            409, "Another person has that externalId or userName already.", "uniqueness"
-        )
+        raise ScimError(409, "Another user already has this externalId or userName.", "uniqueness")
     mine.filter(subject=former).update(subject=row.subject)
 
 
 def is_uuid(text: str) -> bool:
+    """Return whether a text is a UUID, as clients send any id."""
     try:
         return bool(UUID(text))
     except ValueError:

@@ -1,4 +1,4 @@
-"""With what a provider's SCIM client comes: one token for each, made by who may change the provider, shown once."""
+"""Bearer tokens of SCIM clients: one per provider, shown once."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _TOUCH = timedelta(minutes=5)
 
 @transaction.atomic
 def make_scim_token(*, actor: Actor, provider: Provider) -> str:
-    """A new one; the former ends at once. Raises NotPermitted, InvalidInput."""
+    """Create a token; the previous one is revoked at once. Raises NotPermitted, InvalidInput."""
     check_may_write(actor, provider.org)
     if provider.kind not in KINDS:
         raise InvalidInput(
-            "A directory is asked by Muster; SCIM is for providers that tell by themselves."
+            "SCIM isn't available for directories, because Muster queries them itself."
         )
     secret, former = new_secret(), _hint(provider)
     ScimToken.objects.update_or_create(
@@ -38,22 +38,22 @@ def make_scim_token(*, actor: Actor, provider: Provider) -> str:
             "last_used_at": None,
         },
     )
-    _tell("created", provider, actor, before=former, after=secret[:8])
+    _record("created", provider, actor, before=former, after=secret[:8])
     return secret
 
 
 @transaction.atomic
 def end_scim_token(*, actor: Actor, provider: Provider) -> None:
-    """Nobody tells anything by it any longer. Raises NotPermitted."""
+    """Revoke the token. Raises NotPermitted."""
     check_may_write(actor, provider.org)
     former = _hint(provider)
     if ScimToken.objects.filter(provider=provider).delete()[0]:
-        _tell("ended", provider, actor, before=former, after=None)
+        _record("ended", provider, actor, before=former, after=None)
 
 
-@platform_scope("a SCIM token names its provider itself")
+@platform_scope("a SCIM token identifies its provider")
 def provider_by_token(slug: str, raw: str) -> Provider | None:
-    """Whose token it is, if it is that provider's and that is switched on."""
+    """Return the enabled provider with this slug and token, or None."""
     if not is_well_formed(raw):
         return None
     digests = [digest_of(raw), *(digest_of(raw, key) for key in settings.SECRET_KEY_FALLBACKS)]
@@ -79,7 +79,7 @@ def _hint(provider: Provider) -> str | None:
     return ScimToken.objects.filter(provider=provider).values_list("hint", flat=True).first()
 
 
-def _tell(verb: str, provider: Provider, actor: Actor, **data: str | None) -> None:
+def _record(verb: str, provider: Provider, actor: Actor, **data: str | None) -> None:
     record(
         Fact(
             f"scim_token.{verb}",

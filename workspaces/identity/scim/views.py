@@ -39,8 +39,8 @@ _COLUMNS = {
 View = Callable[..., HttpResponse]
 
 
-def door(*methods: str) -> Callable[[View], View]:
-    """Bearer token of this provider, errors in the protocol's form, one limit for each provider."""
+def scim_endpoint(*methods: str) -> Callable[[View], View]:
+    """Wrap an endpoint: bearer authentication, protocol errors, a rate limit per provider."""
 
     def wrap(view: View) -> View:
         @csrf_exempt
@@ -49,7 +49,7 @@ def door(*methods: str) -> Callable[[View], View]:
             try:
                 row = _provider(request, provider)
                 if request.method not in methods:
-                    raise ScimError(405, f"{request.method} is not for this address.")
+                    raise ScimError(405, f"Method {request.method} isn't allowed here.")
                 with (
                     org_scope(row.org_id)
                     if row.org_id
@@ -57,7 +57,7 @@ def door(*methods: str) -> Callable[[View], View]:
                 ):
                     return view(request, row, **kwargs)
             except ScimError as error:
-                answer = _answer(error.as_dict(), error.status)
+                answer = _response(error.as_dict(), error.status)
                 if error.status == 401:
                     answer.headers["WWW-Authenticate"] = 'Bearer realm="scim"'
                 return answer
@@ -67,9 +67,10 @@ def door(*methods: str) -> Callable[[View], View]:
     return wrap
 
 
-@door("GET")
+@scim_endpoint("GET")
 def config(request: HttpRequest, provider: Provider) -> HttpResponse:
-    return _answer(
+    """Return the service provider configuration."""
+    return _response(
         CONFIG
         | {
             "meta": {
@@ -80,43 +81,47 @@ def config(request: HttpRequest, provider: Provider) -> HttpResponse:
     )
 
 
-@door("GET")
+@scim_endpoint("GET")
 def schemas(request: HttpRequest, provider: Provider, urn: str = "") -> HttpResponse:
-    return _described(request, provider, "Schema", SCHEMAS, urn)
+    """List the schemas, or return one."""
+    return _discovery(request, provider, "Schema", SCHEMAS, urn)
 
 
-@door("GET")
+@scim_endpoint("GET")
 def types(request: HttpRequest, provider: Provider, name: str = "") -> HttpResponse:
-    return _described(request, provider, "ResourceType", TYPES, name)
+    """List the resource types, or return one."""
+    return _discovery(request, provider, "ResourceType", TYPES, name)
 
 
-@door("GET", "POST")
-def many(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
+@scim_endpoint("GET", "POST")
+def collection(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
+    """List the resources of a type (GET), or create one (POST)."""
     if request.method == "POST":
         row = store.create(provider, kind, _body(request))
         return _resource(request, provider, row, status=201)
-    return _answer(_page(request.GET, provider, kind))
+    return _response(_page(request.GET, provider, kind))
 
 
-@door("POST")
+@scim_endpoint("POST")
 def search(request: HttpRequest, provider: Provider, kind: str) -> HttpResponse:
-    """The same list, asked for by a body: for filters that are too long for an address, or not for its log."""
+    """List resources by a query in the body, for filters too long or too private for a URL."""
     body = _body(request)
     if not isinstance(body, dict):
         raise ScimError(400, "The body must be an object.", "invalidSyntax")
-    asked = {
+    query = {
         str(name): ",".join(map(str, value)) if isinstance(value, list) else str(value)
         for name, value in body.items()
         if value is not None
     }
-    return _answer(_page(asked, provider, kind))
+    return _response(_page(query, provider, kind))
 
 
-@door("GET", "PUT", "PATCH", "DELETE")
-def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> HttpResponse:
+@scim_endpoint("GET", "PUT", "PATCH", "DELETE")
+def item(request: HttpRequest, provider: Provider, kind: str, record: str) -> HttpResponse:
+    """Return, replace, patch or delete a resource."""
     record_id = _uuid(record, kind)
     if request.method != "GET":
-        return _written(request, provider, kind, record_id)
+        return _write(request, provider, kind, record_id)
     row = store.record_of(provider, kind, record_id)
     if request.headers.get("If-None-Match", "").strip() in (
         f'W/"{row.version}"',
@@ -127,9 +132,9 @@ def one(request: HttpRequest, provider: Provider, kind: str, record: str) -> Htt
 
 
 @transaction.atomic
-def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUID) -> HttpResponse:
-    """What it is, its version and what it becomes are looked at when nobody else writes."""
-    store.alone(provider)
+def _write(request: HttpRequest, provider: Provider, kind: str, record_id: UUID) -> HttpResponse:
+    """Read, check the version and write, while no other request writes to the provider."""
+    store.lock_provider(provider)
     row = store.record_of(provider, kind, record_id)
     _check_version(request, row)
     if request.method == "DELETE":
@@ -143,42 +148,42 @@ def _written(request: HttpRequest, provider: Provider, kind: str, record_id: UUI
     return _resource(request, provider, store.change(row, data))
 
 
-@door("GET", "POST", "PUT", "PATCH", "DELETE")
-def not_here(request: HttpRequest, provider: Provider, rest: str = "") -> HttpResponse:
-    """/Me, /Bulk and a search of users and groups at once are not served; the rest is nothing."""
+@scim_endpoint("GET", "POST", "PUT", "PATCH", "DELETE")
+def unsupported(request: HttpRequest, provider: Provider, rest: str = "") -> HttpResponse:
+    """Answer 501 for /Me, /Bulk and a search across resource types, and 404 for the rest."""
     raise ScimError(
         501 if rest.partition("/")[0] in ("Me", "Bulk", ".search") else 404,
-        "There is nothing at this address.",
+        "This address doesn't exist.",
     )
 
 
-def _page(asked: Mapping[str, str], provider: Provider, kind: str) -> dict[str, Any]:
-    start = min(max(_number(asked, "startIndex", 1), 1), 1 + store.MOST_RECORDS)
-    count = min(max(_number(asked, "count", COUNT), 0), MOST_RESULTS)
+def _page(query: Mapping[str, str], provider: Provider, kind: str) -> dict[str, Any]:
+    start = min(max(_number(query, "startIndex", 1), 1), 1 + store.MOST_RECORDS)
+    count = min(max(_number(query, "count", COUNT), 0), MOST_RESULTS)
     rows, given = (
         store.records(provider, kind).select_related("provider").order_by("name", "id"),
-        asked.get("filter", ""),
+        query.get("filter", ""),
     )
-    order = asked.get("sortBy", "")
+    order = query.get("sortBy", "")
     if (simple := equals(given)) and (column := _COLUMNS[kind].get(simple[0])) and not order:
         rows, given = _by_column(rows, column, simple[1]), ""
     if not given and not order:
         total, page = rows.count(), list(rows[start - 1 : start - 1 + count])
-        shown = store.shown(page, _base(provider))
+        serialized = store.serialized(page, _base(provider))
     else:
         found = _filtered(
-            store.shown(list(rows), _base(provider)),
+            store.serialized(list(rows), _base(provider)),
             given,
             order,
-            is_down=asked.get("sortOrder", "") == "descending",
+            is_down=query.get("sortOrder", "") == "descending",
         )
-        total, shown = len(found), found[start - 1 : start - 1 + count]
+        total, serialized = len(found), found[start - 1 : start - 1 + count]
     return {
         "schemas": [LIST],
         "totalResults": total,
         "startIndex": start,
-        "itemsPerPage": len(shown),
-        "Resources": [_chosen(asked, each) for each in shown],
+        "itemsPerPage": len(serialized),
+        "Resources": [_project(query, each) for each in serialized],
     }
 
 
@@ -202,9 +207,12 @@ def _filtered(
     )
 
 
-def _chosen(asked: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any]:
-    """`attributes` and `excludedAttributes`, also of parts (`name.familyName`); id and schemas are always there."""
-    wanted, without = (_names(asked.get(name, "")) for name in ("attributes", "excludedAttributes"))
+def _project(query: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any]:
+    """Apply `attributes` and `excludedAttributes`, with sub-attributes such as `name.familyName`.
+
+    id and schemas are always returned.
+    """
+    wanted, without = (_names(query.get(name, "")) for name in ("attributes", "excludedAttributes"))
     found = {}
     for name, value in resource.items():
         own = "id" if name in ("id", "schemas") else name.lower()
@@ -217,7 +225,7 @@ def _chosen(asked: Mapping[str, str], resource: dict[str, Any]) -> dict[str, Any
 
 
 def _names(text: str) -> dict[str, set[str]]:
-    """Attributes in small letters, each with the parts of it that are named; "" is all of it."""
+    """Map attribute names in lower case to the sub-attributes named; "" stands for all of them."""
     found: dict[str, set[str]] = {}
     for path in (
         part.strip().rpartition(":")[2].lower() for part in text.split(",") if part.strip()
@@ -238,18 +246,18 @@ def _parts(value: Any, wanted: set[str], gone: set[str]) -> Any:
     }
 
 
-def _described(
+def _discovery(
     request: HttpRequest, provider: Provider, kind: str, known: dict[str, dict[str, Any]], name: str
 ) -> HttpResponse:
     if "filter" in request.GET:
-        raise ScimError(403, "These are not filtered (RFC 7644, 4).")
+        raise ScimError(403, "Filters aren't supported here (RFC 7644, 4).")
     found = {
         key: value
         | {"meta": {"resourceType": kind, "location": f"{_base(provider)}/{kind}s/{key}"}}
         for key, value in known.items()
     }
     if not name:
-        return _answer(
+        return _response(
             {
                 "schemas": [LIST],
                 "totalResults": len(found),
@@ -259,15 +267,15 @@ def _described(
             }
         )
     if name not in found:
-        raise ScimError(404, f"There is no {kind} {name[:100]!r}.")
-    return _answer(found[name])
+        raise ScimError(404, f"{kind} {name[:100]!r} doesn't exist.")
+    return _response(found[name])
 
 
 def _resource(
     request: HttpRequest, provider: Provider, row: ScimRecord, status: int = 200
 ) -> HttpResponse:
-    body = store.shown([row], _base(provider))[0]
-    answer = _answer(_chosen(request.GET, body), status)
+    body = store.serialized([row], _base(provider))[0]
+    answer = _response(_project(request.GET, body), status)
     answer.headers["ETag"], answer.headers["Location"] = (
         body["meta"]["version"],
         body["meta"]["location"],
@@ -278,14 +286,16 @@ def _resource(
 def _check_version(request: HttpRequest, row: ScimRecord) -> None:
     given = request.headers.get("If-Match", "").strip()
     if given and given != "*" and f'"{row.version}"' not in given:
-        raise ScimError(412, f"It has changed since: it is at version {row.version} now.")
+        raise ScimError(412, f"The resource has changed: it is now at version {row.version}.")
 
 
 def _provider(request: HttpRequest, slug: str) -> Provider:
     kind, _, raw = request.headers.get("Authorization", "").partition(" ")
     row = provider_by_token(slug, raw.strip()) if kind.lower() == "bearer" else None
     if row is None:
-        raise ScimError(401, "Send this provider's SCIM token: Authorization: Bearer …")
+        raise ScimError(
+            401, "Send this provider's SCIM token in the header Authorization: Bearer …"
+        )
     used, _ = rate_windows.take(f"scim:{row.id}", settings.MUSTER_API_RATE)
     if used > settings.MUSTER_API_RATE:
         raise ScimError(429, "Too many requests. Try again in a minute.")
@@ -298,11 +308,11 @@ def _body(request: HttpRequest) -> Any:
     try:
         return orjson.loads(request.body)
     except ValueError:
-        raise ScimError(400, "The body is no JSON.", "invalidSyntax") from None
+        raise ScimError(400, "The body isn't valid JSON.", "invalidSyntax") from None
 
 
-def _number(asked: Mapping[str, str], name: str, default: int) -> int:
-    text = asked.get(name, "")
+def _number(query: Mapping[str, str], name: str, default: int) -> int:
+    text = query.get(name, "")
     try:
         return int(text) if text else default
     except ValueError:
@@ -313,12 +323,12 @@ def _uuid(text: str, kind: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise ScimError(404, f"There is no {kind} {text[:80]!r} here.") from None
+        raise ScimError(404, f"{kind} {text[:80]!r} doesn't exist.") from None
 
 
 def _base(provider: Provider) -> str:
     return f"{settings.MUSTER_BASE_URL}/scim/v2/{provider.slug}"
 
 
-def _answer(body: dict[str, Any], status: int = 200) -> HttpResponse:
+def _response(body: dict[str, Any], status: int = 200) -> HttpResponse:
     return HttpResponse(orjson.dumps(body), status=status, content_type="application/scim+json")

@@ -1,4 +1,4 @@
-"""Other applications sign people in through the portal: a second Muster's own client is the one that does it."""
+"""Applications that sign people in through the portal, by OpenID Connect."""
 
 from __future__ import annotations
 
@@ -93,9 +93,7 @@ def _verified(token):
     return jwt.decode(token, key.key, algorithms=["RS256"], audience="grafana")
 
 
-def test_a_person_agrees_and_the_application_learns_who_they_are_and_their_teams(
-    story, grafana, settings
-):
+def test_consent_gives_application_identity_and_groups(story, grafana, settings):
     client = story.client(story.ben)
     page = _ask(client)
     assert (
@@ -119,7 +117,7 @@ def test_a_person_agrees_and_the_application_learns_who_they_are_and_their_teams
     assert info["groups"] == ["atlas", "atlas/vision"]
 
 
-def test_one_is_asked_once(story, grafana):
+def test_consent_is_asked_once(story, grafana):
     client = story.client(story.ben)
     _agree(client, _ask(client))
     assert _code(_ask(client)) and Consent.objects.get().scopes == [
@@ -133,9 +131,7 @@ def test_one_is_asked_once(story, grafana):
 
 
 @each("given", [None, ["openid"]])
-def test_an_application_that_asks_silently_learns_nothing_of_who_has_agreed_only_to_another(
-    story, grafana, given
-):
+def test_silent_request_without_consent_for_client_is_refused(story, grafana, given):
     Application.objects.create(
         id="wiki",
         name="Wiki",
@@ -158,7 +154,7 @@ def test_an_application_that_asks_silently_learns_nothing_of_who_has_agreed_only
         }
 
 
-def test_an_application_that_asks_silently_is_told_of_who_has_agreed(story, grafana):
+def test_silent_request_with_consent_returns_code(story, grafana):
     client = story.client(story.ben)
     _token(_code(_agree(client, _ask(client))))
     assert _token(_code(_ask(client, prompt="none"))).status_code == 200
@@ -177,7 +173,7 @@ def test_an_application_that_asks_silently_is_told_of_who_has_agreed(story, graf
         {"client_id": None},
     ],
 )
-def test_an_answer_goes_to_an_address_that_is_written_down_to_the_letter(story, grafana, changed):
+def test_authorization_requires_exact_registered_redirect_uri(story, grafana, changed):
     answer = _ask(story.client(story.ben), **changed)
     assert answer.status_code == 400 and "Location" not in answer.headers
 
@@ -191,9 +187,7 @@ def test_an_answer_goes_to_an_address_that_is_written_down_to_the_letter(story, 
         ("atlas", "ben@atlas.example", False),
     ],
 )
-def test_an_address_is_verified_only_if_a_provider_of_the_installation_says_that_very_address(
-    story, org, said, is_true
-):
+def test_email_is_verified_only_by_installation_provider(story, org, said, is_true):
     row = Provider.objects.create(
         kind="oidc", slug="idp", name="ID", org=story.atlas if org else None
     )
@@ -201,7 +195,7 @@ def test_an_address_is_verified_only_if_a_provider_of_the_installation_says_that
     assert is_verified(story.ben) is is_true
 
 
-def test_groups_name_no_organization_that_is_closed_to_the_person(story, grafana):
+def test_groups_claim_omits_organizations_closed_to_the_user(story, grafana):
     with org_scope(story.borealis.id):
         Membership.objects.create(org=story.borealis, user=story.ben, role="member")
     assert groups_of(story.ben) == ["atlas", "atlas/vision", "borealis"]
@@ -221,14 +215,14 @@ def test_groups_name_no_organization_that_is_closed_to_the_person(story, grafana
     assert groups_of(story.ben) == ["borealis"]
 
 
-def test_a_code_counts_once_and_for_who_has_the_secret(story, grafana):
+def test_authorization_code_is_single_use_and_needs_secret(story, grafana):
     client = story.client(story.ben)
     code = _code(_agree(client, _ask(client)))
     assert _token(code, secret="wrong").status_code in (400, 401)
     assert _token(code).status_code == 200 and _token(code).status_code == 400
 
 
-def test_a_code_bound_by_pkce_needs_its_proof(story, grafana):
+def test_authorization_code_with_pkce_needs_verifier(story, grafana):
     client, proof = story.client(story.ben), "p" * 64
     challenge = (
         base64.urlsafe_b64encode(hashlib.sha256(proof.encode()).digest()).rstrip(b"=").decode()
@@ -240,12 +234,12 @@ def test_a_code_bound_by_pkce_needs_its_proof(story, grafana):
     assert _token(again, code_verifier=proof).status_code == 200
 
 
-def test_nobody_is_asked_who_is_not_signed_in(grafana):
+def test_authorization_without_session_redirects_to_sign_in(grafana):
     answer = _ask(Client())
     assert answer.status_code == 302 and answer["Location"].startswith("/accounts/login/")
 
 
-def test_who_an_organizations_own_provider_vouches_for_signs_in_nowhere_else(story, grafana):
+def test_authorization_in_org_provider_session_is_refused(story, grafana):
     client = story.client(story.ben)
     session = client.session
     session["only_org"] = str(story.atlas.id)
@@ -253,13 +247,13 @@ def test_who_an_organizations_own_provider_vouches_for_signs_in_nowhere_else(sto
     assert _ask(client).status_code == 403
 
 
-def test_another_site_cannot_agree_for_somebody(story, grafana):
+def test_cross_site_consent_is_refused(story, grafana):
     client = Client(enforce_csrf_checks=True)
     client.force_login(story.ben)
     assert _agree(client, _ask(client)).status_code == 403 and not Consent.objects.exists()
 
 
-def test_who_was_switched_off_is_known_to_no_application(story, grafana):
+def test_userinfo_of_deactivated_user_is_unauthorized(story, grafana):
     client = story.client(story.ben)
     token = _token(_code(_agree(client, _ask(client)))).json()["access_token"]
     story.ben.is_active = False
@@ -272,7 +266,7 @@ def test_who_was_switched_off_is_known_to_no_application(story, grafana):
     )
 
 
-def test_the_description_says_what_there_is(db, settings):
+def test_discovery_document_lists_supported_features(db, settings):
     found = Client().get("/.well-known/openid-configuration").json()
     assert found["issuer"] == settings.MUSTER_BASE_URL and "groups" in found["scopes_supported"]
     assert found["code_challenge_methods_supported"] == ["S256"] and found[
@@ -281,7 +275,7 @@ def test_the_description_says_what_there_is(db, settings):
     assert "registration_endpoint" not in found
 
 
-def test_keys_take_turns_and_no_signature_is_left_without_its_key(story, grafana):
+def test_key_rotation_keeps_old_signatures_verifiable(story, grafana):
     client = story.client(story.ben)
     before = _token(_code(_agree(client, _ask(client)))).json()["id_token"]
     start = clock.now()
@@ -293,12 +287,12 @@ def test_keys_take_turns_and_no_signature_is_left_without_its_key(story, grafana
     assert _verified(_token(_code(_ask(client))).json()["id_token"])
 
 
-def test_a_key_is_not_in_the_row(story, grafana):
+def test_signing_key_is_encrypted_in_its_row(story, grafana):
     _keys()
     assert b"PRIVATE" not in bytes(SigningKey.objects.get().sealed)
 
 
-def test_an_old_key_is_followed_by_a_new_one_by_itself(db):
+def test_old_signing_key_is_rotated_automatically(db):
     _keys()
     SigningKey.objects.update(issued_at=clock.now() - keys.SIGNS * 1.1)
     assert len(_keys()) == 2 and len(_keys()) == 2

@@ -1,5 +1,4 @@
-"""What applications hold of people: codes for a minute, refresh tokens that count once and for a month, no more than was agreed to; and
-taking it back."""
+"""Tokens of applications: lifetime, single use, scopes and withdrawal of consent."""
 
 from __future__ import annotations
 
@@ -61,7 +60,7 @@ def is_known(access: str) -> bool:
     )
 
 
-def test_a_code_is_kept_for_a_minute(story, grafana, monkeypatch):  # noqa: F811
+def test_authorization_code_expires_after_one_minute(story, grafana, monkeypatch):  # noqa: F811
     kept, real = [], cache.set
     monkeypatch.setattr(
         "allauth.idp.oidc.internal.oauthlib.authorization_codes.cache.set",
@@ -76,7 +75,7 @@ def test_a_code_is_kept_for_a_minute(story, grafana, monkeypatch):  # noqa: F811
     assert _token(code).status_code == 400
 
 
-def test_a_refresh_token_counts_once_and_who_shows_a_spent_one_ends_them_all(story, grafana):  # noqa: F811
+def test_refresh_token_reuse_revokes_all_tokens(story, grafana):  # noqa: F811
     first = signed_in(story)
     second = refresh(first["refresh_token"]).json()
     assert second["refresh_token"] != first["refresh_token"] and is_known(second["access_token"])
@@ -95,7 +94,7 @@ def test_a_refresh_token_counts_once_and_who_shows_a_spent_one_ends_them_all(sto
     )
 
 
-def test_refresh_tokens_end_a_month_after_the_sign_in_however_often_they_are_used(story, grafana):  # noqa: F811
+def test_refresh_token_use_does_not_extend_expiry(story, grafana):  # noqa: F811
     token = signed_in(story)["refresh_token"]
     soon = clock.now() + timedelta(hours=1)
     assert Token.objects.get(type="rt").expires_at - clock.now() <= timedelta(days=30)
@@ -108,7 +107,7 @@ def test_refresh_tokens_end_a_month_after_the_sign_in_however_often_they_are_use
     assert not Token.objects.exists()
 
 
-def test_applications_keep_their_tokens_when_one_signs_out_and_lose_them_with_the_account(
+def test_application_tokens_survive_sign_out_but_not_deactivation(
     story,
     grafana,  # noqa: F811
 ):
@@ -126,7 +125,7 @@ def test_applications_keep_their_tokens_when_one_signs_out_and_lose_them_with_th
     assert not is_known(made["access_token"]) and refresh(made["refresh_token"]).status_code == 400
 
 
-def test_what_is_agreed_to_is_shown_and_taken_back_and_counts_no_longer(story, grafana):  # noqa: F811
+def test_withdrawn_consent_revokes_application_tokens(story, grafana):  # noqa: F811
     made, client = signed_in(story), story.client(story.ben)
     page = client.get("/accounts/applications/").content.decode()
     assert "Grafana" in page and "Your organizations and teams" in page
@@ -143,7 +142,7 @@ def test_what_is_agreed_to_is_shown_and_taken_back_and_counts_no_longer(story, g
     assert Client().get("/accounts/applications/")["Location"].startswith("/accounts/login/")
 
 
-def test_a_code_that_was_kept_outlives_no_taking_back(story, grafana):  # noqa: F811
+def test_authorization_code_after_withdrawn_consent_is_refused(story, grafana):  # noqa: F811
     client = story.client(story.ben)
     code = _code(_agree(client, _ask(client)))
     client.post("/accounts/applications/", {"client_id": "grafana"})
@@ -154,14 +153,14 @@ def test_a_code_that_was_kept_outlives_no_taking_back(story, grafana):  # noqa: 
     ) and not Token.objects.exists()
 
 
-def test_a_refresh_outlives_no_taking_back(story, grafana):  # noqa: F811
+def test_refresh_after_withdrawn_consent_is_refused(story, grafana):  # noqa: F811
     token = signed_in(story)["refresh_token"]
-    Consent.objects.all().delete()  # as one that was taken back while this waited
+    Consent.objects.all().delete()  # as if withdrawn while this request waited
     assert refresh(token).status_code == 400 and not Token.objects.exclude(type="sp").exists()
 
 
 @each("asked", ["openid", "openid email"])
-def test_an_application_gets_the_scopes_that_were_agreed_to_and_no_others(story, grafana, asked):  # noqa: F811
+def test_application_gets_only_granted_scopes(story, grafana, asked):  # noqa: F811
     client = story.client(story.ben)
     Consent.objects.create(user=story.ben, client_id="grafana", scopes=asked.split())
     made = _token(_code(_ask(client, scope=asked))).json()
@@ -182,7 +181,7 @@ def test_an_application_gets_the_scopes_that_were_agreed_to_and_no_others(story,
     )
 
 
-def test_a_new_application_has_to_use_pkce_unless_an_operator_says_that_it_cannot(story):
+def test_new_application_requires_pkce_unless_waived(story):
     actor = story.actor(story.dot, story.atlas)
     secret = create_application(
         actor=actor, client_id="grafana", name="Grafana", addresses=[BACK]
@@ -220,7 +219,7 @@ def test_a_new_application_has_to_use_pkce_unless_an_operator_says_that_it_canno
         "response_type=token",
     ],
 )
-def test_a_parameter_that_is_given_twice_is_refused(story, grafana, twice):  # noqa: F811
+def test_authorization_with_repeated_parameter_is_refused(story, grafana, twice):  # noqa: F811
     asked = (
         f"client_id=grafana&redirect_uri={BACK}&response_type=code&scope=openid&state=st&nonce=n"
     )
@@ -230,7 +229,7 @@ def test_a_parameter_that_is_given_twice_is_refused(story, grafana, twice):  # n
         assert answer.status_code == 400 and "Location" not in answer.headers, query
 
 
-def test_what_is_in_the_address_counts_for_nothing_in_a_form(story):
+def test_form_ignores_query_parameters(story):
     browser = Client()
     browser.post(
         f"/accounts/login/?login={story.ada.email}&password=the+story%27s+own+password", {}

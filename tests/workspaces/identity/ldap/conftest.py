@@ -1,4 +1,4 @@
-"""A real slapd for all tests here, and directories that point to it."""
+"""Fixtures: a real slapd, and directories that use it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def slapd() -> Iterator[Slapd]:
 
 @pytest.fixture(autouse=True)
 def nobody_has_tried_yet():
-    """Limits on guessing count for each test anew, and no line of an earlier one is kept."""
+    """Reset rate limits and pooled connections before each test."""
     cache.clear()
-    connection_pool.end_all()
+    connection_pool.close_all()
     request_limits.forget_all()
 
 
@@ -42,7 +42,7 @@ def config(slapd: Slapd) -> Config:
 
 @pytest.fixture
 def wide(story, slapd: Slapd) -> Provider:
-    """The installation's directory: staff are members of Atlas, research leads Vision."""
+    """Return the installation's directory: staff are members of Atlas, research leads Vision."""
     with no_scope():
         made = create_provider(
             actor=actor_of(story.dot),
@@ -74,7 +74,7 @@ def wide(story, slapd: Slapd) -> Provider:
 
 @pytest.fixture
 def own(story, slapd: Slapd) -> Provider:
-    """Atlas' own directory: everybody in it is a member."""
+    """Return Atlas's own directory, whose people are all members."""
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
         made = create_provider(

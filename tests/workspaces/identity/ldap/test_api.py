@@ -1,4 +1,4 @@
-"""A directory by REST, from nothing to people who came in, with a real slapd."""
+"""Directories by the REST API, with a real slapd."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def send(client, method, path, body=None):
 
 
 def begun(client, path, body=None):
-    """What goes on in the background, once that is over."""
+    """Start a background task, run it and return its result."""
     answer = client.post(path, json.dumps(body or {}), content_type="application/json")
     assert answer.status_code == 202, answer.content
     with no_scope():
@@ -26,7 +26,7 @@ def begun(client, path, body=None):
     return client.get(answer["Location"]).json()
 
 
-def test_from_nothing_to_people_who_came_in(story, slapd):
+def test_directory_api_from_creation_to_removal(story, slapd):
     api = story.api(story.dot, story.atlas)
     given = {
         "kind": "ldap",
@@ -50,13 +50,13 @@ def test_from_nothing_to_people_who_came_in(story, slapd):
     assert send(api, "GET", f"{ROOT}/corp/groups?q=staf")[1]["items"] == [
         f"cn=staff,ou=groups,{BASE}"
     ]
-    code, told = send(
+    code, rules = send(
         api,
         "PUT",
         f"{ROOT}/corp/rules",
         {"rules": [{"group": f"CN=staff,ou=groups,{BASE}", "team": "vision", "role": "member"}]},
     )
-    assert code == 200 and told["items"][0]["group"] == f"cn=staff,ou=groups,{BASE}"
+    assert code == 200 and rules["items"][0]["group"] == f"cn=staff,ou=groups,{BASE}"
     dry = begun(api, f"{ROOT}/corp/runs", {"is_dry": True})
     assert dry["outcome"] == "dry" and dry["counts"]["new"] == 2 and not Identity.objects.exists()
     done = begun(api, f"{ROOT}/corp/runs")
@@ -79,7 +79,7 @@ def test_from_nothing_to_people_who_came_in(story, slapd):
     )
 
 
-def test_who_vanished_is_listed_with_what_still_runs(story, own, slapd):
+def test_directory_page_lists_removed_people_with_running_jobs(story, own, slapd):
     from clusters.backends import ensure_first_cluster
     from jobs import services
     from schedulers.spec import parse_mapping

@@ -1,4 +1,4 @@
-"""Conversations with a real slapd: what is found, what is refused, and what is said of what is wrong."""
+"""Queries to a real slapd: results, refusals and error messages."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from tests.rig.processes import free_port
 from tests.rig.slapd import AD, BASE, group_dn, password_of, people_dn
 from workspaces.identity.ldap.client import Directory
 from workspaces.identity.ldap.entries import Groups, person_of
-from workspaces.identity.ldap.errors import Trouble
-from workspaces.identity.ldap.password_check import ask
-from workspaces.identity.ldap.settings import Config, dn_key
-from workspaces.identity.ldap.testing import look_around
+from workspaces.identity.ldap.errors import DirectoryError
+from workspaces.identity.ldap.password_check import query_directories
+from workspaces.identity.ldap.settings import Config, normalized_dn
+from workspaces.identity.ldap.testing import check_settings
 
 ADA = password_of("ada")
 
 
 def answer(config, login="ada", password=ADA, seconds=4.0):
-    return ask([("corp", config)], login, password, seconds)[0]
+    return query_directories([("corp", config)], login, password, seconds)[0]
 
 
 def is_known(config, login="ada", password=ADA) -> bool:
-    found = ask([("corp", config)], login, password)
+    found = query_directories([("corp", config)], login, password)
     return bool(found and found[0].person)
 
 
 @each("login", ["ada", "ADA", "ada@corp.example"])
-def test_a_person_is_known_by_name_or_address_with_groups_in_groups(config, login):
+def test_password_check_returns_person_with_nested_groups(config, login):
     person = answer(config, login).person
     assert (person.email, person.name, person.login) == (
         "ada@corp.example",
@@ -40,20 +40,22 @@ def test_a_person_is_known_by_name_or_address_with_groups_in_groups(config, logi
         "ada",
     ) and len(person.subject) == 36
     assert person.groups == {
-        dn_key(group_dn(name)) for name in ("staff", "vision", "ml", "research")
+        normalized_dn(group_dn(name)) for name in ("staff", "vision", "ml", "research")
     }
 
 
-def test_without_groups_in_groups_only_direct_ones_count(config):
+def test_password_check_without_nesting_returns_direct_groups(config):
     person = answer(replace(config, nested=False)).person
-    assert person.groups == {dn_key(group_dn(name)) for name in ("staff", "vision")}
+    assert person.groups == {normalized_dn(group_dn(name)) for name in ("staff", "vision")}
 
 
-def test_posix_groups_hold_people_by_name(config):
-    assert dn_key(group_dn("unix")) in answer(config, "bob", password_of("bob")).person.groups
+def test_posix_group_membership_is_by_login_name(config):
+    assert (
+        normalized_dn(group_dn("unix")) in answer(config, "bob", password_of("bob")).person.groups
+    )
 
 
-def test_both_ways_of_encryption_work_and_plain_only_when_waived(slapd, config):
+def test_connection_by_starttls_ldaps_or_plain_works(slapd, config):
     assert is_known(config) and is_known(replace(config, url=slapd.ldaps))
     assert is_known(replace(config, plain=True, ca=""))
 
@@ -73,12 +75,12 @@ PASSWORDS = [
 
 
 @each("password", PASSWORDS)
-def test_wrong_and_empty_passwords_open_nothing(config, password):
+def test_wrong_or_empty_password_is_rejected(config, password):
     assert not is_known(config, password=password)
 
 
-def test_an_empty_password_does_not_reach_the_server(config):
-    assert ask([("corp", replace(config, url="ldap://127.0.0.1:1"))], "ada", "") == []
+def test_empty_password_does_not_reach_the_server(config):
+    assert query_directories([("corp", replace(config, url="ldap://127.0.0.1:1"))], "ada", "") == []
     with Directory(config, 4) as directory:
         assert not directory.is_password(directory.find("ada"), "")
 
@@ -108,13 +110,13 @@ INJECTIONS = [
 
 
 @each("login", INJECTIONS)
-def test_what_means_something_in_a_filter_means_nothing_in_a_name(config, login):
+def test_filter_syntax_in_login_is_escaped(config, login):
     assert not is_known(config, login, ADA)
     with Directory(config, 4) as directory:
         assert "\x00" in login or directory.find(login) is None
 
 
-def test_everybody_and_all_groups_are_listed_page_by_page(config, monkeypatch):
+def test_listing_with_small_pages_is_complete(config, monkeypatch):
     monkeypatch.setattr("workspaces.identity.ldap.client.PAGE", 2)
     with Directory(config, 4) as directory:
         people, groups = list(directory.people()), Groups(directory.groups(), is_nested=True)
@@ -126,42 +128,41 @@ def test_everybody_and_all_groups_are_listed_page_by_page(config, monkeypatch):
     assert groups.of(ada, "ada") == answer(config).person.groups
 
 
-def test_active_directory_names_people_otherwise_and_keeps_who_was_switched_off(slapd):
+def test_active_directory_preset_skips_disabled_accounts(slapd):
     config = Config(**slapd.ad_options())
     anna = answer(config, "anna", password_of("anna")).person
     assert (
         anna.email == "anna@ad.example" and anna.subject == "00000000-0000-0000-0000-000000000001"
     )
     assert anna.groups == {
-        dn_key(f"cn={name},ou=Groups,{AD}") for name in ("Vision", "ML", "Research")
+        normalized_dn(f"cn={name},ou=Groups,{AD}") for name in ("Vision", "ML", "Research")
     }
     assert not is_known(config, "otto", password_of("otto")) and is_known(
         config, "anna@ad.example", password_of("anna")
     )
 
 
-def test_groups_are_asked_in_one_step_only_of_a_server_that_says_it_can(config, monkeypatch):
-    monkeypatch.setattr(Directory, "_knows_chains", lambda self: True)
-    assert (
-        answer(config).person.groups == frozenset()
-    )  # slapd does not know the rule: nothing is assumed of it
+def test_group_chain_rule_requires_server_capability(config, monkeypatch):
+    monkeypatch.setattr(Directory, "_supports_chain_rule", lambda self: True)
+    # slapd does not support the rule, so the result is empty
+    assert answer(config).person.groups == frozenset()
 
 
-def test_pieces_of_a_large_group_are_put_together(config):
+def test_group_members_returned_in_ranges_are_combined(config):
     from workspaces.identity.ldap.entries import entry_of
 
     class Pieces(Directory):
-        def _next_piece(self, dn, name, start):
+        def _next_range(self, dn, name, start):
             assert (dn, name) == ("cn=big", "member")
             return (
                 {f"member;range={start}-*": [b"c"]} if start == 2 else {f"{name};range=1-1": [b"b"]}
             )
 
-    whole = Pieces(config, 1)._whole(entry_of("cn=big", {"member;range=0-0": [b"a"]}))
+    whole = Pieces(config, 1)._with_all_members(entry_of("cn=big", {"member;range=0-0": [b"a"]}))
     assert whole.attributes == {"member": [b"a", b"b", b"c"]}
 
 
-def test_names_of_groups_are_found_by_what_is_typed(config):
+def test_group_search_matches_part_of_the_name(config):
     with Directory(config, 4) as directory:
         assert (
             directory.names_of_groups("res") == [group_dn("research")]
@@ -170,58 +171,58 @@ def test_names_of_groups_are_found_by_what_is_typed(config):
         assert len(directory.names_of_groups("", most=3)) == 3
 
 
-def test_the_test_button_says_what_it_found(slapd, config):
-    found = look_around(config)
+def test_directory_test_reports_people_and_groups(slapd, config):
+    found = check_settings(config)
     assert (
         found.is_ok and "by StartTLS" in found.message and "3 people and 6 groups" in found.message
     )
     assert f"is {people_dn('ada')}, in 4 groups" in found.message
-    assert "by LDAPS" in look_around(replace(config, url=slapd.ldaps)).message
-    assert "not encrypted" in look_around(replace(config, plain=True)).message
+    assert "by LDAPS" in check_settings(replace(config, url=slapd.ldaps)).message
+    assert "unencrypted LDAP" in check_settings(replace(config, plain=True)).message
 
 
-def test_the_test_button_says_what_is_wrong(slapd, config):
+def test_directory_test_explains_errors(slapd, config):
     other = slapd.ca.replace(slapd.ca.splitlines()[2], slapd.ca.splitlines()[3])
     wrong = {
         "on a private network. Ask a platform operator": replace(config, is_private=False),
-        "not trusted": replace(config, ca=""),
-        "refused the reader": replace(config, bind_password="wrong"),
-        "There is nothing there while listing": replace(config, people_base=f"ou=nobody,{BASE}"),
-        "found nobody below": replace(config, people_base=f"ou=empty,{BASE}"),
-        "does not let the reader|nothing there": replace(config, bind_dn="", bind_password=""),
-        "Nothing listens": replace(config, url=f"ldap://127.0.0.1:{free_port()}"),
-        "no machine called": replace(config, url="ldap://nowhere.invalid"),
-        "no machine called nowhere": replace(
+        "isn't trusted": replace(config, ca=""),
+        "rejected the bind DN": replace(config, bind_password="wrong"),
+        "Nothing was found while listing": replace(config, people_base=f"ou=nobody,{BASE}"),
+        "found no people below": replace(config, people_base=f"ou=empty,{BASE}"),
+        "Permission denied|Nothing was found": replace(config, bind_dn="", bind_password=""),
+        "failed (Connection refused)": replace(config, url=f"ldap://127.0.0.1:{free_port()}"),
+        "can't be resolved": replace(config, url="ldap://nowhere.invalid"),
+        "Host nowhere.invalid can't be resolved": replace(
             config, url="ldap://nowhere.invalid", is_private=False
         ),
         "have no nothingHere": replace(config, subject_attribute="nothingHere"),
-        "filter is not well-formed": replace(config, people_filter="(=x)"),
-        "cannot be read": replace(config, ca=other),
-        "right port": replace(config, url=f"ldaps://127.0.0.1:{slapd.port}"),
+        "filter is invalid": replace(config, people_filter="(=x)"),
+        "can't be read": replace(config, ca=other),
+        "Check the port": replace(config, url=f"ldaps://127.0.0.1:{slapd.port}"),
     }
     for words, broken in wrong.items():
-        found = look_around(broken)
+        found = check_settings(broken)
         assert not found.is_ok and any(word in found.message for word in words.split("|")), (
             words,
             found.message,
         )
 
 
-def test_a_certificate_of_another_name_is_refused_and_named(slapd, config, monkeypatch):
+def test_certificate_for_another_host_is_refused(slapd, config, monkeypatch):
     monkeypatch.setattr(
         socket,
         "getaddrinfo",
         lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", slapd.port))],
     )
     with (
-        pytest.raises(Trouble, match="not for elsewhere"),
+        pytest.raises(DirectoryError, match="isn't valid for elsewhere"),
         Directory(replace(config, url=f"ldap://elsewhere.example:{slapd.port}"), 4),
     ):
         pass
 
 
 def silent_server() -> int:
-    """Takes connections and says nothing."""
+    """Listen on a port without ever answering."""
     listener = socket.create_server(("127.0.0.1", 0))
     kept: list[socket.socket] = []
     threading.Thread(
@@ -231,28 +232,28 @@ def silent_server() -> int:
 
 
 @each("scheme", ["ldap", "ldaps"])
-def test_directories_that_say_nothing_do_not_add_up(config, scheme):
+def test_silent_directories_share_one_deadline(config, scheme):
     silent = replace(config, url=f"{scheme}://127.0.0.1:{silent_server()}")
     start = time.monotonic()
-    answers = ask([("a", silent), ("b", silent), ("c", silent)], "ada", ADA, 1.0)
+    answers = query_directories([("a", silent), ("b", silent), ("c", silent)], "ada", ADA, 1.0)
     assert time.monotonic() - start < 1.9 and all(
         found.trouble and found.trouble.is_away for found in answers
     )
 
 
-def test_one_directory_that_is_down_does_not_keep_people_of_another_out(config):
+def test_silent_directory_does_not_delay_others(config):
     silent = replace(config, url=f"ldap://127.0.0.1:{silent_server()}")
     start = time.monotonic()
-    answers = ask([("silent", silent), ("corp", config)], "ada", ADA, 4.0)
+    answers = query_directories([("silent", silent), ("corp", config)], "ada", ADA, 4.0)
     assert answers[1].person and time.monotonic() - start < 3.5
 
 
-def test_the_next_address_is_tried_when_one_is_down(slapd, config):
+def test_next_server_address_is_used_when_first_is_down(slapd, config):
     assert is_known(replace(config, url=f"ldap://127.0.0.1:{free_port()} {slapd.url}"))
     assert is_known(replace(config, url=f"ldap://127.0.0.1:{free_port()} {slapd.url}", plain=True))
 
 
-def test_person_of_an_entry_without_what_tells_people_apart_is_nobody(config):
+def test_entry_without_subject_attribute_has_no_person(config):
     with Directory(config, 4) as directory:
         entry = directory.find("ada")
-    assert person_of(entry, replace(config, subject_attribute="employeeNumber").meaning) is None
+    assert person_of(entry, replace(config, subject_attribute="employeeNumber").schema) is None

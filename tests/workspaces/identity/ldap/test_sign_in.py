@@ -1,4 +1,4 @@
-"""Signing in by a directory's password, on the page that people see and with a real slapd behind it."""
+"""Sign-in with a directory password, through the page and a real slapd."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def is_in(client) -> bool:
 
 
 @each("login", ["ada", "ada@corp.example"])
-def test_a_person_of_the_directory_signs_in_on_the_same_page_and_has_their_roles(
-    story, wide, login
-):
+def test_directory_sign_in_grants_roles_of_groups(story, wide, login):
     client, _ = sign_in(login, password_of("ada"))
     assert is_in(client) and client.get("/atlas/teams").status_code == 200
     ada = User.objects.get(email="ada@corp.example")
@@ -40,13 +38,13 @@ def test_a_person_of_the_directory_signs_in_on_the_same_page_and_has_their_roles
     assert ONLY_ORG not in client.session and not ada.has_usable_password()
 
 
-def test_the_trail_says_which_directory_vouched_and_a_password_of_ones_own_is_one(story, wide):
+def test_sign_in_event_names_directory_or_password(story, wide):
     sign_in("ada", password_of("ada"))
     sign_in(story.ben.email, PASSWORD)
-    told = Event.objects.filter(kind="sign_in.succeeded", org_id=story.atlas.id).order_by(
+    events = Event.objects.filter(kind="sign_in.succeeded", org_id=story.atlas.id).order_by(
         "position"
     )
-    assert [(fact.actor, fact.data["by"]) for fact in told] == [
+    assert [(fact.actor, fact.data["by"]) for fact in events] == [
         ("ada@corp.example", "LDAP (corp)"),
         (story.ben.email, "password"),
     ]
@@ -64,12 +62,12 @@ def test_the_trail_says_which_directory_vouched_and_a_password_of_ones_own_is_on
         ("*", password_of("ada")),
     ],
 )
-def test_nobody_else_does(wide, login, password):
+def test_directory_sign_in_with_wrong_credentials_is_rejected(wide, login, password):
     client, answer = sign_in(login, password)
     assert not is_in(client) and answer.status_code == 200
 
 
-def test_the_password_is_neither_stored_nor_logged(wide, caplog):
+def test_directory_password_is_neither_stored_nor_logged(wide, caplog):
     sign_in("ada", password_of("ada"))
     sign_in("ada", "another secret text")
     stored = (
@@ -83,7 +81,7 @@ def test_the_password_is_neither_stored_nor_logged(wide, caplog):
     )
 
 
-def test_a_session_by_an_organizations_own_directory_opens_that_organization_only(story, own):
+def test_org_directory_session_opens_only_its_organization(story, own):
     client, _ = sign_in("ada", password_of("ada"), directory="atlas-own")
     assert is_in(client) and client.session[ONLY_ORG] == str(story.atlas.id)
     ada = User.objects.get(email="ada@corp.example")
@@ -95,9 +93,7 @@ def test_a_session_by_an_organizations_own_directory_opens_that_organization_onl
     )
 
 
-def test_an_organizations_own_directory_sees_no_password_of_who_did_not_choose_it(
-    story, own, slapd
-):
+def test_org_directory_without_domain_is_not_asked_unless_chosen(story, own, slapd):
     Provider.objects.filter(id=own.id).update(domains=[])
     own.refresh_from_db()
     assert directories_for("ada@corp.example") == [] and directories_for("ada") == []
@@ -110,13 +106,13 @@ def test_an_organizations_own_directory_sees_no_password_of_who_did_not_choose_i
     assert directories_for("ada@elsewhere.example") == []
 
 
-def test_who_is_in_no_group_of_a_rule_is_told_so_and_gets_no_account(wide):
+def test_directory_sign_in_without_matching_group_is_refused(wide):
     client, answer = sign_in("eve", password_of("eve"))
     assert not is_in(client) and "none of your groups" in answer.content.decode()
     assert not User.objects.filter(email="eve@corp.example").exists()
 
 
-def test_an_account_with_the_same_address_is_not_taken_over(story, wide, slapd):
+def test_directory_sign_in_does_not_take_over_existing_account(story, wide, slapd):
     User.objects.create_user("bob@corp.example", PASSWORD)
     client, answer = sign_in("bob", password_of("bob"))
     assert not is_in(client) and "link" in answer.content.decode()
@@ -125,7 +121,7 @@ def test_an_account_with_the_same_address_is_not_taken_over(story, wide, slapd):
 
 @pytest.fixture
 def down(wide):
-    """The directory does not answer: nobody listens there."""
+    """Point the directory at a port where nothing listens."""
     with no_scope():
         Provider.objects.filter(id=wide.id).update(
             config=wide.config | {"url": f"ldap://127.0.0.1:{free_port()}"}
@@ -133,25 +129,25 @@ def down(wide):
     return wide
 
 
-def test_while_the_directory_is_down_a_sign_in_says_so_in_time_and_nobody_is_let_in(down):
+def test_sign_in_while_directory_is_down_reports_it_in_time(down):
     start = time.monotonic()
     client, answer = sign_in("ada", password_of("ada"))
     assert (
         not is_in(client)
-        and "Corp does not answer" in answer.content.decode()
+        and "Corp does not respond" in answer.content.decode()
         and time.monotonic() - start < 5
     )
     down.refresh_from_db()
     assert down.trouble and down.trouble_since
 
 
-def test_while_the_directory_is_down_an_administrators_own_password_works_at_once(story, down):
+def test_local_password_while_directory_is_down_works_at_once(story, down):
     start = time.monotonic()
     client, _ = sign_in(story.dot.email, PASSWORD)
     assert is_in(client) and time.monotonic() - start < 2
 
 
-def test_while_the_directory_is_down_sessions_live_on(story, wide):
+def test_session_while_directory_is_down_stays_valid(story, wide):
     client, _ = sign_in("ada", password_of("ada"))
     with no_scope():
         Provider.objects.filter(id=wide.id).update(
@@ -160,28 +156,26 @@ def test_while_the_directory_is_down_sessions_live_on(story, wide):
     assert client.get("/atlas/teams").status_code == 200
 
 
-def test_a_switched_off_account_does_not_come_in_by_the_directory(wide):
+def test_directory_sign_in_of_deactivated_account_is_refused(wide):
     sign_in("ada", password_of("ada"))
     User.objects.filter(email="ada@corp.example").update(is_active=False)
     assert not is_in(sign_in("ada", password_of("ada"))[0])
 
 
-def test_a_directory_that_is_switched_off_is_not_asked(wide):
+def test_disabled_directory_is_not_asked(wide):
     Provider.objects.filter(id=wide.id).update(is_enabled=False)
     assert not is_in(sign_in("ada", password_of("ada"))[0])
 
 
-def test_guessing_is_limited_as_it_is_for_passwords(wide):
+def test_directory_password_guessing_is_rate_limited(wide):
     client = Client()
     for number in range(6):
         answer = client.post("/accounts/login/", {"login": "ada", "password": f"guess {number}"})
     assert answer.status_code == 429 or "Too many" in answer.content.decode()
 
 
-def test_directory_of_another_organization_never_gets_a_password_by_a_link(
-    story, own, slapd, monkeypatch
-):
-    """Its page preselects nothing, and a domain that an operator gave to Atlas is not Borealis's, whatever is chosen."""
+def test_directory_of_another_organization_gets_no_password(story, own, slapd, monkeypatch):
+    """Nothing is preselected, and Borealis cannot get a domain assigned to Atlas."""
     theirs = Provider.objects.create(
         org=story.borealis,
         kind="ldap",
@@ -208,16 +202,14 @@ def test_directory_of_another_organization_never_gets_a_password_by_a_link(
     assert directories_for("ada@corp.example", "theirs") == [theirs]
 
 
-def test_an_organizations_sign_in_page_lets_one_choose_its_directory(own):
+def test_organization_sign_in_page_offers_its_directory(own):
     page = Client().get("/accounts/login/?next=/atlas/teams").content.decode()
     assert '<option value="atlas-own">' in page
     assert "atlas-own" not in Client().get("/accounts/login/").content.decode()
     assert "atlas-own" not in Client().get("/accounts/login/?next=/borealis/").content.decode()
 
 
-def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_in_by_either(
-    story, own, slapd
-):
+def test_linked_directory_account_signs_in(story, own, slapd):
     with org_scope(story.atlas.id):
         bob = User.objects.create_user("bob@corp.example", PASSWORD)
         Membership.objects.create(org=story.atlas, user=bob, role="admin")
@@ -235,7 +227,7 @@ def test_a_person_with_an_account_links_the_directory_by_its_password_and_signs_
         assert Membership.objects.get(user=bob).role == "admin"
 
 
-def test_linking_sends_no_password_for_a_domain_of_another_organization(story, own):
+def test_linking_address_of_another_organization_sends_no_password(story, own):
     theirs = Provider.objects.create(
         org=story.borealis,
         kind="ldap",
@@ -253,7 +245,7 @@ def test_linking_sends_no_password_for_a_domain_of_another_organization(story, o
     )
     theirs.refresh_from_db()
     assert (
-        "another organization has" in page.content.decode()
+        "belongs to another organization" in page.content.decode()
         and theirs.seen_at is None
         and not Identity.objects.exists()
     )
@@ -263,7 +255,7 @@ def test_linking_sends_no_password_for_a_domain_of_another_organization(story, o
     assert Identity.objects.get().user == story.cyd
 
 
-def test_an_operators_account_is_not_linked_to_an_organizations_directory(story, own):
+def test_linking_operator_to_org_directory_is_refused(story, own):
     client = story.client(story.dot)
     prove(client)
     client.post("/accounts/linked/atlas-own/", {"login": "bob", "password": password_of("bob")})
@@ -278,13 +270,11 @@ def _subject_of(provider, login):
     return prove(provider, login, password_of(login)).subject
 
 
-def test_a_directory_whose_secret_can_no_longer_be_read_keeps_nobody_of_another_out(
-    story, wide, slapd
-):
+def test_directory_with_unreadable_secret_does_not_block_others(story, wide, slapd):
     with no_scope():
         Provider.objects.create(
             kind="ldap", slug="broken", name="Broken", config=wide.config, secrets=b"unreadable"
         )
     assert is_in(sign_in("ada", password_of("ada"))[0])
     _, answer = sign_in("ada", "wrong")
-    assert "Broken does not answer" in answer.content.decode()
+    assert "Broken does not respond" in answer.content.decode()

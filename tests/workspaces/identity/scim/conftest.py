@@ -1,4 +1,4 @@
-"""Atlas's own provider with SCIM, and a client that has its token."""
+"""Fixtures: Atlas's SCIM provider and a client with its token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workspaces.tenancy.scope import org_scope
 
 
 class Scim:
-    """Speaks as one provider's client."""
+    """A SCIM client of one provider."""
 
     def __init__(self, slug: str, token: str):
         self.base, self.authorization = f"/scim/v2/{slug}", f"Bearer {token}"

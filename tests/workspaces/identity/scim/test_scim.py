@@ -1,4 +1,4 @@
-"""People and groups by SCIM: what the other side writes is what it reads, and what follows for people is what a directory's would be."""
+"""Users and groups by SCIM: the protocol, and the resulting accounts and roles."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _standing(email="eve@atlas.example"):
         )
 
 
-def test_a_user_is_nobody_here_until_a_group_gives_something(scim):
+def test_scim_user_gets_account_when_a_group_grants_a_role(scim):
     eve = scim.user()
     assert not User.objects.filter(email="eve@atlas.example").exists()
     scim.group("people", eve)
@@ -46,7 +46,7 @@ def test_a_user_is_nobody_here_until_a_group_gives_something(scim):
     assert not User.objects.get(email="eve@atlas.example").has_usable_password()
 
 
-def test_a_group_that_one_joins_or_leaves_gives_and_takes(scim):
+def test_scim_group_membership_grants_and_removes_roles(scim):
     eve = scim.user()
     scim.group("people", eve)
     vision = scim.group("vision")
@@ -66,7 +66,7 @@ def test_a_group_that_one_joins_or_leaves_gives_and_takes(scim):
 
 
 @each("how", ["Azure", "Okta", "put", "delete"])
-def test_who_is_switched_off_there_is_suspended_here_and_comes_back(story, scim, how):
+def test_deactivated_scim_user_is_suspended_and_restored(story, scim, how):
     eve = scim.user()
     scim.group("people", eve)
     body = {
@@ -100,13 +100,13 @@ def test_who_is_switched_off_there_is_suspended_here_and_comes_back(story, scim,
     assert User.objects.filter(email="eve@atlas.example").count() == 1
 
 
-def test_an_address_that_has_an_account_links_nothing(story, scim):
+def test_scim_user_with_existing_address_is_not_linked(story, scim):
     ada = scim.user("ada", emails=[{"value": story.ada.email}])
     scim.group("people", ada)
     assert not Identity.objects.exists() and _standing(story.ada.email)[0] == [("owner", True)]
 
 
-def test_one_providers_users_and_token_are_not_anothers(story, scim):
+def test_scim_data_and_tokens_are_separate_for_each_provider(story, scim):
     other = Provider.objects.create(
         kind="scim", org=story.borealis, slug="borealis-scim", name="Borealis"
     )
@@ -125,17 +125,17 @@ def test_one_providers_users_and_token_are_not_anothers(story, scim):
 
 
 @each("token", ["", "x", "mst_" + "0" * 38])
-def test_without_its_token_nothing_is_there(scim, token):
+def test_scim_without_valid_token_is_unauthorized(scim, token):
     answer = Scim("atlas-scim", token)("GET", "/ServiceProviderConfig")
     assert answer.status_code == 401 and answer.json()["status"] == "401"
     assert Client().get("/scim/v2/atlas-scim/Users").status_code == 401
 
 
-def test_an_access_token_of_a_person_is_no_scim_token(story, scim):
+def test_scim_with_personal_access_token_is_unauthorized(story, scim):
     assert Scim("atlas-scim", story.token(story.ada))("GET", "/Users").status_code == 401
 
 
-def test_a_new_token_ends_the_former_and_only_owners_make_one(story, provider, scim):
+def test_new_scim_token_revokes_previous_and_requires_owner(story, provider, scim):
     with org_scope(story.atlas.id):
         with pytest.raises(NotPermitted):
             make_scim_token(actor=story.actor(story.ben), provider=provider)
@@ -149,19 +149,19 @@ def test_a_new_token_ends_the_former_and_only_owners_make_one(story, provider, s
     assert Scim("atlas-scim", fresh)("GET", "/Users").status_code == 401
 
 
-def test_one_that_is_switched_off_tells_nothing(provider, scim):
+def test_scim_of_disabled_provider_is_unauthorized(provider, scim):
     provider.is_enabled = False
     provider.save()
     assert scim("GET", "/Users").status_code == 401
 
 
-def test_a_name_is_given_once_in_any_case(scim):
+def test_scim_user_name_is_unique_regardless_of_case(scim):
     scim.user()
     answer = scim("POST", "/Users", {"userName": "EVE@atlas.example"})
     assert answer.status_code == 409 and answer.json()["scimType"] == "uniqueness"
 
 
-def test_versions_are_checked_and_told(scim):
+def test_scim_versions_are_returned_and_checked(scim):
     eve = scim.user()
     path, tag = f"/Users/{eve['id']}", eve["meta"]["version"]
     assert scim("GET", path, **{"If-None-Match": tag}).status_code == 304
@@ -190,19 +190,19 @@ def test_versions_are_checked_and_told(scim):
 
 
 def _first(monkeypatch, act):
-    """Whoever comes first in the queue of this provider's writes does this; it is undone with what it stopped."""
-    waits, acts = store.alone, [act]
+    """Run `act` just before the next write; both are rolled back if that write fails."""
+    waits, acts = store.lock_provider, [act]
 
-    def alone(provider):
+    def lock_provider(provider):
         while acts:
             acts.pop()()
         waits(provider)
 
-    monkeypatch.setattr(store, "alone", alone)
+    monkeypatch.setattr(store, "lock_provider", lock_provider)
 
 
 @pytest.mark.both_databases
-def test_of_two_changes_at_once_none_is_lost(scim, monkeypatch):
+def test_concurrent_scim_changes_are_both_kept(scim, monkeypatch):
     path = f"/Users/{scim.user()['id']}"
     rename = {"Operations": [{"op": "replace", "path": "name.familyName", "value": "Second"}]}
     _first(
@@ -221,7 +221,7 @@ def test_of_two_changes_at_once_none_is_lost(scim, monkeypatch):
 
 
 @each("verb", ["PATCH", "PUT", "DELETE"])
-def test_a_version_counts_when_the_write_happens(scim, monkeypatch, verb):
+def test_scim_version_is_checked_at_the_time_of_the_write(scim, monkeypatch, verb):
     eve = scim.user()
     path, change = (
         f"/Users/{eve['id']}",
@@ -236,7 +236,7 @@ def test_a_version_counts_when_the_write_happens(scim, monkeypatch, verb):
     assert scim(verb, path, mine, **{"If-Match": eve["meta"]["version"]}).status_code == 412
 
 
-def test_who_is_deleted_at_this_moment_is_not_brought_back(scim, monkeypatch):
+def test_scim_update_of_concurrently_deleted_user_is_not_found(scim, monkeypatch):
     eve = scim.user()
     scim.group("people", eve)
     _first(monkeypatch, lambda: scim("DELETE", f"/Users/{eve['id']}"))
@@ -260,7 +260,7 @@ def test_who_is_deleted_at_this_moment_is_not_brought_back(scim, monkeypatch):
         ('active eq "True"', []),
     ],
 )
-def test_filters_find_what_they_say(scim, text, found):
+def test_scim_filter_returns_matching_users(scim, text, found):
     scim.user()
     scim.user("fay")
     answer = scim("GET", f"/Users?filter={text}").json()
@@ -285,12 +285,12 @@ def test_filters_find_what_they_say(scim, text, found):
         '"',
     ],
 )
-def test_a_filter_that_is_none_is_refused_in_the_protocols_form(scim, text):
+def test_invalid_scim_filter_returns_protocol_error(scim, text):
     answer = scim("GET", f"/Users?filter={text}")
     assert answer.status_code == 400 and answer.json()["scimType"] == "invalidFilter"
 
 
-def test_pages_and_chosen_attributes(scim):
+def test_scim_list_supports_pages_sorting_and_attributes(scim):
     for name in ("eve", "fay", "gus"):
         scim.user(name)
     page = scim("GET", "/Users?startIndex=2&count=1&attributes=userName").json()
@@ -308,7 +308,7 @@ def test_pages_and_chosen_attributes(scim):
     assert [u["displayName"] for u in down] == ["Gus", "Fay", "Eve"] and "emails" not in down[0]
 
 
-def test_a_list_may_be_asked_for_by_a_body(scim):
+def test_scim_search_by_post_returns_matching_users(scim):
     scim.user()
     scim.user("fay")
     found = scim(
@@ -350,14 +350,14 @@ def test_a_list_may_be_asked_for_by_a_body(scim):
         ("PATCH", "/Users", {}, 405),
     ],
 )
-def test_what_is_wrong_is_told_in_the_protocols_form(scim, verb, path, body, status):
+def test_invalid_scim_request_returns_protocol_error(scim, verb, path, body, status):
     answer = scim(verb, path, body)
     assert answer.status_code == status and answer.json()["schemas"] == [
         "urn:ietf:params:scim:api:messages:2.0:Error"
     ]
 
 
-def test_an_address_outside_the_providers_domains_gets_no_account(scim, provider):
+def test_scim_user_outside_provider_domains_gets_no_account(scim, provider):
     Provider.objects.filter(id=provider.id).update(domains=["atlas.example"])
     scim.group(
         "people", scim.user(), scim.user("boss", emails=[{"value": "boss@borealis.example"}])
@@ -368,7 +368,7 @@ def test_an_address_outside_the_providers_domains_gets_no_account(scim, provider
     )
 
 
-def test_a_group_shows_no_names_of_anothers_users_and_all_of_its_own(story, scim):
+def test_scim_group_shows_only_names_of_its_providers_users(story, scim):
     other = Provider.objects.create(
         kind="scim", org=story.borealis, slug="borealis-scim", name="Borealis"
     )
@@ -405,7 +405,7 @@ def test_a_group_shows_no_names_of_anothers_users_and_all_of_its_own(story, scim
         r'displayName co "\u0000"',
     ],
 )
-def test_a_filter_with_a_text_that_is_none_is_refused(scim, text):
+def test_scim_filter_with_invalid_string_is_refused(scim, text):
     scim.user()
     answer = scim("POST", "/Users/.search", {"filter": text})
     assert answer.status_code == 400 and answer.json()["scimType"] == "invalidFilter"
@@ -421,7 +421,7 @@ def test_a_filter_with_a_text_that_is_none_is_refused(scim, text):
         ({"startIndex": "99999999999999999999", "sortBy": "userName"}, 1),
     ],
 )
-def test_what_cannot_fit_finds_nothing_and_breaks_nothing(scim, asked, total):
+def test_scim_search_that_cannot_match_returns_no_users(scim, asked, total):
     scim.user()
     answer = scim("POST", "/Users/.search", asked)
     assert answer.status_code == 200 and (

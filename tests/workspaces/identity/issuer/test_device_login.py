@@ -1,4 +1,4 @@
-"""`muster login`: a code, a page, and a token for one organization."""
+"""`muster login`: a device code, a page, and a token for one organization."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def _poll(asked):
     )
 
 
-def test_nothing_comes_before_somebody_agrees(asked):
+def test_device_code_before_confirmation_is_pending(asked):
     answer = _poll(asked)
     assert answer.status_code == 400 and answer.json()["error"] == "authorization_pending"
 
 
-def test_who_agrees_gives_a_token_of_the_portals_own_kind_for_the_organization_chosen(story, asked):
+def test_confirmed_device_code_gives_token_for_organization(story, asked):
     client = story.client(story.ben)
     page = client.get(_page(asked)).content.decode()
     assert "ben&#x27;s laptop" in page and asked["user_code"] in page and "Borealis" not in page
@@ -70,12 +70,12 @@ def test_who_agrees_gives_a_token_of_the_portals_own_kind_for_the_organization_c
     assert me["email"] == story.ben.email and [org["slug"] for org in me["orgs"]] == ["atlas"]
 
 
-def test_a_code_gives_one_token(story, asked):
+def test_device_code_is_single_use(story, asked):
     story.client(story.ben).post(_page(asked), {"action": "confirm", "org": "atlas"})
     assert _poll(asked).status_code == 200 and _poll(asked).status_code == 400
 
 
-def test_who_says_no_gives_nothing(story, asked):
+def test_denied_device_code_gives_no_token(story, asked):
     assert (
         "Nothing was signed in"
         in story.client(story.ben).post(_page(asked), {"action": "deny"}).content.decode()
@@ -83,21 +83,21 @@ def test_who_says_no_gives_nothing(story, asked):
     assert _poll(asked).json()["error"] == "access_denied"
 
 
-def test_the_page_asks_who_one_is_first(asked):
+def test_device_page_without_session_redirects_to_sign_in(asked):
     answer = Client().get(_page(asked))
     assert answer.status_code == 302 and answer["Location"].startswith(
         "/accounts/login/?next=/identity/o/device"
     )
 
 
-def test_another_site_cannot_agree_for_somebody(story, asked):
+def test_cross_site_consent_is_refused(story, asked):
     client = Client(enforce_csrf_checks=True)
     client.force_login(story.ben)
     assert client.post(_page(asked), {"action": "confirm", "org": "atlas"}).status_code == 403
     assert _poll(asked).json()["error"] == "authorization_pending"
 
 
-def test_an_organization_that_is_not_ones_own_cannot_be_chosen(story, asked):
+def test_device_login_for_foreign_organization_is_not_found(story, asked):
     assert (
         story.client(story.ben)
         .post(_page(asked), {"action": "confirm", "org": "borealis"})
@@ -107,7 +107,7 @@ def test_an_organization_that_is_not_ones_own_cannot_be_chosen(story, asked):
     assert _poll(asked).json()["error"] == "authorization_pending"
 
 
-def test_in_a_session_of_one_organization_only_that_one_can_be_chosen(story, asked):
+def test_device_login_in_restricted_session_offers_one_organization(story, asked):
     with org_scope(story.borealis.id):
         Membership.objects.create(org=story.borealis, user=story.ben, role="member")
     client = story.client(story.ben)
@@ -118,7 +118,7 @@ def test_in_a_session_of_one_organization_only_that_one_can_be_chosen(story, ask
     assert client.post(_page(asked), {"action": "confirm", "org": "borealis"}).status_code == 404
 
 
-def test_who_is_suspended_between_agreeing_and_asking_gets_nothing(story, asked):
+def test_device_login_of_member_suspended_meanwhile_is_denied(story, asked):
     from portal.core import clock
 
     story.client(story.ben).post(_page(asked), {"action": "confirm", "org": "atlas"})
@@ -128,12 +128,12 @@ def test_who_is_suspended_between_agreeing_and_asking_gets_nothing(story, asked)
 
 
 @each("code", ["", "BBBB-BBBB", "<script>", "%00"])
-def test_a_code_that_nobody_gave_is_told_so(story, code):
+def test_device_page_with_unknown_code_shows_form(story, code):
     page = story.client(story.ben).get("/identity/o/device", {"code": code})
     assert page.status_code in (200, 400) and "<script>" not in page.content.decode().replace(
         "<script src", ""
     )
 
 
-def test_another_client_gets_no_code_by_this_name(story):
+def test_device_code_for_unknown_client_is_refused(story):
     assert _form("/identity/o/api/device/code", client_id="grafana").status_code in (400, 401)

@@ -1,4 +1,4 @@
-"""An OpenID provider as administrators set it up: checked, tried, and never led into the house by who is no operator."""
+"""Setting up an OpenID provider: validation, tests and private addresses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _make(story, who, issuer="https://login.example.com", **more):
         )
 
 
-def test_an_owner_sets_one_up_and_its_secret_is_not_in_the_row(story):
+def test_oidc_provider_secret_is_encrypted_in_its_row(story):
     row = _make(story, story.ada)
     assert "planted-secret" not in str(row.config) and b"planted-secret" not in bytes(row.secrets)
     assert config_of(row).client_secret == "planted-secret" and "planted-secret" not in repr(
@@ -49,12 +49,12 @@ def test_an_owner_sets_one_up_and_its_secret_is_not_in_the_row(story):
         "https://login.example.com#x",
     ],
 )
-def test_what_is_no_address_with_encryption_is_refused(story, issuer):
+def test_issuer_without_valid_https_address_is_refused(story, issuer):
     with pytest.raises(InvalidInput):
         _make(story, story.ada, issuer)
 
 
-def test_only_an_operator_allows_an_address_inside_the_house(story, issuer):
+def test_private_address_option_is_for_operators_only(story, issuer):
     with pytest.raises(NotPermitted, match="Private address"):
         _make(story, story.ada, issuer.url, is_private=True)
     row = _make(story, story.dot, issuer.url, is_private=True)
@@ -76,7 +76,7 @@ def test_only_an_operator_allows_an_address_inside_the_house(story, issuer):
         )
 
 
-def test_trying_it_says_what_was_found(story, issuer):
+def test_provider_test_reports_keys_and_errors(story, issuer):
     with org_scope(story.atlas.id):
         dot = story.actor(story.dot, story.atlas)
         found = try_options(
@@ -89,7 +89,7 @@ def test_trying_it_says_what_was_found(story, issuer):
             kind="oidc",
             options=_given(issuer.url + "/", is_private=True),
         )
-        assert not wrong.is_ok and "calls itself" in wrong.message
+        assert not wrong.is_ok and "its issuer is" in wrong.message
         inside = try_options(
             actor=story.actor(story.ada),
             org=story.atlas,

@@ -1,4 +1,4 @@
-"""A directory that takes connections and says nothing."""
+"""A directory that accepts connections and never answers."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from workspaces.tenancy.scope import no_scope
 
 @pytest.fixture
 def silent():
-    """Its address; it counts whom it let in."""
+    """Yield the URL of a server that never answers."""
     listening = socket.create_server(("127.0.0.1", 0))
     yield f"ldaps://127.0.0.1:{listening.getsockname()[1]}"
     listening.close()
 
 
-def test_hanging_directory_holds_no_request_and_is_given_up(story, silent, monkeypatch):
+def test_hanging_directory_blocks_no_request_and_times_out(story, silent, monkeypatch):
     api = story.api(story.dot, story.atlas)
     options = {"url": silent, "people_base": "ou=people,dc=corp,dc=example", "is_private": True}
     assert (
@@ -43,10 +43,9 @@ def test_hanging_directory_holds_no_request_and_is_given_up(story, silent, monke
         send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True}),
         send(api, "POST", f"{ROOT}/corp/test"),
     ]
-    assert [code for code, _ in begun] == [202, 202] and asked == []  # no request has asked it
-    assert (
-        send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 409
-    )  # one at a time, dry or not
+    assert [code for code, _ in begun] == [202, 202] and asked == []  # no request has queried it
+    # one at a time, dry run or not
+    assert send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 409
     monkeypatch.setattr(ldap_client, "ANSWER", 0.2)
     with no_scope():
         directory_threads.work()
@@ -60,7 +59,7 @@ def test_hanging_directory_holds_no_request_and_is_given_up(story, silent, monke
     assert (
         len(asked) == 2
         and run["outcome"] == "failed"
-        and "says nothing" in run["message"] + test["message"]
+        and "but doesn't respond" in run["message"] + test["message"]
         and not test["is_ok"]
     )
     assert (
@@ -69,12 +68,12 @@ def test_hanging_directory_holds_no_request_and_is_given_up(story, silent, monke
     )
 
 
-def test_directory_threads_keep_places_for_other_organizations():
-    """Five organizations with two hanging directories each: all five are at work, and another one's begins at once."""
+def test_directory_threads_are_shared_between_organizations():
+    """Five organizations with two hanging directories each leave a thread for a sixth."""
     orgs = [*"AABBCCDDEE", "F"]
 
     def began(waiting: list[str]) -> str:
-        """Each that may begin hangs until the ones behind it were asked."""
+        """Let each run that may start hang until those behind it were considered."""
         if not waiting:
             return ""
         behind = []
@@ -84,7 +83,7 @@ def test_directory_threads_keep_places_for_other_organizations():
             behind.append((waiting[0] if is_let else "-") + (began(waiting[1:]) if is_let else ""))
             return False
 
-        directory_threads._one(run)
+        directory_threads._run_one(run)
         return behind[0] if behind[0] != "-" else "-" + began(waiting[1:])
 
     assert began(orgs) == "AABBC-D-E-F"

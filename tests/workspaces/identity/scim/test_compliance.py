@@ -1,4 +1,4 @@
-"""scim2-tester, which others wrote, against the whole thing."""
+"""Compliance of the SCIM server, checked by scim2-tester."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scim2_tester import Status, check_server
 
 @pytest.fixture
 def wsgi(story):
-    """The portal without the habit of closing the connection after each request, which is the test's."""
+    """Return the portal's WSGI app, which keeps the test's database connection open."""
     from django.core.handlers.wsgi import WSGIHandler
     from django.core.signals import request_finished, request_started
     from django.db import close_old_connections
@@ -22,7 +22,7 @@ def wsgi(story):
 
 
 @pytest.mark.integration
-def test_scim2_tester_finds_nothing_wrong(scim, wsgi):
+def test_scim2_tester_reports_no_errors(scim, wsgi):
     client = WSGISCIMClient(
         wsgi, base_url=f"http://localhost{scim.base}", headers={"Authorization": scim.authorization}
     )

@@ -1,4 +1,4 @@
-"""What a session is worth when its provider went between the first step of a sign-in and the last."""
+"""Restrictions of a session whose provider is removed during the sign-in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspaces.tenancy.scope import platform_scope
 
 @pytest.fixture
 def half_way(story):
-    """Ben has given the password that Atlas' own directory knows, and nothing else yet."""
+    """Return a request in which Ben has entered his password of Atlas's directory, and no more."""
     Provider.objects.create(org=story.atlas, kind="ldap", slug="corp", name="Corp")
     request = RequestFactory().get("/")
     request.session = SessionStore()
@@ -25,7 +25,7 @@ def half_way(story):
     return request
 
 
-def test_a_session_by_an_organizations_own_directory_is_worth_that_organization(story, half_way):
+def test_org_directory_session_is_limited_to_its_organization(story, half_way):
     assert worth_of(half_way, story.ben) == {
         ONLY_ORG: str(story.atlas.id),
         VOUCHED_BY: str(Provider.objects.get().id),
@@ -33,8 +33,8 @@ def test_a_session_by_an_organizations_own_directory_is_worth_that_organization(
 
 
 @each("meanwhile", [lambda rows: rows.delete(), lambda rows: rows.update(is_enabled=False)])
-def test_a_session_whose_directory_is_gone_meanwhile_is_worth_nothing(story, half_way, meanwhile):
+def test_session_whose_directory_was_removed_or_disabled_is_refused(story, half_way, meanwhile):
     with platform_scope("roles stay when a provider goes"):
         meanwhile(Provider.objects.filter(slug="corp"))
-    with pytest.raises(NotPermitted, match="no longer there"):
+    with pytest.raises(NotPermitted, match="no longer available"):
         worth_of(half_way, story.ben)

@@ -1,4 +1,4 @@
-"""PATCH as the standard, Azure and Okta send it: a table of operations with what the resource is afterwards."""
+"""PATCH requests by the standard, Azure and Okta, with the resource expected afterwards."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ def _ops(*operations):
 
 
 USERS = {
-    "Azure: switched off, as text": (
+    "Azure: deactivated, as text": (
         {"op": "Replace", "path": "active", "value": "False"},
         {"active": False},
     ),
-    "Azure: switched off, in an object": (
+    "Azure: deactivated, in an object": (
         {"op": "Replace", "value": {"active": "False"}},
         {"active": False},
     ),
-    "Azure: a mail by its type": (
+    "Azure: an address by its type": (
         {"op": "Replace", "path": 'emails[type eq "work"].value', "value": "n@x.example"},
         {"emails": [{"value": "n@x.example", "type": "work", "primary": True}, EVE["emails"][1]]},
     ),
-    "Azure: a mail of a type that is not there yet": (
+    "Azure: an address of a new type": (
         {"op": "Add", "path": 'emails[type eq "other"].value', "value": "o@x.example"},
         {"emails": [*EVE["emails"], {"type": "other", "value": "o@x.example"}]},
     ),
-    "Azure: names with dots": (
+    "Azure: dotted names": (
         {
             "op": "Add",
             "value": {"name.givenName": "Eva", "name.familyName": "New", "displayName": "Eva"},
         },
         {"name": {"givenName": "Eva", "familyName": "New"}, "displayName": "Eva"},
     ),
-    "Azure: a path with the schema in front": (
+    "Azure: a path with the schema prefix": (
         {
             "op": "Replace",
             "path": "urn:ietf:params:scim:schemas:core:2.0:User:displayName",
@@ -60,7 +60,7 @@ USERS = {
         },
         {"displayName": "E"},
     ),
-    "Azure: the enterprise extension, which is not kept": (
+    "Azure: the enterprise extension, which is not stored": (
         {
             "op": "Add",
             "path": "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department",
@@ -68,12 +68,12 @@ USERS = {
         },
         {},
     ),
-    "Okta: switched off": ({"op": "replace", "value": {"active": False}}, {"active": False}),
+    "Okta: deactivated": ({"op": "replace", "value": {"active": False}}, {"active": False}),
     "Okta: a whole name": (
         {"op": "replace", "path": "name", "value": {"givenName": "Eva"}},
         {"name": {"givenName": "Eva", "familyName": "Old"}},
     ),
-    "standard: a part of a name": (
+    "standard: a sub-attribute": (
         {"op": "replace", "path": "name.familyName", "value": "New"},
         {"name": {"givenName": "Eve", "familyName": "New"}},
     ),
@@ -129,8 +129,8 @@ GROUPS = {
         {"op": "replace", "value": {"id": "g", "members": [{"value": "9"}]}},
         ["9"],
     ),
-    "standard: everybody leaves": ({"op": "remove", "path": "members"}, []),
-    "one member, not in a list": (
+    "standard: all members are removed": ({"op": "remove", "path": "members"}, []),
+    "a single member instead of a list": (
         {"op": "add", "path": "members", "value": {"value": "3"}},
         ["1", "2", "3"],
     ),
@@ -138,21 +138,21 @@ GROUPS = {
 
 
 @each("name", USERS)
-def test_a_user_after_an_operation(name):
+def test_patch_user_applies_operation(name):
     operation, changed = USERS[name]
     expected = {k: v for k, v in (EVE | changed).items() if v is not None}
     assert patched("User", EVE, _ops(operation)) == expected
 
 
 @each("name", GROUPS)
-def test_a_group_after_an_operation(name):
+def test_patch_group_applies_operation(name):
     operation, members = GROUPS[name]
     assert [
         m["value"] for m in patched("Group", TEAM, _ops(operation)).get("members", [])
     ] == members
 
 
-def test_okta_renames_a_group_by_an_object():
+def test_patch_group_with_okta_object_renames_it():
     assert (
         patched(
             "Group", TEAM, _ops({"op": "replace", "value": {"id": "g", "displayName": "sight"}})
@@ -178,7 +178,7 @@ def test_okta_renames_a_group_by_an_object():
         {"op": "replace", "path": "userName", "value": " "},
     ],
 )
-def test_an_operation_that_is_none_changes_nothing(operation):
+def test_patch_with_invalid_operation_changes_nothing(operation):
     with pytest.raises(ScimError):
         patched(
             "User",
@@ -188,7 +188,7 @@ def test_an_operation_that_is_none_changes_nothing(operation):
     assert EVE["displayName"] == "Eve"
 
 
-def test_all_operations_or_none_and_the_given_one_is_not_touched():
+def test_patch_applies_all_operations_to_a_copy():
     changed = patched(
         "User",
         EVE,
@@ -204,7 +204,7 @@ def test_all_operations_or_none_and_the_given_one_is_not_touched():
     )
 
 
-def test_a_whole_resource_keeps_what_is_known_by_its_own_names():
+def test_cleaned_resource_keeps_known_attributes_in_canonical_case():
     assert cleaned(
         "User",
         {"USERNAME": "eve", "unknown": 1, "groups": [{"value": "g"}], "emails": "e@x.example"},
