@@ -117,7 +117,7 @@ def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, sl
     theirs.reload()
     assert theirs.url == f"{site.url}/home/"
     others = coming_in(site, browser, "bob")
-    others.wait_for_selector("text=Corp does not answer")
+    others.wait_for_selector("text=Corp does not respond")
     looked(others, "sign-in-down")
     page.goto(f"{site.url}/home/directories/corp")
     looked(page, "down")

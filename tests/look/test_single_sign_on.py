@@ -23,7 +23,7 @@ def test_a_saml_provider_is_connected_and_offered_to_who_signs_in(site, page, br
     page.fill("[name=title]", "Keycloak")
     page.fill("[name=metadata]", saml_idp.metadata())
     page.click("button[data-test]")
-    page.wait_for_selector(".note.good >> text=signs people in at https://idp.example/sso")
+    page.wait_for_selector(".note.good >> text=uses the sign-in page https://idp.example/sso")
     looked(page, "saml-form-tested")
     page.click("[data-save]")
     page.wait_for_selector("h1 >> text=Keycloak")
@@ -56,7 +56,7 @@ def test_an_application_is_written_down_and_signed_in_to(site, page):
     page.fill("[name=name]", "Grafana")
     page.fill("[name=addresses]", "http://grafana.example.com/")
     page.click("text=Add application")
-    page.wait_for_selector("text=is no address like")
+    page.wait_for_selector("text=isn't a valid redirect URI")
     looked(page, "applications-fault")
     assert page.input_value("[name=client_id]") == "grafana", "what was typed is still there"
     page.fill("[name=addresses]", BACK)
@@ -89,7 +89,7 @@ def test_an_application_is_written_down_and_signed_in_to(site, page):
     page.set_extra_http_headers({"Accept-Language": "en"})
     page.reload()
     page.click("td button")
-    page.wait_for_selector("text=It has to ask you again.")
+    page.wait_for_selector("text=Access revoked.")
     page.wait_for_selector("text=No application yet")
 
 
@@ -120,7 +120,7 @@ def test_what_is_wrong_is_said_in_words(site, signed_in):
         page.fill("[name=slug]", "broken")
         page.fill("[name=metadata]", "<nothing/>")
         page.click("button[data-test]")
-        page.wait_for_selector("text=must be the whole XML")
+        page.wait_for_selector("text=must be complete XML")
         looked(page, "saml-form-fault")
         page.goto(f"{site.url}/identity/o/authorize?client_id=nobody")
         page.wait_for_selector("h1 >> text=Unknown application")

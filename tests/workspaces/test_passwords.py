@@ -170,7 +170,7 @@ def test_password_guessing_is_limited_except_owners_addresses(story):
     assert (refused.status_code, refused["Retry-After"]) == (
         429,
         "300",
-    ) and "too many failed tries" in refused.content.decode()
+    ) and "Too many failed sign-in attempts for this account" in refused.content.decode()
     assert answer(PASSWORD, "203.0.113.9").status_code == 302
     browser = Client(REMOTE_ADDR="198.51.100.77")
     story.ben.refresh_from_db()

@@ -160,7 +160,7 @@ def test_sync_org_provider_creates_accounts_in_its_domains_only(story, provider)
     provider.domains = ["corp.example"]
     there = Person("uuid-x", "boss@borealis.example", groups=frozenset({STAFF}))
     made = sync_people(provider, [person(1), there]).plan
-    assert [(clash.person, "does not speak for" in clash.why) for clash in made.clashes] == [
+    assert [(clash.person, "not assigned to this provider" in clash.why) for clash in made.clashes] == [
         (there, True)
     ]
     assert (
@@ -180,7 +180,7 @@ def test_sync_org_provider_without_domains_creates_no_account(story, provider):
         [person(1, STAFF, LEADS), Person("uuid-x", "ceo@other.com", groups=frozenset({STAFF}))],
     ).plan
     assert [clash.why for clash in made.clashes] == [
-        "has the address ceo@other.com, and an operator gave this provider no e-mail domains: it makes no accounts"
+        "has the address ceo@other.com, and this provider has no e-mail domains assigned, so it can't create accounts"
     ]
     assert not User.objects.filter(email="ceo@other.com").exists()
 

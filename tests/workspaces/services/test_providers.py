@@ -201,7 +201,7 @@ def test_domain_of_another_organization_is_refused(story, made):
     dot = story.actor(story.dot, story.borealis)
     with (
         org_scope(story.borealis.id),
-        pytest.raises(InvalidInput, match="belongs to Atlas already"),
+        pytest.raises(InvalidInput, match="already assigned to Atlas"),
     ):
         create_provider(
             actor=dot,
