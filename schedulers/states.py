@@ -1,4 +1,7 @@
-"""The words for where a job is, why it waits and how it ended. Pure: imports no model, no Django."""
+"""Define job states, pending reasons and end reasons.
+
+Pure Python: imports no model and no Django.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ from enum import IntEnum, StrEnum
 
 
 class State(IntEnum):
-    """Ranked: an attempt's state never goes down, and the last three are final.
+    """State of an attempt, ordered: it only ever increases, and the last three are final.
 
-    The number is what the database stores, so that "never down" is one `state < new` in SQL.
+    The database stores the number, so a guarded update is `state < new` in SQL.
     """
 
     QUEUED = 10
@@ -23,7 +26,7 @@ class State(IntEnum):
 
     @property
     def word(self) -> str:
-        """Lower-case name, as the API, the pages and the CLI write it."""
+        """Lower-case name, as in the API, the pages and the CLI."""
         return self.name.lower()
 
     @property
@@ -32,12 +35,12 @@ class State(IntEnum):
 
     @property
     def is_active(self) -> bool:
-        """Holds quota and a place on a cluster."""
+        """Whether the attempt counts towards quotas and occupies resources of a cluster."""
         return State.DISPATCHING <= self <= State.STOPPING
 
     @classmethod
     def of(cls, word: str) -> State:
-        """The state a word names. Raises KeyError for an unknown word."""
+        """Return the state with this name. Raises KeyError for an unknown name."""
         return cls[word.upper()]
 
 
@@ -45,7 +48,7 @@ FINAL_FLOOR = State.SUCCEEDED
 
 
 class Fault(StrEnum):
-    """Whose doing an end was: what decides who should act, and whether a retry can help."""
+    """Who is responsible for an end: decides who should act and whether a retry can help."""
 
     NOBODY = "nobody"
     USER = "user"
@@ -53,7 +56,10 @@ class Fault(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why an attempt ended. Each reason fixes the final state, the fault and whether a retry may help."""
+    """Why an attempt ended.
+
+    Each reason determines the final state, the fault and whether a retry may help.
+    """
 
     COMPLETED = "completed"
     USER_ERROR = "user_error"
@@ -86,17 +92,17 @@ class Reason(StrEnum):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the platform retries by itself when the policy leaves `retry_on` unset."""
+        """Whether the attempt is retried automatically when the policy leaves `retry_on` unset."""
         return _ENDS[self][2]
 
     @property
     def headline(self) -> str:
-        """One sentence for a person; the evidence follows it."""
+        """One sentence for the user; the evidence follows it."""
         return _ENDS[self][3]
 
     @property
     def advice(self) -> str:
-        """What to do about it; empty where there is nothing to do."""
+        """Suggested next step; empty if there is none."""
         return _ENDS[self][4]
 
 
@@ -228,7 +234,7 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
 
 
 class Wait(StrEnum):
-    """Why a queued job does not run yet, in the order in which one hides the next (first wins)."""
+    """Why a queued job is not running yet, in order of precedence (the first wins)."""
 
     HELD = "held"
     DEPENDENCY = "dependency"
