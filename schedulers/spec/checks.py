@@ -1,4 +1,4 @@
-"""What must hold between the fields of a section, once each of them is right by itself."""
+"""Validate constraints between the fields of a section, after each field is valid on its own."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from schedulers.spec.model import Input, JobSpec, Policy
 
 T = TypeVar("T")
-MOST_ENVIRONMENT = (
-    100 * 1024
-)  # bytes, names and values together: execve holds more, and Muster adds its own
+# bytes of names and values together: below the limit of execve, as Muster adds its own
+MOST_ENVIRONMENT = 100 * 1024
 
 
 def check_input(made: Input, place: Place) -> None:

@@ -1,6 +1,7 @@
-"""YAML as people mean it: the core schema of YAML 1.2 (`yes` is text, 010 is ten), with the line of every field.
+"""Load the core schema of YAML 1.2 (`yes` is text, 010 is ten), with the line of every field.
 
-Built from parser events, never from objects: no tags, no aliases (so no "billion laughs"), limits on size and depth.
+Built from parser events, never from objects: no tags and no aliases (so no "billion laughs"), and
+limits on size and depth.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _MOST_DIGITS = 400
 
 @dataclass
 class Document:
-    """Plain data, the line on which each field begins, and the text of the scalars that are not text ("1.10")."""
+    """Plain data, the line where each field begins, and the source of non-text scalars ("1.10")."""
 
     data: object = None
     lines: dict[str, int] = field(default_factory=dict)
@@ -39,7 +40,7 @@ class Document:
 
 
 def load(text: str) -> Document:
-    """Reads one document. Raises SpecErrors with the line, and with nothing else."""
+    """Load one document. Raises only SpecErrors, with line numbers."""
     report = Report()
     _check_text(text, report)
     report.raise_if_any()
@@ -57,7 +58,7 @@ def load(text: str) -> Document:
 
 
 def dump(data: dict[str, Any]) -> str:
-    """YAML that `load` reads back as the same data, and that a YAML 1.1 parser reads alike."""
+    """Dump YAML that `load` and YAML 1.1 parsers read back as the same data."""
     text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     return text
 
@@ -78,7 +79,7 @@ def _check_text(text: str, report: Report) -> None:
 
 
 class _Stop(Exception):
-    """Enough is wrong: the rest would only repeat it."""
+    """Abort the load: further errors would only repeat the first."""
 
 
 @dataclass
@@ -86,7 +87,7 @@ class _Frame:
     holder: dict[str, Any] | list[Any]
     path: str
     key: str | None = None
-    is_kept: bool = True  # the value of a duplicate key is read and dropped
+    is_kept: bool = True  # False for a duplicate key: its value is read and dropped
 
 
 class _Builder:
@@ -160,7 +161,7 @@ class _Builder:
         self.report.lines = self.document.lines
 
     def _put(self, value: object, line: int) -> str:
-        """Hangs the value into what is open and answers its path."""
+        """Add the value to the open collection and return its path."""
         if not self.stack:
             self.document.data = value
             return ""
@@ -182,7 +183,7 @@ class _Builder:
 
 
 def resolve(text: str) -> object:
-    """A plain scalar by the core schema of YAML 1.2."""
+    """Resolve a plain scalar by the core schema of YAML 1.2."""
     if _NULL.fullmatch(text):
         return None
     if text in _TRUE or text in _FALSE:
@@ -227,7 +228,7 @@ _ADVICE = (
 
 
 class _Dumper(yaml.SafeDumper):
-    """Block style for lines of script, and quotes round all that either YAML version would not read as text."""
+    """Use block style for multi-line text, and quote text that YAML 1.1 or 1.2 would misread."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,4 +1,7 @@
-"""What a spec may ask for only where a service for it exists. The parser takes it everywhere; the door asks here."""
+"""Check the fields of a spec that need an optional feature.
+
+The parser always accepts them; submission checks them against the features that exist.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Feature(StrEnum):
-    """What a deployment or a cluster may have or lack."""
+    """A feature that a deployment or a cluster may support."""
 
     GANG = "gang"
     IMAGES = "images"
@@ -77,7 +80,7 @@ _ASKS: dict[Feature, _Ask] = {
 
 
 def unavailable(spec: JobSpec, features: Collection[str]) -> list[FieldError]:
-    """A fault for every field of the spec that needs a feature which is not among `features`."""
+    """Return an error for every field that needs a feature missing from `features`."""
     return [
         FieldError(field, message)
         for feature, (field, is_asked, message) in _ASKS.items()

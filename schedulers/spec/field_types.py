@@ -1,5 +1,8 @@
-"""The kinds of value a spec is made of. A kind reads, writes and describes itself, so that the parser, the YAML we
-print, the JSON schema and the documentation cannot drift apart."""
+"""Define the field types of a spec.
+
+Each type parses, writes and describes its values, so the parser, the YAML output, the JSON schema
+and the documentation cannot drift apart.
+"""
 
 from __future__ import annotations
 
@@ -19,26 +22,35 @@ Schema = dict[str, Any]
 
 
 class Kind(ABC, Generic[T]):
-    """`title` names the kind in the documentation; `values` are the words to offer while somebody types."""
+    """A field type.
+
+    `title` is its name in the documentation; `values` are offered for completion.
+    """
 
     title: str
     values: tuple[str, ...] = ()
 
     @abstractmethod
     def read(self, value: object, place: Place) -> T:
-        """The normalized value. Raises Refused, or records the faults of the parts at their own places."""
+        """Return the normalized value.
+
+        Raises Refused, or records errors at the places of nested values.
+        """
 
     @abstractmethod
     def schema(self) -> Schema:
-        """JSON schema (2020-12) of everything `read` takes."""
+        """Return the JSON schema (2020-12) of everything that `read` accepts."""
 
     def write(self, value: T) -> Any:
-        """Plain data that `read` turns into an equal value."""
+        """Return plain data that `read` turns into an equal value."""
         return value
 
 
 class Text(Kind[str]):
-    """Text without NUL. `check` refuses further; `lines` allows line breaks, which become LF unless `exact`."""
+    """Text without NUL.
+
+    `check` validates further; `lines` allows line breaks, normalized to LF unless `exact`.
+    """
 
     def __init__(
         self,
@@ -86,7 +98,7 @@ class Text(Kind[str]):
 
 
 class Choice(Kind[E]):
-    """One word of an enum; `aliases` are further spellings."""
+    """A member of an enum; `aliases` are alternative spellings."""
 
     def __init__(
         self, words: type[E], *, aliases: Mapping[str, E] | None = None, only: tuple[E, ...] = ()
@@ -155,7 +167,10 @@ class Switch(Kind[bool]):
 
 
 class Quantity(Kind[T]):
-    """A number with a grammar of its own: `parse` raises ValueError, `form` is its inverse; bounds are inclusive."""
+    """A number with its own syntax.
+
+    `parse` raises ValueError, `form` is its inverse; bounds are inclusive.
+    """
 
     def __init__(
         self,
@@ -201,7 +216,7 @@ class Quantity(Kind[T]):
 
 
 class ListOf(Kind[tuple[T, ...]]):
-    """At most `most` items; one scalar is taken as a list of one where `lone` says so."""
+    """A list of at most `most` items; with `lone`, a scalar is a list of one."""
 
     def __init__(self, kind: Kind[T], *, most: int, lone: bool = False):
         self.kind, self.most, self.lone = kind, most, lone
@@ -229,7 +244,7 @@ class ListOf(Kind[tuple[T, ...]]):
 
 
 class MapOf(Kind[Mapping[str, T]]):
-    """Names to values. `check_name` raises Refused for a name that is not allowed."""
+    """A mapping of names to values. `check_name` raises Refused for a forbidden name."""
 
     def __init__(
         self, kind: Kind[T], *, most: int, pattern: str, check_name: Callable[[str], None]
@@ -303,14 +318,14 @@ def _plain_number(value: float) -> int | float:
 
 
 def _is_endless(value: int | float | str) -> bool:
-    """Not a number, infinite, or of more digits than any machine has of anything."""
+    """Whether a number is NaN, infinite or has absurdly many digits."""
     if isinstance(value, str):
         return False
     return value != value or abs(value) > 10**24
 
 
 def _text_of(value: object, place: Place) -> str:
-    """Numbers and booleans as they were typed: `VERSION: 1.10` stays "1.10"."""
+    """Return numbers and booleans as typed: `VERSION: 1.10` stays "1.10"."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -1,7 +1,9 @@
 # ruff: noqa: RUF009 - `asked` only wraps dataclasses.field; its defaults are immutable
-"""What a job asks for. These tables are the one source of the parser, the YAML we print, the JSON schema and the docs.
+"""Define the fields of a job spec.
 
-All values are normalized: memory in bytes, times in whole seconds, GPU types in lower case. Equal specs ask the same.
+These tables are the single source of the parser, the YAML output, the JSON schema and the
+documentation. All values are normalized: memory in bytes, times in whole seconds, GPU types in
+lower case. Equal specs request the same.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from schedulers.spec.slurm import SLURM, Slurm
 from schedulers.states import Reason
 
 MOST_NODES = 4096
-MOST_TEXT = 100 * 1024  # bytes of `run` or `setup`: one argument of execve holds 128 KiB
+MOST_TEXT = 100 * 1024  # bytes of `run` or `setup`: below the 128 KiB limit of one execve argument
 MEMORY_LIMIT = 1 << 50
 YEAR = 366 * 86400
 
@@ -41,7 +43,7 @@ class Launcher(StrEnum):
 
     @property
     def is_ranked(self) -> bool:
-        """Whether Muster starts `run` once per GPU, rather than the job's own text doing that."""
+        """Whether Muster starts `run` once per GPU; otherwise the script does that itself."""
         return self in {Launcher.TORCHRUN, Launcher.MPI}
 
 
@@ -53,7 +55,7 @@ class Priority(StrEnum):
 
 
 class Preempt(StrEnum):
-    """Base Command's words: may the job be stopped for another, and does it then go on or begin again?"""
+    """Whether a job may be preempted and how it resumes, in the terms of NVIDIA Base Command."""
 
     RUNONCE = "runonce"
     RESTARTABLE = "restartable"
@@ -61,7 +63,7 @@ class Preempt(StrEnum):
 
 
 class ImageCheck(StrEnum):
-    """What becomes of a job whose image can certainly start on no node that it may go to."""
+    """Action for a job whose image cannot start on any eligible node."""
 
     REFUSE = "refuse"
     WARN = "warn"
@@ -85,7 +87,7 @@ _SECRET = Text(
 
 @dataclass(frozen=True)
 class Resources:
-    """What each node gives to the job. An ask is a minimum: `64+` means the same as `64`."""
+    """Resources on each node. Amounts are minimums: `64+` means the same as `64`."""
 
     accelerators: Accelerators = asked(
         AcceleratorsKind(),
@@ -115,13 +117,13 @@ class Resources:
 
     @property
     def gpu_type(self) -> str:
-        """ "h100", or "" for any."""
+        """GPU type such as "h100", or "" for any."""
         return self.accelerators.type
 
 
 @dataclass(frozen=True)
 class Input:
-    """A dataset or a checkpoint that the job finds under `path`, read-only."""
+    """A dataset or checkpoint, mounted read-only at `path`."""
 
     dataset: str = asked(
         _TREE, "", "The dataset, with a revision to pin it", examples=("atlas/c4@3f2a91c",)
@@ -140,7 +142,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """A directory of the job that becomes a version when it ends, and every so often before."""
+    """A directory that is saved as a version when the job ends, and optionally at intervals."""
 
     path: str = asked(
         Text("path", most=4096, check=names.check_mount_path),
@@ -190,7 +192,7 @@ class Port:
 
 @dataclass(frozen=True)
 class Policy:
-    """How the job is treated. Times in seconds."""
+    """Scheduling, retries and limits. Times are in seconds."""
 
     pool: str = asked(
         Text(
@@ -247,7 +249,7 @@ POLICY = Section(Policy, elsewhere=other_tools.IN_POLICY, check=checks.check_pol
 
 @dataclass(frozen=True)
 class JobSpec:
-    """What was asked, complete and checked; made by the parsers only."""
+    """A complete, validated job spec; created only by the parsers."""
 
     name: str = asked(
         Text("name", most=400, check=names.check_job_name),
@@ -359,7 +361,7 @@ class JobSpec:
 
     @property
     def native(self) -> Mapping[str, Any]:
-        """What it says in Slurm's own words: plain data, without what is left open."""
+        """Return the Slurm options as plain data, without those left unset."""
         return SLURM.write(self.slurm)
 
     @property
@@ -368,14 +370,17 @@ class JobSpec:
         return max(1, self.resources.gpus) if self.launcher.is_ranked else 1
 
     def to_mapping(self) -> dict[str, Any]:
-        """Plain data that `parse_mapping` turns into an equal spec: only what is not the default, in a fixed order."""
+        """Return plain data that `parse_mapping` turns into an equal spec.
+
+        Only values that differ from the default, in a fixed order.
+        """
         return JOB.write(self)
 
     def to_yaml(self) -> str:
         return document.dump(self.to_mapping())
 
     def unavailable(self, features: Collection[str]) -> list[FieldError]:
-        """The fields that need a `Feature` which is not among `features`."""
+        """Return the fields that need a `Feature` missing from `features`."""
         return features_of.unavailable(self, features)
 
 

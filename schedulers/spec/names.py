@@ -1,4 +1,4 @@
-"""Which names, references and paths a spec may contain: allow-lists, each with the reason that the user is told."""
+"""Validate names, references and paths in a spec against allow-lists with explanations."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ FORBIDDEN_NAMES: dict[str, str] = {
 
 
 def check_env_name(name: str) -> None:
-    """Raises Refused for a name that is no variable name, belongs to the loader or the shell, or is Muster's own."""
+    """Raise Refused for an invalid variable name or one reserved by the loader, shell or Muster."""
     if not re.fullmatch(ENV_PATTERN, name):
         raise Refused(
             "is not a variable name: letters, digits and _, not beginning with a digit, at most 128"
@@ -106,7 +106,10 @@ def check_label_name(name: str) -> None:
 
 
 def check_job_name(text: str) -> str:
-    """The name in one Unicode form (NFC). Letters and digits of any script, spaces and plain punctuation."""
+    """Normalize a job name to NFC.
+
+    Allowed are letters and digits of any script, spaces and plain punctuation.
+    """
     name = unicodedata.normalize("NFC", text.strip())
     if not name or len(name) > LONGEST_NAME:
         raise Refused(f"must be 1 to {LONGEST_NAME} characters long, not {len(name)}")
@@ -132,7 +135,7 @@ def check_printable(text: str) -> str:
 
 
 def check_mount_path(text: str) -> str:
-    """An absolute path inside the job, in its shortest spelling."""
+    """Normalize an absolute path inside the job."""
     if not text.startswith("/"):
         raise Refused(f"must be an absolute path such as /data, not {text[:60]!r}")
     if not text.isprintable():

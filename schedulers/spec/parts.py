@@ -1,4 +1,4 @@
-"""The parts of a spec that have a grammar of their own: accelerators, arrays and dependencies."""
+"""Define spec fields with their own syntax: accelerators, arrays and dependencies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _ANY_TYPE = ("gpu", "gpus", "any")
 
 @dataclass(frozen=True, slots=True)
 class Accelerators:
-    """GPUs on each node. `type` is lower-case as in resource classes ("h100", "mig-1g.10gb"); "" is any."""
+    """GPUs on each node.
+
+    `type` is lower-case as in resource classes ("h100", "mig-1g.10gb"); "" is any.
+    """
 
     count: int = 0
     type: str = ""
@@ -89,17 +92,20 @@ class AcceleratorsKind(Kind[Accelerators]):
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Tasks of one job. Tasks are counted from 0; `task_id` is what the user's range calls each."""
+    """The tasks of an array job.
+
+    Tasks are counted from 0; `task_id` returns their IDs in the range of the user.
+    """
 
     parts: tuple[range, ...]
-    max_parallel: int = 0  # 0: as many as fit
+    max_parallel: int = 0  # 0: unlimited
 
     @property
     def size(self) -> int:
         return sum(map(len, self.parts))
 
     def task_id(self, index: int) -> int:
-        """The id of the task with this index from 0. Raises IndexError past the end."""
+        """Return the task ID at this 0-based index. Raises IndexError past the end."""
         for part in self.parts:
             if index < len(part):
                 return part[index]
@@ -167,7 +173,7 @@ class ArrayKind(Kind[Array | None]):
 
 
 class Condition(StrEnum):
-    """What the job that is waited for must have come to."""
+    """Required outcome of a dependency."""
 
     OK = "ok"
     ANY = "any"
@@ -176,7 +182,7 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """Another job of the same org: by its number (`#12`) or its uuid, one of the two."""
+    """Another job of the same organization, by its number (`#12`) or its UUID."""
 
     number: int | None = None
     id: UUID | None = None
@@ -242,4 +248,4 @@ def _whole(value: object, most: int, what: str, least: int = 0) -> int:
         ) from None
 
 
-_NOWHERE = Place(Report())  # a whole number is read from the value alone
+_NOWHERE = Place(Report())  # a whole number is parsed from the value alone

@@ -1,7 +1,7 @@
-"""Slurm batch scripts as they are: `#SBATCH` options become a spec, the script itself is `run`, verbatim.
+"""Parse Slurm batch scripts: `#SBATCH` options become a spec, the script becomes `run`.
 
-An option that changes what is computed and cannot be kept is an error; one that only changes where, when or how it is
-recorded is a note.
+The script is kept verbatim. An unsupported option that changes the result is an error; one that
+only changes where, when or how the job is recorded is a note.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _REFUSED = {
 
 
 def parse_text(text: str) -> Parsed:
-    """A spec in whichever form it was sent: a first line that begins with `#!` makes it a script. Raises SpecErrors."""
+    """Parse YAML, or a script if the text starts with `#!`. Raises SpecErrors."""
     return (
         parse_sbatch(text)
         if text.removeprefix("\ufeff").startswith("#!")
@@ -65,7 +65,10 @@ def parse_text(text: str) -> Parsed:
 
 
 def parse_sbatch(text: str) -> Parsed:
-    """Raises SpecErrors with the line of each option that means something Muster cannot do."""
+    """Parse a batch script.
+
+    Raises SpecErrors with the line of each option that Muster cannot honor.
+    """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     report = Report()
     if len(text) > MOST_BYTES:
@@ -149,7 +152,7 @@ class _Script:
             )
 
     def _pass(self, name: str, pattern: str) -> None:
-        """To Slurm in its own words; a form that is not known to be harmless stays, to be left out."""
+        """Pass an option through to Slurm if its form is known to be harmless."""
         option = self.options.get(name)
         text = _without_overlap(option.value) if option else ""
         if option is not None and re.fullmatch(pattern, text, re.ASCII):
@@ -163,7 +166,7 @@ class _Script:
             self.note("#SBATCH --exclusive", _EXCLUSIVE_NOTE, self.options.pop("exclusive").line)
 
     def _number(self, name: str) -> int | None:
-        """The option's whole number, taken out; None when it is absent or was no number (recorded)."""
+        """Pop an integer option. Returns None if it is absent or invalid (recorded)."""
         option = self.options.pop(name, None)
         if option is None:
             return None
@@ -192,7 +195,10 @@ class _Script:
             self._set("policy.retries", 1, option.line)
 
     def _cpus(self) -> None:
-        """Slurm's tasks share one script, which starts them; Muster gives each node the cores of its tasks."""
+        """Return the cores per node.
+
+        One script starts all tasks of a node, so it gets the cores of all of them.
+        """
         nodes = max(1, self.data.get("num_nodes", 1))
         each, per_node, total = (
             self._number(name) for name in ("cpus-per-task", "ntasks-per-node", "ntasks")
@@ -223,7 +229,7 @@ class _Script:
         self._move("gpus-per-task", "resources.accelerators", self._gpus_of_tasks)
 
     def _gpus_of_tasks(self, text: str) -> str | int:
-        """A node has the GPUs of all its tasks."""
+        """Return the GPUs per node: those of all its tasks."""
         kind, _, count = str(_gpus(text, 1)).rpartition(":")
         slurm = self.data.setdefault("slurm", {})
         slurm["gpus_per_task"] = int(count)
@@ -244,12 +250,15 @@ class _Script:
 
 
 def _without_overlap(text: str) -> str:
-    """A signal's flag R is about reservations that move; B says whom it is for."""
+    """Drop flag R of a signal, which concerns moving reservations; B names the target."""
     return re.sub(r"^(?:R:|RB:|BR:)", lambda flags: "B:" if "B" in flags[0] else "", text)
 
 
 def _bytes(text: str) -> str | None:
-    """Slurm's bare number is in MiB; 0 means all of the node, which Muster says by no limit."""
+    """Parse a memory size.
+
+    A bare number is in MiB; 0 means all memory of the node, which Muster expresses as no limit.
+    """
     match = _MEMORY.fullmatch(text)
     if match is None:
         raise ValueError("must be a size such as 4000, 16G or 512M")
@@ -263,7 +272,10 @@ def _times(size: str | None, count: float) -> str | None:
 
 
 def _seconds(text: str) -> int | None:
-    """Slurm's times: minutes, minutes:seconds, hours:minutes:seconds, and days-hours[:minutes[:seconds]]."""
+    """Parse a time limit in seconds.
+
+    Formats: minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]].
+    """
     if text.upper() in ("UNLIMITED", "INFINITE"):
         return None
     match = _CLOCK.fullmatch(text)

@@ -1,4 +1,4 @@
-"""A section of the spec is a frozen dataclass whose fields say how they are read, written and documented."""
+"""Define sections: frozen dataclasses whose fields describe how they are parsed and written."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEY = "asked"
 
 @dataclass(frozen=True)
 class Asked:
-    """One field of a section: what may stand there and what it means."""
+    """Type, documentation and examples of one field of a section."""
 
     kind: Kind[Any]
     doc: str
@@ -35,7 +35,10 @@ def asked(
     required: bool = False,
     null_refused: bool = False,
 ) -> T:
-    """A dataclass field with its place in the table. `null_refused`: an empty value is a fault, not the default."""
+    """Declare a field of a section.
+
+    `null_refused`: an empty value is an error, not the default.
+    """
     metadata = {_KEY: Asked(kind, doc, examples, required, null_refused)}
     if isinstance(default, dict):
         return cast(T, dataclasses.field(default_factory=dict, metadata=metadata))
@@ -43,8 +46,11 @@ def asked(
 
 
 class Section(Kind[T]):
-    """Reads a mapping into `make`. `elsewhere` tells where a known key of other tools lives with us; `check` looks at
-    the whole once every part is right."""
+    """A mapping that is parsed into a dataclass.
+
+    `elsewhere` maps keys of other tools to Muster's, for error messages; `check` validates the
+    whole after every field is valid.
+    """
 
     title = "mapping"
 
@@ -58,7 +64,7 @@ class Section(Kind[T]):
         self.make, self.elsewhere, self.check = make, dict(elsewhere or {}), check
 
     def rows(self) -> Iterator[tuple[str, Asked, Any]]:
-        """(name, what it takes, default) of every field in the order of the table."""
+        """Yield (name, declaration, default) of every field."""
         for row in dataclasses.fields(cast(Any, self.make)):
             made = (
                 row.default_factory()
@@ -111,7 +117,7 @@ class Section(Kind[T]):
                 at.add(f"is not a known key{hint or '; known are ' + ', '.join(known)}")
 
     def write(self, value: T) -> dict[str, Any]:
-        """Only what differs from the default, in the order of the table."""
+        """Return the fields that differ from their default."""
         found = ((name, row, getattr(value, name), default) for name, row, default in self.rows())
         return {
             name: row.kind.write(item)

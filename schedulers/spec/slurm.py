@@ -1,4 +1,4 @@
-"""What a job may say to Slurm in Slurm's own words. Any other scheduler leaves it out, and the job says so."""
+"""Define the Slurm-specific options of a job; other schedulers ignore them and say so."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def _word(title: str) -> Text:
 
 @dataclass(frozen=True)
 class Slurm:
-    """Options of sbatch that no other part of a spec says. What the operator of the cluster has set is not changed by them."""
+    """Options of sbatch without an equivalent in the rest of the spec.
+
+    They never override settings of the cluster's operator.
+    """
 
     account: str = asked(_word("account"), "", "The account that is charged", examples=("vision",))
     qos: str = asked(_word("QOS"), "", "The quality of service", examples=("long",))
