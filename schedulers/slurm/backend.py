@@ -1,7 +1,7 @@
-"""Slurm, by slurmrestd, by its commands here, or by its commands on a login host.
+"""Run jobs on Slurm through slurmrestd, local commands, or commands on a login host.
 
-A job is found by its name, which is its key. What runs is a constant batch script that writes down how the job ended, so that
-an end is exact even where there is no accounting. See docs/design/slurm.md.
+A job is found by its name, which is its key. The batch script is constant and records how the job
+ended, so the end is exact even without accounting. See docs/design/slurm.md.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ from schedulers.slurm.rows import Row, oldest
 from schedulers.slurm.snapshots import Pictures
 
 log = logging.getLogger(__name__)
-_LATE = 10.0  # seconds after its script's own end that Slurm, down or busy, may still call a job running
+# seconds that a slow or unavailable Slurm may still report a job as running after its script ended
+_LATE = 10.0
 _NONE = Secret("")
 _KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
@@ -51,7 +52,7 @@ _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True)
 class Config:
-    """How to reach Slurm, and what holds for every job there."""
+    """Options for reaching Slurm and defaults for every job there."""
 
     spool: str = option(
         "Spool", note="A directory that all nodes share and the jobs' user may write to."
@@ -151,7 +152,7 @@ class Config:
 
 
 class SlurmBackend:
-    """See Backend for the contract."""
+    """The Slurm backend; see Backend for the contract."""
 
     name: ClassVar[str] = "slurm"
     title: ClassVar[str] = "Slurm"
@@ -169,7 +170,7 @@ class SlurmBackend:
 
     @classmethod
     def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
-        """Images only where the operator says what runs them."""
+        """Return the capabilities; images only if the operator configured a container runtime."""
         return cls.capabilities | (
             {Capability.IMAGES} if options.get("containers") not in (None, "", "none") else set()
         )
@@ -181,7 +182,7 @@ class SlurmBackend:
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
-        """From a cluster's stored options."""
+        """Create a backend from the stored options of a cluster."""
         return cls(
             Config(
                 **{
@@ -227,8 +228,12 @@ class SlurmBackend:
         return chosen(launch, self.site).left_out
 
     def submit(self, launch: Launch) -> Handle:
-        """Of several with one key, submitted side by side, the first stays and the others are taken back: they cannot have run,
-        since a later one waits for the earlier (`singleton`) and finds the key's folder taken."""
+        """Submit a job, once per key.
+
+        If several jobs were submitted concurrently with one key, the first is kept and the others
+        are canceled. Those cannot have run: a later job waits for the earlier one (`singleton`) and
+        finds the key's folder taken.
+        """
         if launch.is_new:
             return Handle(launch.key, str(self._submitted(launch)))
         known = self._row(launch.key)
@@ -275,7 +280,10 @@ class SlurmBackend:
         return Poll(seen, [key for key in lost if key not in rows])
 
     def cancel(self, key: str, grace: float = 30) -> None:
-        """The grace is the one that it was submitted with; with none at all it is killed at once."""
+        """Cancel a job with the grace period of its submission.
+
+        With a grace of 0 it is killed at once.
+        """
         row = self._row(self._checked(key))
         if row is None or states.is_over(row.state):
             return
@@ -324,12 +332,12 @@ class SlurmBackend:
         return f"{self.site.spool}/{self._checked(key)}"
 
     def _row(self, key: str) -> Row | None:
-        """By three sources, each for what the one before does not know: the controller, the job's own record, accounting."""
+        """Find a job in the controller, in its own record, and in accounting, in this order."""
         keys = [self._checked(key)]
         return self._known(keys).get(key) or self._past(keys).get(key)
 
     def _known(self, keys: Sequence[str]) -> dict[str, Row]:
-        """What the controller knows, or left a record of its end."""
+        """Return the jobs that the controller knows or that left a record of their end."""
         asked = self._memory.without_forgotten(keys)
         if not asked:
             return {}
@@ -341,14 +349,20 @@ class SlurmBackend:
         return rows
 
     def _past_end(self, row: Row) -> Row:
-        """A controller may keep ends for seconds only: accounting, where there is any, knows what really was one."""
+        """Complete the end of a job from accounting.
+
+        A controller may keep ends for seconds only.
+        """
         try:
             return self._past([row.key]).get(row.key, row)
         except Unavailable:
             return row
 
     def _past(self, keys: Sequence[str]) -> dict[str, Row]:
-        """What accounting knows to be over: what it calls running, and the controller does not know, runs nowhere."""
+        """Return the ended jobs from accounting.
+
+        A job that accounting calls running and the controller does not know runs nowhere.
+        """
         lost = set(self._memory.without_forgotten(keys))
         rows = (
             oldest(row for row in self._door.past(sorted(lost)) if states.is_over(row.state))
@@ -372,7 +386,10 @@ class SlurmBackend:
         return seen
 
     def _is_withdrawn(self, row: Row) -> bool:
-        """So that Slurm does not start it again. While it still cleans up after it, Slurm refuses; the next look asks again."""
+        """Cancel a job so that Slurm does not start it again.
+
+        Slurm refuses this while it cleans up after the job; the next poll repeats the request.
+        """
         try:
             self._door.cancel(row.id, row.user)
         except Unavailable as error:
@@ -381,7 +398,7 @@ class SlurmBackend:
         return True
 
     def _ended(self, row: Row) -> Observation | None:
-        """None while the node's files may not have come to be seen here."""
+        """Observe an ended job; None while the files from its node may not be visible here yet."""
         record = self._files.record(row.key)
         if record.code is None and row.state != "COMPLETED" and not row.exit:
             row = replace(row, exit=self._door.exit_of(row.id))

@@ -1,4 +1,4 @@
-"""Slurm's words for what went wrong, as one of our two failures. Pure."""
+"""Map Slurm's error messages to Rejected and Unavailable. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from schedulers.contract import Rejected, Unavailable
 
-# (what Slurm says, the part of the spec to blame, our words)
+# (pattern of Slurm's message, field of the spec at fault, our message)
 _REJECTED: tuple[tuple[str, str, str], ...] = (
     (
         r"invalid partition|partition.*(not|does) .*exist",
@@ -79,7 +79,10 @@ _UNAVAILABLE: tuple[tuple[str, str], ...] = (
 
 
 def failure(said: str) -> Rejected | Unavailable:
-    """What Slurm printed, or a REST answer's errors; what is not known is transient, so that nothing is given up for it."""
+    """Return the exception for a command's output or a REST error.
+
+    Unknown errors count as transient, so that no job is given up for them.
+    """
     words = " ".join(said.split())[:500]
     for pattern, text in _UNAVAILABLE:
         if re.search(pattern, words, re.IGNORECASE):
@@ -93,6 +96,6 @@ def failure(said: str) -> Rejected | Unavailable:
 
 
 def is_unknown_job(said: str) -> bool:
-    """Slurm has no such job, or it is over: nothing is left to be asked of it."""
+    """Return whether Slurm reports that the job is unknown or over."""
     over = r"invalid job id|already complet(ing|ed)|not running|(is|already) finished|job/step"
     return bool(re.search(over, said, re.IGNORECASE))

@@ -1,7 +1,7 @@
-"""Slurm's reason for keeping a job, with the numbers behind it: whose limit or which nodes, who holds them, and the smallest change. Pure.
+"""Explain Slurm's pending reason: the limit or nodes, who uses them, and the smallest change.
 
-Slurm's own word comes first. Where what was read of it does not bear that word out (a limit changed meanwhile, jobs that one may not
-see), the word stands alone and no number is told.
+Pure. Slurm's own reason comes first. If the data read from Slurm contradicts it (a limit has
+changed, jobs are not visible), only the reason is shown, without numbers.
 """
 
 from __future__ import annotations
@@ -43,8 +43,11 @@ _MANY = 100
 
 @dataclass(frozen=True)
 class Picture:
-    """What was read of Slurm at one moment. `users`: as whom jobs of this portal run. Jobs that ask the same in the same place get the same
-    answer."""
+    """A snapshot of Slurm.
+
+    `users` are the system users that jobs of this portal run as. Jobs with equal requests in the
+    same place get the same explanation.
+    """
 
     queue: Sequence[Queued] = ()
     nodes: Sequence[NodeFacts] = ()
@@ -57,7 +60,10 @@ class Picture:
         return self.by_id.get(number)
 
     def before(self, job: Queued) -> int:
-        """How many jobs that wait in one of its partitions have a higher priority, or the same for longer."""
+        """Return how many pending jobs are ahead in one of the job's partitions.
+
+        A job is ahead with a higher priority, or with the same priority and an earlier submission.
+        """
         ahead = [
             line[: bisect_left(line, _turn(job))]
             for name in job.partitions
@@ -79,7 +85,7 @@ def _turn(job: Queued) -> tuple[int, int]:
 
 
 def _lines(queue: Sequence[Queued]) -> dict[str, list[tuple[int, int]]]:
-    """By partition, in the order of their turn."""
+    """Group the pending jobs by partition, in order of priority."""
     lines: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for job in queue:
         if job.row.state == "PENDING":
@@ -89,7 +95,7 @@ def _lines(queue: Sequence[Queued]) -> dict[str, list[tuple[int, int]]]:
 
 
 def _shape(job: Queued) -> Hashable:
-    """What the numbers depend on, but for the job's place in the line."""
+    """Return what the numbers depend on, except for the job's position in the queue."""
     row = job.row
     return job.need, job.features, row.partition, row.account, row.qos, row.user
 
@@ -101,7 +107,10 @@ def picture_of(
 
 
 def explained(row: Row, picture: Picture | None) -> Waiting:
-    """As reasons.waiting, with what the picture adds: once for a row that looks the same in the next look, too."""
+    """Explain a pending job: as reasons.waiting, plus the numbers of the snapshot.
+
+    Cached for rows that do not change between polls.
+    """
     return (
         picture.answers.once(row, lambda: _explained(row, picture))
         if picture
@@ -138,7 +147,7 @@ def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
 
 
 def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
-    """The nodes that it may use and the limits that it is under."""
+    """Return the nodes and limits that apply to a job."""
     row, kind, once = job.row, job.need.gpu_type, picture.answers.once
     limits = once(
         ("limits", row.account, row.user, row.qos, row.partition, kind),
@@ -152,7 +161,10 @@ def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
 
 
 def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
-    """Those of its partitions that have the features it asks for, as far as these are a plain list."""
+    """Return the nodes of its partitions with the requested features.
+
+    Only a plain list of features is evaluated.
+    """
     wanted = (
         set(job.features.split("&")) if re.fullmatch(r"[\w.-]+(&[\w.-]+)*", job.features) else set()
     )
@@ -164,7 +176,7 @@ def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
 
 
 def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over | None:
-    """The limit that Slurm means: of that kind, and in the way."""
+    """Return the limit that Slurm's reason refers to: of that kind, and currently reached."""
     source, kind = found[1] or "QOS", _KIND[found[4].lower()]
     each = (found[5] or "").removeprefix("Per").lower()
     if not each and (found[2] or found[3]) == "Max":
@@ -209,7 +221,10 @@ def _by_limit(
 
 
 def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Waiting | None:
-    """Full, scattered, or nodes that are out of use. Slurm may also keep free nodes for a job that comes first: then its word stands."""
+    """Explain missing resources: full, fragmented, or nodes out of service.
+
+    Slurm may also keep free nodes for a job of higher priority; then its reason stands alone.
+    """
     seen = Field(scene.spots).judge(job.need)
     if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
         return (
@@ -240,8 +255,10 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
 
 
 def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
-    """How many come first, and whether there would be room. Of many it is told about how many: a number that changes is written for each
-    job that waits."""
+    """Explain how many jobs are ahead, and whether there would be room.
+
+    Large numbers are rounded, as each change is written for every pending job.
+    """
     first = picture.before(job)
     if not first:
         return plain
@@ -267,7 +284,10 @@ def _room(job: Queued, picture: Picture) -> tuple[str, dict[str, Any]]:
 
 
 def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -> dict[str, Any]:
-    """Of this portal's jobs by their keys, of everybody else's only how many there are and how much they hold: who looks is not known here."""
+    """Return who uses the resource.
+
+    Our jobs by key, and the count and sum of all others: the viewer is unknown here.
+    """
     holding, users = (
         [other for other in holders if other.amount(kind)],
         picture.users | {job.row.user},
@@ -283,7 +303,10 @@ def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -
 
 
 def _expected(told: Waiting, row: Row) -> Waiting:
-    """When Slurm itself expects it to start, to five minutes: it changes its mind each few seconds."""
+    """Return the start time that Slurm expects, rounded to five minutes.
+
+    Slurm changes its estimate every few seconds.
+    """
     if not row.started or told.wait not in (
         Wait.CAPACITY,
         Wait.SCATTERED,

@@ -1,4 +1,4 @@
-"""HTTP to slurmrestd: a few connections that stay open."""
+"""Send HTTP requests to slurmrestd over a few persistent connections."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ from schedulers.http_connection import Link, Links
 from schedulers.slurm.rest_body import Json
 
 CONNECTIONS = 8
-UNCHANGED: Json = {"unchanged": True}  # what was asked only if it is newer than a time, and is not
+# result of a conditional request for something that has not changed
+UNCHANGED: Json = {"unchanged": True}
 
 
 class Wire:
-    """From any thread; who finds all connections in use waits for one. `url`: scheme, host and port, perhaps the beginning of all paths."""
+    """A thread-safe pool of connections to slurmrestd.
+
+    `url`: scheme, host and port, optionally with a path prefix. Callers wait for a free connection.
+    """
 
     def __init__(self, url: str, timeout: float = 10):
         self.url, to = url, urlsplit(url)
@@ -28,7 +32,7 @@ class Wire:
     def send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """Status and body. Raises Unavailable."""
+        """Return status and body. Raises Unavailable."""
         try:
             with self._links.one() as link:
                 answer = link.send(method, self._root + path, body, headers)
@@ -41,7 +45,10 @@ class Wire:
 
 
 def dumped(body: Any) -> bytes:
-    """A script may hold bytes that are no text, which only the slower of the two writes."""
+    """Serialize to JSON.
+
+    A script may contain bytes that are not UTF-8, which only the slower serializer accepts.
+    """
     try:
         return orjson.dumps(body)
     except TypeError:
@@ -49,7 +56,10 @@ def dumped(body: Any) -> bytes:
 
 
 def read(status: int, data: bytes) -> Json:
-    """The answer, of whichever status. Raises Rejected, Unavailable where it is none of slurmrestd's."""
+    """Parse a response of any status.
+
+    Raises Rejected or Unavailable if it did not come from slurmrestd.
+    """
     if status == HTTPStatus.NOT_MODIFIED:
         return UNCHANGED
     try:

@@ -1,4 +1,4 @@
-"""What the backend needs of Slurm, by whichever way it is reached, and the way that an operator's options name."""
+"""Define what the backend needs from Slurm, and choose the access path from the options."""
 
 from __future__ import annotations
 
@@ -26,12 +26,18 @@ _PATH = re.compile(r"/[A-Za-z0-9_./-]+")
 
 
 class Door(Protocol):
-    """A way to Slurm. All raise Unavailable; what is unknown or over is no error for those that change a job.
-    `whose`: the user that the job runs as, where that may be another than the cluster's."""
+    """An access path to Slurm.
+
+    All methods raise Unavailable; those that change a job ignore unknown and ended jobs. `whose` is
+    the user of the job if it may differ from the cluster's.
+    """
 
     def submit(self, request: Request, script: str) -> int: ...
     def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
-        """What the controller knows of these now, and perhaps of others; with `is_whole` all that there are under one key."""
+        """Return what the controller knows of these jobs, and possibly of others.
+
+        With `is_whole`, all jobs with one key.
+        """
 
     def past(self, keys: Sequence[str]) -> list[Row]: ...
     def queue(self) -> list[Queued]: ...
@@ -46,7 +52,7 @@ class Door(Protocol):
     def resume(self, node: str) -> None: ...
     def version(self) -> str: ...
     def check_user(self, user: str) -> None:
-        """Whether jobs can be submitted as this one. Raises Rejected, Unavailable."""
+        """Check that jobs can be submitted as this user. Raises Rejected, Unavailable."""
 
     def beside(
         self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
@@ -54,7 +60,10 @@ class Door(Protocol):
 
 
 def open_door(config: Any) -> Door:
-    """REST where an address is given, else the commands here or on the login host. Raises Rejected with the option that is wrong."""
+    """Choose REST if an address is set, else local or remote commands.
+
+    Raises Rejected with the invalid option.
+    """
     if config.rest_url:
         if not config.user:
             raise Rejected("By REST it has to be said as which user jobs run.", "user")
@@ -94,7 +103,7 @@ def open_files(config: Any) -> Files:
 
 
 def site_of(config: Any) -> Site:
-    """Raises Rejected for a spool that a script could misread."""
+    """Return the site settings. Raises Rejected for a spool path that a shell could misread."""
     if not _PATH.fullmatch(config.spool) or "/../" in f"{config.spool}/":
         raise Rejected("The spool is an absolute path of letters, digits and . _ - only.", "spool")
     if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):

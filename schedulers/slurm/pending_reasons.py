@@ -1,4 +1,7 @@
-"""Why Slurm has not started a job: its word, one sentence, and what to do. Pure; the first pattern that fits counts."""
+"""Translate Slurm's pending reasons into a sentence and advice.
+
+Pure; the first matching pattern wins.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ _COUNTED = {
 _LIMIT = re.compile(
     r"(Assoc|QOS)(Grp|Max)(.*?)(Limit|PerUser|PerAccount|PerUserLimit|PerAccountLimit|PerJob|PerJobLimit|PerNode|PerNodeLimit)?$"
 )
-# (pattern, why, sentence, advice); {account}, {qos}, {partition} and {what} are filled in.
+# (pattern, wait, sentence, advice) with {account}, {qos}, {partition} and {what}
 _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (r"None|", Wait.EVALUATING, "Slurm has not looked at it yet.", ""),
     (
@@ -114,7 +117,7 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
 
 
 def waiting(row: Row) -> Waiting:
-    """In words; a reason that is not in the table is told as Slurm said it."""
+    """Translate the pending reason of a job; unknown reasons are quoted."""
     return _waiting(row.reason, row.account or "?", row.qos or "?", row.partition or "?")
 
 
@@ -133,7 +136,7 @@ def _waiting(reason: str, account: str, qos: str, partition: str) -> Waiting:
 
 
 def _limit(said: str, names: dict[str, str]) -> Waiting | None:
-    """AssocGrpGRES, QOSMaxGRESPerUser, AssocGrpCPUMinutesLimit and their like: whose limit, and of what."""
+    """Translate AssocGrpGRES, QOSMaxGRESPerUser, AssocGrpCPUMinutesLimit and similar."""
     match = _LIMIT.fullmatch(said)
     if not match:
         return None

@@ -1,4 +1,7 @@
-"""What the last look at the queue was made into, job by job: of 50,000 that wait most look as they did half a second ago."""
+"""Cache the observations of pending jobs between polls.
+
+Of 50,000 pending jobs most look as they did half a second ago.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ from schedulers.slurm.states import may_have_run
 
 
 class Seen:
-    """One job in one look. `told`: what was seen, with the numbers of `picture`."""
+    """One job in one poll.
+
+    `told` is its observation, with the numbers of `picture`.
+    """
 
     __slots__ = ("bare", "picture", "row", "told")
 
@@ -28,20 +34,26 @@ class Seen:
 
 
 class Looks:
-    """Of jobs that wait in the queue and have not begun: whatever else has files that may change while its row does not."""
+    """A cache of jobs that are pending and have not started.
+
+    Other jobs have files that may change while their row does not.
+    """
 
     def __init__(self, observe: Callable[[Row], Observation | None]):
         self._observe = observe
         self._seen: dict[str, Seen] = {}
 
     def knows(self, key: str) -> bool:
-        """It stood in the queue in the last look."""
+        """Return whether the job was pending in the last poll."""
         return key in self._seen
 
     def look(
         self, keys: Sequence[str], rows: Mapping[str, Row], picture: Callable[[int], Picture | None]
     ) -> list[Observation]:
-        """In the order of the keys; `picture` is asked with how many wait, if any does."""
+        """Return observations in the order of the keys.
+
+        `picture` is called with the number of pending jobs if there are any.
+        """
         before, kept, found = self._seen, {}, []
         for key in keys:
             row = rows.get(key)

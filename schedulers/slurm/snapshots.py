@@ -1,4 +1,4 @@
-"""When Slurm is read as a whole for the numbers behind its reasons: as often as is cheap, and never so that a poll fails for it."""
+"""Take snapshots of Slurm for explanations, rarely enough to be cheap, without failing a poll."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from schedulers.slurm.explanations import Picture, picture_of
 from schedulers.slurm.interface import Door
 from schedulers.slurm.limits import Limits
 
+# seconds between snapshots, plus this per pending job: a job is rewritten when its numbers change
 _AT_LEAST, _EACH = (
     4.0,
     0.01,
-)  # seconds between two, and for each job that waits: whose numbers change is written anew
+)
 _LIMITS_FOR = 30.0
 
 
 class Pictures:
-    """The last one, and the limits, which outlive it: those of before count while accounting does not answer."""
+    """The last snapshot, and the limits, which stay valid while accounting does not answer."""
 
     def __init__(self, users: Collection[str] = ()) -> None:
         self._users = users
@@ -25,7 +26,7 @@ class Pictures:
         self._limits: Kept[Limits] = Kept("Slurm's limits", _LIMITS_FOR, outlives=True)
 
     def current(self, door: Door, waiting: int) -> Picture | None:
-        """None when Slurm does not tell: then its own words have to do."""
+        """Return the snapshot; None if Slurm does not provide one."""
         return self._pictures.current(lambda: self._read(door), waiting)
 
     def _read(self, door: Door) -> Picture:
