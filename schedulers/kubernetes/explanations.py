@@ -1,7 +1,7 @@
-"""What Kubernetes says of a pod that has no node, with numbers of our own: full or scattered, whose quota, who holds it, what would start. Pure.
+"""Explain why a pod has no node: capacity, fragmentation, quotas, and who uses them.
 
-The scheduler's message counts nodes and nothing else. What they have and what their pods ask is read beside it; where that does not bear
-the message out (pods end while one looks) the message stands alone.
+Pure. The scheduler's message only counts nodes, so what nodes offer and what their pods request is
+read as well. If that contradicts the message (pods end meanwhile), the message is shown alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _JUDGED = (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE)
 
 @dataclass(frozen=True)
 class Place:
-    """A node: what it has for pods and what they ask, by the names of resources."""
+    """A node: its allocatable resources and the sum of its pods' requests, by resource name."""
 
     name: str
     labels: Mapping[str, str]
@@ -41,7 +41,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Tenant:
-    """A pod on a node. `key` is empty where it is none of this portal's."""
+    """A pod on a node. `key` is empty for pods that are not this portal's."""
 
     namespace: str
     key: str
@@ -51,7 +51,7 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Picture:
-    """What was read of the cluster at one moment; `resource` is what a whole GPU is called there."""
+    """A snapshot of the cluster; `resource` is the resource name of a whole GPU."""
 
     places: Sequence[Place] = ()
     tenants: Sequence[Tenant] = field(default_factory=tuple)
@@ -67,7 +67,7 @@ def picture_of(
     tolerations: Sequence[Mapping[str, str]],
     prefix: str,
 ) -> Picture:
-    """Of all nodes, and of all pods that are not over."""
+    """Build the snapshot from all nodes and all unfinished pods."""
     placed = [pod for pod in pods if pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
     used: dict[str, Counter[str]] = {}
     for pod in placed:
@@ -85,7 +85,7 @@ def picture_of(
 def explained(
     waiting: Waiting, job: Object, pods: Sequence[Object], picture: Picture | None
 ) -> Waiting:
-    """As `waits` says it, with what the picture adds."""
+    """Explain a pending job, adding the numbers of the snapshot to the result of `waits`."""
     if picture is None:
         return waiting
     pending = [
@@ -98,7 +98,7 @@ def explained(
 
 
 def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes:
-    """What the answer depends on: jobs that differ in nothing else get the same."""
+    """Return the cache key: jobs with equal keys get the same explanation."""
     spec = (pending[0] if pending else job["spec"]["template"])["spec"]
     asks = [
         container.get("resources")
@@ -128,7 +128,7 @@ def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes
 def _told(
     waiting: Waiting, job: Object, pending: Sequence[Object], picture: Picture
 ) -> Waiting | None:
-    """With no facts but those of the picture."""
+    """Explain with facts from the snapshot only."""
     bare = replace(waiting, facts={})
     if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
         return _by_quota(bare, found, job, picture)
@@ -140,7 +140,7 @@ def _told(
 
 
 def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> Waiting:
-    """Its pods are placed one by one, and several may share a node."""
+    """Explain by capacity: pods are placed one by one, and several may share a node."""
     resource, need = _need(pending[0]["spec"], len(pending), picture)
     scene = Field(_spots(pending[0]["spec"], resource, picture))
     seen = scene.judge(need)
@@ -166,8 +166,11 @@ def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> W
 
 
 def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Picture) -> Waiting:
-    """ "exceeded quota: q, requested: requests.nvidia.com/gpu=4, used: requests.nvidia.com/gpu=7, limited: requests.nvidia.com/gpu=8"; each of
-    the job's pods is asked about by itself."""
+    """Explain an exceeded quota; it applies to each pod of the job separately.
+
+    Parses "exceeded quota: q, requested: requests.nvidia.com/gpu=4, used:
+    requests.nvidia.com/gpu=7, limited: requests.nvidia.com/gpu=8".
+    """
     spec = job["spec"]["template"]["spec"]
     resource, need = _need(spec, states.len_of(job), picture)
     used, limits = _amounts(found[3], resource), _amounts(found[4], resource)
@@ -199,7 +202,10 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Pict
 
 
 def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: Picture) -> Waiting:
-    """Who holds the queue's quota of that flavor. A change that Kueue would let go and no node could hold now is none."""
+    """Explain who uses the quota of this flavor in the queue.
+
+    A change is suggested only if Kueue would admit it and a node could run it now.
+    """
     holding = [
         (one, one.amounts.get((told["flavor"], told["resource"]), 0))
         for one in picture.reserved
@@ -223,7 +229,7 @@ def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: P
 
 
 def _need(spec: Object, count: int, picture: Picture) -> tuple[str, Need]:
-    """What each of its pods asks, and what the GPUs that it asks for are called."""
+    """Return the request of each pod, and the resource name of its GPUs."""
     asks, family = nodes.requests(spec), picture.resource.partition("/")[0]
     resource = next((name for name in asks if name.startswith(f"{family}/mig-")), picture.resource)
     amounts = _counted(asks, resource)
@@ -231,7 +237,7 @@ def _need(spec: Object, count: int, picture: Picture) -> tuple[str, Need]:
 
 
 def _spots(spec: Object, resource: str, picture: Picture) -> list[Spot]:
-    """The nodes that its selector and its type of GPU allow."""
+    """Return the nodes allowed by the node selector and the GPU type."""
     wanted, products = spec.get("nodeSelector") or {}, _products(spec)
     return [
         _spot(place, resource)
@@ -249,7 +255,7 @@ def _spot(place: Place, resource: str) -> Spot:
 
 
 def _products(spec: Object) -> list[str]:
-    """As pod.py writes them."""
+    """Return the GPU products that pod.py wrote into the spec."""
     wanted = (
         spec.get("affinity", {})
         .get("nodeAffinity", {})
@@ -269,7 +275,7 @@ def _products(spec: Object) -> list[str]:
 
 
 def _counted(amounts: Mapping[str, float], resource: str) -> dict[str, int]:
-    """In the units of quotas."""
+    """Convert to the units of quotas."""
     return {
         "gpu": round(amounts.get(resource, 0)),
         "cpu": round(amounts.get("cpu", 0) * 1000),
@@ -278,7 +284,7 @@ def _counted(amounts: Mapping[str, float], resource: str) -> dict[str, int]:
 
 
 def _amounts(text: str, resource: str) -> dict[str, int]:
-    """ "requests.nvidia.com/gpu=7,pods=3" by our names; what we do not count, or cannot read, stays out."""
+    """Parse "requests.nvidia.com/gpu=7,pods=3"; unknown and invalid entries are ignored."""
     kinds = {resource: "gpu", "cpu": "cpu", "memory": "memory", "pods": "pods"}
     found = {}
     for name, _, value in (part.partition("=") for part in text.rstrip(".").split(",")):
@@ -289,7 +295,7 @@ def _amounts(text: str, resource: str) -> dict[str, int]:
 
 
 def _native(kind: str, resource: str) -> Callable[[Tenant], int]:
-    """How much of it a pod holds."""
+    """Return how much of a resource a pod uses."""
     return (
         (lambda tenant: 1)
         if kind == "pods"
@@ -298,7 +304,7 @@ def _native(kind: str, resource: str) -> Callable[[Tenant], int]:
 
 
 def _held(tenants: Sequence[Tenant], amount: Callable[[Tenant], int]) -> dict[str, Any]:
-    """A job of ours may be several pods."""
+    """Return who uses the resource; the pods of one job are combined."""
     ours: dict[str, tuple[int, float]] = {}
     for tenant in (one for one in tenants if one.key and amount(one)):
         held, since = ours.get(tenant.key, (0, tenant.since))

@@ -1,4 +1,4 @@
-"""What Kubernetes says of a pod that does not run yet, in words and numbers."""
+"""Explain from Kubernetes' conditions and events why a pod is not running yet."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _UNMADE = "Use an image that runs as a plain user, or ask the operator whether t
 
 
 def of_pod(pod: Object) -> Waiting | None:
-    """Why the scheduler has not placed it, or why its image does not come. None when nothing is wrong."""
+    """Explain why a pod is not scheduled or its image not pulled. None if nothing is wrong."""
     status = pod.get("status", {})
     for container in status.get("containerStatuses", ()):
         stuck = container.get("state", {}).get("waiting", {})
@@ -83,7 +83,11 @@ def of_pod(pod: Object) -> Waiting | None:
 
 
 def of_scheduler(said: str, message: str) -> Waiting:
-    """From "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {a: b}. preemption: …"."""
+    """Parse the scheduler's message.
+
+    Such as "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated
+    taint {a: b}. preemption: …".
+    """
     if said == "SchedulingGated":
         return _waiting(Wait.CLUSTER_HELD, said, "A scheduling gate of the cluster holds it back.")
     found = _NODES.search(message)
@@ -118,7 +122,7 @@ def of_scheduler(said: str, message: str) -> Waiting:
 
 
 def of_refusal(message: str) -> Waiting:
-    """The Job's controller may not make its pods: what it says in an event."""
+    """Explain an event of the Job controller that may not create pods."""
     if "exceeded quota" in message:
         numbers = _short(message.partition("exceeded quota:")[2])
         return _waiting(
@@ -139,7 +143,7 @@ def of_refusal(message: str) -> Waiting:
 
 
 def _counts(text: str) -> dict[str, int]:
-    """How many nodes for each reason; what comes after is about preemption."""
+    """Return the number of nodes per reason; the rest of the message is about preemption."""
     counts: dict[str, int] = {}
     for part in re.split(
         r", (?=\d+ )", re.split(r"\. (?:preemption|no new claims)\b", text)[0].rstrip(". ")
@@ -162,7 +166,10 @@ def _reason(text: str) -> str:
 
 
 def _kind(counts: Mapping[str, int]) -> Wait:
-    """Capacity if it is short anywhere, since that ends by itself; else nodes that are out of use; else it fits nowhere."""
+    """Choose the reason: capacity first, which ends by itself, then nodes out of service.
+
+    Otherwise the pod fits on no node.
+    """
     if any(_INSUFFICIENT.fullmatch(text) or text == "Too many pods" for text in counts):
         return Wait.CAPACITY
     if any("unschedulable" in text or "node.kubernetes.io/" in text for text in counts):

@@ -1,4 +1,4 @@
-"""From an operator's options to what holds for every pod."""
+"""Validate the operator's options and derive the settings of all pods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 @dataclass(frozen=True)
 class Config:
-    """How to reach the cluster, and what holds for every job there."""
+    """Options for reaching the cluster and defaults for every job there."""
 
     kubeconfig: Secret = option(  # noqa: RUF009
         "Kubeconfig",
@@ -86,7 +86,7 @@ class Config:
 
 
 def site_of(given: Config) -> Site:
-    """Raises Rejected with the option that is wrong."""
+    """Return the settings for pods. Raises Rejected with the invalid option."""
     if not _PREFIX.fullmatch(given.namespace_prefix):
         raise Rejected(
             "A namespace prefix is at most 20 small letters, digits and hyphens.",

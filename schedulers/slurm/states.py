@@ -137,7 +137,7 @@ def may_have_run(row: Row) -> bool:
 def is_of_another(row: Row, record: Record) -> bool:
     """Return whether the record belongs to an earlier job that the controller lost.
 
-    That job started without ending itself. This one was submitted in its place, perhaps with the
+    That job started and recorded no end of its own. This one was submitted in its place, perhaps with the
     same number; its script refuses to run a second time.
     """
     is_cut_off = record.is_cut_off and row.ended - record.ended < _FRESH
