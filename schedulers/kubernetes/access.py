@@ -96,15 +96,15 @@ def _refuse(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> None:
     for name in _READS_FILES:
         if user.get(name) or cluster.get(name):
             raise BadAccess(
-                f"The kubeconfig's `{name}` names a file; put its content in (`kubectl config view --raw --flatten`)."
+                f"The kubeconfig's `{name}` refers to a file. Embed its content instead (`kubectl config view --raw --flatten`)."
             )
     if cluster.get("insecure-skip-tls-verify"):
         raise BadAccess(
-            "The kubeconfig switches off the check of the server's certificate; give its certificate authority instead."
+            "The kubeconfig disables verification of the server's certificate. Set its certificate authority instead."
         )
     if user.get("username") or user.get("password"):
         raise BadAccess(
-            "Kubernetes takes no passwords any more; use a token or a client certificate."
+            "Kubernetes no longer supports passwords. Use a token or a client certificate."
         )
 
 

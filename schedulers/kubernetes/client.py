@@ -155,7 +155,7 @@ class Wire:
         """Raise Unavailable while the server asks for a pause."""
         left = self._rest_until - time.monotonic()
         if left > 0:
-            raise Unavailable(f"The API server asked for {left:.0f} s of rest.")
+            raise Unavailable(f"The API server asked for {left:.0f} s to recover.")
 
     def _target(self, path: str, query: Mapping[str, Any]) -> str:
         asked = urlencode({name: value for name, value in query.items() if value is not None})
@@ -192,7 +192,7 @@ class Wire:
             raise Unavailable(f"The API server cannot now ({status}): {message}")
         if status == 401:
             raise Unavailable(
-                "The API server does not know us (401): the token or certificate is wrong or has run out."
+                "The API server rejected Muster's credentials (401): the token or certificate is invalid or has expired."
             )
         causes = (said.get("details") or {}).get("causes") or ()
         raise Refused(
@@ -279,9 +279,9 @@ def in_words(error: BaseException, server: str) -> str:
     if any(isinstance(one, (TimeoutError, urllib3.exceptions.TimeoutError)) for one in chain):
         return f"{server} did not answer in time."
     if any(isinstance(one, (ssl.SSLError, urllib3.exceptions.SSLError)) for one in chain):
-        return f"No secure connection to {server} can be made: {chain[-1]}"
+        return f"A secure connection to {server} failed: {chain[-1]}"
     if any(isinstance(one, urllib3.exceptions.ProtocolError) for one in chain):
-        return f"The connection to {server} was broken off."
+        return f"The connection to {server} was interrupted."
     return f"The connection to {server} failed: {chain[-1]}"
 
 
@@ -290,10 +290,10 @@ def _read(data: bytes) -> Object:
         read = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise Unavailable(
-            "The answer is not JSON: this is no Kubernetes API server, or a proxy stands before it."
+            "The response is not JSON: this is not a Kubernetes API server, or there is a proxy in front of it."
         ) from error
     if not isinstance(read, dict):
-        raise Unavailable("The answer is no object: this is no Kubernetes API server.")
+        raise Unavailable("The response is not a JSON object: this is not a Kubernetes API server.")
     return read
 
 

@@ -71,7 +71,7 @@ class Creator:
             return str(error)
         except Refused as error:
             if error.status == 404:
-                return "the team's namespace is made with its first job"
+                return "the team's namespace is created with its first job"
             if error.status != 409 and isinstance(said := refusal(error, _FIELDS), Rejected):
                 raise said from error
             return str(error)
@@ -90,10 +90,10 @@ class Creator:
             or meta.get("annotations", {}).get(names.KEY) != key
         ):
             raise Rejected(
-                f"A Job called {meta['name']} is there already, and is none of Muster's."
+                f"A Job called {meta['name']} already exists and does not belong to Muster."
             )
         if "deletionTimestamp" in meta:
-            raise Unavailable(f"The former {meta['name']} is just being removed.")
+            raise Unavailable(f"The former {meta['name']} is being deleted.")
         return found
 
     def _owned(self, thing: Object, job: Object) -> None:
@@ -114,7 +114,7 @@ class Creator:
                 for owner in found["metadata"].get("ownerReferences", ())
             ):
                 raise Unavailable(
-                    f"{thing['kind']} {thing['metadata']['name']} of a former job is just being removed."
+                    f"{thing['kind']} {thing['metadata']['name']} of a former job is being deleted."
                 ) from error
 
     def _take_back(self, job: Object) -> None:
@@ -155,10 +155,10 @@ class Creator:
         if labels.get(names.MANAGED) != names.MUSTER or labels.get(names.PORTAL) != self._prefix:
             raise Rejected(
                 f"The namespace {name} is there and is not this portal's: label it {names.MANAGED}={names.MUSTER} and "
-                f"{names.PORTAL}={self._prefix} if it shall be."
+                f"{names.PORTAL}={self._prefix}."
             )
         if found.get("status", {}).get("phase") == "Terminating":
-            raise Unavailable(f"The namespace {name} is just being removed.")
+            raise Unavailable(f"The namespace {name} is being deleted.")
 
 
 def _path(thing: Object) -> str:

@@ -44,7 +44,7 @@ def run(wire: Wire, path: str, argv: Sequence[str], timeout: float) -> tuple[int
     from websockets.exceptions import ConnectionClosed, WebSocketException
 
     if any("\0" in word for word in argv):
-        raise Rejected("A command holds no NUL character.", "argv")
+        raise Rejected("A command must not contain NUL characters.", "argv")
     guarded = ["bash", "-c", GUARD, "bash", f"{timeout + EARLY:g}", *argv]
     asked = urlencode(
         [
@@ -63,9 +63,7 @@ def run(wire: Wire, path: str, argv: Sequence[str], timeout: float) -> tuple[int
             f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv"
         ) from error
     except ConnectionClosed as error:
-        raise Unavailable(
-            "The connection to the pod broke before the command had ended."
-        ) from error
+        raise Unavailable("The connection to the pod was lost before the command ended.") from error
     except (WebSocketException, OSError) as error:
         raise _refused(error, wire.access.server) from error
 
@@ -104,7 +102,7 @@ def _read(socket: Any, until: float) -> tuple[int, bytes]:
             output += text
         if len(output) > MOST:
             raise Rejected(
-                f"It wrote more than {MOST >> 20} MiB: let it write to a file instead.", "argv"
+                f"It wrote more than {MOST >> 20} MiB: redirect its output to a file.", "argv"
             )
 
 
@@ -137,7 +135,7 @@ def _refused(error: Exception, server: str) -> Exception:
         return Rejected("The job is not running.", "argv")
     if status == 403:
         return Unavailable(
-            "Muster may not create and get pods/exec there: bind the rest of its role to this account."
+            "Muster lacks permission to create and get pods/exec. Bind its complete role to this account."
         )
     return Unavailable(
         f"The API server cannot now ({status})." if status else in_words(error, server)

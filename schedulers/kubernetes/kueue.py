@@ -39,25 +39,25 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (
         r"ClusterQueue (\S+) (?:doesn't exist|not found)",
         Wait.CLUSTER_HELD,
-        "Kueue's queue {0} is not there.",
+        "Kueue's queue {0} does not exist.",
         "Ask the operator of the cluster.",
     ),
     (
         r"(?:Cluster|Local)Queue (\S+) is (?:inactive|stopped)",
         Wait.CLUSTER_HELD,
-        "Kueue's queue {0} is closed.",
-        "Ask the operator when it opens.",
+        "Kueue's queue {0} is stopped.",
+        "Ask the operator when it resumes.",
     ),
     (
         r"namespace doesn't match ClusterQueue selector",
         Wait.CLUSTER_HELD,
-        "Kueue's queue takes no jobs of this team's namespace.",
+        "Kueue's queue does not accept jobs from this team's namespace.",
         "Ask the operator of the cluster.",
     ),
     (
         r"flavor (\S+) doesn't match node affinity",
         Wait.IMPOSSIBLE,
-        "No flavor of Kueue's queue has the type of GPU or the labels asked for.",
+        "No flavor of Kueue's queue has the requested GPU type or labels.",
         "Choose another type, or another pool.",
     ),
     (
@@ -69,10 +69,10 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (
         _BYPASSED,
         Wait.CLUSTER_LIMIT,
-        "A job that asks for the same waits for Kueue's quota before it.",
+        "A job with the same request is ahead of it in Kueue's queue.",
         "It starts when other jobs of the queue end; the operator can raise its quota.",
     ),
-    (r"pending evaluation", Wait.EVALUATING, "Kueue has not looked at it yet.", ""),
+    (r"pending evaluation", Wait.EVALUATING, "Kueue has not evaluated the job yet.", ""),
 )
 # only shown if nothing more specific is missing
 _PREEMPTS = re.compile(r"[Pp]ending the preemption of (\d+)|overlapping preemption targets")
@@ -111,7 +111,7 @@ def waiting(
         return Waiting(
             Wait.CLUSTER_HELD,
             "Inactive",
-            "Kueue has put it aside: somebody deactivated it, or it was put back too often.",
+            "Kueue has deactivated the job: somebody did so manually, or it was requeued too often.",
             "Ask the operator of the cluster.",
         )
     reserved = conditions.get("QuotaReserved", {})
@@ -126,7 +126,7 @@ def waiting(
     return (
         of_message(message, workload, queue)
         if message
-        else Waiting(Wait.EVALUATING, "Pending", "Kueue has not looked at it yet.")
+        else Waiting(Wait.EVALUATING, "Pending", "Kueue has not evaluated the job yet.")
     )
 
 
@@ -236,7 +236,7 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> W
             Wait.IMPOSSIBLE,
             "QuotaReserved",
             f"Kueue's queue gives no {match[1]} at all.",
-            "Ask for none, or choose another pool.",
+            "Request none, or choose another pool.",
             {"message": message[:1000]},
         )
     for pattern, wait, text, advice in _TABLE:

@@ -30,7 +30,7 @@ def object_name(key: str) -> str:
     At most 52 characters, so that host names of pods fit. Raises Rejected for an invalid key.
     """
     if not _KEY.fullmatch(key):
-        raise Rejected("That is not a key of a job.")
+        raise Rejected("This is not a valid job key.")
     return key if _NAME.fullmatch(key) and not key.startswith("h-") else f"h-{_hash(key, 40)}"
 
 

@@ -199,7 +199,10 @@ class View:
         until = time.monotonic() + SYNC
         for mirror in (self._jobs, self._pods):
             if not mirror.wait(max(0.0, until - time.monotonic())):
-                raise Unavailable(mirror.trouble or "The cluster's objects are not listed yet.")
+                raise Unavailable(
+                    mirror.trouble
+                    or "The initial listing of the cluster's objects is not complete yet."
+                )
         heard = min(self._jobs.heard_at, self._pods.heard_at)
         if time.monotonic() - max(heard, self._asked_at) > SILENT:
             self._ask_whether_it_is_there()

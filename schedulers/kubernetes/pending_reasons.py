@@ -32,8 +32,8 @@ _VOLUME = re.compile(
     r'persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)|unbound immediate PersistentVolumeClaims'
 )
 _VOLUMES = (
-    "A volume that its pods mount is not bound yet.",
-    "The claim {0}, a shared volume of this cluster, is not there in the team's namespace.",
+    "A volume of its pods is not bound yet.",
+    "The claim {0}, a shared volume of this cluster, does not exist in the team's namespace.",
 )
 _OPERATOR = (
     "Ask the operator of the cluster: shared volumes are theirs to put into each team's namespace."
@@ -50,10 +50,10 @@ _SAID = (
 )
 _ADVICE = {
     Wait.CAPACITY: "Ask for less, or wait until something ends.",
-    Wait.IMPOSSIBLE: "No node of this cluster can ever hold it: ask for less on each node, or choose another pool.",
-    Wait.CLUSTER_LIMIT: "Wait until other jobs of the team end, or ask the operator for a larger ResourceQuota.",
-    Wait.IMAGE: "Check the image's name and tag, and that the cluster may pull it.",
-    Wait.NODES_DOWN: "Nodes are down or cordoned: the operator knows when they come back.",
+    Wait.IMPOSSIBLE: "No node of this cluster is large enough. Request less on each node, or choose another pool.",
+    Wait.CLUSTER_LIMIT: "It starts when other jobs of the team end. The operator can raise the ResourceQuota.",
+    Wait.IMAGE: "Check the image's name, its tag and the registry credentials.",
+    Wait.NODES_DOWN: "Nodes are down or cordoned. Ask the operator when they come back.",
 }
 _UNMADE = "Use an image that runs as a plain user, or ask the operator whether the cluster gives such containers what they need."
 
@@ -89,13 +89,13 @@ def of_scheduler(said: str, message: str) -> Waiting:
     taint {a: b}. preemption: …".
     """
     if said == "SchedulingGated":
-        return _waiting(Wait.CLUSTER_HELD, said, "A scheduling gate of the cluster holds it back.")
+        return _waiting(Wait.CLUSTER_HELD, said, "A scheduling gate of the cluster blocks it.")
     found = _NODES.search(message)
     if not found:
         return _waiting(
             Wait.EVALUATING,
             said or "Pending",
-            _short(message) or "The scheduler has not looked at it yet.",
+            _short(message) or "The scheduler has not evaluated the job yet.",
         )
     if volume := _VOLUME.search(found[2]):
         return Waiting(
@@ -138,7 +138,7 @@ def of_refusal(message: str) -> Waiting:
             f"The cluster does not admit its pods: {_short(message)}",
         )
     return _waiting(
-        Wait.EVALUATING, "FailedCreate", f"Its pods cannot be made yet: {_short(message)}"
+        Wait.EVALUATING, "FailedCreate", f"Its pods cannot be created yet: {_short(message)}"
     )
 
 

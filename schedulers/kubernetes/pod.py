@@ -138,15 +138,17 @@ def _notes(launch: Launch) -> dict[str, str]:
 def _check(launch: Launch) -> None:
     for variable, value in launch.env.items():
         if not _ENV_NAME.fullmatch(variable) or len(variable) > 253:
-            raise Rejected(f"{variable[:80]!r} cannot be the name of a variable there.", "env")
+            raise Rejected(f"{variable[:80]!r} is not a valid variable name in Kubernetes.", "env")
         _utf8(value, f"The value of {variable}", "env")
     for variable, value in launch.files.items():
         if not _ENV_NAME.fullmatch(variable) or len(variable) > 200:
-            raise Rejected(f"{variable[:80]!r} cannot be the name of a file there.", "secret_files")
+            raise Rejected(
+                f"{variable[:80]!r} is not a valid file name in Kubernetes.", "secret_files"
+            )
         _utf8(value, f"The secret {variable}", "secret_files")
     _utf8(launch.script, "The script", "run")
     if launch.partition and not _WORD.fullmatch(launch.partition):
-        raise Rejected(f"{launch.partition[:40]!r} is no name of a queue.", "policy.pool")
+        raise Rejected(f"{launch.partition[:40]!r} is not a valid queue name.", "policy.pool")
     if launch.is_on_first_node_only and launch.num_nodes > 1:
         raise Rejected(
             "A launcher that starts the other nodes itself needs a way to reach them; here each node is started by itself: use torchrun.",
@@ -156,7 +158,7 @@ def _check(launch: Launch) -> None:
         not 0 <= launch.grace < 1e6
         or not 0 < (1 if launch.time_limit is None else launch.time_limit) < 1e9
     ):
-        raise Rejected("Times must be more than nothing and less than for ever.", "policy")
+        raise Rejected("Times must be positive and finite.", "policy")
     if (
         launch.num_nodes < 1
         or launch.gpus < 0
@@ -165,7 +167,7 @@ def _check(launch: Launch) -> None:
         or not 0 < launch.cpus < 1e6
     ):
         raise Rejected(
-            "Nodes and cores must be more than none, and nothing may be negative.", "resources"
+            "Nodes and cores must be positive, and no amount may be negative.", "resources"
         )
 
 
@@ -330,11 +332,11 @@ def _container(launch: Launch, site: Site, variables: list[Object]) -> Object:
     image = launch.image or site.image
     if not image:
         raise Rejected(
-            "This cluster runs images only, and has none for jobs that name none: set `image`.",
+            "This cluster only runs images and has no default image. Set `image`.",
             "image",
         )
     if not _IMAGE.fullmatch(image):
-        raise Rejected("That is not the name of an image.", "image")
+        raise Rejected("This is not a valid image name.", "image")
     return {
         "name": names.CONTAINER,
         "image": image,
@@ -364,7 +366,7 @@ def _resources(launch: Launch, site: Site) -> Object:
 def gpu_resource(gpu_type: str, usual: str) -> str:
     """Return the extended resource of a GPU type; each MIG profile has its own. Raises Rejected."""
     if gpu_type and not _WORD.fullmatch(gpu_type):
-        raise Rejected(f"{gpu_type[:40]!r} is no type of GPU.", "resources.gpus")
+        raise Rejected(f"{gpu_type[:40]!r} is not a GPU type.", "resources.gpus")
     return f"{usual.partition('/')[0]}/{gpu_type}" if gpu_type.startswith("mig-") else usual
 
 

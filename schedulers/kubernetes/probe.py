@@ -33,7 +33,7 @@ def probe(wire: Wire) -> Probe:
     except (Unavailable, Refused) as error:
         return Probe(False, str(error))
     except (KeyError, TypeError):
-        return Probe(False, "The answer is not that of a Kubernetes API server.")
+        return Probe(False, "The response is not from a Kubernetes API server.")
     if missing:
         return Probe(
             False,

@@ -268,7 +268,7 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     if ended.get("reason") == _UNSEEN and said != "DeadlineExceeded":
         return (
             Reason.NODE_FAILED,
-            f"Its node lost sight of the container: {ended.get('message') or said}"[:500],
+            f"Its node lost track of the container: {ended.get('message') or said}"[:500],
         )
     code = ended.get("exitCode") if ended.get("reason") != _UNSEEN else None
     if code is None and said != "DeadlineExceeded" and not is_asked:
@@ -304,7 +304,7 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     )
     rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
     if verdict.reason in _BY_ITSELF and not is_asked and _was_deleted(pod, ended):
-        deleted = " Its pod was deleted, and not by Muster."
+        deleted = " Its pod was deleted, but not by Muster."
         return Reason.INTERRUPTED, f"{rank}{verdict.evidence}{deleted}"
     return verdict.reason, f"{rank}{verdict.evidence}" if verdict.evidence else ""
 

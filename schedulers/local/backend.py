@@ -307,7 +307,7 @@ class LocalBackend:
 
     def _folder(self, key: str) -> Path:
         if not key.replace("-", "").isalnum() or len(key) > 100:
-            raise Rejected("That is not a key of a job.")
+            raise Rejected("This is not a valid job key.")
         return self.config.root / key
 
     def _prepare(self, folder: Path, launch: Launch) -> None:
@@ -442,7 +442,7 @@ class LocalBackend:
             )
         if not self.config.podman or not shutil.which(self.config.podman[0]):
             raise Rejected(
-                "This machine has no podman, so it cannot run images: leave `image` out, or install podman.",
+                "This machine has no podman, so it cannot run images. Remove `image`, or install podman.",
                 "image",
             )
         return [
@@ -603,9 +603,9 @@ class LocalBackend:
         rebooted = bool(words) and _boot_time() > float(words[2])
         reason = Reason.NODE_FAILED if rebooted else Reason.KILLED_BY_SIGNAL
         evidence = (
-            "The machine was restarted while it ran."
+            "The machine was restarted while the job was running."
             if rebooted
-            else "Every process of it was ended by SIGKILL from outside: by a person, or by the kernel when memory ran out."
+            else "All its processes were killed by SIGKILL from outside: by a person, or by the kernel when memory ran out."
         )
         return Observation(
             key,

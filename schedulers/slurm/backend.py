@@ -55,52 +55,52 @@ class Config:
     """Options for reaching Slurm and defaults for every job there."""
 
     spool: str = option(
-        "Spool", note="A directory that all nodes share and the jobs' user may write to."
+        "Spool", note="A directory shared by all nodes and writable by the jobs' user."
     )
     user: str = option(
-        "User", default="", note="As whom jobs run; empty with commands: the portal's own user."
+        "User",
+        default="",
+        note="User that jobs run as; if empty with commands, the portal's own user.",
     )
     mount: str = option(
         "Spool, seen from here",
         default="",
-        note="Where the portal sees the spool; empty: at the same path.",
+        note="Path of the spool on the portal's machine; empty: the same path.",
         is_rare=True,
     )
     rest_url: str = option(
         "slurmrestd",
         default="",
         sends=("rest_token", "rest_key"),
-        note="http://10.0.0.1:6820. Empty: Slurm's commands are used.",
+        note="http://10.0.0.1:6820. If empty, Slurm's commands are used.",
     )
     rest_token: Secret = option(  # noqa: RUF009  a Secret is a str
-        "REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not."
+        "REST token", default=_NONE, note="From `scontrol token`. It expires; a key does not."
     )
     rest_key: Secret = option(  # noqa: RUF009  a Secret is a str
         "REST key",
         default=_NONE,
-        note="The text of jwt_hs256.key: Muster makes its own tokens.",
+        note="Content of jwt_hs256.key; Muster creates its own tokens with it.",
         is_long=True,
     )
     rest_user: str = option(
         "REST user",
         default="",
-        note="Whose token it is, where that is not the jobs' user.",
+        note="Owner of the token, if different from the jobs' user.",
         is_rare=True,
     )
-    conf: str = option(
-        "slurm.conf", default="", note="Path, where it is not the standard one.", is_rare=True
-    )
+    conf: str = option("slurm.conf", default="", note="Path, if not the default.", is_rare=True)
     bin: str = option(
         "Commands",
         default="",
-        note="Directory of sbatch and squeue, where they are not on the path.",
+        note="Directory of sbatch and squeue, if not in PATH.",
         is_rare=True,
     )
     ssh_host: str = option(
         "Login host",
         default="",
         sends=("ssh_key",),
-        note="Slurm's commands are run there over SSH.",
+        note="Slurm's commands run on this host over SSH.",
     )
     ssh_port: int = option("SSH port", default=22, is_rare=True)
     ssh_user: str = option("SSH user", default="")
@@ -112,7 +112,9 @@ class Config:
     )
     account: str = option("Account", default="", is_rare=True)
     qos: str = option("QOS", default="", is_rare=True)
-    partition: str = option("Partition", default="", note="For pools that name none.", is_rare=True)
+    partition: str = option(
+        "Partition", default="", note="For pools without their own.", is_rare=True
+    )
     reservation: str = option("Reservation", default="", is_rare=True)
     constraint: str = option(
         "Constraint", default="", note="Features that every node of a job must have.", is_rare=True
@@ -121,7 +123,7 @@ class Config:
         "Images",
         default="none",
         choices=KINDS,
-        note="What runs them on the nodes; auto: each node is looked at.",
+        note="Container runtime on the nodes; auto: detected on each node.",
     )
     images: str = option(
         "Images on disk",
@@ -134,13 +136,13 @@ class Config:
         "Folders in images",
         default=(),
         is_rare=True,
-        note="What an image sees besides the job's own: /data, or /data:/there.",
+        note="Additional mounts in containers: /data, or /data:/there.",
     )
     users: tuple[str, ...] = option(
         "Users of teams",
         default=(),
         is_rare=True,
-        note="As whom jobs may run besides: what the grant of a pool may name.",
+        note="Further users that jobs may run as, if the grant of a pool names them.",
     )
     may_choose: tuple[str, ...] = option(
         "Jobs may choose",
@@ -325,7 +327,7 @@ class SlurmBackend:
 
     def _checked(self, key: str) -> str:
         if not _KEY.fullmatch(key):
-            raise Rejected("That is not a key of a job.")
+            raise Rejected("This is not a valid job key.")
         return key
 
     def _folder(self, key: str) -> str:
@@ -409,5 +411,5 @@ class SlurmBackend:
 
 def _node(name: str) -> str:
     if not _NODE.fullmatch(name):
-        raise Rejected("That is not the name of a node.", "node")
+        raise Rejected("This is not a valid node name.", "node")
     return name

@@ -178,7 +178,7 @@ class Commands:
             code, _, err = self.runner.run_all(self._as(user, ["true"]))
         if code:
             raise Rejected(
-                f"Nothing can be submitted as {user}: {err.decode(errors='replace').strip()[:300]}",
+                f"Jobs cannot be submitted as {user}: {err.decode(errors='replace').strip()[:300]}",
                 "users",
             )
 

@@ -82,7 +82,7 @@ class Mounted:
 
     def _check_root(self) -> None:
         if not self.root.is_dir():
-            raise Unavailable(f"The spool {self.root} is not there.") from None
+            raise Unavailable(f"The spool {self.root} does not exist.") from None
 
 
 # One program for all requests, with data as arguments; its exit code reports an unreadable spool.

@@ -40,13 +40,15 @@ NONE = Images()
 def images_of(kind: str, folder: str, mounts: Iterable[str]) -> Images:
     """Create the image settings. Raises Rejected for an option that a shell could misread."""
     if kind not in KINDS:
-        raise Rejected(f"Images are run by one of {', '.join(KINDS)}.", "containers")
+        raise Rejected(f"Choose an image runtime: {', '.join(KINDS)}.", "containers")
     if folder and not _PATH.fullmatch(folder):
         raise Rejected(
-            "The folder of images is an absolute path of letters, digits and . _ - only.", "images"
+            "The image folder must be an absolute path of letters, digits and . _ - only.", "images"
         )
     if wrong := next((mount for mount in mounts if not _MOUNT.fullmatch(mount)), None):
-        raise Rejected(f"{wrong[:80]!r} is no folder to mount: /data, or /data:/there.", "mounts")
+        raise Rejected(
+            f"{wrong[:80]!r} is not a valid mount. Write /data, or /data:/there.", "mounts"
+        )
     return Images(kind, folder.rstrip("/"), tuple(mounts))
 
 
@@ -56,7 +58,7 @@ def check_image(launch: Launch, images: Images) -> None:
         return
     if images.kind == "none":
         raise Rejected(
-            "This Slurm runs no images: leave `image` out, or start the container in your script.",
+            "This Slurm cluster does not run images. Remove `image`, or start the container in your script.",
             "image",
         )
     if launch.is_on_first_node_only:

@@ -66,7 +66,7 @@ def open_door(config: Any) -> Door:
     """
     if config.rest_url:
         if not config.user:
-            raise Rejected("By REST it has to be said as which user jobs run.", "user")
+            raise Rejected("With REST, set the user that jobs run as.", "user")
         if config.users and not config.rest_key and not config.rest_user:
             raise Rejected(
                 "A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose.",
@@ -105,9 +105,11 @@ def open_files(config: Any) -> Files:
 def site_of(config: Any) -> Site:
     """Return the site settings. Raises Rejected for a spool path that a shell could misread."""
     if not _PATH.fullmatch(config.spool) or "/../" in f"{config.spool}/":
-        raise Rejected("The spool is an absolute path of letters, digits and . _ - only.", "spool")
+        raise Rejected(
+            "The spool must be an absolute path of letters, digits and . _ - only.", "spool"
+        )
     if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):
-        raise Rejected(f"{wrong[:64]!r} is no name of a user.", "users")
+        raise Rejected(f"{wrong[:64]!r} is not a valid user name.", "users")
     return Site(
         config.spool.rstrip("/"),
         config.user,
@@ -125,7 +127,7 @@ def site_of(config: Any) -> Site:
 def _there(config: Any, env: dict[str, str]) -> There:
     if not config.ssh_key or not config.ssh_known_hosts:
         raise Rejected(
-            "A login host needs a key, and the line of known_hosts by which it is recognized.",
+            "A login host needs a private key and its known_hosts line.",
             "ssh_key",
         )
     return There(

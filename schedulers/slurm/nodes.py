@@ -98,7 +98,7 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
         gpus=gpus,
         labels={feature: "" for feature in features.split(",") if feature},
         is_ready=not is_dead,
-        note=note or ("" if gpus else "Slurm counts no GPU here (GRES)."),
+        note=note or ("" if gpus else "Slurm has no GPUs configured on this node (GRES)."),
         is_drained=is_drained,
         partitions=tuple(
             name for name in _known(str(row.get("Partitions", ""))).split(",") if name

@@ -125,7 +125,7 @@ def _user(user: str, site: Site) -> str:
         return ""
     if user not in site.users:
         raise Rejected(
-            f"{user[:64]!r} is none of the users that jobs of this cluster may run as: the operator lists them there.",
+            f"{user[:64]!r} is not in the list of users that jobs of this cluster may run as. The operator can add it.",
             "user",
         )
     return user
@@ -181,5 +181,5 @@ def _constraint(labels: Mapping[str, str], always: str) -> str:
 def _word(text: str, field: str) -> str:
     """Return text that no Slurm parser splits. Raises Rejected."""
     if text and not _WORD.fullmatch(text):
-        raise Rejected(f"{text[:80]!r} cannot be a name in Slurm.", field)
+        raise Rejected(f"{text[:80]!r} is not a valid name in Slurm.", field)
     return text

@@ -113,7 +113,7 @@ class Rest:
         number = int(answer.get("job_id") or 0) or int(_without_errors(answer).get("job_id") or 0)
         if not number:
             raise Unavailable(
-                "slurmrestd answered a submission without an error and without a number."
+                "slurmrestd answered a submission without an error and without a job ID."
             )
         with self._lock:
             for numbers in (self._numbers, self._made_since):
@@ -194,14 +194,14 @@ class Rest:
         try:
             self._asked("GET", f"{self._slurm}/partitions", whose=user)
         except (Rejected, Unavailable) as error:
-            raise Rejected(f"Nothing can be submitted as {user}: {error}", "users") from error
+            raise Rejected(f"Jobs cannot be submitted as {user}: {error}", "users") from error
         try:
             self._asked("GET", f"/slurmdb/v0.0.{self._minor}/user/{user}", whose=user)
         except (Rejected, Unavailable) as error:
             # otherwise accounting is not available
             if "nothing found" in str(error).lower():
                 raise Rejected(
-                    f"Nothing can be submitted as {user}: accounting knows no such user.", "users"
+                    f"Jobs cannot be submitted as {user}: accounting knows no such user.", "users"
                 ) from error
 
     def nodes(self) -> list[NodeFacts]:
@@ -219,7 +219,7 @@ class Rest:
             str(ping.get("ping", "UP")).upper() == "UP" or ping.get("pinged") == "UP"
             for ping in answer.get("pings", [])
         ):
-            raise Unavailable("slurmrestd answers, and says that no controller of Slurm does.")
+            raise Unavailable("slurmrestd answers, but Slurm's controller does not.")
         self._asked("GET", f"{self._slurm}/partitions")  # unlike a ping, this needs permission
         meta = answer.get("meta", {})
         return (
@@ -231,14 +231,14 @@ class Rest:
         self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
     ) -> tuple[int, bytes]:
         raise Rejected(
-            "By REST alone nothing can be run beside a job: connect this cluster by its commands for that.",
+            "Running commands in a job is not possible over REST. Connect this cluster with Slurm's commands instead.",
             "argv",
         )
 
     def _node(self, name: str, body: Json) -> None:
         if self._minor < 40:
             raise Rejected(
-                f"This slurmrestd (v0.0.{self._minor}) cannot change nodes: connect this cluster by its commands for that.",
+                f"This slurmrestd (v0.0.{self._minor}) cannot change nodes. Connect this cluster with Slurm's commands instead.",
                 "node",
             )
         self._asked("POST", f"{self._slurm}/node/{name}", body)
@@ -353,7 +353,7 @@ class Rest:
             )
         if status in {401, 403}:
             raise Unavailable(
-                "slurmrestd did not accept the token: it is wrong, expired, or of another cluster."
+                "slurmrestd rejected the token: it is invalid, expired, or from another cluster."
             )
         return read(status, data)
 

@@ -251,7 +251,7 @@ def _warning(text: str) -> dict[str, str]:
     """
     match = _SIGNAL.fullmatch(text)
     if text and not match:
-        raise Rejected(f"{text[:40]!r} is no signal such as B:USR1@120.", "slurm.signal")
+        raise Rejected(f"{text[:40]!r} is not a signal such as B:USR1@120.", "slurm.signal")
     return (
         {"signal": match[2], "early": match[3] or "60", "whom": match[1] or ""}
         if match
@@ -273,7 +273,7 @@ def exports(env: Mapping[str, str]) -> str:
 @lru_cache(4096)
 def _is_passed(name: str) -> bool:
     if not _NAME.fullmatch(name):
-        raise Rejected(f"{name[:80]!r} is no name of a variable.", "env")
+        raise Rejected(f"{name[:80]!r} is not a valid variable name.", "env")
     return not _DROPPED.fullmatch(name)
 
 

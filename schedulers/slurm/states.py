@@ -42,13 +42,13 @@ _LIVE = {
 FORGOTTEN = "FORGOTTEN"  # our addition to Slurm's states
 _ENDS = {
     "PREEMPTED": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
-    "NODE_FAIL": (Reason.NODE_FAILED, "A node of it stopped answering to Slurm."),
-    "BOOT_FAIL": (Reason.NODE_FAILED, "A node did not start for it."),
-    "LAUNCH_FAILED": (Reason.NODE_FAILED, "A node could not launch it."),
-    "RECONFIG_FAIL": (Reason.NODE_FAILED, "A node could not be set up for it."),
+    "NODE_FAIL": (Reason.NODE_FAILED, "One of its nodes stopped responding to Slurm."),
+    "BOOT_FAIL": (Reason.NODE_FAILED, "One of its nodes failed to boot."),
+    "LAUNCH_FAILED": (Reason.NODE_FAILED, "A node failed to launch it."),
+    "RECONFIG_FAIL": (Reason.NODE_FAILED, "A node could not be prepared for it."),
     "TIMEOUT": (Reason.TIME_LIMIT, "It ran for its whole time limit."),
-    "DEADLINE": (Reason.TIME_LIMIT, "It could not end before its deadline."),
-    "REVOKED": (Reason.CANCELED, "A sibling of it started on another cluster."),
+    "DEADLINE": (Reason.TIME_LIMIT, "It could not finish before its deadline."),
+    "REVOKED": (Reason.CANCELED, "Its sibling job started on another cluster."),
     "CANCELLED": (Reason.CANCELED, ""),
     FORGOTTEN: (
         Reason.FORGOTTEN,
@@ -70,7 +70,7 @@ _PUT_BACK = {
         Reason.INTERRUPTED,
         "Somebody put it back into Slurm's queue (`scontrol requeue`).",
     ),
-    "NODE FAILURE": (Reason.NODE_FAILED, "A node of it stopped answering to Slurm."),
+    "NODE FAILURE": (Reason.NODE_FAILED, "One of its nodes stopped responding to Slurm."),
 }
 _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 
@@ -247,7 +247,7 @@ def _verdict(
         and (record.code is None or record.is_cut_off)
         and not row.is_asked_to_end
     ):
-        return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm held it back.")
+        return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm put it on hold.")
     # by us, after Slurm requeued it
     is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)
     if (is_put_back(row, record) or is_taken_back) and not row.is_asked_to_end:
@@ -286,7 +286,7 @@ def _put_back(said: str) -> Verdict:
         why,
         (
             Reason.NODE_FAILED,
-            "Slurm put it back into its queue: a node of it failed, or was needed for another job.",
+            "Slurm requeued it: one of its nodes failed or was needed for another job.",
         ),
     )
     return Verdict(reason, words)

@@ -48,5 +48,5 @@ def test_a_watch_that_is_broken_off_is_told_in_words(double, backend, wait_for, 
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     double.cut()
     wait_for(lambda: "broke:" in caplog.text)
-    assert f"The connection to {double.url} was broken off." in caplog.text
+    assert f"The connection to {double.url} was interrupted." in caplog.text
     wait_for(lambda: state_of(backend, key) == State.RUNNING)

@@ -446,7 +446,7 @@ SENTENCES = [
     (
         "workload namespace doesn't match ClusterQueue selector",
         Wait.CLUSTER_HELD,
-        "takes no jobs of this team's namespace",
+        "does not accept jobs from this team's namespace",
     ),
     (f"{MORE}. Pending the preemption of 2 workload(s)", Wait.CAPACITY, "is stopping 2 other jobs"),
     (
@@ -457,12 +457,12 @@ SENTENCES = [
     (
         "Bypassed scheduling evaluation because an equivalent workload recently failed",
         Wait.CLUSTER_LIMIT,
-        "asks for the same",
+        "with the same request",
     ),
     (
         "Workload is pending evaluation in the scheduling queue",
         Wait.EVALUATING,
-        "has not looked at it yet",
+        "has not evaluated the job yet",
     ),
     ("something new", Wait.CLUSTER_LIMIT, "Kueue says: something new"),
 ]

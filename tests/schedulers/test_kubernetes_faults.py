@@ -169,7 +169,7 @@ def test_a_name_that_is_anothers_is_not_adopted(double, backend):
         "muster-jobs",
         {"metadata": {"name": wanted.key, "labels": {}}, "spec": {"suspend": True}, "kind": "Job"},
     )
-    with pytest.raises(Rejected, match="none of Muster's"):
+    with pytest.raises(Rejected, match="does not belong to Muster"):
         backend.submit(wanted)
 
 

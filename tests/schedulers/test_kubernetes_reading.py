@@ -126,12 +126,12 @@ MESSAGES = [
     (
         '0/2 nodes are available: persistentvolumeclaim "data" not found. not found',
         Wait.CLUSTER_HELD,  # seen on 1.36
-        "The claim data, a shared volume of this cluster, is not there in the team's namespace.",
+        "The claim data, a shared volume of this cluster, does not exist in the team's namespace.",
     ),
     (
         "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available.",
         Wait.CLUSTER_HELD,
-        "A volume that its pods mount is not bound yet.",
+        "A volume of its pods is not bound yet.",
     ),
     (
         "0/2 nodes are available: something without a number.",

@@ -290,7 +290,7 @@ def test_a_command_runs_beside_the_job_with_its_variables(stage, slurm):
         ({"rest_url": "http://127.0.0.1:1"}, "cannot be reached"),
         ({"rest_key": "another key"}, ""),
         ({"rest_key": "", "rest_token": "expired"}, ""),
-        ({"user": ""}, "as which user"),
+        ({"user": ""}, "set the user"),
     ],
 )
 def test_a_wrong_way_to_slurmrestd_is_told_in_words(request, place, slurm, change, words):

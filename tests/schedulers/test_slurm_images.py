@@ -104,7 +104,7 @@ def test_a_job_in_an_image_is_canceled_as_any_other(charliecloud):
 
 @SLURM
 def test_a_cluster_that_runs_no_images_refuses_one(stage):
-    with pytest.raises(Rejected, match="runs no images") as caught:
+    with pytest.raises(Rejected, match="does not run images") as caught:
         stage.submit("true", image=IMAGE)
     assert caught.value.field == "image"
 
