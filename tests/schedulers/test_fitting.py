@@ -97,13 +97,13 @@ def truth(field: Field, need: Need) -> Wait | None:
 
 @settings(max_examples=600, deadline=None)
 @given(fields, needs)
-def test_the_reason_is_the_one_that_the_simulator_finds(field, need):
+def test_judge_matches_simulator(field, need):
     assert field.judge(need).wait == truth(field, need)
 
 
 @settings(max_examples=600, deadline=None)
 @given(fields, needs)
-def test_the_smallest_change_is_admitted_and_nothing_larger_is(field, need):
+def test_smallest_change_is_largest_admitted_amount(field, need):
     change = field.smallest_change(need)
     if truth(field, need) is None:
         return
@@ -121,7 +121,7 @@ def gpus(number: int, kind: str = "h100") -> list[GpuFacts]:
     return [GpuFacts(i, f"{kind}{i}", kind, kind, 0) for i in range(number)]
 
 
-def test_gpus_of_another_type_are_no_room():
+def test_fitting_ignores_other_gpu_types():
     nodes = [NodeFacts("a", 8, GIB, gpus(4)), NodeFacts("b", 8, GIB, gpus(4, "a100"))]
     field = Field(spots_of(nodes, "h100"))
     assert (field.total("gpu"), field.judge(Need(4, 1000, gpu_type="h100", nodes=2)).wait) == (
@@ -130,7 +130,7 @@ def test_gpus_of_another_type_are_no_room():
     )
 
 
-def test_a_drained_node_is_told_apart_from_a_full_one():
+def test_judge_distinguishes_drained_from_full_node():
     drained = [NodeFacts("a", 8, GIB, gpus(4), is_drained=True), NodeFacts("b", 8, GIB)]
     full = [NodeFacts("a", 8, GIB, gpus(4), used_gpus=4), NodeFacts("b", 8, GIB)]
     need = Need(gpu=1, cpu=1000)

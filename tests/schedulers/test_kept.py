@@ -22,18 +22,18 @@ class Source:
         return self.reads
 
 
-def test_it_is_read_once():
+def test_cached_value_is_read_once():
     source, kept = Source(), Kept("it", 60)
     assert [kept.current(source.read) for _ in range(3)] == [1, 1, 1]
 
 
-def test_it_is_read_again_when_it_is_due(wait_for):
+def test_cached_value_is_read_again_when_due(wait_for):
     source, kept = Source(), Kept("it", 0.05)
     assert wait_for(lambda: kept.current(source.read) == 2)
 
 
 @pytest.mark.parametrize(("takes", "each"), [(0.5, 0), (0, 0.5)])
-def test_what_takes_long_or_is_asked_for_by_many_is_read_less_often(takes, each):
+def test_slow_or_popular_value_is_read_less_often(takes, each):
     source, kept = Source(), Kept("it", 0.01, each)
     source.takes = takes
     kept.current(source.read, asking=40)
@@ -42,7 +42,7 @@ def test_what_takes_long_or_is_asked_for_by_many_is_read_less_often(takes, each)
 
 
 @pytest.mark.parametrize("outlives", [True, False])
-def test_what_cannot_be_read_is_nothing_or_what_it_was(outlives, wait_for):
+def test_unreadable_value_is_none_or_previous(outlives, wait_for):
     source, kept = Source(), Kept("it", 0, outlives=outlives)
     kept.current(source.read)
     source.error = True

@@ -15,7 +15,7 @@ from tests.schedulers.kubernetes_stage import launch, state_of
 
 
 @pytest.mark.parametrize("part", ["POST /apis/batch", "POST /secrets"])
-def test_a_hand_over_is_not_held_and_the_job_starts_once(
+def test_submit_to_trickling_server_starts_job_once(
     double, backend, monkeypatch, tmp_path, wait_for, part
 ):
     wanted = launch(f"echo started >> {tmp_path}/starts")
@@ -31,7 +31,7 @@ def test_a_hand_over_is_not_held_and_the_job_starts_once(
     assert (tmp_path / "starts").read_text() == "started\n"
 
 
-def test_it_is_unavailable_and_heals(double, backend, monkeypatch, wait_for):
+def test_trickling_server_is_unavailable_and_recovers(double, backend, monkeypatch, wait_for):
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     monkeypatch.setattr(observed, "SILENT", 0.0)
@@ -42,7 +42,7 @@ def test_it_is_unavailable_and_heals(double, backend, monkeypatch, wait_for):
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
 
 
-def test_a_watch_that_is_broken_off_is_told_in_words(double, backend, wait_for, caplog):
+def test_interrupted_watch_is_logged_in_words(double, backend, wait_for, caplog):
     caplog.set_level("INFO")
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)

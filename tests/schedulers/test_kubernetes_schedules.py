@@ -190,9 +190,7 @@ def _is_consistent(life: Life, which: tuple[int, int]) -> None:
 
 
 @courses([1, 2, 3, 4], few=1)
-def test_a_cancel_at_any_moment_of_a_thousand_orders_ends_it_once_and_for_good(
-    quiet, wait_for, monkeypatch, seed
-):
+def test_cancel_at_any_time_ends_job_exactly_once(quiet, wait_for, monkeypatch, seed):
     backend = KubernetesBackend.configured(
         {"server": quiet.url, "token": quiet.token, "image": "local/bash:1"}
     )

@@ -64,7 +64,7 @@ def safe(double: Double, tmp_path: Path) -> tuple[Double, str]:
     return double, authority
 
 
-def test_a_certificate_of_the_given_authority_is_trusted_under_the_given_name(safe, wait_for):
+def test_tls_trusts_certificate_of_configured_ca_and_name(safe, wait_for):
     double, authority = safe
     text = kubeconfig(double.url.replace("http", "https"), authority, NAME, double.token)
     backend = KubernetesBackend.configured({"kubeconfig": text, "image": "local/bash:1"})
@@ -78,9 +78,7 @@ def test_a_certificate_of_the_given_authority_is_trusted_under_the_given_name(sa
 @pytest.mark.parametrize(
     ("is_known", "name", "words"), [(True, "another.test", "match"), (False, NAME, "not trusted")]
 )
-def test_another_name_or_another_authority_is_not_trusted_and_said_so(
-    safe, tmp_path, is_known, name, words
-):
+def test_tls_rejects_other_name_or_ca_with_message(safe, tmp_path, is_known, name, words):
     double, authority = safe
     (other := tmp_path / "other").mkdir()
     text = kubeconfig(
@@ -93,7 +91,7 @@ def test_another_name_or_another_authority_is_not_trusted_and_said_so(
     assert not probe.is_ok and words in probe.message
 
 
-def test_a_server_behind_a_path_is_reached_there(double):
+def test_server_with_path_prefix_is_reached(double):
     backend = KubernetesBackend.configured(
         {"server": f"{double.url}/k8s/clusters/one/", "token": double.token}
     )

@@ -24,9 +24,7 @@ def answers(monkeypatch) -> list[bool]:
 
 
 @REST
-def test_a_queue_in_which_nothing_changed_is_not_listed_and_a_change_is_seen_at_once(
-    stage, slurm, answers, wait_for
-):
+def test_unchanged_queue_is_not_listed_and_change_is_seen(stage, slurm, answers, wait_for):
     slurm.run(
         "scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=test"
     )

@@ -23,7 +23,7 @@ def shown(slurm, stage, key: str) -> dict[str, str]:
 
 @SLURM
 @pytest.mark.parametrize("gpu_type", ["h100", ""])
-def test_a_plain_srun_starts_the_tasks_that_were_asked_for(stage, gpu_type):
+def test_plain_srun_starts_requested_tasks(stage, gpu_type):
     """8 tasks of 2 cores on 2 nodes, and a GPU of its own for each: what sbatch would do."""
     each = "echo $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME sees [$CUDA_VISIBLE_DEVICES]"
     seen, log = stage.run(
@@ -42,7 +42,7 @@ def test_a_plain_srun_starts_the_tasks_that_were_asked_for(stage, gpu_type):
 
 
 @SLURM
-def test_account_and_qos_of_a_job_are_passed_on(stage, slurm):
+def test_job_account_and_qos_are_passed_on(stage, slurm):
     key = stage.submit("sleep 60", native={"account": "borealis", "qos": "high"}).key
     assert (shown(slurm, stage, key)["Account"], shown(slurm, stage, key)["QOS"]) == (
         "borealis",
@@ -61,14 +61,14 @@ def test_account_and_qos_of_a_job_are_passed_on(stage, slurm):
         ({"licenses": "unicorn:1"}, "slurm.licenses", "icense"),
     ],
 )
-def test_what_slurm_does_not_give_comes_back_in_its_words(stage, native, field, words):
+def test_option_refused_by_slurm_is_quoted(stage, native, field, words):
     with pytest.raises(Rejected, match=words) as caught:
         stage.submit("true", native=native)
     assert caught.value.field == field
 
 
 @SLURM
-def test_what_the_operator_has_set_is_not_changed_by_a_job(stage, slurm):
+def test_job_cannot_change_operator_settings(stage, slurm):
     stage.options["account"] = "atlas"
     stage.backend = stage.again()
     launch = stage.launch("sleep 60", native={"account": "borealis", "exclusive": True})
@@ -81,7 +81,7 @@ def test_what_the_operator_has_set_is_not_changed_by_a_job(stage, slurm):
 
 
 @SLURM
-def test_the_operator_may_let_jobs_choose(stage, slurm):
+def test_operator_can_let_jobs_choose(stage, slurm):
     stage.options.update(account="atlas", may_choose=["account", "exclusive"])
     stage.backend = stage.again()
     key = stage.submit("sleep 60", native={"account": "borealis", "exclusive": True}).key
@@ -91,7 +91,7 @@ def test_the_operator_may_let_jobs_choose(stage, slurm):
 
 
 @SLURM
-def test_a_job_runs_in_the_reservation_that_it_names(stage, slurm):
+def test_job_runs_in_named_reservation(stage, slurm):
     slurm.run(
         "scontrol",
         "create",
@@ -111,7 +111,7 @@ def test_a_job_runs_in_the_reservation_that_it_names(stage, slurm):
 
 
 @SLURM
-def test_a_script_is_warned_before_its_end_as_it_asked(stage):
+def test_script_receives_requested_signal_before_end(stage):
     text = 'trap "echo warned; exit 0" USR1\necho ready\nwhile :; do sleep 0.1; done'
     began = time.monotonic()
     seen, log = stage.run(text, time_limit=600.0, native={"signal": "B:USR1@598"})
@@ -120,7 +120,7 @@ def test_a_script_is_warned_before_its_end_as_it_asked(stage):
 
 
 @COMMANDS
-def test_without_b_the_steps_are_warned_and_the_script_is_not(stage):
+def test_signal_without_b_reaches_steps_only(stage):
     step = 'trap "echo step; exit 0" USR1; while :; do sleep 0.1; done'
     seen, log = stage.run(
         f"trap 'echo script' USR1\nsrun sh -c '{step}'\necho after",
@@ -136,7 +136,7 @@ def test_without_b_the_steps_are_warned_and_the_script_is_not(stage):
 
 
 @COMMANDS
-def test_without_a_limit_of_its_own_the_partitions_end_counts(stage):
+def test_signal_without_time_limit_uses_partition_limit(stage):
     """`debug` gives 5 minutes where nobody asks for a time."""
     text = 'trap "echo warned; exit 0" USR1\nwhile :; do sleep 0.1; done'
     seen, log = stage.run(text, partition="debug", native={"signal": "B:USR1@298"})
@@ -154,27 +154,27 @@ CHOICES = [
 ]
 
 
-def test_a_job_chooses_only_what_is_left_to_it(subtests):
+def test_job_chooses_only_allowed_options(subtests):
     for native, may_choose, values, left_out in CHOICES:
         with subtests.test(native=native, may_choose=may_choose):
             found = choose(native, FIXED, checked(may_choose))
             assert (found.values, len(found.left_out)) == (values, left_out)
 
 
-def test_an_option_that_jobs_cannot_choose_is_refused_by_name():
+def test_unknown_choosable_option_is_rejected_by_name():
     with pytest.raises(Rejected, match="'uid'") as caught:
         checked(["account", "uid"])
     assert caught.value.field == "may_choose"
 
 
-def test_features_of_the_pool_stay_whatever_a_job_adds():
+def test_pool_features_are_combined_with_job_features():
     assert combined("nvlink", "a100") == "nvlink&a100" and combined("", "a100|h100") == "a100|h100"
     with pytest.raises(Rejected):
         combined("nvlink", "a100|h100")
 
 
 @SLURM
-def test_a_task_of_an_array_knows_its_number_and_an_attempt_that_it_is_not_the_first(stage):
+def test_array_task_and_restart_variables_are_set(stage):
     """To Slurm each is a job of its own, which Slurm knows nothing of that kind about; what it does know stays its word."""
     ours = {
         "SLURM_ARRAY_TASK_ID": "7",

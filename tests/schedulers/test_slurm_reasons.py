@@ -39,7 +39,7 @@ def told(stage: Stage, backend, key: str, said: str, fact: str):
 
 
 @SLURM
-def test_gpus_of_an_account(stage, slurm):
+def test_account_gpu_limit_is_explained(stage, slurm):
     with limited(slurm, "account", "borealis", "GrpTRES=gres/gpu=3", "GrpTRES=gres/gpu=-1"):
         stage.options["account"] = "borealis"
         backend = stage.again()
@@ -58,7 +58,7 @@ def test_gpus_of_an_account(stage, slurm):
 
 
 @SLURM
-def test_jobs_of_one_user_in_an_account(stage, slurm):
+def test_account_limit_on_user_jobs_is_explained(stage, slurm):
     with limited(slurm, "account", "borealis", "MaxJobs=1", "MaxJobs=-1"):
         stage.options["account"] = "borealis"
         backend = stage.again()
@@ -82,7 +82,7 @@ def test_jobs_of_one_user_in_an_account(stage, slurm):
         ),
     ],
 )
-def test_limits_of_a_qos(stage, slurm, rule, said, text):
+def test_qos_limits_are_explained(stage, slurm, rule, said, text):
     name = rule.rpartition("=")[0]
     with limited(slurm, "qos", "high", rule, f"{name}=-1"):
         stage.options["qos"] = "high"
@@ -98,7 +98,7 @@ def test_limits_of_a_qos(stage, slurm, rule, said, text):
 
 
 @SLURM
-def test_free_but_scattered_and_full_and_what_comes_behind(stage):
+def test_fragmented_full_and_queued_are_explained(stage):
     backend = stage.again()
     running(stage, backend, 4, gpus=3)  # on each of four nodes three of four
     big = backend.submit(stage.launch("sleep 60", gpus=4)).key
@@ -157,7 +157,7 @@ def settled(stage: Stage, backend, key: str) -> str:
 
 @COMMANDS
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_random_crowds_and_limits_are_judged_as_the_real_slurm_judges_them(stage, slurm, seed):
+def test_random_limits_are_judged_like_real_slurm(stage, slurm, seed):
     dice = random.Random(seed)
     with ExitStack() as stack:
         for what, name, rule, most in (

@@ -64,7 +64,7 @@ def server() -> Iterator[Server]:
     made.server_close()
 
 
-def test_requests_one_after_the_other_go_over_one_connection(server):
+def test_sequential_requests_share_one_connection(server):
     wire = Wire(server.url)
     assert [wire.send("POST", "/a", b"%d" % n, {}) for n in range(5)] == [
         (200, b"%d" % n) for n in range(5)
@@ -72,7 +72,7 @@ def test_requests_one_after_the_other_go_over_one_connection(server):
     assert server.connections == 1
 
 
-def test_a_connection_that_the_other_end_closed_meanwhile_is_not_used_again(server, wait_for):
+def test_connection_closed_by_server_is_not_reused(server, wait_for):
     wire = Wire(server.url)
     for word in (b"one", b"two"):
         assert wire.send("POST", "/hang-up", word, {}) == (200, word)
@@ -80,7 +80,7 @@ def test_a_connection_that_the_other_end_closed_meanwhile_is_not_used_again(serv
     assert server.connections == 2
 
 
-def test_no_more_are_opened_at_once_than_slurm_is_to_bear(server):
+def test_connections_are_limited(server):
     wire, told = Wire(server.url), []
     threads = [
         threading.Thread(target=lambda: told.append(wire.send("POST", "/a", b"x" * 100_000, {})[0]))
@@ -93,17 +93,17 @@ def test_no_more_are_opened_at_once_than_slurm_is_to_bear(server):
     assert told == [200] * len(threads) and server.most <= CONNECTIONS
 
 
-def test_a_path_before_all_others_is_kept(server):
+def test_path_prefix_is_kept(server):
     assert Wire(f"{server.url}/slurmrestd").send("POST", "/hang-up", b"x", {}) == (200, b"x")
 
 
-def test_who_does_not_answer_is_told_in_words():
+def test_unresponsive_server_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         wire = Wire(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
         with pytest.raises(Unavailable, match="did not answer in time"):
             wire.send("POST", "/a", b"x", {})
 
 
-def test_who_is_not_there_is_told_in_words():
+def test_unreachable_server_is_reported():
     with pytest.raises(Unavailable, match="cannot be reached: Connection refused"):
         Wire("http://127.0.0.1:1").send("POST", "/a", b"x", {})

@@ -45,7 +45,7 @@ def faults(data: object) -> dict[str, str]:
     return {error.field: error.message for error in caught.value.errors}
 
 
-def test_the_documented_example_is_read_into_bytes_and_seconds() -> None:
+def test_documented_example_is_normalized() -> None:
     spec = parse_yaml(FULL)
     assert (spec.resources.gpus, spec.resources.gpu_type, spec.resources.cpus) == (8, "h100", 64.0)
     assert (spec.resources.memory, spec.resources.shm_size) == (512 << 30, 64 << 30)
@@ -60,7 +60,7 @@ def test_the_documented_example_is_read_into_bytes_and_seconds() -> None:
     assert spec.inputs[0].path == "/data"
 
 
-def test_one_line_is_a_spec() -> None:
+def test_one_line_spec_is_valid() -> None:
     spec = parse_yaml("run: hostname")
     assert (spec.run, spec.name, spec.tasks, spec.resources.gpus) == ("hostname", "job", 1, 0)
 
@@ -79,7 +79,7 @@ ACCELERATORS = [
 ]
 
 
-def test_accelerators_are_read_in_every_usual_form(subtests: pytest.Subtests) -> None:
+def test_accelerators_accept_all_forms(subtests: pytest.Subtests) -> None:
     for written, meant in ACCELERATORS:
         with subtests.test(written=written, meant=meant):
             assert (
@@ -100,13 +100,13 @@ ARRAYS = [
 ]
 
 
-def test_arrays_are_read_in_every_usual_form(subtests: pytest.Subtests) -> None:
+def test_arrays_accept_all_forms(subtests: pytest.Subtests) -> None:
     for written, meant in ARRAYS:
         with subtests.test(written=written, meant=meant):
             assert parse_mapping({"run": "x", "array": written}).array == meant
 
 
-def test_a_task_of_an_array_has_the_id_of_the_range() -> None:
+def test_array_task_has_id_from_range() -> None:
     array = parse_yaml("run: x\narray: 1-9:4,20,30-31").array
     assert array is not None
     assert [array.task_id(index) for index in range(array.size)] == [1, 5, 9, 20, 30, 31]
@@ -124,7 +124,7 @@ DEPENDENCIES = [
 ]
 
 
-def test_dependencies_are_read_as_numbers_or_uuids_with_a_condition(
+def test_dependencies_accept_number_or_uuid_and_condition(
     subtests: pytest.Subtests,
 ) -> None:
     for written, meant in DEPENDENCIES:
@@ -133,7 +133,7 @@ def test_dependencies_are_read_as_numbers_or_uuids_with_a_condition(
             assert parse_mapping({"run": "x", "after": written}).after == (meant,)
 
 
-def test_values_of_variables_stay_as_they_were_typed() -> None:
+def test_variable_values_stay_as_typed() -> None:
     spec = parse_yaml(
         "run: x\nenvs: {VERSION: 1.10, FLAG: yes, ON: true, MODE: 0755, WHEN: 1:30, EXP: 1e5, EMPTY: ''}"
     )
@@ -148,22 +148,22 @@ def test_values_of_variables_stay_as_they_were_typed() -> None:
     }
 
 
-def test_windows_line_ends_become_plain_ones_in_scripts() -> None:
+def test_scripts_with_crlf_are_normalized() -> None:
     assert parse_mapping({"run": "cd /x\r\nls\r\n"}).run == "cd /x\nls\n"
 
 
-def test_environment_value_with_crlf_reaches_the_spec_unchanged():
+def test_variable_value_with_crlf_is_unchanged():
     spec = parse_mapping({"run": "true", "envs": {"PEM": "a\r\nb\r\n\rc"}})
     assert spec.envs == {"PEM": "a\r\nb\r\n\rc"} and parse_yaml(spec.to_yaml()).envs == spec.envs
 
 
-def test_names_may_be_of_any_script_and_are_kept_in_one_form() -> None:
+def test_names_in_any_script_are_normalized() -> None:
     assert (
         parse_mapping({"run": "x", "name": "학습 №2"[:2] + " cafe\u0301"}).name == "학습 caf\u00e9"
     )
 
 
-def test_paths_are_kept_in_their_shortest_form() -> None:
+def test_paths_are_normalized() -> None:
     spec = parse_mapping({"run": "x", "inputs": [{"dataset": "atlas/c4", "path": "//data/./c4//"}]})
     assert spec.inputs[0].path == "/data/c4"
 
@@ -194,7 +194,7 @@ TEXTS = [  # text, line, words of the message
 ]
 
 
-def test_a_faulty_text_is_explained_with_its_line(subtests: pytest.Subtests) -> None:
+def test_invalid_text_is_reported_with_line(subtests: pytest.Subtests) -> None:
     for text, line, words in TEXTS:
         with subtests.test(text=text, line=line):
             with pytest.raises(SpecErrors) as caught:
@@ -306,7 +306,7 @@ VALUES: list[
 ]
 
 
-def test_a_value_that_is_not_allowed_is_named_with_what_is(subtests: pytest.Subtests) -> None:
+def test_invalid_value_is_reported_with_allowed_values(subtests: pytest.Subtests) -> None:
     for data, field, words in VALUES:
         with subtests.test(data=data, field=field):
             found = faults({"run": "x", **data})
@@ -348,7 +348,7 @@ FORBIDDEN = [
 ]
 
 
-def test_a_variable_that_could_take_over_the_launch_is_refused_with_the_reason(
+def test_dangerous_variable_is_rejected_with_reason(
     subtests: pytest.Subtests,
 ) -> None:
     for name in FORBIDDEN:
@@ -370,13 +370,13 @@ ALLOWED = [
 ]
 
 
-def test_variables_that_people_need_are_allowed(subtests: pytest.Subtests) -> None:
+def test_common_variables_are_allowed(subtests: pytest.Subtests) -> None:
     for name in ALLOWED:
         with subtests.test(name=name):
             assert parse_mapping({"run": "x", "envs": {name: "1"}}).envs == {name: "1"}
 
 
-def test_all_faults_come_at_once_in_the_order_of_the_lines() -> None:
+def test_all_errors_are_reported_in_line_order() -> None:
     with pytest.raises(SpecErrors) as caught:
         parse_yaml(
             "nam: x\nresources:\n  cpus: -1\n  memory: lots\nenvs:\n  LD_PRELOAD: x\nafter: [1, x]\npolicy: {retries: -1}\n"
@@ -394,7 +394,7 @@ def test_all_faults_come_at_once_in_the_order_of_the_lines() -> None:
     }
 
 
-def test_a_message_never_carries_a_long_value_back() -> None:
+def test_error_message_shortens_long_values() -> None:
     [(field, message)] = faults({"run": "x", "launcher": "y" * 100_000}).items()
     assert field == "launcher"
     assert len(message) < 300
