@@ -1,4 +1,4 @@
-"""Why a command ended: one row for each kind of end."""
+"""Classify ends: one row for each kind of end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MISSING = "/home/x/jobs/k/script: line 2: pyhton: command not found"
 GIB = 1 << 30
 
 TABLE = [
-    # how it ended, the reason, and what the evidence must quote
+    # how it ended, the reason, and text that the evidence must quote
     (Ending(0, None), Reason.COMPLETED, ""),
     (Ending(0, None, asked="cancel"), Reason.CANCELED, ""),
     (Ending(0, None, tail=CUDA), Reason.COMPLETED, ""),

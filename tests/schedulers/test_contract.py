@@ -1,6 +1,7 @@
-"""What every backend promises (schedulers/contract.py), each of them in turn.
+"""Test the contract of all backends (schedulers/contract.py).
 
-Keys are new each time: two suites on one machine never meet."""
+Keys are unique, so concurrent suites on one machine do not interfere.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ SECRET = "s3cr3t of $HOME `id` 'and' \"more\"\\n\nsecond line ä"
 
 
 def told_file(stage, key: str) -> Path:
-    """Where the job said that its secret lies."""
+    """Return the path of the secret file as printed by the job."""
     stage.logged(key, b"at ")
     return Path(stage.log(key).decode().partition("at ")[2].split("\n")[0])
 
@@ -80,9 +81,8 @@ def test_secret_file_is_removed_however_job_ends(stage, script):
     if "trap" in script:
         stage.backend.cancel(key, 0.5)
     seen = stage.ended(key)
-    assert (
-        "trap" in script or "left behind" not in seen.evidence
-    )  # one that is killed may be starting another `sleep`
+    # the killed process may be starting another `sleep`
+    assert "trap" in script or "left behind" not in seen.evidence
     stage.wait_for(lambda: not path.exists(), 10)
     assert not [
         one

@@ -1,4 +1,4 @@
-"""Why a job does not start on a random cluster, against a simulator that tries every way of placing it."""
+"""Compare explanations for random clusters with a simulator that tries every placement."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ fields = st.builds(Field, spots(), st.lists(caps, max_size=2))
 
 
 def is_placed(need: Need, nodes: list[dict[str, int]]) -> bool:
-    """The simulator: some choice of nodes, one for each of the job's, holds them all."""
+    """Simulate: return whether some choice of nodes fits all nodes of the job."""
     for choice in combinations_with_replacement(range(len(nodes)), need.nodes):
         if not need.packs and len(set(choice)) < need.nodes:
             continue
@@ -77,7 +77,10 @@ def is_placed(need: Need, nodes: list[dict[str, int]]) -> bool:
 
 
 def truth(field: Field, need: Need) -> Wait | None:
-    """What keeps it, told by trying: without what runs, without limits, with all nodes up, with all that is free on one heap."""
+    """Return the obstacle by trial.
+
+    The trials leave out running jobs, limits, unavailable nodes and fragmentation in turn.
+    """
     asked = {**{kind: need.of(kind) * need.nodes for kind in KINDS}, "nodes": need.nodes, "jobs": 1}
     ask = lambda cap: need.of(cap.kind) if cap.each == "node" else asked[cap.kind]  # noqa: E731
     up = [spot for spot in field.spots if spot.is_up]

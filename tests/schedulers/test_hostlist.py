@@ -1,4 +1,4 @@
-"""Slurm's short writing of many nodes."""
+"""Test the expansion of Slurm's hostlists."""
 
 from __future__ import annotations
 

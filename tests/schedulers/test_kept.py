@@ -1,4 +1,4 @@
-"""What is costly to read is read rarely, and not reading it is no failure."""
+"""Test that expensive values are read rarely and that failed reads are no errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Kubernetes backend while its API server never answers to the end. Against our double, which can be told to."""
+"""Test Kubernetes with a double of the API server that never completes a response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_submit_to_trickling_server_starts_job_once(
     double, backend, monkeypatch, tmp_path, wait_for, part
 ):
     wanted = launch(f"echo started >> {tmp_path}/starts")
-    backend.submit(launch())  # the namespace is there from now on
+    backend.submit(launch())  # creates the namespace
     monkeypatch.setattr(http_connection, "WHOLE", 0.5)
     double.fail(part, Drip(0.1))
     start = time.monotonic()

@@ -1,4 +1,7 @@
-"""A command beside a running pod. Against our double, which speaks the websocket of `kubectl exec`, or a real cluster (tests/rig/kube.py)."""
+"""Test exec in a running pod.
+
+Against a double with the websocket of `kubectl exec`, or a real cluster (tests/rig/kube.py).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from tests.schedulers.kubernetes_stage import launch, state_of
 
 @pytest.fixture(scope="module")
 def anywhere() -> KubernetesBackend:
-    """On the double, or on a real cluster."""
+    """A backend on the double or on a real cluster."""
     return KubernetesBackend.configured(options_of())
 
 

@@ -1,4 +1,4 @@
-"""The numbers behind Kubernetes' and Kueue's words."""
+"""Test the numbers in explanations of Kubernetes and Kueue."""
 
 from __future__ import annotations
 
@@ -336,7 +336,7 @@ def test_kueue_one_more_needed_uses_singular_in_every_unit(subtests):
 
 
 def admitted(name: str, gpus: int, queue: str = "big", flavor: str = "default", **more):
-    """A Workload that holds quota."""
+    """Return a Workload that has reserved quota."""
     usage = {
         "name": "main",
         "flavors": {GPU: flavor, "cpu": flavor},

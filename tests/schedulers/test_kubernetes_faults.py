@@ -1,4 +1,4 @@
-"""The Kubernetes backend while its API server breaks off, forgets, refuses and hangs. Against our double, which can be told to."""
+"""Test Kubernetes with a double of the API server that disconnects, forgets, refuses and hangs."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_hanging_server_is_unavailable_quickly_and_recovers(double, backend, mon
     start = time.monotonic()
     with pytest.raises(Unavailable, match="in time"):
         backend.poll([key])
-    assert time.monotonic() - start < 15  # it hangs for 30
+    assert time.monotonic() - start < 15  # the server hangs for 30 s
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
 
 
@@ -159,7 +159,7 @@ def test_admission_refusal_is_rejected_with_spec_field(double, backend):
 
 def test_foreign_job_with_same_name_is_not_adopted(double, backend):
     wanted = launch()
-    backend.submit(launch())  # the namespace is there from now on
+    backend.submit(launch())  # creates the namespace
     double.store.create(
         "jobs",
         "muster-jobs",
@@ -392,9 +392,7 @@ def test_stopped_backend_ends_its_threads(double, wait_for):
 def test_log_reads_pause_while_running_and_end_is_complete(double, backend):
     key = backend.submit(launch("echo one; sleep 2; echo two; exit 4")).key
     output, state = b"", None
-    while (
-        state != State.FAILED
-    ):  # as the watcher does: twenty looks a second, and one more at the end
+    while state != State.FAILED:  # like the watcher: twenty polls a second, and one more at the end
         state = state_of(backend, key)
         output += backend.read_log(key, len(output)).data
         time.sleep(0.05)

@@ -1,4 +1,7 @@
-"""What jobs write, on a volume that stays. Against our double, or a real cluster (tests/rig/kube.py)."""
+"""Test output folders on persistent volumes.
+
+Against a double, or a real cluster (tests/rig/kube.py).
+"""
 
 from __future__ import annotations
 

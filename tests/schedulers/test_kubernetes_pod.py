@@ -1,4 +1,4 @@
-"""What is made of a launch: nothing of a user's text ever stands where Kubernetes would read it as anything but data."""
+"""Test the objects built from a launch: user input only appears as data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LAUNCH = Launch(
 MARK = "evil"
 YAML = f"x\n      hostPath:\n        path: /{MARK}"
 
-# Each is refused, or leaves every object but the data of the Secret as it would be without it.
+# Each value is rejected, or changes nothing but the data of the Secret.
 ESCAPES = {
     "script with YAML": {"script": f"true\n---\n{YAML}"},
     "script that closes a string": {"script": f"'\"; {MARK} #"},
@@ -81,7 +81,7 @@ ESCAPES = {
 
 
 def _without_data(made: pod.Objects) -> str:
-    """Everything that the API server reads as more than bytes."""
+    """Return everything that the API server interprets as more than bytes."""
     return json.dumps([made.job, *({**thing, "data": None} for thing in made.owned)])
 
 
@@ -93,7 +93,7 @@ def test_escape_attempt_is_rejected_or_inert(subtests):
             except Rejected:
                 continue
             assert MARK not in _without_data(made)
-            # A variable's name, which is checked, stands in the Job; its value never does.
+            # The validated name of a variable appears in the Job; its value never does.
             plain = dict.fromkeys(change.get("env", ()), "plain")
             assert (
                 made.job
@@ -148,9 +148,8 @@ def test_pod_meets_restricted_pod_security_standard():
         "emptyDir",
     }
     assert container["command"] == ["bash", "/muster/given/start"] and "args" not in container
-    assert all(
-        "value" not in variable for variable in container["env"]
-    )  # Kubernetes would expand it
+    # Kubernetes would expand this
+    assert all("value" not in variable for variable in container["env"])
 
 
 def test_objects_match_published_api():

@@ -1,4 +1,4 @@
-"""The Kubernetes backend while what it sees comes in any order. Against our double."""
+"""Test Kubernetes with events that arrive in any order, against a double."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def test_job_event_before_pod_event_reports_end_of_pod(double, backend, wait_for
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     monkeypatch.setattr(
         backend._view._pods, "_take", lambda _: None
-    )  # this watch has more to carry than the other
+    )  # this watch is slower than the other
     wait_for(lambda: backend._view._jobs.of(key)[0].get("status", {}).get("conditions"))
     seen = wait_for(
         lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None)

@@ -1,4 +1,4 @@
-"""What the Kubernetes backend reads: logs in lines with times, the scheduler's messages, nodes, and the ends of pods."""
+"""Test the parsing of timestamped logs, scheduler messages, nodes and ends of pods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JOB = {
 
 
 class Kubelet:
-    """Keeps lines as a kubelet does, and gives them with their times from a second on."""
+    """Keeps lines like a kubelet, and returns them with timestamps from a given second on."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[datetime, bytes]] = []
@@ -125,7 +125,7 @@ MESSAGES = [
     ),
     (
         '0/2 nodes are available: persistentvolumeclaim "data" not found. not found',
-        Wait.CLUSTER_HELD,  # seen on 1.36
+        Wait.CLUSTER_HELD,  # observed with 1.36
         "The claim data, a shared volume of this cluster, does not exist in the team's namespace.",
     ),
     (

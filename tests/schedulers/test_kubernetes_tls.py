@@ -1,4 +1,7 @@
-"""The Kubernetes backend over TLS, with certificates made for the test: who is trusted, and under which name. Against our double."""
+"""Test which certificates and names the Kubernetes backend trusts.
+
+Against a double, with certificates made for the test.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ NAME = "kubernetes.test"
 
 
 def certificate(folder: Path) -> tuple[str, Path]:
-    """(the certificate, a file with it and its key), for NAME and signed by itself."""
+    """Create a self-signed certificate for NAME; returns it and a file with certificate and key."""
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     at = datetime.now(UTC)
@@ -56,7 +59,7 @@ def kubeconfig(server: str, authority: str, name: str, token: str) -> str:
 
 @pytest.fixture
 def safe(double: Double, tmp_path: Path) -> tuple[Double, str]:
-    """A double behind TLS, and whom to trust."""
+    """A double behind TLS, and the CA to trust."""
     authority, file = certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)

@@ -1,4 +1,4 @@
-"""One connection to a scheduler's API: whole answers, whatever they look like, and none where there is none."""
+"""Test connections to a scheduler's API: complete responses in any form, or an error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: a\r\n\r\nok"
 def answering(
     *answers: bytes, in_bits: bool = False, bit: int = 1, pause: float = 0
 ) -> Iterator[tuple[Link, list[bytes]]]:
-    """One that says these, one for each request that comes to its head's end, then closes; in bits of so many bytes, with a pause after each."""
+    """A server that sends these responses, one per request, and closes the connection.
+
+    Responses can be sent in chunks with pauses.
+    """
     heard: list[bytes] = []
 
     def serve() -> None:
@@ -104,7 +107,7 @@ def test_trickling_response_times_out(said, monkeypatch):
         began = time.monotonic()
         with pytest.raises(TimeoutError):
             link.send("GET", "/x", None, {})
-        assert 0.4 < time.monotonic() - began < 8  # the whole of it takes 11
+        assert 0.4 < time.monotonic() - began < 8  # the whole response takes 11
 
 
 def test_long_response_extends_timeout(monkeypatch):

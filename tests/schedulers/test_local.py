@@ -1,4 +1,4 @@
-"""This machine as a cluster: supervisors that are killed, jobs that run away, images by podman, and exec."""
+"""Test the local backend: killed supervisors, leftover processes, images with podman, and exec."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ def local(shared_folder, wait_for) -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def podman() -> Iterator[tuple[str, ...]]:
-    """podman with a storage of its own, and one tiny image in it, made without any registry."""
-    folder = Path(
-        tempfile.mkdtemp(prefix="mpod-")
-    )  # podman takes a run folder of at most 50 characters
+    """podman with its own storage and a tiny image, built without a registry."""
+    # the run folder of podman is limited to 50 characters
+    folder = Path(tempfile.mkdtemp(prefix="mpod-"))
     (folder / "containers.conf").write_text(CONTAINERS_CONF)
     store = (
         "--root",
@@ -86,7 +85,7 @@ def _build(folder: Path, store: tuple[str, ...]) -> None:
 
 
 def _supervisors(folder: Path) -> list[int]:
-    """Those that stand by this job's folder, by their command line."""
+    """Return the supervisors of this folder, by their command line."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

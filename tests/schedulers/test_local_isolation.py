@@ -1,4 +1,4 @@
-"""What a local job can reach of the portal and of another team's job, at each level of isolation that this machine has."""
+"""Test what a job can reach of the portal and other teams, at each level of isolation here."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_job_cannot_reach_portal_or_other_team(stage):
     for name in ("secret_key", "muster.sqlite3"):
         (home / name).chmod(0o644)
     stage.backend = stage.again()
-    stage.backend.probe()  # as a start of the portal with such files finds them
+    stage.backend.probe()  # like a start of the portal with such files
     victim = stage.submit(f"echo {MARK} > data; echo {MARK}; sleep 60", **secrets)
     stage.logged(victim.key, MARK.encode())
     portal = subprocess.Popen(["sleep", "60"], env={"KEY": MARK})

@@ -1,4 +1,4 @@
-"""This machine's GPUs, by a double of NVML: the machines that run this suite have none."""
+"""Test this machine's GPUs with a double of NVML, as the test machines have none."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The supervisor of a local job as a program: what it costs each job, and that its files are JSON all the same."""
+"""Test the cost of the supervisor as a program, and that its files are JSON."""
 
 from __future__ import annotations
 

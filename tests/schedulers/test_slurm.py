@@ -1,4 +1,4 @@
-"""The Slurm backend with a real Slurm, by its commands and by slurmrestd: what the contract of all backends does not ask."""
+"""Test the Slurm backend with a real Slurm, by commands and slurmrestd, beyond the contract."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_job_on_failed_node_has_reason_node_failed(stage, slurm):
     slurm.run("scontrol", "update", "nodename=n1", "state=down", "reason=test")
     try:
         assert stage.ended(key).reason == Reason.NODE_FAILED
-    finally:  # it comes back by itself (ReturnToService)
+    finally:  # the node returns by itself (ReturnToService)
         stage.wait_for(lambda: _node(stage, "n1").is_ready, 30)
 
 
@@ -230,7 +230,7 @@ def _state(stage: Stage, key: str) -> State | None:
 
 @SLURM
 def test_submit_with_all_nodes_down_is_accepted_and_explained(stage, slurm):
-    """slurmrestd answers such a submission with an error and a job."""
+    """slurmrestd answers such a submission with both an error and a job."""
     nodes = f"nodename={','.join(slurm.nodes)}"
     slurm.run("scontrol", "update", nodes, "state=drain", "reason=test")
     try:
@@ -239,9 +239,8 @@ def test_submit_with_all_nodes_down_is_accepted_and_explained(stage, slurm):
         assert waiting.wait == Wait.NODES_DOWN
     finally:
         for node in slurm.nodes:
-            with contextlib.suppress(
-                RigFailure
-            ):  # one that Slurm had drained itself, and put back since
+            # a node that Slurm had drained itself and resumed since
+            with contextlib.suppress(RigFailure):
                 slurm.run("scontrol", "update", f"nodename={node}", "state=resume")
     assert stage.ended(key, 60).reason == Reason.COMPLETED
 

@@ -1,4 +1,4 @@
-"""A real slurmrestd is asked for its jobs only where one of them changed, and tells every change."""
+"""Test that a real slurmrestd is asked for jobs only after changes, and reports every change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.schedulers.conftest import REST
 
 @pytest.fixture
 def answers(monkeypatch) -> list[bool]:
-    """Of each listing: whether it told that nothing changed."""
+    """Record for each listing whether it reported no change."""
     told: list[bool] = []
     changed = Rest._changed
 

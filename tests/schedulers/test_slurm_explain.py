@@ -1,4 +1,4 @@
-"""The numbers behind Slurm's reasons: read from its own tables, and told only where they bear its word out."""
+"""Test the numbers in explanations of Slurm, which must be consistent with its reasons."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def nodes(used=(0, 0, 0, 0), gpus=4, **more):
 
 
 def told(*lines, number=9, of=None, limits=None):
-    """What is told of one job of the queue."""
+    """Return the explanation of one job of the queue."""
     known = Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)) if limits is None else limits
     queue = queue_lines("\n".join(lines))
     return explained(
@@ -390,7 +390,7 @@ def test_partition_qos_takes_precedence_over_job_qos():
 
 @st.composite
 def crowds(draw):
-    """Running jobs of two accounts on four nodes of four GPUs, and one that waits."""
+    """Draw running jobs of two accounts on four nodes with four GPUs, and a pending one."""
     used, lines = [0, 0, 0, 0], []
     for number in range(1, draw(st.integers(0, 10)) + 1):
         node, gpus = draw(st.integers(0, 3)), draw(st.integers(1, 4))
@@ -421,7 +421,7 @@ def test_explanation_of_random_cluster_is_correct(crowd):
     jobs = sum("|borealis|" in text for text, _ in running)
 
     def first_check(gpus: int, count: int) -> str:
-        """As Slurm would: jobs of the account, its GPUs, then nodes."""
+        """Return the first failing check in Slurm's order: account jobs, account GPUs, nodes."""
         if account == "borealis" and jobs >= 2:
             return "AssocMaxJobsLimit"
         if account == "borealis" and held + gpus * count > 3:

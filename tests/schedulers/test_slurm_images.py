@@ -1,5 +1,8 @@
-"""Images on Slurm: Charliecloud really, in jobs of a real Slurm; Pyxis and Apptainer, which Debian does not have, by the programs they
-would be started with. A program of the same name that writes down its words stands for each of the two."""
+"""Test images on Slurm.
+
+Charliecloud runs for real, in jobs of a real Slurm. Debian has no Pyxis and Apptainer: for each a
+double of that name records its arguments.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ APPLETS = ("sh", "cat", "id", "ls", "env", "sleep", "head", "cut")
 
 @pytest.fixture
 def ready(place: Path) -> Path:
-    """A folder of images with one in it, that of busybox: made without a network, since a folder is an image to Charliecloud."""
+    """A folder with a prepared busybox image.
+
+    Made without a network, since Charliecloud accepts a folder as an image.
+    """
     root = place / "images" / "nvcr.io%muster%tools+1.2"
     for name in ("bin", "dev", "etc", "home", "mnt", "proc", "sys", "tmp", "ch"):
         (root / name).mkdir(parents=True)
@@ -159,7 +165,7 @@ def test_batch_script_with_image_is_valid_bash():
 def started(
     tmp_path: Path, kind: str, image: str = IMAGE, gpus: int = 0, folder: str = ""
 ) -> list[str]:
-    """The words that a program of Apptainer's name, or srun, is started with."""
+    """Return the arguments that a double of apptainer or srun is started with."""
     (tmp_path / "bin").mkdir()
     for name in ("apptainer", "srun"):
         (tmp_path / "bin" / name).write_text(

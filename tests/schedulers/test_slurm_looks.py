@@ -1,4 +1,4 @@
-"""What one look at Slurm's queue leaves for the next: nothing that did not change is read, judged or told anew."""
+"""Test that nothing unchanged in Slurm's queue is parsed or observed again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PENDING = Row(
 
 
 class Eyes:
-    """Observes as the backend does, and counts."""
+    """Observes like the backend, and counts."""
 
     def __init__(self) -> None:
         self.looks = Looks(self.observe)

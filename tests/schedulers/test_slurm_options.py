@@ -1,4 +1,7 @@
-"""What a job says to Slurm in Slurm's own words, on a real one by both ways: what counts, what the operator keeps, what Slurm refuses."""
+"""Test Slurm-specific options with a real Slurm, by commands and slurmrestd.
+
+Covers what takes effect, what the operator overrides, and what Slurm refuses.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ FIXED = {"account": "atlas", "qos": "", "reservation": ""}
 
 
 def shown(slurm, stage, key: str) -> dict[str, str]:
-    """The job as slurmctld has it."""
+    """Return the job as shown by slurmctld."""
     number = stage.backend.find(key).native_id
     words = slurm.run("scontrol", "show", "job", "-o", number).split()
     return dict(word.split("=", 1) for word in words if "=" in word)
@@ -24,7 +27,7 @@ def shown(slurm, stage, key: str) -> dict[str, str]:
 @SLURM
 @pytest.mark.parametrize("gpu_type", ["h100", ""])
 def test_plain_srun_starts_requested_tasks(stage, gpu_type):
-    """8 tasks of 2 cores on 2 nodes, and a GPU of its own for each: what sbatch would do."""
+    """8 tasks of 2 cores on 2 nodes with a GPU each, as with sbatch."""
     each = "echo $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME sees [$CUDA_VISIBLE_DEVICES]"
     seen, log = stage.run(
         f"srun sh -c '{each}' | sort",
@@ -137,7 +140,7 @@ def test_signal_without_b_reaches_steps_only(stage):
 
 @COMMANDS
 def test_signal_without_time_limit_uses_partition_limit(stage):
-    """`debug` gives 5 minutes where nobody asks for a time."""
+    """Jobs without a time limit get 5 minutes in `debug`."""
     text = 'trap "echo warned; exit 0" USR1\nwhile :; do sleep 0.1; done'
     seen, log = stage.run(text, partition="debug", native={"signal": "B:USR1@298"})
     assert (seen.reason, log) == (Reason.COMPLETED, b"warned\n")
@@ -175,7 +178,10 @@ def test_pool_features_are_combined_with_job_features():
 
 @SLURM
 def test_array_task_and_restart_variables_are_set(stage):
-    """To Slurm each is a job of its own, which Slurm knows nothing of that kind about; what it does know stays its word."""
+    """Slurm treats each task as a separate job, so Muster sets the array variables.
+
+    Variables that Slurm does set take precedence.
+    """
     ours = {
         "SLURM_ARRAY_TASK_ID": "7",
         "SLURM_ARRAY_JOB_ID": "12",

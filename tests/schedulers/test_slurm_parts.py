@@ -1,4 +1,4 @@
-"""The pure halves of the Slurm backend: what is written for Slurm, and what is read from it."""
+"""Test the pure parts of the Slurm backend: what is sent to Slurm and how its output is read."""
 
 from __future__ import annotations
 
@@ -371,7 +371,7 @@ CODES = [
 
 
 def test_end_is_that_of_original_job_not_replacement(subtests):
-    """Slurm forgot number 6 while it ran, and was given 7: that one's script finds the folder taken, and ends well at once."""
+    """Slurm lost job 6 while it ran and got 7, whose script finds the folder taken and exits 0."""
     for code, reason in CODES:
         with subtests.test(code=code, reason=reason):
             record = states.Record(
@@ -406,7 +406,7 @@ KILLED = [
 
 
 def test_killed_job_unknown_to_controller_is_forgotten(subtests):
-    """A controller knows an end for minutes; the record is of one killed so many seconds ago."""
+    """A controller knows an end for minutes; the record is of a job killed some seconds ago."""
     for asked, age, said, reason in KILLED:
         with subtests.test(asked=asked, age=age):
             record = states.Record(
@@ -456,7 +456,7 @@ def test_requeued_job_ends_with_reason_of_slurm(subtests):
 
 
 def test_job_failed_without_record_is_forgotten():
-    """So it ends where its number still runs there, of a job that the controller does not know any more."""
+    """Happens when its number still runs on the node, for a job that the controller lost."""
     row = Row(7, "FAILED", "t-1", exit="1:0", nodes="n1", started=1000, ended=1001)
     assert states.ended(row, states.Record(), states.Evidence()).reason == Reason.FORGOTTEN
     for ran in (replace(row, ended=1400), replace(row, exit="3:0")):
@@ -468,7 +468,7 @@ def test_job_failed_without_record_is_forgotten():
 
 
 def test_job_refused_by_node_is_forgotten():
-    """Slurm counted anew: the record is of the forgotten one, which had the same number."""
+    """Slurm reused the number: the record belongs to the lost job."""
     row = Row(29, "PENDING", "t-1", reason="launch failed requeued held")
     seen = states.ended(row, states.Record(id="29", started=1000), states.Evidence())
     assert seen.reason == Reason.FORGOTTEN

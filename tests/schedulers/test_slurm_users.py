@@ -1,4 +1,4 @@
-"""Teams that run as users of their own, on a real Slurm by both ways: the user, the account and the QOS come from the grant of a pool."""
+"""Test teams with their own user, account and QOS from the grant of a pool, on a real Slurm."""
 
 from __future__ import annotations
 

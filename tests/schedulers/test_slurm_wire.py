@@ -1,4 +1,4 @@
-"""Connections to slurmrestd that stay open: what the other end does with them is no trouble of a job's."""
+"""Test persistent connections to slurmrestd: a server closing them never affects a job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from schedulers.slurm.http import CONNECTIONS, Wire
 
 
 class Server(ThreadingHTTPServer):
-    """Echoes bodies, and counts its connections. `/hang-up` closes behind its answer without having said so."""
+    """Echoes bodies and counts connections.
+
+    `/hang-up` closes the connection after its response without announcing it.
+    """
 
     daemon_threads = True
 
@@ -52,7 +55,7 @@ class Echo(BaseHTTPRequestHandler):
         self.close_connection = self.path.endswith("/hang-up")
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The difference of two specs, as the page shows it."""
+"""Test the differences of two specs."""
 
 from __future__ import annotations
 

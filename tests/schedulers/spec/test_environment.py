@@ -1,4 +1,4 @@
-"""The environment contract, name by name."""
+"""Test the environment variables of a job, name by name."""
 
 from __future__ import annotations
 

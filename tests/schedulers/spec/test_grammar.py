@@ -1,4 +1,4 @@
-"""Sizes, durations and ranges, against the meaning written beside each."""
+"""Test the parsing and formatting of sizes, durations and ranges."""
 
 from __future__ import annotations
 

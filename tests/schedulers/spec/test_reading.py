@@ -1,4 +1,4 @@
-"""Good specs become normalized ones; bad ones are told every fault at once, with its field, its line and what is allowed."""
+"""Test parsing: valid specs are normalized, invalid ones report all errors with field and line."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_paths_are_normalized() -> None:
     assert spec.inputs[0].path == "/data/c4"
 
 
-TEXTS = [  # text, line, words of the message
+TEXTS = [  # text, line, expected words of the message
     ("", None, "is empty"),
     ("- a\n- b", 1, "must be a mapping"),
     ("just words", 1, "must be a mapping"),
@@ -204,9 +204,8 @@ def test_invalid_text_is_reported_with_line(subtests: pytest.Subtests) -> None:
             ], caught.value
 
 
-VALUES: list[
-    tuple[dict[str, Any], str, str]
-] = [  # data beside `run: x`, field, words of the message
+# data in addition to `run: x`, field, expected words of the message
+VALUES: list[tuple[dict[str, Any], str, str]] = [
     ({"run": None}, "run", "is required"),
     ({"run": "  \n"}, "run", "is empty"),
     ({"run": "a\0b"}, "run", "NUL"),

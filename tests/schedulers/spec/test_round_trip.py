@@ -1,4 +1,4 @@
-"""What is printed reads back as the same, and nothing that can be sent raises anything but SpecErrors."""
+"""Test that written specs read back equal, and that any input raises SpecErrors only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slurm scripts as they are."""
+"""Test the parsing of Slurm scripts."""
 
 from __future__ import annotations
 

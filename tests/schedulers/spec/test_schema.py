@@ -1,4 +1,4 @@
-"""What editors are told agrees with what the parser does."""
+"""Test that schema and documentation agree with the parser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOCS = {doc.path: doc for doc in describe()}
 
 
 def nested(path: str, value: Any) -> dict[str, Any]:
-    """A whole spec with this value at the path, and beside it what its section requires."""
+    """Return a whole spec with this value at the path, and the required fields of its section."""
     section, _, name = path.rpartition(".")
     inner: dict[str, Any] = {name: value}
     if not section:

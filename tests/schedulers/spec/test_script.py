@@ -1,4 +1,4 @@
-"""The text that runs, run by a real bash."""
+"""Run the generated scripts with a real bash."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_missing_launcher_is_command_not_found(tmp_path: Path) -> None:
 )
 @settings(max_examples=40, deadline=None)
 def test_any_text_reaches_bash_verbatim(text: str) -> None:
-    """A launcher that prints its last argument stands for all that is done with the text."""
+    """A launcher that prints its last argument stands for all uses of the text."""
     shown = script(parse_mapping({"launcher": "mpi", "run": text}))
     program = (
         f"mpirun() {{ printf '%s' \"${{@: -1}}\"; }}\n{shown.replace('exec mpirun', 'mpirun')}"
