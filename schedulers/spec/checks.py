@@ -28,7 +28,7 @@ def check_policy(made: Policy, place: Place) -> None:
 
 def check_run(text: str) -> str:
     if not text.strip():
-        raise Refused("is empty: write the commands to run")
+        raise Refused("is empty; write the commands to run")
     return text
 
 

@@ -72,7 +72,7 @@ def _check_text(text: str, report: Report) -> None:
         )
         return
     if not text.strip("\ufeff \t\r\n"):
-        report.add("", "is empty; the least that works is one line: `run: hostname`")
+        report.add("", "is empty; the shortest valid spec is `run: hostname`")
     for match in _FORBIDDEN.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         report.add("", f"contains the character {match[0]!a}, which YAML does not allow", line)
@@ -101,7 +101,7 @@ class _Builder:
         if isinstance(event, yaml.DocumentStartEvent):
             self._one_document(line)
         elif isinstance(event, yaml.AliasEvent):
-            self._stop("aliases (*name) are not supported: write the value out", line)
+            self._stop("aliases (*name) are not supported; repeat the value", line)
         elif isinstance(event, yaml.ScalarEvent):
             self._check_node(event, line)
             self._scalar(event, line)
@@ -113,18 +113,18 @@ class _Builder:
 
     def _one_document(self, line: int) -> None:
         if self.count:
-            self._stop("a second document begins here (---): one spec at a time", line)
+            self._stop("a second document begins here (---); only one spec is allowed", line)
 
     def _check_node(self, event: Any, line: int) -> None:
         self.count += 1
         if self.count > MOST_NODES:
-            self._stop(f"has more than {MOST_NODES:,} values; that is no job spec", line)
-        if event.anchor is not None:
             self._stop(
-                f"anchors (&{event.anchor[:40]}) are not supported: write the value out", line
+                f"has more than {MOST_NODES:,} values, which is too many for a job spec", line
             )
+        if event.anchor is not None:
+            self._stop(f"anchors (&{event.anchor[:40]}) are not supported; repeat the value", line)
         if event.tag is not None and event.tag != "!":
-            self._stop(f"tags ({event.tag[:60]}) are not supported: write a plain value", line)
+            self._stop(f"tags ({event.tag[:60]}) are not supported; write a plain value", line)
 
     def _open(self, holder: dict[str, Any] | list[Any], line: int) -> None:
         if self.stack and isinstance(self.stack[-1].holder, dict) and self.stack[-1].key is None:
@@ -146,9 +146,9 @@ class _Builder:
         frame, key = self.stack[-1], event.value
         path = f"{frame.path}.{shown_key(key)}" if frame.path else shown_key(key)
         if event.implicit[0] and not isinstance(resolve(key), str):
-            self.report.add(path, f"the key {key[:40]!r} is not text: put it in quotes", line)
+            self.report.add(path, f"the key {key[:40]!r} is not text; put it in quotes", line)
         elif event.implicit[0] and key == "<<":
-            self._stop("merge keys (<<) are not supported: write the values out", line)
+            self._stop("merge keys (<<) are not supported; repeat the values", line)
         frame.key, frame.is_kept = key, key not in frame.holder
         if not frame.is_kept:
             self.report.add(
@@ -207,7 +207,7 @@ def _in_words(fault: yaml.YAMLError, text: str, line: int | None) -> str:
     problem = str(getattr(fault, "problem", "") or fault).splitlines()[0][:200]
     typed = text.splitlines()[line - 1] if line and line <= len(text.splitlines()) else ""
     if "\t" in typed[: len(typed) - len(typed.lstrip())] or "'\\t'" in problem:
-        return "is indented with a tab; YAML takes only spaces there"
+        return "is indented with a tab; YAML only allows spaces"
     context = str(getattr(fault, "context", "") or "")[:200]
     return f"is not valid YAML: {f'{context}, ' if context else ''}{problem}{_advice(context + problem)}"
 

@@ -83,7 +83,7 @@ class Report:
             return
         errors = sorted(self.errors, key=lambda error: error.line or 0)
         if self.unsaid:
-            errors.append(FieldError("", f"and {self.unsaid} more faults that are not listed"))
+            errors.append(FieldError("", f"and {self.unsaid} more errors that are not listed"))
         raise SpecErrors(errors)
 
 
@@ -125,7 +125,7 @@ class Place:
 def shown(value: object) -> str:
     """Format a value for an error message as one short line."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**LONGEST_SHOWN:
-        return "a number of too many digits"
+        return "a number with too many digits"
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):

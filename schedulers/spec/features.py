@@ -34,47 +34,47 @@ _ASKS: dict[Feature, _Ask] = {
     Feature.IMAGES: (
         "image",
         lambda spec: bool(spec.image),
-        "containers cannot be run here: leave `image` out",
+        "containers cannot be run here; remove `image`",
     ),
     Feature.GANG: (
         "num_nodes",
         lambda spec: spec.num_nodes > 1,
-        "jobs of more than one node cannot be run here: ask for 1",
+        "multi-node jobs are not supported here; set it to 1",
     ),
     Feature.SRUN: (
         "launcher",
         lambda spec: spec.launcher.value == "srun",
-        "`srun` exists only on Slurm clusters: choose one by `policy.pool`, or start the ranks by torchrun",
+        "`srun` only exists on Slurm clusters; choose one with `policy.pool`, or use the launcher torchrun",
     ),
     Feature.SECRETS: (
         "secrets",
         lambda spec: bool(spec.secrets or spec.secret_files),
-        "secrets are not kept here: leave them out",
+        "secrets are not supported here; remove them",
     ),
     Feature.INPUTS: (
         "inputs",
         lambda spec: bool(spec.inputs),
-        "datasets are not kept here: read the files by their path",
+        "datasets are not supported here; read the files by their path",
     ),
     Feature.OUTPUTS: (
         "outputs",
         lambda spec: bool(spec.outputs),
-        "versions are not kept here: write to a path that stays",
+        "versions are not supported here; write to persistent storage",
     ),
     Feature.PORTS: (
         "ports",
         lambda spec: bool(spec.ports),
-        "ports are not served here: leave `ports` out",
+        "ports are not supported here; remove `ports`",
     ),
     Feature.POOLS: (
         "policy.pool",
         lambda spec: bool(spec.policy.pool),
-        "there are no pools here: leave `pool` out",
+        "pools are not supported here; remove `pool`",
     ),
     Feature.PREEMPTION: (
         "policy.preempt",
         lambda spec: spec.policy.preempt.value != "runonce",
-        "no job is stopped for another here: leave `preempt` out",
+        "preemption is not supported here; remove `preempt`",
     ),
 }
 

@@ -77,13 +77,11 @@ class Text(Kind[str]):
 
     def _measure(self, text: str) -> None:
         if "\0" in text:
-            raise Refused("contains a NUL character, which no program can be given")
+            raise Refused("contains a NUL character, which cannot be passed to a program")
         try:
             size = len(text.encode())
         except UnicodeEncodeError:
-            raise Refused(
-                "contains half a character (a lone surrogate); send valid Unicode"
-            ) from None
+            raise Refused("contains a lone surrogate; use valid Unicode") from None
         if size > self.most:
             raise Refused(f"is {size:,} bytes long; at most {self.most:,} are allowed")
         bad = None if self.lines else next((char for char in text if char < " "), None)
@@ -202,7 +200,7 @@ class Quantity(Kind[T]):
         least, most = self.bounds
         if not least <= number <= most:  # type: ignore[operator]  # T is int or float
             raise Refused(
-                f"{place.shown(value)} is impossible: must be from {self.form(least)} to {self.form(most)} ({self.title})"
+                f"{place.shown(value)} is out of range: must be from {self.form(least)} to {self.form(most)} ({self.title})"
             )
         return number
 

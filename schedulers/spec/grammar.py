@@ -111,7 +111,7 @@ def parse_range(text: str, most: int) -> tuple[range, ...]:
         start = int(match[1])
         part = range(start, int(match[2] or start) + 1, int(match[3] or 1))
         if not part or (parts and part[0] <= parts[-1][-1]):
-            raise ValueError("must ascend, and name no id twice")
+            raise ValueError("must be in ascending order without repeated ids")
         parts.append(part)
         if sum(map(len, parts)) > most:
             raise ValueError(f"must name at most {most:,} ids")

@@ -92,7 +92,7 @@ class Resources:
     accelerators: Accelerators = asked(
         AcceleratorsKind(),
         Accelerators(),
-        "GPUs on each node, with their type where it matters",
+        "GPUs on each node, optionally with their type",
         examples=(1, "H100:8", "mig-1g.10gb:1"),
     )
     cpus: float = asked(
@@ -101,13 +101,13 @@ class Resources:
     memory: int = asked(
         field_types.size(MEMORY_LIMIT),
         0,
-        "Memory on each node; left out, the job has no limit of its own. A bare number is in GiB",
+        "Memory on each node; unlimited by default. A bare number is in GiB",
         examples=("512Mi", "64Gi", 512),
     )
     shm_size: int = asked(
         field_types.size(MEMORY_LIMIT),
         0,
-        "Shared memory (/dev/shm) of the container; data loaders with workers need it",
+        "Shared memory (/dev/shm) of the container; needed by data loaders with workers",
         examples=("8Gi",),
     )
 
@@ -126,7 +126,7 @@ class Input:
     """A dataset or checkpoint, mounted read-only at `path`."""
 
     dataset: str = asked(
-        _TREE, "", "The dataset, with a revision to pin it", examples=("atlas/c4@3f2a91c",)
+        _TREE, "", "The dataset, optionally pinned to a revision", examples=("atlas/c4@3f2a91c",)
     )
     checkpoint: str = asked(
         _TREE, "", "The checkpoint, instead of a dataset", examples=("atlas/llama-sft@v3",)
@@ -134,7 +134,7 @@ class Input:
     path: str = asked(
         Text("path", most=4096, check=names.check_mount_path),
         "",
-        "Where the job finds it",
+        "Mount path in the job",
         examples=("/data",),
         required=True,
     )
@@ -147,7 +147,7 @@ class Output:
     path: str = asked(
         Text("path", most=4096, check=names.check_mount_path),
         "",
-        "The directory the job writes",
+        "The directory that the job writes to",
         examples=("/results",),
         required=True,
     )
@@ -158,14 +158,14 @@ class Output:
             hint="checkpoint:org/name or dataset:org/name",
         ),
         "",
-        "What it becomes a version of",
+        "The dataset or checkpoint that gets a new version",
         examples=("checkpoint:atlas/llama-sft",),
         required=True,
     )
     every: int = asked(
         field_types.duration(0, YEAR),
         0,
-        "Also save this often while the job runs",
+        "Also save at this interval while the job runs",
         examples=("30m",),
     )
 
@@ -186,7 +186,7 @@ class Port:
         required=True,
     )
     port: int = asked(
-        Whole(1, 65535), 0, "The number the program listens on", examples=(6006,), required=True
+        Whole(1, 65535), 0, "The port that the program listens on", examples=(6006,), required=True
     )
 
 
@@ -201,45 +201,43 @@ class Policy:
             hint="the name of a pool: lower-case letters, digits and . _ -",
         ),
         "",
-        "The pool to run in; left out, any that the team may use",
+        "The pool to run in; by default any that the team may use",
         examples=("h100",),
     )
-    priority: Priority = asked(
-        Choice(Priority), Priority.NORMAL, "Who goes first among waiting jobs"
-    )
+    priority: Priority = asked(Choice(Priority), Priority.NORMAL, "Priority among queued jobs")
     preempt: Preempt = asked(
         Choice(Preempt),
         Preempt.RUNONCE,
-        "runonce: never stopped for another job; restartable: may be, and begins again; resumable: may be, and goes on",
+        "runonce: never preempted; restartable: may be preempted and starts over; resumable: may be preempted and resumes",
     )
     max_runtime: int | None = asked(
         field_types.duration(1, YEAR),
         None,
-        "Stopped after this long",
+        "The job is stopped after this time",
         examples=("30m", "24h", "1d12h"),
     )
-    retries: int = asked(Whole(0, 100), 0, "How often to try again")
+    retries: int = asked(Whole(0, 100), 0, "Maximum number of retries")
     retry_on: tuple[Reason, ...] = asked(
         ListOf(_REASONS, most=20, lone=True),
         (),
-        "For which ends; left out, those that are the platform's fault",
+        "Reasons to retry for; by default those caused by the platform",
         examples=(["node_failed", "xid"],),
     )
     backoff: int = asked(
         field_types.duration(0, 86400),
         30,
-        "Wait before the first retry; doubles with each",
+        "Delay before the first retry; doubles with each retry",
         examples=("1m",),
     )
     image_check: ImageCheck = asked(
         Choice(ImageCheck),
         ImageCheck.REFUSE,
-        "refuse: a job whose image can start on no node is not taken; warn: it is taken all the same",
+        "refuse: reject a job whose image can't start on any node; warn: accept it with a warning",
     )
     grace: int = asked(
         field_types.duration(0, 3600),
         30,
-        "Between the polite signal (SIGTERM) and the end (SIGKILL)",
+        "Time between SIGTERM and SIGKILL when the job is stopped",
     )
 
 
@@ -254,7 +252,7 @@ class JobSpec:
     name: str = asked(
         Text("name", most=400, check=names.check_job_name),
         "job",
-        "What people call the job",
+        "Display name of the job",
         examples=("llama-sft",),
     )
     image: str = asked(
@@ -265,11 +263,11 @@ class JobSpec:
             hint="an image reference such as nvcr.io/nvidia/pytorch:26.09-py3",
         ),
         "",
-        "The container image; left out, the node's own programs",
+        "The container image; by default the job uses the node's own programs",
         examples=("nvcr.io/nvidia/pytorch:26.09-py3",),
     )
-    num_nodes: int = asked(Whole(1, MOST_NODES), 1, "How many nodes work together")
-    resources: Resources = asked(RESOURCES, Resources(), "What each node gives to the job")
+    num_nodes: int = asked(Whole(1, MOST_NODES), 1, "Number of nodes")
+    resources: Resources = asked(RESOURCES, Resources(), "Resources on each node")
     launcher: Launcher = asked(
         Choice(Launcher),
         Launcher.NONE,
@@ -279,13 +277,13 @@ class JobSpec:
     setup: str = asked(
         Text("bash", most=MOST_TEXT, lines=True),
         "",
-        "Bash, before `run`; the first command that fails ends the job",
+        "Bash commands before `run`; the first failing command ends the job",
         examples=("pip install -r requirements.txt",),
     )
     run: str = asked(
         Text("bash", most=MOST_TEXT, lines=True, check=checks.check_run),
         "",
-        "Bash: the commands to run",
+        "Bash commands to run",
         examples=("python train.py",),
         required=True,
     )
@@ -303,22 +301,22 @@ class JobSpec:
     secrets: Mapping[str, str] = asked(
         MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
         {},
-        "Environment variables whose values are secrets: team/NAME of the job's own team, org/NAME of the organization",
+        "Environment variables from secrets: team/NAME of the job's team, org/NAME of the organization",
         examples=({"WANDB_API_KEY": "team/wandb"},),
     )
     secret_files: Mapping[str, str] = asked(
         MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
         {},
-        "Secrets as files that only the job reads: NAME is no variable then, and NAME_FILE tells the path",
+        "Secrets as files that only the job can read; the variable NAME_FILE has the path",
         examples=({"KUBECONFIG": "team/kubeconfig"},),
     )
     inputs: tuple[Input, ...] = asked(
         ListOf(Section(Input, check=checks.check_input), most=32),
         (),
-        "Datasets and checkpoints to read",
+        "Datasets and checkpoints to mount",
     )
     outputs: tuple[Output, ...] = asked(
-        ListOf(Section(Output), most=32), (), "Directories to keep as versions"
+        ListOf(Section(Output), most=32), (), "Directories to save as versions"
     )
     ports: tuple[Port, ...] = asked(
         ListOf(Section(Port), most=16), (), "Ports on which the job serves"
@@ -337,22 +335,22 @@ class JobSpec:
     array: Array | None = asked(
         ArrayKind(),
         None,
-        "Run many tasks of this job, each with its own SLURM_ARRAY_TASK_ID",
+        "Run this job as an array of tasks, each with its own SLURM_ARRAY_TASK_ID",
         examples=(100, "1-99:2%4", {"size": 100, "max_parallel": 4}),
         null_refused=True,
     )
     after: tuple[Dependency, ...] = asked(
         ListOf(DependencyKind(), most=64, lone=True),
         (),
-        "Jobs that must end first: number or uuid; `:any` for however it ends, `:failed` for only when it fails",
+        "Jobs that must succeed first, by number or UUID; with `:any` they only have to end, with `:failed` they have to fail",
         examples=([12], ["#12:any"]),
         null_refused=True,
     )
-    policy: Policy = asked(POLICY, Policy(), "How the job is treated")
+    policy: Policy = asked(POLICY, Policy(), "Scheduling, retries and limits")
     slurm: Slurm = asked(
         SLURM,
         Slurm(),
-        "Further options of sbatch, for clusters of Slurm; any other leaves them out, and says so",
+        "Further options of sbatch, for Slurm clusters; others ignore them with a note",
     )
 
     @property

@@ -24,9 +24,7 @@ LONGEST_NAME = 100
 _NAME_MARKS = set(" ._-:+@/=,#()[]")
 _SYSTEM_ROOTS = ("/", "/proc", "/sys", "/dev")
 
-_LOADER = (
-    "it makes the dynamic loader run code inside every program of the platform that starts your job"
-)
+_LOADER = "it makes the dynamic loader run code in the platform's own programs that start your job"
 _SHELL = "it changes how the shell that starts your job behaves"
 _OURS = "Muster sets it itself"
 _GPUS = "Muster sets it from the GPUs that `resources.accelerators` was given"
@@ -141,12 +139,12 @@ def check_mount_path(text: str) -> str:
     if not text.isprintable():
         raise Refused("contains characters that cannot be printed")
     if ".." in text.split("/"):
-        raise Refused("may not contain `..`: name the directory itself")
+        raise Refused("must not contain `..`; write the full path of the directory")
     path = posixpath.normpath("/" + text.lstrip("/"))
     if path == "/" or any(
         path == root or path.startswith(f"{root}/") for root in _SYSTEM_ROOTS[1:]
     ):
         raise Refused(
-            f"may not be {path}: that belongs to the system; use a directory of your own such as /data"
+            f"may not be {path}, which belongs to the system; use another directory such as /data"
         )
     return path

@@ -26,17 +26,15 @@ _GRES = re.compile(
 _GPUS = re.compile(r"(?:([A-Za-z][A-Za-z0-9._-]*)(?::([0-9]{1,6}))?|([0-9]{1,6}))", re.ASCII)
 _CONDITIONS = {"afterok": "ok", "afterany": "any", "afternotok": "failed"}
 
-_LOG_NOTE = "is left out: Muster keeps the whole output as the job's log"
+_LOG_NOTE = "is ignored: Muster keeps the whole output as the job's log"
 _NOTES = {
     **dict.fromkeys(("output", "error", "open-mode"), _LOG_NOTE),
-    **dict.fromkeys(
-        ("mail-type", "mail-user"), "is left out: choose notifications in your profile"
-    ),
-    "wckey": "is left out: the job counts for the team you submit it to",
-    "chdir": "is left out: begin the script with `cd` if it expects to run there",
-    "export": "is left out: the job gets Muster's variables and those in `envs`, not those of your shell",
-    "container-mounts": "is left out: name datasets in `inputs`",
-    "oversubscribe": "is left out: what the job asks for is its own",
+    **dict.fromkeys(("mail-type", "mail-user"), "is ignored: set up notifications in your profile"),
+    "wckey": "is ignored: usage is charged to the team you submit the job to",
+    "chdir": "is ignored: start the script with `cd` if it expects to run there",
+    "export": "is ignored: the job gets Muster's variables and those in `envs`, not those of your shell",
+    "container-mounts": "is ignored: list datasets in `inputs`",
+    "oversubscribe": "is ignored: the requested resources belong to the job",
 }
 _PASSED = {
     **dict.fromkeys(("account", "qos", "reservation"), WORD),
@@ -44,14 +42,16 @@ _PASSED = {
     "licenses": LICENSES,
     "signal": SIGNAL,
 }
-_PASSED_NOTE = "is passed on where the job runs on Slurm and its operator has not set it; anywhere else it is left out"
-_EXCLUSIVE_NOTE = "is passed on where the job runs on Slurm and its operator lets jobs ask for whole nodes; anywhere else it is left out"
+_PASSED_NOTE = (
+    "is passed on if the job runs on Slurm and the operator has not set it; otherwise it is ignored"
+)
+_EXCLUSIVE_NOTE = "is passed on if the job runs on Slurm and the operator allows exclusive nodes; otherwise it is ignored"
 _REFUSED = {
-    "wrap": "has no place in a script: write the command as a line of the script",
-    "input": "cannot be kept: redirect with `<` in the script",
-    "begin": "cannot be kept: submit the job when it may start",
-    "hold": "cannot be kept: hold the job after it is submitted",
-    "clusters": "cannot be kept: choose a pool instead",
+    "wrap": "is not supported in a script: write the command as a line of the script",
+    "input": "is not supported: redirect with `<` in the script",
+    "begin": "is not supported: submit the job when it may start",
+    "hold": "is not supported: hold the job after it is submitted",
+    "clusters": "is not supported: choose a pool instead",
 }
 
 
@@ -80,9 +80,7 @@ def parse_sbatch(text: str) -> Parsed:
     script.read_all()
     report.lines = script.lines
     if calls := re.search(r"^\s*(exec\s+)?srun\b", text, re.MULTILINE):
-        script.note(
-            "run", "calls `srun`, which exists only where the job runs on a Slurm cluster", None
-        )
+        script.note("run", "calls `srun`, which only exists on Slurm clusters", None)
     if calls or script.data.get("num_nodes", 1) > 1:
         script.data["launcher"] = "srun"
     return Parsed(read_spec({**script.data, "run": text}, report), tuple(script.notes))
@@ -147,7 +145,7 @@ class _Script:
         else:
             self.note(
                 name,
-                _NOTES.get(option.name, "is left out: it has no counterpart in Muster"),
+                _NOTES.get(option.name, "is ignored: it has no equivalent in Muster"),
                 option.line,
             )
 
@@ -291,7 +289,7 @@ def _seconds(text: str) -> int | None:
 
 def _dependencies(text: str) -> list[str]:
     if "?" in text:
-        raise ValueError("`?` (any one of them) cannot be kept: all must be fulfilled")
+        raise ValueError("`?` (any one of them) is not supported: all must be fulfilled")
     found: list[str] = []
     for clause in text.split(","):
         kind, *jobs = clause.split(":")
@@ -307,7 +305,7 @@ def _gres(text: str) -> str | int:
     match = _GRES.fullmatch(text.removeprefix("gres:").removeprefix("gres/"))
     if match is None:
         raise ValueError(
-            "must be GPUs such as gpu:2 or gpu:h100:2; other generic resources cannot be kept"
+            "must be GPUs such as gpu:2 or gpu:h100:2; other generic resources are not supported"
         )
     return _asked(match[1], int(match[2] or 1))
 
@@ -318,7 +316,7 @@ def _gpus(text: str, nodes: int) -> str | int:
         raise ValueError("must be a number of GPUs such as 2 or h100:2, of one type")
     count = int(match[3] or match[2] or 1)
     if count % max(1, nodes):
-        raise ValueError(f"cannot be shared out evenly over {nodes} nodes: use --gpus-per-node")
+        raise ValueError(f"cannot be divided evenly among {nodes} nodes; use --gpus-per-node")
     return _asked(match[1], count // max(1, nodes))
 
 

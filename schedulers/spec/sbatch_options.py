@@ -70,7 +70,7 @@ def _directives(text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
         try:
             yield line, _words(match[1] or "")
         except ValueError:
-            report.add("#SBATCH", "a quotation mark is missing", line)
+            report.add("#SBATCH", "a closing quotation mark is missing", line)
 
 
 def _words(text: str) -> list[str]:

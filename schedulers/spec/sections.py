@@ -111,7 +111,7 @@ class Section(Kind[T]):
             if not isinstance(key, str):
                 at.add("keys must be text")
             elif not place.report.is_full and key.lower() in self.elsewhere:
-                at.add(f"is not a key here: {self.elsewhere[key.lower()]}")
+                at.add(f"is not a valid key: {self.elsewhere[key.lower()]}")
             else:
                 hint = "" if place.report.is_full else nearest(key, known)
                 at.add(f"is not a known key{hint or '; known are ' + ', '.join(known)}")

@@ -162,19 +162,19 @@ REFUSED = [
     ("--mem=lots", "must be a size"),
     ("--time=soon", "must be a time"),
     ("--nodes=0", "from 1"),
-    ("--wrap=ls", "no place in a script"),
+    ("--wrap=ls", "not supported in a script"),
     ("--dependency=singleton", "must be afterok"),
     ("--dependency=afterok:1?afterok:2", "any one"),
     ("--gres=fpga:1", "other generic resources"),
-    ("-N3 --gpus=4", "evenly over 3 nodes"),
+    ("-N3 --gpus=4", "evenly among 3 nodes"),
     ("-c x", "whole number from 1"),
-    ("--begin=tomorrow", "cannot be kept"),
+    ("--begin=tomorrow", "not supported"),
     ("--job-name='x", "quotation mark"),
     ("--time", "has no value"),
     ("-Z 4", "not an option of sbatch"),
     ("train.py", "not an option of sbatch"),
     ("--dependency=afterok:x", "must be a job"),
-    ("--array=9-1", "must ascend"),
+    ("--array=9-1", "ascending order"),
 ]
 
 
@@ -221,7 +221,7 @@ def test_slurm_only_options_are_passed_on_with_note() -> None:
         ("#SBATCH --exclusive", 5),
     }
     assert all(
-        "passed on where the job runs on Slurm" in note.message
+        "passed on if the job runs on Slurm" in note.message
         for note in parsed.notes
         if note.field != "run"
     )
@@ -244,7 +244,7 @@ def test_unrecognized_option_value_is_ignored_with_note(
             parsed = parse_sbatch(f"#!/bin/bash\n#SBATCH {option}\nhostname\n")
             assert "slurm" not in parsed.spec.to_mapping()
             assert [
-                ("left out" in note.message, "passed on" in note.message, note.line)
+                ("ignored" in note.message, "passed on" in note.message, note.line)
                 for note in parsed.notes
             ] == [(True, False, 2)]
 
