@@ -111,7 +111,7 @@ def test_retry_after_is_respected(double, backend):
     with pytest.raises(Unavailable, match="429"):
         backend.submit(launch())
     asked = len(double.asked)
-    with pytest.raises(Unavailable, match="rest"):
+    with pytest.raises(Unavailable, match="to recover"):
         backend.submit(launch())
     assert len(double.asked) == asked
 

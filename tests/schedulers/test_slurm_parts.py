@@ -285,7 +285,7 @@ WAITS = [
     ("PartitionDown", Wait.NODES_DOWN, "Partition big is closed"),
     ("Reservation", Wait.RESERVED, "reservation"),
     ("Licenses", Wait.CAPACITY, "licenses"),
-    ("Dependency", Wait.DEPENDENCY, "another job"),
+    ("Dependency", Wait.DEPENDENCY, "another Slurm job"),
     ("SomethingNew", Wait.CLUSTER_LIMIT, "Slurm says SomethingNew"),
 ]
 
