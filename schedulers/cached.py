@@ -15,7 +15,7 @@ T = TypeVar("T")
 _SHARE = 0.05  # at most this share of the time is spent on reading
 
 
-class Answers:
+class AnswerCache:
     """Memoize answers derived from one snapshot: 50,000 jobs may ask the same question."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Answers:
         return found
 
 
-class Kept(Generic[T]):
+class CachedValue(Generic[T]):
     """The last value read and when it expires.
 
     It expires after `at_least` seconds, or `each` seconds per caller. If a read fails the value

@@ -40,7 +40,7 @@ class Answer:
     data: bytes = b""
 
 
-class Link:
+class Connection:
     """A connection, used by one thread at a time.
 
     `timeout` is the limit on silence in seconds, `connect` the limit on connecting if it
@@ -65,7 +65,7 @@ class Link:
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if to.scheme == "https":
-                self._socket = (tls or _usual_tls()).wrap_socket(
+                self._socket = (tls or _default_tls()).wrap_socket(
                     self._socket, server_hostname=name or host
                 )
         except BaseException:
@@ -95,7 +95,7 @@ class Link:
         self.is_open = False
         self._socket.close()
 
-    def _heard(self, until: float) -> bytes:
+    def _receive(self, until: float) -> bytes:
         left = until - time.monotonic()
         if left <= 0:
             raise TimeoutError("the answer came too slowly")
@@ -107,7 +107,7 @@ class Link:
         parser = reading.parser = httptools.HttpResponseParser(reading)
         until = time.monotonic() + WHOLE
         while not reading.is_whole:
-            data = self._heard(until)
+            data = self._receive(until)
             until += len(data) / RATE
             if not data:
                 if not reading.ends_with_the_connection:
@@ -123,19 +123,19 @@ class Link:
         return Answer(reading.status, reading.headers, b"".join(reading.parts))
 
 
-class Links:
+class ConnectionPool:
     """A thread-safe connection pool with a maximum size; callers wait for a free connection."""
 
-    def __init__(self, make: Callable[[], Link], most: int):
+    def __init__(self, make: Callable[[], Connection], most: int):
         self._make = make
-        self._idle: list[Link] = []
-        self._room = threading.BoundedSemaphore(most)
+        self._idle: list[Connection] = []
+        self._slots = threading.BoundedSemaphore(most)
 
     @contextmanager
-    def one(self) -> Iterator[Link]:
-        """Lend a connection, and keep it unless an error occurs. Raises what Link raises."""
-        with self._room:
-            link = self._kept() or self._make()
+    def one(self) -> Iterator[Connection]:
+        """Lend a connection, and keep it unless an error occurs. Raises what Connection raises."""
+        with self._slots:
+            link = self._reusable() or self._make()
             try:
                 yield link
             except BaseException:
@@ -146,7 +146,7 @@ class Links:
             else:
                 link.close()
 
-    def _kept(self) -> Link | None:
+    def _reusable(self) -> Connection | None:
         while self._idle:
             link = self._idle.pop()
             if link.is_usable():
@@ -195,7 +195,7 @@ class _Reading:
 
 
 @cache
-def _usual_tls() -> ssl.SSLContext:
+def _default_tls() -> ssl.SSLContext:
     """Return the default TLS context.
 
     Cached, as loading the CA certificates takes longer than a request.

@@ -67,7 +67,7 @@ def doubts(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
     for condition in conditions_of(env):
         answer = holds(condition, device)
         if answer is not True:
-            yield _unmet(condition, device, env) if answer is False else _untold(condition, device)
+            yield _unmet(condition, device, env) if answer is False else _unknown(condition, device)
     if not conditions_of(env):
         yield from _family(env, device)
     yield from _kernels(env, device)
@@ -113,7 +113,7 @@ def _advice(has: Version | None, is_certain: bool) -> str:
     return f"{other}{more} {TRY}"
 
 
-def _untold(condition: Condition, device: Device) -> Doubt:
+def _unknown(condition: Condition, device: Device) -> Doubt:
     names = {atom.name for alternative in condition for atom in alternative}
     if device.driver is None and device.cuda is None and names & {"cuda", "driver"}:
         plain = next(

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
-from schedulers.cached import Kept
+from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
     Handle,
@@ -83,7 +83,7 @@ class KubernetesBackend:
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
         self._places, self._is_release_refused = logs.Places(), False
-        self._pictures: Kept[explanations.Picture] = Kept(
+        self._snapshots: CachedValue[explanations.Snapshot] = CachedValue(
             "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
         )
         self._products: tuple[float, dict[str, set[str]]] = (0.0, {})
@@ -112,12 +112,12 @@ class KubernetesBackend:
         found = nodes.inventory(
             *self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations
         )
-        with _told():
+        with _refusal_as_unavailable():
             queues = self._view.queues.all()
         return [replace(node, partitions=queues) for node in found] if queues else found
 
     def _nodes_and_pods(self) -> tuple[list[Object], list[Object]]:
-        with _told():
+        with _refusal_as_unavailable():
             found = self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]
             return found, self._wire.get(
                 "/api/v1/pods",
@@ -130,7 +130,7 @@ class KubernetesBackend:
         return rendered(launch, self.site, made, self._creator.rehearse(made))
 
     def submit(self, launch: Launch) -> Handle:
-        with _told():
+        with _refusal_as_unavailable():
             self._view.queues.check(launch.partition)
         job = self._creator.create(launch, pod.build(launch, self.site, self._products_of(launch)))
         self._view.put(job)
@@ -146,28 +146,28 @@ class KubernetesBackend:
     def poll(self, keys: Iterable[str]) -> Poll:
         seen = self._view.poll([(key, names.object_name(key)) for key in keys], self._tail)
         waiting = sum(one.waiting is not None for one in seen.observations)
-        picture = self._pictures.current(self._picture, waiting) if waiting else None
+        snapshot = self._snapshots.current(self._snapshot, waiting) if waiting else None
         return replace(
-            seen, observations=[self._explained(one, picture) for one in seen.observations]
+            seen, observations=[self._explained(one, snapshot) for one in seen.observations]
         )
 
-    def _explained(self, seen: Observation, picture: explanations.Picture | None) -> Observation:
+    def _explained(self, seen: Observation, snapshot: explanations.Snapshot | None) -> Observation:
         """Explain a pending job; if that fails, keep the scheduler's own words."""
         job, pods = self._view.known(names.object_name(seen.key)) if seen.waiting else (None, [])
         if seen.waiting is None or job is None:
             return seen
         try:
-            return replace(seen, waiting=explanations.explained(seen.waiting, job, pods, picture))
+            return replace(seen, waiting=explanations.explained(seen.waiting, job, pods, snapshot))
         except (KeyError, TypeError, ValueError, AttributeError):
             log.exception("why %s waits cannot be told in numbers", seen.key)
             return seen
 
-    def _picture(self) -> explanations.Picture:
+    def _snapshot(self) -> explanations.Snapshot:
         """Take a snapshot of nodes, pods and Kueue's quotas for the explanations."""
-        seen = explanations.picture_of(
+        seen = explanations.snapshot_of(
             *self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations, self.site.prefix
         )
-        with _told():
+        with _refusal_as_unavailable():
             given = kueue.reserved(self._view.queues.workloads())
         return replace(
             seen, reserved=[replace(one, key=self._view.key_of(one.name, one.uid)) for one in given]
@@ -178,7 +178,7 @@ class KubernetesBackend:
 
         Kubernetes stores the grace period in the pod.
         """
-        with _told():
+        with _refusal_as_unavailable():
             job = self._view.ask(key)
             if job is None:
                 return
@@ -225,7 +225,10 @@ class KubernetesBackend:
     def _read(self, one: Object, after: int, limit: int) -> bytes:
         uid, began = one["metadata"]["uid"], time.monotonic()
         place = self._places.before(uid, after)
-        with _told(), self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks:
+        with (
+            _refusal_as_unavailable(),
+            self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks,
+        ):
             data, place = logs.take(chunks, place, after, limit)
             self._places.keep(uid, place)
         if len(data) < limit:
@@ -261,7 +264,7 @@ class KubernetesBackend:
                 )
 
     def forget(self, key: str) -> None:
-        with _told():
+        with _refusal_as_unavailable():
             job = self._view.ask(key)
             if job is None:
                 self._view.drop(names.object_name(key))
@@ -316,7 +319,7 @@ class KubernetesBackend:
             return []
         if time.monotonic() - self._products[0] > PRODUCTS_FOR:
             found: dict[str, set[str]] = {}
-            with _told():
+            with _refusal_as_unavailable():
                 for node in self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]:
                     if product := node["metadata"].get("labels", {}).get(nodes.PRODUCT):
                         found.setdefault(nodes.gpu_type(product), set()).add(product)
@@ -386,7 +389,7 @@ class KubernetesBackend:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _refusal_as_unavailable() -> Iterator[None]:
     """Map refused requests to Unavailable.
 
     A refused request that concerns no particular job is a problem of the cluster: a permission is

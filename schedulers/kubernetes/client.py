@@ -21,7 +21,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import orjson
 
 from schedulers.contract import Rejected, Unavailable
-from schedulers.http_connection import Answer, Link, Links
+from schedulers.http_connection import Answer, Connection, ConnectionPool
 from schedulers.kubernetes.access import Access
 
 if TYPE_CHECKING:
@@ -57,8 +57,9 @@ class Wire:
         self.access = access
         to, tls = urlsplit(access.server), access.tls()
         self._pool = _pool(access, connections, tls)
-        self._links = Links(
-            lambda: Link(to, READ, connect=CONNECT, tls=tls, name=access.server_name), connections
+        self._links = ConnectionPool(
+            lambda: Connection(to, READ, connect=CONNECT, tls=tls, name=access.server_name),
+            connections,
         )
         self._root = to.path.rstrip("/")
         self._headers = {

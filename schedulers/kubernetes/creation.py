@@ -106,7 +106,7 @@ class Creator:
             self._wire.post(_path(thing), thing, fieldValidation="Strict")
         except Refused as error:
             if error.reason != "AlreadyExists":
-                self._take_back(job)
+                self._delete_job(job)
                 raise
             found = self._wire.get(f"{_path(thing)}/{segment(thing['metadata']['name'])}")
             if not any(
@@ -117,7 +117,7 @@ class Creator:
                     f"{thing['kind']} {thing['metadata']['name']} of a former job is being deleted."
                 ) from error
 
-    def _take_back(self, job: Object) -> None:
+    def _delete_job(self, job: Object) -> None:
         """Delete a Job whose Secret was refused: it can never start."""
         self._wire.delete(
             f"{_path(job)}/{segment(job['metadata']['name'])}",

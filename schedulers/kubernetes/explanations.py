@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from schedulers import explanations
-from schedulers.cached import Answers
+from schedulers.cached import AnswerCache
 from schedulers.capacity import Cap, Field, Need, Spot
 from schedulers.contract import Waiting
 from schedulers.kubernetes import kueue, names, nodes, states
@@ -50,29 +50,29 @@ class Tenant:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Snapshot:
     """A snapshot of the cluster; `resource` is the resource name of a whole GPU."""
 
     places: Sequence[Place] = ()
     tenants: Sequence[Tenant] = field(default_factory=tuple)
     resource: str = "nvidia.com/gpu"
     reserved: Sequence[kueue.Reserved] = ()
-    answers: Answers = field(default_factory=Answers, compare=False, repr=False)
+    answers: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
 
 
-def picture_of(
+def snapshot_of(
     found: Sequence[Object],
     pods: Sequence[Object],
     resource: str,
     tolerations: Sequence[Mapping[str, str]],
     prefix: str,
-) -> Picture:
+) -> Snapshot:
     """Build the snapshot from all nodes and all unfinished pods."""
     placed = [pod for pod in pods if pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
     used: dict[str, Counter[str]] = {}
     for pod in placed:
         used.setdefault(pod["spec"]["nodeName"], Counter()).update(nodes.requests(pod["spec"]))
-    return Picture(
+    return Snapshot(
         [
             _place(node, used.get(node["metadata"]["name"], Counter()), tolerations)
             for node in found
@@ -83,16 +83,16 @@ def picture_of(
 
 
 def explained(
-    waiting: Waiting, job: Object, pods: Sequence[Object], picture: Picture | None
+    waiting: Waiting, job: Object, pods: Sequence[Object], snapshot: Snapshot | None
 ) -> Waiting:
     """Explain a pending job, adding the numbers of the snapshot to the result of `waits`."""
-    if picture is None:
+    if snapshot is None:
         return waiting
     pending = [
         pod for pod in pods if not pod["spec"].get("nodeName") and states.phase(pod) not in _OVER
     ]
-    told = picture.answers.once(
-        _question(waiting, job, pending), lambda: _told(waiting, job, pending, picture)
+    told = snapshot.answers.once(
+        _question(waiting, job, pending), lambda: _with_numbers(waiting, job, pending, snapshot)
     )
     return replace(told, facts={**waiting.facts, **told.facts}) if told else waiting
 
@@ -125,24 +125,24 @@ def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes
     )
 
 
-def _told(
-    waiting: Waiting, job: Object, pending: Sequence[Object], picture: Picture
+def _with_numbers(
+    waiting: Waiting, job: Object, pending: Sequence[Object], snapshot: Snapshot
 ) -> Waiting | None:
     """Explain with facts from the snapshot only."""
     bare = replace(waiting, facts={})
     if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
-        return _by_quota(bare, found, job, picture)
+        return _by_quota(bare, found, job, snapshot)
     if waiting.said == "QuotaReserved" and waiting.facts.get("flavor"):
-        return _by_queue(bare, waiting.facts, job, picture)
+        return _by_queue(bare, waiting.facts, job, snapshot)
     if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED or not pending:
         return None
-    return _by_room(bare, pending, picture)
+    return _by_capacity(bare, pending, snapshot)
 
 
-def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> Waiting:
+def _by_capacity(waiting: Waiting, pending: Sequence[Object], snapshot: Snapshot) -> Waiting:
     """Explain by capacity: pods are placed one by one, and several may share a node."""
-    resource, need = _need(pending[0]["spec"], len(pending), picture)
-    scene = Field(_spots(pending[0]["spec"], resource, picture))
+    resource, need = _need(pending[0]["spec"], len(pending), snapshot)
+    scene = Field(_spots(pending[0]["spec"], resource, snapshot))
     seen = scene.judge(need)
     if (
         not scene.spots
@@ -152,7 +152,7 @@ def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> W
         return waiting
     text, facts = explanations.nodes(seen, scene, need, "the cluster")
     held = (
-        _held(picture.tenants, _native(seen.kind, resource))
+        _held(snapshot.tenants, _native(seen.kind, resource))
         if seen.wait in (Wait.CAPACITY, Wait.SCATTERED)
         else {}
     )
@@ -165,14 +165,14 @@ def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> W
     )
 
 
-def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Picture) -> Waiting:
+def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, snapshot: Snapshot) -> Waiting:
     """Explain an exceeded quota; it applies to each pod of the job separately.
 
     Parses "exceeded quota: q, requested: requests.nvidia.com/gpu=4, used:
     requests.nvidia.com/gpu=7, limited: requests.nvidia.com/gpu=8".
     """
     spec = job["spec"]["template"]["spec"]
-    resource, need = _need(spec, states.len_of(job), picture)
+    resource, need = _need(spec, states.len_of(job), snapshot)
     used, limits = _amounts(found[3], resource), _amounts(found[4], resource)
     caps = [
         Cap(
@@ -187,9 +187,9 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Pict
     if blamed is None:
         return waiting
     text, facts = explanations.limit(blamed, need)
-    change = Field(_spots(spec, resource, picture), caps).smallest_change(need)
+    change = Field(_spots(spec, resource, snapshot), caps).smallest_change(need)
     here = [
-        tenant for tenant in picture.tenants if tenant.namespace == job["metadata"]["namespace"]
+        tenant for tenant in snapshot.tenants if tenant.namespace == job["metadata"]["namespace"]
     ]
     is_never = blamed.refuses_for_ever(need)
     held = {} if is_never else _held(here, _native(blamed.kind, resource))
@@ -201,14 +201,16 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Pict
     )
 
 
-def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: Picture) -> Waiting:
+def _by_queue(
+    waiting: Waiting, told: Mapping[str, Any], job: Object, snapshot: Snapshot
+) -> Waiting:
     """Explain who uses the quota of this flavor in the queue.
 
     A change is suggested only if Kueue would admit it and a node could run it now.
     """
     holding = [
         (one, one.amounts.get((told["flavor"], told["resource"]), 0))
-        for one in picture.reserved
+        for one in snapshot.reserved
         if one.queue == told.get("queue")
     ]
     held = explanations.held(
@@ -217,10 +219,10 @@ def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: P
     )
     change, spec = told.get("change"), job["spec"]["template"]["spec"]
     if change:
-        resource, need = _need(spec, states.len_of(job), picture)
+        resource, need = _need(spec, states.len_of(job), snapshot)
         change = (
             change
-            if Field(_spots(spec, resource, picture)).admits(
+            if Field(_spots(spec, resource, snapshot)).admits(
                 need.with_amount(change["resource"], change["to"])
             )
             else None
@@ -228,20 +230,20 @@ def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: P
     return replace(waiting, facts={**held, "change": change})
 
 
-def _need(spec: Object, count: int, picture: Picture) -> tuple[str, Need]:
+def _need(spec: Object, count: int, snapshot: Snapshot) -> tuple[str, Need]:
     """Return the request of each pod, and the resource name of its GPUs."""
-    asks, family = nodes.requests(spec), picture.resource.partition("/")[0]
-    resource = next((name for name in asks if name.startswith(f"{family}/mig-")), picture.resource)
+    asks, family = nodes.requests(spec), snapshot.resource.partition("/")[0]
+    resource = next((name for name in asks if name.startswith(f"{family}/mig-")), snapshot.resource)
     amounts = _counted(asks, resource)
     return resource, Need(amounts["gpu"], amounts["cpu"], amounts["memory"], count, packs=True)
 
 
-def _spots(spec: Object, resource: str, picture: Picture) -> list[Spot]:
+def _spots(spec: Object, resource: str, snapshot: Snapshot) -> list[Spot]:
     """Return the nodes allowed by the node selector and the GPU type."""
     wanted, products = spec.get("nodeSelector") or {}, _products(spec)
     return [
         _spot(place, resource)
-        for place in picture.places
+        for place in snapshot.places
         if all(place.labels.get(name) == value for name, value in wanted.items())
         and (not products or place.labels.get(nodes.PRODUCT) in products)
     ]

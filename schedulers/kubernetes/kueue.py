@@ -120,7 +120,11 @@ def waiting(
     message = str(reserved.get("message") or "")
     if not reserved or _BYPASSED in message:
         message = next(
-            (said for one in others if (said := _lacks(one)) and _like(one) == _like(workload)),
+            (
+                said
+                for one in others
+                if (said := _message_of(one)) and _like(one) == _like(workload)
+            ),
             message,
         )
     return (
@@ -130,7 +134,7 @@ def waiting(
     )
 
 
-def _lacks(workload: Object) -> str:
+def _message_of(workload: Object) -> str:
     """Return Kueue's message; empty if it applies to this Workload alone."""
     said = next(
         (

@@ -93,7 +93,7 @@ class Mirror:
         pause = FIRST_PAUSE
         while not self._stopped.is_set():
             try:
-                self._go_on()
+                self._list_and_watch()
                 pause = FIRST_PAUSE
             except Expired:
                 self._version = ""
@@ -103,7 +103,7 @@ class Mirror:
                 self._stopped.wait(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _go_on(self) -> None:
+    def _list_and_watch(self) -> None:
         """List if necessary, then watch until the watch ends."""
         try:
             if not self._version:
@@ -134,7 +134,7 @@ class Mirror:
             self._objects = found
         self._version = page["metadata"]["resourceVersion"]
         self.lists += 1
-        self._hear()
+        self._note_contact()
         self._synced.set()
 
     def _watch(self) -> None:
@@ -146,11 +146,11 @@ class Mirror:
             "timeoutSeconds": WATCH,
         }
         with self._wire.stream(self._path, silence=SILENCE, **query) as answer:
-            self._hear()
+            self._note_contact()
             for line in _lines(answer):
                 if self._stopped.is_set():
                     return
-                self._hear()
+                self._note_contact()
                 self._take(orjson.loads(line))
 
     def _take(self, event: Mapping[str, Any]) -> None:
@@ -180,7 +180,7 @@ class Mirror:
             if not things:
                 self._objects.pop(key, None)
 
-    def _hear(self) -> None:
+    def _note_contact(self) -> None:
         self.heard_at, self.trouble = time.monotonic(), ""
 
 

@@ -205,12 +205,12 @@ class View:
                 )
         heard = min(self._jobs.heard_at, self._pods.heard_at)
         if time.monotonic() - max(heard, self._asked_at) > SILENT:
-            self._ask_whether_it_is_there()
+            self._ping()
         for mirror in (self._jobs, self._pods):
             if mirror.trouble and time.monotonic() - mirror.heard_at > SILENT:
                 raise Unavailable(mirror.trouble)
 
-    def _ask_whether_it_is_there(self) -> None:
+    def _ping(self) -> None:
         try:
             self._wire.text("/readyz")
         except Refused as error:

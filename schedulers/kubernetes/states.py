@@ -159,7 +159,12 @@ def _end(
 ) -> End | None:
     """Return (reason, evidence, pod) of the end, or None while the job is running."""
     failed = next(
-        (pod for pod in sorted(pods, key=_blame) if phase(pod) == "Failed" or _lost(pod, now)), None
+        (
+            pod
+            for pod in sorted(pods, key=_causes_first)
+            if phase(pod) == "Failed" or _lost(pod, now)
+        ),
+        None,
     )
     done = _conditions(job)
     is_over = (
@@ -452,7 +457,7 @@ def rank_of(pod: Object) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def _blame(pod: Object) -> tuple[bool, str]:
+def _causes_first(pod: Object) -> tuple[bool, str]:
     """Sort key that puts causes first: pods that failed before pods killed as a consequence.
 
     Times have a resolution of one second.

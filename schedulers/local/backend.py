@@ -209,7 +209,7 @@ class LocalBackend:
             if level is Level.NONE and os.geteuid() == 0 and not self.config.isolation:
                 raise Unavailable(f"Jobs do not run as root. {self.isolation.why}".strip())
             self._prepare(folder, launch)
-        self._stand_by(folder)
+        self._start_supervisor(folder)
         return self._await_pid(folder, launch.key)
 
     def output_of(self, key: str) -> Output:
@@ -242,7 +242,7 @@ class LocalBackend:
                 raise Unavailable(
                     f"The cancellation of the job couldn't be recorded: {error.strerror or error}"
                 ) from error
-            self._stand_by(folder)
+            self._start_supervisor(folder)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         try:
@@ -346,7 +346,7 @@ class LocalBackend:
 
     def _record(self, folder: Path, launch: Launch, argv: list[str]) -> dict[str, Any]:
         """Write what the supervisor and `exec` need; contains no secrets."""
-        room, apart = self._room(launch), self.isolation
+        room, apart = self._secret_folder(launch), self.isolation
         has_user = apart.level is Level.USER
         place = Place(
             self.config.root,
@@ -379,7 +379,7 @@ class LocalBackend:
 
         They stay in memory from the start of the job and are deleted at its end.
         """
-        room = _IN_CONTAINER if launch.image else self._room(launch)
+        room = _IN_CONTAINER if launch.image else self._secret_folder(launch)
         files = {f"{name}_FILE": f"{room}/{name}" for name in launch.files}
         if launch.image:
             env = {
@@ -428,7 +428,7 @@ class LocalBackend:
             "MUSTER_JOB_KEY": key,
         }
 
-    def _room(self, launch: Launch) -> str:
+    def _secret_folder(self, launch: Launch) -> str:
         """Return the folder of the secret files, in memory if the machine supports it."""
         return str((memory_folder() or self._folder(launch.key)) / f"secrets-{launch.key}")
 
@@ -468,7 +468,7 @@ class LocalBackend:
             f"--volume={folder}/out:/muster/out",
             f"--volume={folder}/work:/muster/work",
             "--workdir=/muster/work",
-            f"--volume={self._room(launch)}:{_IN_CONTAINER}:ro",
+            f"--volume={self._secret_folder(launch)}:{_IN_CONTAINER}:ro",
             f"--cpus={launch.cpus:g}",
             "--env=MUSTER_JOB_KEY",
         ]
@@ -482,7 +482,7 @@ class LocalBackend:
             options += [f"--device=nvidia.com/gpu={uuid}" for uuid in launch.placement.gpu_uuids]
         return options
 
-    def _stand_by(self, folder: Path) -> None:
+    def _start_supervisor(self, folder: Path) -> None:
         """Start a detached supervisor.
 
         If one is already running it holds the folder's lock, and the new one exits.
@@ -531,11 +531,11 @@ class LocalBackend:
             return self._ended(folder, key)
         words = _words(folder)
         if len(words) < 3:
-            self._stand_by_if_alone(folder)
+            self._restart_supervisor(folder)
             return Observation(key, State.STARTING, "starting")
         if not supervisor_alive(folder):
             # the supervisor was killed: a new one adopts the job, or records its end
-            self._stand_by(folder)
+            self._start_supervisor(folder)
         is_stopping = (folder / "cancel").exists()
         return Observation(
             key,
@@ -546,12 +546,12 @@ class LocalBackend:
             node=os.uname().nodename,
         )
 
-    def _stand_by_if_alone(self, folder: Path) -> None:
+    def _restart_supervisor(self, folder: Path) -> None:
         """Start a supervisor unless one is just starting: each costs an interpreter."""
         if abs(
             time.time() - (folder / "launch.json").stat().st_mtime
         ) > YOUNG and not supervisor_alive(folder):
-            self._stand_by(folder)
+            self._start_supervisor(folder)
 
     def _ended(self, folder: Path, key: str) -> Observation:
         end = json.loads((folder / "end.json").read_text())

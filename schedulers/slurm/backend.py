@@ -34,13 +34,13 @@ from schedulers.contract import (
 )
 from schedulers.slurm import script, states
 from schedulers.slurm.images import KINDS
-from schedulers.slurm.interface import open_door, open_files, site_of
+from schedulers.slurm.interface import open_client, open_files, site_of
 from schedulers.slurm.known_ends import Memory
-from schedulers.slurm.queue_cache import Looks
+from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rendering import rendered
 from schedulers.slurm.request import build_request, chosen
 from schedulers.slurm.rows import Row, oldest
-from schedulers.slurm.snapshots import Pictures
+from schedulers.slurm.snapshots import SnapshotCache
 
 log = logging.getLogger(__name__)
 # seconds that a slow or unavailable Slurm may still report a job as running after its script ended
@@ -179,8 +179,8 @@ class SlurmBackend:
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
-        self._memory, self._pictures = Memory(), Pictures({config.user, *config.users})
-        self._looks = Looks(self._observe)
+        self._memory, self._pictures = Memory(), SnapshotCache({config.user, *config.users})
+        self._looks = ObservationCache(self._observe)
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
@@ -196,8 +196,8 @@ class SlurmBackend:
         )
 
     @cached_property
-    def _door(self) -> Any:
-        return open_door(self.config)
+    def _client(self) -> Any:
+        return open_client(self.config)
 
     @cached_property
     def _files(self) -> Any:
@@ -205,16 +205,16 @@ class SlurmBackend:
 
     def probe(self) -> Probe:
         try:
-            version, nodes = self._door.version(), self.inventory()
+            version, nodes = self._client.version(), self.inventory()
             for user in self.config.users:
-                self._door.check_user(user)
+                self._client.check_user(user)
         except (Rejected, Unavailable) as error:
             return Probe(False, str(error))
         gpus = sum(len(node.gpus) for node in nodes)
         return Probe(True, f"Slurm {version}: {len(nodes)} nodes, {gpus} GPUs.", version)
 
     def inventory(self) -> Sequence[NodeFacts]:
-        return self._door.nodes()  # type: ignore[no-any-return]
+        return self._client.nodes()  # type: ignore[no-any-return]
 
     def render(self, launch: Launch) -> str:
         self._checked(launch.key)
@@ -241,17 +241,19 @@ class SlurmBackend:
         known = self._row(launch.key)
         made = known.id if known else self._submitted(launch)
         same = [
-            row.id for row in self._door.jobs([launch.key], is_whole=True) if row.key == launch.key
+            row.id
+            for row in self._client.jobs([launch.key], is_whole=True)
+            if row.key == launch.key
         ]
         whose = launch.identity.user
         first = min([made, *same])
         for number in same:
             if number != first:
-                self._door.cancel(number, whose)
+                self._client.cancel(number, whose)
         return Handle(launch.key, str(first))
 
     def _submitted(self, launch: Launch) -> int:
-        return self._door.submit(build_request(launch, self.site), self._script(launch))  # type: ignore[no-any-return]
+        return self._client.submit(build_request(launch, self.site), self._script(launch))  # type: ignore[no-any-return]
 
     def _script(self, launch: Launch) -> str:
         return script.batch_script(launch, self._folder(launch.key), uuid4().hex, self.site.images)
@@ -277,7 +279,7 @@ class SlurmBackend:
             )
             lost = []
         seen = self._looks.look(
-            wanted, rows, lambda waiting: self._pictures.current(self._door, waiting)
+            wanted, rows, lambda waiting: self._pictures.current(self._client, waiting)
         )
         return Poll(seen, [key for key in lost if key not in rows])
 
@@ -290,17 +292,17 @@ class SlurmBackend:
         if row is None or states.is_over(row.state):
             return
         if not row.is_asked_to_end:
-            self._door.remark(
+            self._client.remark(
                 row.id,
                 f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250],
                 row.user,
             )
         if row.state == "PENDING" or row.state.startswith("REQUEUE"):
-            self._door.cancel(row.id, row.user)
+            self._client.cancel(row.id, row.user)
         elif grace <= 0:
-            self._door.kill(row.id, row.user)
+            self._client.kill(row.id, row.user)
         elif not row.is_asked_to_end:
-            self._door.ask_to_end(row.id, row.user)
+            self._client.ask_to_end(row.id, row.user)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         return LogChunk(
@@ -311,7 +313,7 @@ class SlurmBackend:
         row = self._row(self._checked(key))
         if row is None or row.state != "RUNNING":
             raise Rejected("The job is not running.", "argv")
-        return self._door.beside(row.id, self._folder(key), argv, timeout, row.user)  # type: ignore[no-any-return]
+        return self._client.beside(row.id, self._folder(key), argv, timeout, row.user)  # type: ignore[no-any-return]
 
     def forget(self, key: str) -> None:
         row = self._row(self._checked(key))
@@ -320,10 +322,10 @@ class SlurmBackend:
             self._memory.forget(key)
 
     def drain(self, node: str, why: str) -> None:
-        self._door.drain(_node(node), " ".join(why.split())[:200] or "Muster")
+        self._client.drain(_node(node), " ".join(why.split())[:200] or "Muster")
 
     def resume(self, node: str) -> None:
-        self._door.resume(_node(node))
+        self._client.resume(_node(node))
 
     def _checked(self, key: str) -> str:
         if not _KEY.fullmatch(key):
@@ -344,7 +346,7 @@ class SlurmBackend:
         if not asked:
             return {}
         wanted = set(asked)
-        rows = oldest(row for row in self._door.jobs(asked) if row.key in wanted)
+        rows = oldest(row for row in self._client.jobs(asked) if row.key in wanted)
         for key in wanted - rows.keys():
             if row := states.left(key, self._files.record(key), time.time()):
                 rows[key] = self._past_end(row) if row.state == states.FORGOTTEN else row
@@ -367,7 +369,7 @@ class SlurmBackend:
         """
         lost = set(self._memory.without_forgotten(keys))
         rows = (
-            oldest(row for row in self._door.past(sorted(lost)) if states.is_over(row.state))
+            oldest(row for row in self._client.past(sorted(lost)) if states.is_over(row.state))
             if lost
             else {}
         )
@@ -376,7 +378,7 @@ class SlurmBackend:
     def _observe(self, row: Row) -> Observation | None:
         if not states.is_over(row.state):
             record = self._files.record(row.key) if states.may_have_run(row) else states.Record()
-            if states.is_put_back(row, record) or states.is_unlaunched(row):
+            if states.is_requeued(row, record) or states.is_unlaunched(row):
                 if not self._is_withdrawn(row):
                     return None
             elif record.code is None or self._memory.recorded_for(row.key) < _LATE:
@@ -393,7 +395,7 @@ class SlurmBackend:
         Slurm refuses this while it cleans up after the job; the next poll repeats the request.
         """
         try:
-            self._door.cancel(row.id, row.user)
+            self._client.cancel(row.id, row.user)
         except Unavailable as error:
             log.info("Slurm job %s is not canceled yet: %s", row.id, error)
             return False
@@ -403,7 +405,7 @@ class SlurmBackend:
         """Observe an ended job; None while the files from its node may not be visible here yet."""
         record = self._files.record(row.key)
         if record.code is None and row.state != "COMPLETED" and not row.exit:
-            row = replace(row, exit=self._door.exit_of(row.id))
+            row = replace(row, exit=self._client.exit_of(row.id))
         if states.is_unstarted(row, record) and self._memory.recorded_for(row.key) < _LATE:
             return None
         return states.ended(row, record, states.Evidence(*self._files.tails(row.key)))

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schedulers import explanations
-from schedulers.cached import Answers
+from schedulers.cached import AnswerCache
 from schedulers.capacity import Field, spots_of
 from schedulers.contract import NodeFacts, Waiting
 from schedulers.slurm import pending_reasons
@@ -42,7 +42,7 @@ _MANY = 100
 
 
 @dataclass(frozen=True)
-class Picture:
+class Snapshot:
     """A snapshot of Slurm.
 
     `users` are the system users that jobs of this portal run as. Jobs with equal requests in the
@@ -54,7 +54,7 @@ class Picture:
     limits: Limits = field(default_factory=Limits)
     by_id: Mapping[int, Queued] = field(default_factory=dict)
     users: frozenset[str] = frozenset()
-    answers: Answers = field(default_factory=Answers, compare=False, repr=False)
+    answers: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
 
     def of(self, number: int) -> Queued | None:
         return self.by_id.get(number)
@@ -102,60 +102,60 @@ def _shape(job: Queued) -> Hashable:
 
 def picture_of(
     queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits, users: Collection[str] = ()
-) -> Picture:
-    return Picture(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
+) -> Snapshot:
+    return Snapshot(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
 
 
-def explained(row: Row, picture: Picture | None) -> Waiting:
+def explained(row: Row, snapshot: Snapshot | None) -> Waiting:
     """Explain a pending job: as reasons.waiting, plus the numbers of the snapshot.
 
     Cached for rows that do not change between polls.
     """
     return (
-        picture.answers.once(row, lambda: _explained(row, picture))
-        if picture
+        snapshot.answers.once(row, lambda: _explained(row, snapshot))
+        if snapshot
         else pending_reasons.waiting(row)
     )
 
 
-def _explained(row: Row, picture: Picture) -> Waiting:
+def _explained(row: Row, snapshot: Snapshot) -> Waiting:
     plain = pending_reasons.waiting(row)
-    job = picture.of(row.id)
+    job = snapshot.of(row.id)
     if job is None:
         return plain
     if plain.wait == Wait.BEHIND:
-        return _expected(_behind(plain, job, picture), row)
+        return _expected(_behind(plain, job, snapshot), row)
     return _expected(
-        picture.answers.once(
-            (plain.said, plain.wait, _shape(job)), lambda: _told(plain, job, picture)
+        snapshot.answers.once(
+            (plain.said, plain.wait, _shape(job)), lambda: _with_numbers(plain, job, snapshot)
         ),
         row,
     )
 
 
-def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
-    scene, limits = scene_of(job, picture)
+def _with_numbers(plain: Waiting, job: Queued, snapshot: Snapshot) -> Waiting:
+    scene, limits = scene_of(job, snapshot)
     told = None
     if found := _LIMIT.fullmatch(plain.said):
-        told = _by_limit(plain, job, scene, _blamed(found, job, limits), picture)
+        told = _by_limit(plain, job, scene, _responsible(found, job, limits), snapshot)
     elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in (
         "Licenses",
         "FedJobLock",
     ):
-        told = _by_room(plain, job, scene, picture)
+        told = _by_capacity(plain, job, scene, snapshot)
     return told or plain
 
 
-def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
+def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Field, list[Over]]:
     """Return the nodes and limits that apply to a job."""
-    row, kind, once = job.row, job.need.gpu_type, picture.answers.once
+    row, kind, once = job.row, job.need.gpu_type, snapshot.answers.once
     limits = once(
         ("limits", row.account, row.user, row.qos, row.partition, kind),
-        lambda: over(job, picture.limits, picture.holding),
+        lambda: over(job, snapshot.limits, snapshot.holding),
     )
     spots = once(
         ("spots", row.partition, job.features, kind),
-        lambda: spots_of(_usable(job, picture.nodes), kind),
+        lambda: spots_of(_usable(job, snapshot.nodes), kind),
     )
     return Field(spots, [one.cap for one in limits]), limits
 
@@ -175,7 +175,7 @@ def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
     ]
 
 
-def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over | None:
+def _responsible(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over | None:
     """Return the limit that Slurm's reason refers to: of that kind, and currently reached."""
     source, kind = found[1] or "QOS", _KIND[found[4].lower()]
     each = (found[5] or "").removeprefix("Per").lower()
@@ -193,7 +193,7 @@ def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over |
 
 
 def _by_limit(
-    plain: Waiting, job: Queued, scene: Field, blamed: Over | None, picture: Picture
+    plain: Waiting, job: Queued, scene: Field, blamed: Over | None, snapshot: Snapshot
 ) -> Waiting | None:
     if blamed is None:
         return None
@@ -214,13 +214,13 @@ def _by_limit(
         facts={
             **plain.facts,
             **facts,
-            **_held(job, blamed.holders, blamed.cap.kind, picture),
+            **_held(job, blamed.holders, blamed.cap.kind, snapshot),
             **explanations.changed(change),
         },
     )
 
 
-def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Waiting | None:
+def _by_capacity(plain: Waiting, job: Queued, scene: Field, snapshot: Snapshot) -> Waiting | None:
     """Explain missing resources: full, fragmented, or nodes out of service.
 
     Slurm may also keep free nodes for a job of higher priority; then its reason stands alone.
@@ -233,9 +233,9 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
             else None
         )
     text, facts = explanations.nodes(seen, scene, job.need, f"partition {job.row.partition}")
-    holders = [other for other in picture.holding if set(other.partitions) & set(job.partitions)]
+    holders = [other for other in snapshot.holding if set(other.partitions) & set(job.partitions)]
     held = (
-        _held(job, holders, seen.kind or "gpu", picture)
+        _held(job, holders, seen.kind or "gpu", snapshot)
         if seen.wait in (Wait.CAPACITY, Wait.SCATTERED)
         else {}
     )
@@ -254,12 +254,12 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
     )
 
 
-def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
+def _behind(plain: Waiting, job: Queued, snapshot: Snapshot) -> Waiting:
     """Explain how many jobs are ahead, and whether there would be room.
 
     Large numbers are rounded, as each change is written for every pending job.
     """
-    first = picture.before(job)
+    first = snapshot.before(job)
     if not first:
         return plain
     first = first if first < _MANY else round(first, 2 - len(str(first)))
@@ -270,7 +270,7 @@ def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
         if first < _MANY
         else f"About {first:,} jobs come first"
     )
-    fitting, room = picture.answers.once(("room", _shape(job)), lambda: _room(job, picture))
+    fitting, room = snapshot.answers.once(("room", _shape(job)), lambda: _capacity(job, snapshot))
     return replace(
         plain,
         text=f"{many} in partition {job.row.partition}. {fitting}",
@@ -278,19 +278,19 @@ def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
     )
 
 
-def _room(job: Queued, picture: Picture) -> tuple[str, dict[str, Any]]:
-    scene, _ = scene_of(job, picture)
+def _capacity(job: Queued, snapshot: Snapshot) -> tuple[str, dict[str, Any]]:
+    scene, _ = scene_of(job, snapshot)
     return explanations.fitting(scene, job.need), explanations.room(scene, job.need)
 
 
-def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -> dict[str, Any]:
+def _held(job: Queued, holders: Sequence[Queued], kind: str, snapshot: Snapshot) -> dict[str, Any]:
     """Return who uses the resource.
 
     Our jobs by key, and the count and sum of all others: the viewer is unknown here.
     """
     holding, users = (
         [other for other in holders if other.amount(kind)],
-        picture.users | {job.row.user},
+        snapshot.users | {job.row.user},
     )
     ours = [
         (other.row.key, other.amount(kind), other.row.started)

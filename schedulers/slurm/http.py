@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from schedulers.contract import Rejected, Unavailable
-from schedulers.http_connection import Link, Links
+from schedulers.http_connection import Connection, ConnectionPool
 from schedulers.slurm.rest_body import Json
 
 CONNECTIONS = 8
@@ -27,7 +27,10 @@ class Wire:
 
     def __init__(self, url: str, timeout: float = 10):
         self.url, to = url, urlsplit(url)
-        self._root, self._links = to.path, Links(lambda: Link(to, timeout), CONNECTIONS)
+        self._root, self._links = (
+            to.path,
+            ConnectionPool(lambda: Connection(to, timeout), CONNECTIONS),
+        )
 
     def send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]

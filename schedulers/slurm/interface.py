@@ -25,7 +25,7 @@ _USER = re.compile(r"[a-z_][a-z0-9_.-]{0,62}", re.IGNORECASE | re.ASCII)
 _PATH = re.compile(r"/[A-Za-z0-9_./-]+")
 
 
-class Door(Protocol):
+class SlurmClient(Protocol):
     """An access path to Slurm.
 
     All methods raise Unavailable; those that change a job ignore unknown and ended jobs. `whose` is
@@ -59,7 +59,7 @@ class Door(Protocol):
     ) -> tuple[int, bytes]: ...
 
 
-def open_door(config: Any) -> Door:
+def open_client(config: Any) -> SlurmClient:
     """Choose REST if an address is set, else local or remote commands.
 
     Raises Rejected with the invalid option.

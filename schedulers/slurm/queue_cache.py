@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from schedulers.contract import Observation
-from schedulers.slurm.explanations import Picture, explained
+from schedulers.slurm.explanations import Snapshot, explained
 from schedulers.slurm.rows import Row
 from schedulers.slurm.states import may_have_run
 
@@ -17,23 +17,23 @@ from schedulers.slurm.states import may_have_run
 class Seen:
     """One job in one poll.
 
-    `told` is its observation, with the numbers of `picture`.
+    `told` is its observation, with the numbers of `snapshot`.
     """
 
-    __slots__ = ("bare", "picture", "row", "told")
+    __slots__ = ("bare", "row", "snapshot", "told")
 
     def __init__(self, row: Row, bare: Observation):
         self.row, self.bare, self.told = row, bare, bare
-        self.picture: Picture | None = None
+        self.snapshot: Snapshot | None = None
 
-    def explained(self, picture: Picture | None) -> Observation:
-        if self.picture is not picture:
-            self.told = replace(self.bare, waiting=explained(self.row, picture))
-            self.picture = picture
+    def explained(self, snapshot: Snapshot | None) -> Observation:
+        if self.snapshot is not snapshot:
+            self.told = replace(self.bare, waiting=explained(self.row, snapshot))
+            self.snapshot = snapshot
         return self.told
 
 
-class Looks:
+class ObservationCache:
     """A cache of jobs that are pending and have not started.
 
     Other jobs have files that may change while their row does not.
@@ -48,11 +48,14 @@ class Looks:
         return key in self._seen
 
     def look(
-        self, keys: Sequence[str], rows: Mapping[str, Row], picture: Callable[[int], Picture | None]
+        self,
+        keys: Sequence[str],
+        rows: Mapping[str, Row],
+        snapshot: Callable[[int], Snapshot | None],
     ) -> list[Observation]:
         """Return observations in the order of the keys.
 
-        `picture` is called with the number of pending jobs if there are any.
+        `snapshot` is called with the number of pending jobs if there are any.
         """
         before, kept, found = self._seen, {}, []
         for key in keys:
@@ -71,7 +74,7 @@ class Looks:
             found.append(seen)
         self._seen = kept
         waiting = sum(seen.bare.waiting is not None for seen in found)
-        shown = picture(waiting) if waiting else None
+        shown = snapshot(waiting) if waiting else None
         return [
             seen.explained(shown) if seen.bare.waiting is not None else seen.bare for seen in found
         ]

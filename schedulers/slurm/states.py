@@ -113,7 +113,7 @@ class Evidence:
     said: str = ""
 
 
-def is_put_back(row: Row, record: Record) -> bool:
+def is_requeued(row: Row, record: Record) -> bool:
     """Return whether Slurm requeued the job, which ends the attempt.
 
     slurmrestd v0.0.38 cannot disable requeueing.
@@ -250,7 +250,7 @@ def _verdict(
         return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm put it on hold.")
     # by us, after Slurm requeued it
     is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)
-    if (is_put_back(row, record) or is_taken_back) and not row.is_asked_to_end:
+    if (is_requeued(row, record) or is_taken_back) and not row.is_asked_to_end:
         return _put_back(evidence.said)
     if row.state == "OUT_OF_MEMORY":
         return _over_memory(row, record, evidence)
@@ -326,7 +326,7 @@ def _exit(row: Row, record: Record) -> tuple[int | None, int | None]:
         return record.code, record.code - 128 if 128 < record.code < 193 else None
     if row.state == "COMPLETED":
         return 0, None
-    if is_put_back(row, record):  # Slurm now reports a run that never happened
+    if is_requeued(row, record):  # Slurm now reports a run that never happened
         return None, None
     code, _, number = row.exit.partition(":")
     if not code.isdigit():

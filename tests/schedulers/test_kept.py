@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from schedulers.cached import Kept
+from schedulers.cached import CachedValue
 from schedulers.contract import Unavailable
 
 
@@ -23,18 +23,18 @@ class Source:
 
 
 def test_cached_value_is_read_once():
-    source, kept = Source(), Kept("it", 60)
+    source, kept = Source(), CachedValue("it", 60)
     assert [kept.current(source.read) for _ in range(3)] == [1, 1, 1]
 
 
 def test_cached_value_is_read_again_when_due(wait_for):
-    source, kept = Source(), Kept("it", 0.05)
+    source, kept = Source(), CachedValue("it", 0.05)
     assert wait_for(lambda: kept.current(source.read) == 2)
 
 
 @pytest.mark.parametrize(("takes", "each"), [(0.5, 0), (0, 0.5)])
 def test_slow_or_popular_value_is_read_less_often(takes, each):
-    source, kept = Source(), Kept("it", 0.01, each)
+    source, kept = Source(), CachedValue("it", 0.01, each)
     source.takes = takes
     kept.current(source.read, asking=40)
     time.sleep(0.1)
@@ -43,7 +43,7 @@ def test_slow_or_popular_value_is_read_less_often(takes, each):
 
 @pytest.mark.parametrize("outlives", [True, False])
 def test_unreadable_value_is_none_or_previous(outlives, wait_for):
-    source, kept = Source(), Kept("it", 0, outlives=outlives)
+    source, kept = Source(), CachedValue("it", 0, outlives=outlives)
     kept.current(source.read)
     source.error = True
     assert wait_for(

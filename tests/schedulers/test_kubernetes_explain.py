@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from schedulers.capacity import Field
 from schedulers.kubernetes import kueue, names, pending_reasons
-from schedulers.kubernetes.explanations import explained, picture_of
+from schedulers.kubernetes.explanations import explained, snapshot_of
 from schedulers.states import Wait
 
 GPU, GIB = "nvidia.com/gpu", 1 << 30
@@ -72,14 +72,14 @@ def told(
     count: int = 1,
     said: str = SHORT,
 ):
-    picture = picture_of(
+    snapshot = snapshot_of(
         [node(i) for i in (1, 2, 3, 4)] if nodes is None else nodes, running, GPU, (), "muster"
     )
     return explained(
         pending_reasons.of_scheduler("Unschedulable", said),
         job(pending, count),
         [pending] * count,
-        picture,
+        snapshot,
     )
 
 
@@ -149,25 +149,25 @@ def test_message_contradicted_by_numbers_stands_alone():
 
 def test_explanation_covers_unscheduled_pods_only():
     ours = pod(4, on=1, key="mine")
-    picture = picture_of([node(1), node(2)], [ours, pod(1, on=2)], GPU, (), "muster")
+    snapshot = snapshot_of([node(1), node(2)], [ours, pod(1, on=2)], GPU, (), "muster")
     seen = explained(
         pending_reasons.of_scheduler("Unschedulable", SHORT),
         job(pod(4), 2),
         [ours, pod(4)],
-        picture,
+        snapshot,
     )
     assert seen.wait == Wait.CAPACITY and seen.facts["on_nodes"] == 1
 
 
 def test_equal_jobs_are_judged_once(monkeypatch):
-    picture, judged = picture_of([node(1)], [pod(3, on=1)], GPU, (), "muster"), []
+    snapshot, judged = snapshot_of([node(1)], [pod(3, on=1)], GPU, (), "muster"), []
     change = Field.smallest_change
     monkeypatch.setattr(
         Field, "smallest_change", lambda field, need: judged.append(need) or change(field, need)
     )
     waiting = pending_reasons.of_scheduler("Unschedulable", SHORT)
     told = [
-        explained(waiting, job(pod(gpus)), [pod(gpus)], picture).facts["ask"]
+        explained(waiting, job(pod(gpus)), [pod(gpus)], snapshot).facts["ask"]
         for gpus in (2, 2, 3, 2, 3)
     ]
     assert (told, len(judged)) == ([2, 2, 3, 2, 3], 2)
@@ -175,8 +175,8 @@ def test_equal_jobs_are_judged_once(monkeypatch):
 
 def refused(text: str, pending: dict, running: list[dict], count: int = 1):
     message = f'pods "x" is forbidden: exceeded quota: gpus, {text}'
-    picture = picture_of([node(i) for i in (1, 2, 3, 4)], running, GPU, (), "muster")
-    return explained(pending_reasons.of_refusal(message), job(pending, count), [], picture)
+    snapshot = snapshot_of([node(i) for i in (1, 2, 3, 4)], running, GPU, (), "muster")
+    return explained(pending_reasons.of_refusal(message), job(pending, count), [], snapshot)
 
 
 def test_quota_explanation_has_numbers_users_and_change():
@@ -377,7 +377,7 @@ def test_kueue_explanation_lists_users_of_same_flavor_only():
         waiting,
         job(pod(4)),
         [],
-        replace(picture_of([node(1)], [], GPU, (), "muster"), reserved=ours),
+        replace(snapshot_of([node(1)], [], GPU, (), "muster"), reserved=ours),
     )
     assert seen.facts["held"] == [
         {"key": "k-a", "amount": 4, "since": 1767323045.0}
@@ -391,7 +391,7 @@ def test_kueue_explanation_lists_users_of_same_flavor_only():
 
 def test_kueue_change_without_free_node_is_omitted():
     waiting = kueue.waiting(workload(MORE), QUEUE)
-    full = picture_of([node(1)], [pod(3, on=1)], GPU, (), "muster")
+    full = snapshot_of([node(1)], [pod(3, on=1)], GPU, (), "muster")
     assert explained(waiting, job(pod(4)), [], full).facts["change"] is None
 
 
@@ -526,5 +526,5 @@ amounts = st.lists(pairs, min_size=1, max_size=3).map(
 def test_any_quota_message_is_parsed_without_error(used, limited):
     message = f"exceeded quota: q, requested: pods=1, used: {used}, limited: {limited}"
     assert explained(
-        pending_reasons.of_refusal(message), job(pod(1)), [], picture_of([], [], GPU, (), "muster")
+        pending_reasons.of_refusal(message), job(pod(1)), [], snapshot_of([], [], GPU, (), "muster")
     ).text

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from schedulers import http_connection as links
-from schedulers.http_connection import Answer, Link
+from schedulers.http_connection import Answer, Connection
 
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: a\r\n\r\nok"
 
@@ -20,7 +20,7 @@ WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: a\r\n\r\nok"
 @contextmanager
 def answering(
     *answers: bytes, in_bits: bool = False, bit: int = 1, pause: float = 0
-) -> Iterator[tuple[Link, list[bytes]]]:
+) -> Iterator[tuple[Connection, list[bytes]]]:
     """A server that sends these responses, one per request, and closes the connection.
 
     Responses can be sent in chunks with pauses.
@@ -39,7 +39,7 @@ def answering(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve)
         thread.start()
-        link = Link(urlsplit(f"http://127.0.0.1:{listening.getsockname()[1]}/x"), timeout=2)
+        link = Connection(urlsplit(f"http://127.0.0.1:{listening.getsockname()[1]}/x"), timeout=2)
         yield link, heard
         link.close()
         thread.join()

@@ -100,13 +100,13 @@ def test_duplicate_job_with_same_key_never_runs(stage):
         build_request(launch, backend.site),
         batch_script(launch, f"{backend.site.spool}/{launch.key}"),
     )
-    first, second = backend._door.submit(*given), backend._door.submit(*given)
+    first, second = backend._client.submit(*given), backend._client.submit(*given)
     assert backend.find(launch.key).native_id == str(min(first, second))
     assert stage.ended(launch.key).reason == Reason.COMPLETED
     stage.wait_for(
         lambda: all(
             row.state == "COMPLETED"
-            for row in stage.again()._door.jobs([launch.key])
+            for row in stage.again()._client.jobs([launch.key])
             if row.key == launch.key
         ),
         20,
@@ -172,7 +172,7 @@ def test_end_is_known_after_slurm_purged_job(stage, monkeypatch):
     key = stage.submit("exit 7").key
     first = stage.ended(key)
     other = stage.again()
-    monkeypatch.setattr(type(other._door), "jobs", lambda *_: [])
+    monkeypatch.setattr(type(other._client), "jobs", lambda *_: [])
     seen = stage.look(key, other)
     assert (seen.reason, seen.exit_code, seen.started_at, seen.finished_at) == (
         Reason.USER_ERROR,
@@ -187,12 +187,12 @@ def test_job_canceled_before_start_is_read_from_accounting(stage, monkeypatch):
     full = stage.submit("sleep 60", partition="debug", cpus=8).key
     stage.wait_for(lambda: stage.look(full).state == State.RUNNING)
     key = stage.submit("true", partition="debug", cpus=8).key
-    stage.wait_for(lambda: stage.backend._door.past([key]))
+    stage.wait_for(lambda: stage.backend._client.past([key]))
     stage.backend.cancel(key)
     other = stage.again()
-    stage.wait_for(lambda: any(row.state == "CANCELLED" for row in other._door.past([key])))
+    stage.wait_for(lambda: any(row.state == "CANCELLED" for row in other._client.past([key])))
     with monkeypatch.context() as patch:
-        patch.setattr(type(other._door), "jobs", lambda *_: [])
+        patch.setattr(type(other._client), "jobs", lambda *_: [])
         assert stage.look(key, other).reason == Reason.CANCELED
 
 

@@ -29,7 +29,7 @@ def test_unchanged_queue_is_not_listed_and_change_is_seen(stage, slurm, answers,
         "scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=test"
     )
     try:
-        door, keys = stage.backend._door, [stage.submit("true").key for _ in range(3)]
+        door, keys = stage.backend._client, [stage.submit("true").key for _ in range(3)]
         wait_for(lambda: (len(door._all()), answers[-1])[1], 30)
         rows = door._all()
         assert {row.key for row in rows} >= set(keys) and (door._all() is rows or not answers[-1])

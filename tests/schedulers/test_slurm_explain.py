@@ -137,10 +137,10 @@ def test_jobs_of_other_portal_users_are_listed():
             ]
         )
     )
-    picture = picture_of(
+    snapshot = picture_of(
         queue, nodes(), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)), {"games", "ada"}
     )
-    seen = explained(queue[2].row, picture)
+    seen = explained(queue[2].row, snapshot)
     assert [one["key"] for one in seen.facts["held"]] == ["k1"] and seen.facts["others"] == {
         "jobs": 1,
         "amount": 1,
@@ -468,10 +468,10 @@ def test_equal_jobs_are_explained_once(reason, monkeypatch):
     monkeypatch.setattr(
         explanations, "scene_of", lambda *given: asked.append(given) or scene_of(*given)
     )
-    picture = picture_of(
+    snapshot = picture_of(
         queue, nodes(used=(4, 4, 4, 1)), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES))
     )
-    seen = [explained(job.row, picture) for job in queue[1:]]
+    seen = [explained(job.row, snapshot) for job in queue[1:]]
     assert len(asked) == 1
     assert (
         (seen[999].facts.get("before") == 1000)
@@ -495,7 +495,7 @@ def test_queue_position_matches_direct_count(jobs):
             for n, (names, p) in enumerate(jobs, 1)
         )
     )
-    picture = picture_of(queue, nodes(), Limits({}, {}))
+    snapshot = picture_of(queue, nodes(), Limits({}, {}))
     for job in queue:
         first = [
             other
@@ -503,4 +503,4 @@ def test_queue_position_matches_direct_count(jobs):
             if set(other.partitions) & set(job.partitions)
             and (-other.priority, other.row.id) < (-job.priority, job.row.id)
         ]
-        assert picture.before(job) == len(first)
+        assert snapshot.before(job) == len(first)

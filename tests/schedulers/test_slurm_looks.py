@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from schedulers.contract import Observation, Waiting
-from schedulers.slurm.explanations import Picture
-from schedulers.slurm.queue_cache import Looks
+from schedulers.slurm.explanations import Snapshot
+from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rows import Listing, Row, squeue_rows
 from schedulers.slurm.states import Record, live
 from schedulers.states import State
@@ -21,10 +21,10 @@ class Eyes:
     """Observes like the backend, and counts."""
 
     def __init__(self) -> None:
-        self.looks = Looks(self.observe)
+        self.looks = ObservationCache(self.observe)
         self.judged: list[str] = []
         self.waiting: list[int] = []
-        self.picture: Picture | None = None
+        self.snapshot: Snapshot | None = None
 
     def observe(self, row: Row) -> Observation | None:
         self.judged.append(row.key)
@@ -32,11 +32,11 @@ class Eyes:
 
     def see(self, *rows: Row) -> list[Observation]:
         by_key = {row.key: row for row in rows}
-        return self.looks.look(list(by_key), by_key, self._picture)
+        return self.looks.look(list(by_key), by_key, self._snapshot)
 
-    def _picture(self, waiting: int) -> Picture | None:
+    def _snapshot(self, waiting: int) -> Snapshot | None:
         self.waiting.append(waiting)
-        return self.picture
+        return self.snapshot
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_job_with_files_is_observed_each_time(eyes, row):
 
 def test_new_snapshot_refreshes_explanations_once(eyes):
     plain = eyes.see(PENDING)[0]
-    eyes.picture = Picture()
+    eyes.snapshot = Snapshot()
     drawn = eyes.see(PENDING)[0]
     assert eyes.see(PENDING)[0] is drawn and drawn is not plain
     assert eyes.judged == ["t-7"] and eyes.waiting == [1, 1, 1]

@@ -191,12 +191,12 @@ def test_random_limits_are_judged_like_real_slurm(stage, slurm, seed):
         ]
         for ask in asks:
             key = backend.submit(stage.launch("sleep 120", **ask)).key
-            said, door = settled(stage, backend, key), backend._door
+            said, door = settled(stage, backend, key), backend._client
             if not said:
                 continue  # another running job
-            picture = picture_of(door.queue(), door.nodes(), door.limits())
-            job = next(one for one in picture.queue if one.row.key == key)
-            scene, _ = scene_of(job, picture)
+            snapshot = picture_of(door.queue(), door.nodes(), door.limits())
+            job = next(one for one in snapshot.queue if one.row.key == key)
+            scene, _ = scene_of(job, snapshot)
             assert first_check(scene.judge(job.need)) == said, (ask, scene)
             backend.cancel(key, 0)  # so that it does not block the next trial
             stage.ended(key)
