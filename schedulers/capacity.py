@@ -64,7 +64,7 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Spot:
+class NodeCapacity:
     """A node as far as this job may use it: GPUs of other types do not count."""
 
     name: str
@@ -82,11 +82,11 @@ class Spot:
         return times
 
 
-Amounts = Callable[[Spot], Mapping[str, int]]
+Amounts = Callable[[NodeCapacity], Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class Cap:
+class ResourceLimit:
     """A limit set by the cluster.
 
     `whose` is its owner, such as "Account borealis"; `each` is the scope ("user", "account",
@@ -111,7 +111,7 @@ class Cap:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class Assessment:
     """Result of a check. `wait` is None if nothing known prevents the start.
 
     `cap` is the limit that prevents it, if any; `kind` is the scarce resource on the nodes.
@@ -119,7 +119,7 @@ class Judgement:
 
     wait: Wait | None
     kind: str = ""
-    cap: Cap | None = None
+    cap: ResourceLimit | None = None
 
 
 @dataclass(frozen=True)
@@ -139,30 +139,30 @@ class Change:
 class Field:
     """Nodes that a job may use and limits that apply to it, in the order of their evaluation."""
 
-    spots: Sequence[Spot]
-    caps: Sequence[Cap] = field(default_factory=tuple)
+    spots: Sequence[NodeCapacity]
+    caps: Sequence[ResourceLimit] = field(default_factory=tuple)
 
-    def judge(self, need: Need) -> Judgement:
+    def judge(self, need: Need) -> Assessment:
         """Return the first obstacle.
 
         In order: impossible, a limit, nodes out of service, too little in total, enough in
         total but fragmented.
         """
         if cap := next((cap for cap in self.caps if cap.refuses_for_ever(need)), None):
-            return Judgement(Wait.IMPOSSIBLE, cap.kind, cap)
+            return Assessment(Wait.IMPOSSIBLE, cap.kind, cap)
         if self.fitting(need, _ever) < need.nodes:
-            return Judgement(Wait.IMPOSSIBLE, self._short(need, _ever))
+            return Assessment(Wait.IMPOSSIBLE, self._short(need, _ever))
         if cap := next((cap for cap in self.caps if cap.refuses(need)), None):
-            return Judgement(Wait.CLUSTER_LIMIT, cap.kind, cap)
+            return Assessment(Wait.CLUSTER_LIMIT, cap.kind, cap)
         if self.fitting(need, _empty) < need.nodes:
-            return Judgement(Wait.NODES_DOWN)
+            return Assessment(Wait.NODES_DOWN)
         if self.fitting(need) >= need.nodes:
-            return Judgement(None)
+            return Assessment(None)
         full = next((kind for kind in KINDS if self.free(kind) < need.in_all(kind)), "")
         return (
-            Judgement(Wait.CAPACITY, full)
+            Assessment(Wait.CAPACITY, full)
             if full
-            else Judgement(Wait.SCATTERED, self._short(need, _now))
+            else Assessment(Wait.SCATTERED, self._short(need, _now))
         )
 
     def admits(self, need: Need) -> bool:
@@ -230,19 +230,19 @@ class Field:
         return ""
 
 
-def _now(spot: Spot) -> Mapping[str, int]:
+def _now(spot: NodeCapacity) -> Mapping[str, int]:
     return spot.free if spot.is_up else {}
 
 
-def _ever(spot: Spot) -> Mapping[str, int]:
+def _ever(spot: NodeCapacity) -> Mapping[str, int]:
     return spot.total
 
 
-def _empty(spot: Spot) -> Mapping[str, int]:
+def _empty(spot: NodeCapacity) -> Mapping[str, int]:
     return spot.total if spot.is_up else {}
 
 
-def spots_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[Spot]:
+def spots_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[NodeCapacity]:
     """Build the spots of an inventory.
 
     On a node with GPUs of several types, the ones in use are unknown: the free ones are assumed
@@ -251,7 +251,7 @@ def spots_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[Spot]:
     return [_spot(node, gpu_type) for node in nodes]
 
 
-def _spot(node: NodeFacts, gpu_type: str) -> Spot:
+def _spot(node: NodeFacts, gpu_type: str) -> NodeCapacity:
     gpus = sum(gpu_type in ("", gpu.type) for gpu in node.gpus)
     total = {"gpu": gpus, "cpu": round(node.cpus * 1000), "memory": node.memory}
     free = {
@@ -259,4 +259,4 @@ def _spot(node: NodeFacts, gpu_type: str) -> Spot:
         "cpu": max(round((node.cpus - node.used_cpus) * 1000), 0),
         "memory": max(node.memory - node.used_memory, 0),
     }
-    return Spot(node.name, free, total, node.is_ready and not node.is_drained)
+    return NodeCapacity(node.name, free, total, node.is_ready and not node.is_drained)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from portal.core.formatting import amount_text
-from schedulers.capacity import KINDS, Cap, Change, Field, Judgement, Need, Spot
+from schedulers.capacity import KINDS, Assessment, Change, Field, Need, NodeCapacity, ResourceLimit
 from schedulers.states import Wait
 
 HELD = 10  # list only the largest of our jobs
@@ -25,7 +25,7 @@ ADVICE = {
 Told = tuple[str, dict[str, Any]]
 
 
-def limit(cap: Cap, need: Need) -> Told:
+def limit(cap: ResourceLimit, need: Need) -> Told:
     """Explain a limit: "Account borealis holds 3 of 3 GPUs; this asks 2."."""
     asked, facts = (
         cap.asked(need),
@@ -58,7 +58,7 @@ def limit(cap: Cap, need: Need) -> Told:
     return f"{cap.whose} holds {taken} of {most}; this asks {ask}.", used
 
 
-def nodes(seen: Judgement, field: Field, need: Need, where: str) -> Told:
+def nodes(seen: Assessment, field: Field, need: Need, where: str) -> Told:
     """Explain the nodes: full, fragmented, out of service, or too small forever."""
     facts = room(field, need, seen.kind)
     if seen.wait == Wait.NODES_DOWN:
@@ -160,7 +160,7 @@ def _jobs(number: int) -> str:
     return f"{number} job{'' if number == 1 else 's'}"
 
 
-def _names(spots: Sequence[Spot]) -> str:
+def _names(spots: Sequence[NodeCapacity]) -> str:
     names = [spot.name for spot in spots]
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 

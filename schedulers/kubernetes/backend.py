@@ -82,7 +82,7 @@ class KubernetesBackend:
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
-        self._places, self._is_release_refused = logs.Places(), False
+        self._places, self._is_release_refused = logs.LogPositions(), False
         self._snapshots: CachedValue[explanations.Snapshot] = CachedValue(
             "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
         )

@@ -17,7 +17,7 @@ import orjson
 
 from schedulers import explanations
 from schedulers.cached import AnswerCache
-from schedulers.capacity import Cap, Field, Need, Spot
+from schedulers.capacity import Field, Need, NodeCapacity, ResourceLimit
 from schedulers.contract import Waiting
 from schedulers.kubernetes import kueue, names, nodes, states
 from schedulers.states import Wait
@@ -29,7 +29,7 @@ _JUDGED = (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE)
 
 
 @dataclass(frozen=True)
-class Place:
+class NodeUsage:
     """A node: its allocatable resources and the sum of its pods' requests, by resource name."""
 
     name: str
@@ -40,7 +40,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Tenant:
+class PodUsage:
     """A pod on a node. `key` is empty for pods that are not this portal's."""
 
     namespace: str
@@ -53,8 +53,8 @@ class Tenant:
 class Snapshot:
     """A snapshot of the cluster; `resource` is the resource name of a whole GPU."""
 
-    places: Sequence[Place] = ()
-    tenants: Sequence[Tenant] = field(default_factory=tuple)
+    places: Sequence[NodeUsage] = ()
+    tenants: Sequence[PodUsage] = field(default_factory=tuple)
     resource: str = "nvidia.com/gpu"
     reserved: Sequence[kueue.Reserved] = ()
     answers: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
@@ -175,7 +175,7 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, snapshot: Sna
     resource, need = _need(spec, states.len_of(job), snapshot)
     used, limits = _amounts(found[3], resource), _amounts(found[4], resource)
     caps = [
-        Cap(
+        ResourceLimit(
             kind,
             limit,
             used.get(kind),
@@ -238,7 +238,7 @@ def _need(spec: Object, count: int, snapshot: Snapshot) -> tuple[str, Need]:
     return resource, Need(amounts["gpu"], amounts["cpu"], amounts["memory"], count, packs=True)
 
 
-def _spots(spec: Object, resource: str, snapshot: Snapshot) -> list[Spot]:
+def _spots(spec: Object, resource: str, snapshot: Snapshot) -> list[NodeCapacity]:
     """Return the nodes allowed by the node selector and the GPU type."""
     wanted, products = spec.get("nodeSelector") or {}, _products(spec)
     return [
@@ -249,9 +249,9 @@ def _spots(spec: Object, resource: str, snapshot: Snapshot) -> list[Spot]:
     ]
 
 
-def _spot(place: Place, resource: str) -> Spot:
+def _spot(place: NodeUsage, resource: str) -> NodeCapacity:
     total, used = _counted(place.has, resource), _counted(place.used, resource)
-    return Spot(
+    return NodeCapacity(
         place.name, {kind: max(total[kind] - used[kind], 0) for kind in total}, total, place.is_up
     )
 
@@ -296,7 +296,7 @@ def _amounts(text: str, resource: str) -> dict[str, int]:
     return found
 
 
-def _native(kind: str, resource: str) -> Callable[[Tenant], int]:
+def _native(kind: str, resource: str) -> Callable[[PodUsage], int]:
     """Return how much of a resource a pod uses."""
     return (
         (lambda tenant: 1)
@@ -305,7 +305,7 @@ def _native(kind: str, resource: str) -> Callable[[Tenant], int]:
     )
 
 
-def _held(tenants: Sequence[Tenant], amount: Callable[[Tenant], int]) -> dict[str, Any]:
+def _held(tenants: Sequence[PodUsage], amount: Callable[[PodUsage], int]) -> dict[str, Any]:
     """Return who uses the resource; the pods of one job are combined."""
     ours: dict[str, tuple[int, float]] = {}
     for tenant in (one for one in tenants if one.key and amount(one)):
@@ -319,12 +319,12 @@ def _held(tenants: Sequence[Tenant], amount: Callable[[Tenant], int]) -> dict[st
 
 def _place(
     node: Object, used: Mapping[str, float], tolerations: Sequence[Mapping[str, str]]
-) -> Place:
+) -> NodeUsage:
     has = {
         name: nodes.quantity(value)
         for name, value in node.get("status", {}).get("allocatable", {}).items()
     }
-    return Place(
+    return NodeUsage(
         node["metadata"]["name"],
         node["metadata"].get("labels", {}),
         has,
@@ -333,14 +333,14 @@ def _place(
     )
 
 
-def _tenant(pod: Object, prefix: str) -> Tenant:
+def _tenant(pod: Object, prefix: str) -> PodUsage:
     meta = pod["metadata"]
     is_ours = (
         meta.get("labels", {}).get(names.PORTAL) == prefix
         and meta.get("labels", {}).get(names.MANAGED) == names.MUSTER
     )
     since = states.time_of(pod.get("status", {}).get("startTime") or meta.get("creationTimestamp"))
-    return Tenant(
+    return PodUsage(
         meta["namespace"],
         meta.get("annotations", {}).get(names.KEY, "") if is_ours else "",
         nodes.requests(pod["spec"]),

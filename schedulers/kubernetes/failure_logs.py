@@ -21,7 +21,7 @@ class NotRead(Exception):
     """The lines are still being read; a later poll reports the end of the attempt."""
 
 
-class Tails:
+class LogTailReader:
     """A thread-safe reader of log tails. Its daemon threads end when there is nothing to read."""
 
     def __init__(self) -> None:

@@ -30,7 +30,7 @@ DUTY = 4  # the pause is at least this multiple of the duration of a read
 
 
 @dataclass(frozen=True)
-class Place:
+class LogPosition:
     """A position in a log.
 
     `since`: the second to read from. `stamp`, `start`: time and offset of its first line. `last`,
@@ -45,7 +45,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Rest:
+class ReadPause:
     """A pause: all output up to `end` was read, and the next read is due at `until`.
 
     The pause grows while there is no output.
@@ -55,16 +55,16 @@ class Rest:
     pause: float = 0.0
     until: float = 0.0
 
-    def after(self, end: int, came: int, took: float) -> Rest:
+    def after(self, end: int, came: int, took: float) -> ReadPause:
         """Return the pause after a read that got `came` bytes up to `end`.
 
         The read took `took` seconds.
         """
         pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, DUTY * took, 0 if came else self.pause * 2))
-        return Rest(end, pause, time.monotonic() + pause)
+        return ReadPause(end, pause, time.monotonic() + pause)
 
 
-class Places:
+class LogPositions:
     """The positions in all logs.
 
     Kept in memory; without a position a log is read from its beginning, with the same result.
@@ -72,29 +72,29 @@ class Places:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._places: OrderedDict[str, Place] = OrderedDict()
-        self._rests: OrderedDict[str, Rest] = OrderedDict()
+        self._places: OrderedDict[str, LogPosition] = OrderedDict()
+        self._rests: OrderedDict[str, ReadPause] = OrderedDict()
 
     def rests(self, uid: str, after: int) -> bool:
         """Return whether the log was just read up to this offset."""
         with self._lock:
-            rest = self._rests.get(uid, Rest())
+            rest = self._rests.get(uid, ReadPause())
         return rest.end == after and time.monotonic() < rest.until
 
     def rest(self, uid: str, end: int, came: int, took: float) -> None:
         with self._lock:
-            self._rests[uid] = self._rests.get(uid, Rest()).after(end, came, took)
+            self._rests[uid] = self._rests.get(uid, ReadPause()).after(end, came, took)
             self._rests.move_to_end(uid)
             while len(self._rests) > KNOWN:
                 self._rests.popitem(last=False)
 
-    def before(self, uid: str, after: int) -> Place:
+    def before(self, uid: str, after: int) -> LogPosition:
         """Return the last known position at or before this offset."""
         with self._lock:
-            place = self._places.get(uid, Place())
-        return place if place.start <= after else Place()
+            place = self._places.get(uid, LogPosition())
+        return place if place.start <= after else LogPosition()
 
-    def keep(self, uid: str, place: Place) -> None:
+    def keep(self, uid: str, place: LogPosition) -> None:
         with self._lock:
             self._places[uid] = place
             self._places.move_to_end(uid)
@@ -102,7 +102,9 @@ class Places:
                 self._places.popitem(last=False)
 
 
-def take(chunks: Iterable[bytes], place: Place, after: int, limit: int) -> tuple[bytes, Place]:
+def take(
+    chunks: Iterable[bytes], place: LogPosition, after: int, limit: int
+) -> tuple[bytes, LogPosition]:
     """Return up to `limit` bytes of output from offset `after`, and the new position.
 
     `chunks` is the log with timestamps from `place` on.
@@ -123,9 +125,9 @@ def take(chunks: Iterable[bytes], place: Place, after: int, limit: int) -> tuple
         if stamp:
             second = _second(stamp)
             now = (
-                Place(second, stamp, at, stamp, at)
+                LogPosition(second, stamp, at, stamp, at)
                 if second != now.since
-                else Place(now.since, now.stamp, now.start, stamp, at)
+                else LogPosition(now.since, now.stamp, now.start, stamp, at)
             )
         room = limit - len(found)
         found += text[max(0, after - at) :][:room] if at + len(text) > after else b""

@@ -14,7 +14,7 @@ from typing import Any
 from schedulers.contract import Observation, Poll, Unavailable, Waiting
 from schedulers.kubernetes import names, states
 from schedulers.kubernetes.client import Refused, Wire, segment
-from schedulers.kubernetes.failure_logs import NotRead, Tails
+from schedulers.kubernetes.failure_logs import LogTailReader, NotRead
 from schedulers.kubernetes.list_watch import Mirror
 from schedulers.kubernetes.queues import Queues
 from schedulers.states import Reason, Wait
@@ -46,7 +46,7 @@ class View:
         self._is_on = False
         self._lock = threading.Lock()
         self._ends: OrderedDict[str, Observation] = OrderedDict()
-        self._tails = Tails()
+        self._tails = LogTailReader()
         self._refusals: dict[str, tuple[float, str]] = {}
         self._asked_at = 0.0
 

@@ -43,8 +43,8 @@ from schedulers.exit_reasons import Ending, classify
 from schedulers.local import files, processes, supervisor
 from schedulers.local.isolation import (
     Isolation,
+    JobView,
     Level,
-    Place,
     command,
     isolation_of,
     memory_folder,
@@ -348,7 +348,7 @@ class LocalBackend:
         """Write what the supervisor and `exec` need; contains no secrets."""
         room, apart = self._secret_folder(launch), self.isolation
         has_user = apart.level is Level.USER
-        place = Place(
+        place = JobView(
             self.config.root,
             self.config.home,
             folder / "work",

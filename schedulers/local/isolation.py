@@ -85,7 +85,7 @@ class Isolation:
 
 
 @dataclass(frozen=True)
-class Place:
+class JobView:
     """The file-system view of one job.
 
     The job may write `own` and read `shown`. `data` are folders declared by the operator, `home` is
@@ -120,7 +120,7 @@ def isolation_of(
 
 
 def command(
-    isolation: Isolation, place: Place, uid: int, *, dies_with_parent: bool = False
+    isolation: Isolation, place: JobView, uid: int, *, dies_with_parent: bool = False
 ) -> list[str]:
     """Return the command prefix that isolates a job.
 
@@ -167,7 +167,7 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
         ) from error
     try:
         prepare(isolation, folder, [folder / "work"], uid)
-        place = Place(root, home, folder / "work", own=[folder / "work"])
+        place = JobView(root, home, folder / "work", own=[folder / "work"])
         argv = [
             *command(isolation, place, uid),
             "/bin/sh",
@@ -278,7 +278,7 @@ def _readable() -> list[Path]:
     return [Path(sys.prefix), Path(sys.base_prefix), SOURCES / "examples"]
 
 
-def _view(place: Place) -> list[str]:
+def _view(place: JobView) -> list[str]:
     """Return the bubblewrap options for root.
 
     The job sees the whole machine except for the portal's folder and other processes. A parent
@@ -319,7 +319,7 @@ def _view(place: Place) -> list[str]:
     return [*options, "--chdir", str(place.start)]
 
 
-def _sandbox(place: Place) -> list[str]:
+def _sandbox(place: JobView) -> list[str]:
     """Return the bubblewrap options for a portal without root: only the machine's programs."""
     options = [
         "--unshare-user",

@@ -35,7 +35,7 @@ from schedulers.contract import (
 from schedulers.slurm import script, states
 from schedulers.slurm.images import KINDS
 from schedulers.slurm.interface import open_client, open_files, site_of
-from schedulers.slurm.known_ends import Memory
+from schedulers.slurm.known_ends import EndCache
 from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rendering import rendered
 from schedulers.slurm.request import build_request, chosen
@@ -179,7 +179,7 @@ class SlurmBackend:
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
-        self._memory, self._pictures = Memory(), SnapshotCache({config.user, *config.users})
+        self._memory, self._pictures = EndCache(), SnapshotCache({config.user, *config.users})
         self._looks = ObservationCache(self._observe)
 
     @classmethod

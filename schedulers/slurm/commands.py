@@ -14,7 +14,7 @@ from schedulers.slurm.limits import ASSOC, QOS, Limits, assoc_lines, qos_lines
 from schedulers.slurm.queue import QUEUE, Queued, queue_lines
 from schedulers.slurm.request import Request
 from schedulers.slurm.rows import SACCT, SQUEUE, Listing, Row, sacct_rows, squeue_rows
-from schedulers.slurm.transport import Here, There
+from schedulers.slurm.transport import LocalTransport, SshTransport
 
 # seconds; sbatch waits for a busy controller, and a lookup by key tells whether it took the job
 _PATIENCE = 20
@@ -35,7 +35,7 @@ class Commands:
     directly as any of them; otherwise through sudo.
     """
 
-    runner: Here | There
+    runner: LocalTransport | SshTransport
     user: str
     users: tuple[str, ...] = ()
     is_root: bool = False

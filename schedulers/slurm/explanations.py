@@ -19,7 +19,7 @@ from schedulers.cached import AnswerCache
 from schedulers.capacity import Field, spots_of
 from schedulers.contract import NodeFacts, Waiting
 from schedulers.slurm import pending_reasons
-from schedulers.slurm.limits import Limits, Over, over
+from schedulers.slurm.limits import AppliedLimit, Limits, over
 from schedulers.slurm.queue import Queued
 from schedulers.slurm.rows import Row
 from schedulers.states import Wait
@@ -146,7 +146,7 @@ def _with_numbers(plain: Waiting, job: Queued, snapshot: Snapshot) -> Waiting:
     return told or plain
 
 
-def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Field, list[Over]]:
+def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Field, list[AppliedLimit]]:
     """Return the nodes and limits that apply to a job."""
     row, kind, once = job.row, job.need.gpu_type, snapshot.answers.once
     limits = once(
@@ -175,7 +175,9 @@ def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
     ]
 
 
-def _responsible(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over | None:
+def _responsible(
+    found: re.Match[str], job: Queued, limits: Sequence[AppliedLimit]
+) -> AppliedLimit | None:
     """Return the limit that Slurm's reason refers to: of that kind, and currently reached."""
     source, kind = found[1] or "QOS", _KIND[found[4].lower()]
     each = (found[5] or "").removeprefix("Per").lower()
@@ -193,7 +195,7 @@ def _responsible(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> O
 
 
 def _by_limit(
-    plain: Waiting, job: Queued, scene: Field, blamed: Over | None, snapshot: Snapshot
+    plain: Waiting, job: Queued, scene: Field, blamed: AppliedLimit | None, snapshot: Snapshot
 ) -> Waiting | None:
     if blamed is None:
         return None

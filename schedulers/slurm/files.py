@@ -13,7 +13,7 @@ from typing import Protocol
 
 from schedulers.contract import Unavailable
 from schedulers.slurm.states import Record
-from schedulers.slurm.transport import There
+from schedulers.slurm.transport import SshTransport
 
 TAIL = 64 << 10
 OUTPUT, SAID = "output.log", ".slurm"  # in the job's folder, and next to it
@@ -96,10 +96,10 @@ _REMOTE = {
 
 
 @dataclass(frozen=True)
-class Remote:
+class RemoteSpool:
     """A spool that is only mounted on the login host."""
 
-    there: There
+    there: SshTransport
     spool: str
 
     def record(self, key: str) -> Record:

@@ -19,7 +19,7 @@ CONNECTIONS = 8
 UNCHANGED: Json = {"unchanged": True}
 
 
-class Wire:
+class HttpClient:
     """A thread-safe pool of connections to slurmrestd.
 
     `url`: scheme, host and port, optionally with a path prefix. Callers wait for a free connection.

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from schedulers.contract import NodeFacts, Rejected
 from schedulers.slurm.commands import Commands
-from schedulers.slurm.files import Files, Mounted, Remote
+from schedulers.slurm.files import Files, Mounted, RemoteSpool
 from schedulers.slurm.images import images_of
 from schedulers.slurm.limits import Limits
 from schedulers.slurm.queue import Queued
@@ -19,7 +19,7 @@ from schedulers.slurm.request import Request, Site
 from schedulers.slurm.rest import Rest
 from schedulers.slurm.rows import Row
 from schedulers.slurm.sbatch_options import checked
-from schedulers.slurm.transport import Here, Login, There, surroundings
+from schedulers.slurm.transport import LocalTransport, LoginHost, SshTransport, surroundings
 
 _USER = re.compile(r"[a-z_][a-z0-9_.-]{0,62}", re.IGNORECASE | re.ASCII)
 _PATH = re.compile(r"/[A-Za-z0-9_./-]+")
@@ -89,7 +89,7 @@ def open_client(config: Any) -> SlurmClient:
         )
     me = pwd.getpwuid(os.geteuid()).pw_name
     return Commands(
-        Here(env),
+        LocalTransport(env),
         config.user or (me if config.users else ""),
         users=tuple(config.users),
         is_root=os.geteuid() == 0,
@@ -98,7 +98,7 @@ def open_client(config: Any) -> SlurmClient:
 
 def open_files(config: Any) -> Files:
     if config.ssh_host and not config.mount:
-        return Remote(_there(config, surroundings(config.bin, config.conf)), config.spool)
+        return RemoteSpool(_there(config, surroundings(config.bin, config.conf)), config.spool)
     return Mounted(Path(config.mount or config.spool))
 
 
@@ -124,14 +124,14 @@ def site_of(config: Any) -> Site:
     )
 
 
-def _there(config: Any, env: dict[str, str]) -> There:
+def _there(config: Any, env: dict[str, str]) -> SshTransport:
     if not config.ssh_key or not config.ssh_known_hosts:
         raise Rejected(
             "A login host needs a private key and its known_hosts line.",
             "ssh_key",
         )
-    return There(
-        Login(
+    return SshTransport(
+        LoginHost(
             config.ssh_host,
             config.ssh_user or config.user,
             config.ssh_port,

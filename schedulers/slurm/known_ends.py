@@ -12,7 +12,7 @@ from schedulers.contract import Observation
 _MOST = 20_000  # of each; slurmctld keeps an ended job for MinJobAge, 300 s
 
 
-class Memory:
+class EndCache:
     """A cache: a new object recovers everything except keys forgotten in the last minutes."""
 
     def __init__(self) -> None:

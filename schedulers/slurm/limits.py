@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schedulers.capacity import Cap
+from schedulers.capacity import ResourceLimit
 from schedulers.slurm.queue import Queued, amounts_of, counted, kind_of
 
 ASSOC = "Cluster,Account,User,ParentName,Partition,GrpTRES,GrpJobs,MaxTRES,MaxTRESPerNode,MaxJobs"
@@ -82,13 +82,13 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Over:
+class AppliedLimit:
     """A limit and the jobs that count towards it.
 
     `source` is "QOS" or "Assoc", as in Slurm's reasons.
     """
 
-    cap: Cap
+    cap: ResourceLimit
     source: str
     holders: Sequence[Queued] = ()
 
@@ -180,7 +180,7 @@ def partition_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {name: qos for name, qos in named.items() if qos}
 
 
-def over(job: Queued, limits: Limits, holding: Sequence[Queued]) -> list[Over]:
+def over(job: Queued, limits: Limits, holding: Sequence[Queued]) -> list[AppliedLimit]:
     """Return the limits that apply to a job, in the order that Slurm checks them.
 
     Numbers of jobs first, QOS before accounts, then amounts. `holding` are all jobs that use
@@ -190,7 +190,7 @@ def over(job: Queued, limits: Limits, holding: Sequence[Queued]) -> list[Over]:
     return sorted(found, key=lambda one: one.cap.kind != "jobs")
 
 
-def _of_qos(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[Over]:
+def _of_qos(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[AppliedLimit]:
     """Return the limits of QOS.
 
     The partition's QOS takes precedence over the job's unless the job's overrides it.
@@ -221,7 +221,7 @@ def _of_qos(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[
             yield from _caps(job, amounts, f"QOS {name}", each, "QOS", ())
 
 
-def _of_assocs(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[Over]:
+def _of_assocs(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[AppliedLimit]:
     for at, assoc in enumerate(limits.chain(job)):
         names = limits.below(assoc.account)
         under = [
@@ -245,14 +245,14 @@ def _of_assocs(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterat
 
 def _caps(
     job: Queued, amounts: Amounts, whose: str, each: str, source: str, holders: Sequence[Queued]
-) -> Iterator[Over]:
+) -> Iterator[AppliedLimit]:
     for name, limit in amounts.items():
         kind, _, model = name.partition(".")
         if model and model != job.need.gpu_type:
             continue
         counts = [other for other in holders if not model or other.need.gpu_type == model]
-        yield Over(
-            Cap(kind, limit, sum(other.amount(kind) for other in counts), whose, each),
+        yield AppliedLimit(
+            ResourceLimit(kind, limit, sum(other.amount(kind) for other in counts), whose, each),
             source,
             counts,
         )

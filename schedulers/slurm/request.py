@@ -10,7 +10,7 @@ from typing import Any
 
 from schedulers.contract import Launch, Rejected
 from schedulers.slurm.images import NONE, Images, check_image
-from schedulers.slurm.sbatch_options import Chosen, choose, combined
+from schedulers.slurm.sbatch_options import ChosenOptions, choose, combined
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}")
 _SLACK = 60.0  # seconds that Slurm's time limit exceeds ours, which is exact
@@ -78,7 +78,7 @@ class Request:
     user: str = ""  # if different from the cluster's
 
 
-def chosen(launch: Launch, site: Site) -> Chosen:
+def chosen(launch: Launch, site: Site) -> ChosenOptions:
     """Return the effective options of a job: settings of the team's grant take precedence."""
     given = {
         name: value

@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 from schedulers.contract import NodeFacts, Rejected, Unavailable
 from schedulers.slurm import nodes
 from schedulers.slurm.errors import failure, is_unknown_job
-from schedulers.slurm.http import UNCHANGED, Wire, dumped, read
+from schedulers.slurm.http import UNCHANGED, HttpClient, dumped, read
 from schedulers.slurm.limits import Limits, assoc_rows, partition_rows, qos_rows
 from schedulers.slurm.queue import Queued, queue_rows
 from schedulers.slurm.request import Request
@@ -82,7 +82,7 @@ class Rest:
         self._rows: list[Row] = []
         self._listed_from, self._listed_at = float("-inf"), 0
         self._lock, self._listing = threading.Lock(), threading.Lock()
-        self._wire = Wire(url)
+        self._wire = HttpClient(url)
 
     @cached_property
     def _minor(self) -> int:

@@ -21,7 +21,7 @@ _FIXED = "is left out: the operator of this cluster has set it."
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenOptions:
     """The accepted options of a job, and one sentence for each ignored one."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -33,7 +33,7 @@ def choose(
     fixed: Mapping[str, str],
     may_choose: Iterable[str],
     kept: Collection[str] = (),
-) -> Chosen:
+) -> ChosenOptions:
     """Select the options of a job.
 
     `may_choose` is empty (everything not fixed by the operator), `none`, or names that may be
@@ -47,7 +47,7 @@ def choose(
             values[name] = value
         elif not is_fixed or value != fixed[name]:
             left_out.append(f"`slurm.{name}` {_FIXED if is_fixed else _WHOSE}")
-    return Chosen(values, tuple(left_out))
+    return ChosenOptions(values, tuple(left_out))
 
 
 def checked(may_choose: Iterable[str]) -> frozenset[str]:

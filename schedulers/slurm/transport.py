@@ -33,7 +33,7 @@ def surroundings(path: str, conf: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Here:
+class LocalTransport:
     """Runs commands on this machine."""
 
     env: Mapping[str, str]
@@ -78,7 +78,7 @@ class Here:
 
 
 @dataclass(frozen=True)
-class Login:
+class LoginHost:
     """A login host with Slurm's commands.
 
     `key` and `known_hosts` are texts, which ssh reads from memory.
@@ -92,10 +92,10 @@ class Login:
 
 
 @dataclass(frozen=True)
-class There:
+class SshTransport:
     """Runs commands over SSH, without prompts, forwarding or passwords."""
 
-    login: Login
+    login: LoginHost
     env: Mapping[str, str]
     timeout: float = 12
 
@@ -115,7 +115,7 @@ class There:
         clean = ["env", "-i", *(f"{name}={value}" for name, value in self.env.items()), *argv]
         key, known = _in_memory(self.login.key), _in_memory(self.login.known_hosts)
         try:
-            return Here({"PATH": PATH}, self.timeout).run_all(
+            return LocalTransport({"PATH": PATH}, self.timeout).run_all(
                 self._ssh(key, known, shlex.join(clean)), given, timeout
             )
         finally:

@@ -45,7 +45,7 @@ class SpecErrors(ValueError):
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
-class Refused(Exception):
+class InvalidValue(Exception):
     """A value is not allowed; the message completes the sentence "<field> …"."""
 
 
@@ -88,17 +88,17 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Location:
     """The position of a value in the spec while it is parsed."""
 
     report: Report
     path: str = ""
 
-    def key(self, name: str) -> Place:
-        return Place(self.report, f"{self.path}.{name}" if self.path else name)
+    def key(self, name: str) -> Location:
+        return Location(self.report, f"{self.path}.{name}" if self.path else name)
 
-    def item(self, index: int) -> Place:
-        return Place(self.report, f"{self.path}[{index}]")
+    def item(self, index: int) -> Location:
+        return Location(self.report, f"{self.path}[{index}]")
 
     @property
     def source(self) -> str | None:
@@ -117,7 +117,7 @@ class Place:
         """Parse the value as `kind`; record an error and return `default` if that fails."""
         try:
             return kind.read(value, self)
-        except Refused as fault:
+        except InvalidValue as fault:
             self.add(str(fault))
             return default
 

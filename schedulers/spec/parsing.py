@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schedulers.spec import document
-from schedulers.spec.errors import FieldError, Place, Report, SpecErrors
+from schedulers.spec.errors import FieldError, Location, Report, SpecErrors
 from schedulers.spec.model import JOB, JobSpec
 
 _EMPTY = JobSpec()
@@ -46,6 +46,6 @@ def read_spec(data: object, report: Report) -> JobSpec:
                 )
             ]
         )
-    spec = Place(report).read(JOB, data, _EMPTY)
+    spec = Location(report).read(JOB, data, _EMPTY)
     report.raise_if_any()
     return spec

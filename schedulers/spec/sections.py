@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from schedulers.spec.errors import Place, Refused, nearest, shown, shown_key
+from schedulers.spec.errors import InvalidValue, Location, nearest, shown, shown_key
 from schedulers.spec.field_types import Kind, Schema
 
 T = TypeVar("T")
-Check = Callable[[Any, Place], None]
+Check = Callable[[Any, Location], None]
 _KEY = "asked"
 
 
@@ -73,9 +73,9 @@ class Section(Kind[T]):
             )
             yield row.name, row.metadata[_KEY], made
 
-    def read(self, value: object, place: Place) -> T:
+    def read(self, value: object, place: Location) -> T:
         if not isinstance(value, Mapping):
-            raise Refused(f"must be a mapping of keys to values, not {shown(value)}")
+            raise InvalidValue(f"must be a mapping of keys to values, not {shown(value)}")
         faults = place.report.count
         self._refuse_unknown(value, place)
         made = self.make(
@@ -89,7 +89,7 @@ class Section(Kind[T]):
         return made
 
     def _read_field(
-        self, name: str, row: Asked, default: Any, value: Mapping[Any, Any], place: Place
+        self, name: str, row: Asked, default: Any, value: Mapping[Any, Any], place: Location
     ) -> Any:
         at, item = place.key(name), value.get(name)
         if item is None and name in value and row.is_null_refused:
@@ -102,7 +102,7 @@ class Section(Kind[T]):
             return at.read(row.kind, item, default)
         return default
 
-    def _refuse_unknown(self, value: Mapping[Any, Any], place: Place) -> None:
+    def _refuse_unknown(self, value: Mapping[Any, Any], place: Location) -> None:
         known = [name for name, _, _ in self.rows()]
         for key in value:
             if key in known:

@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.capacity import KINDS, STEPS, Cap, Field, Need, Spot, spots_of
+from schedulers.capacity import KINDS, STEPS, Field, Need, NodeCapacity, ResourceLimit, spots_of
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.states import Wait
 
@@ -24,7 +24,7 @@ def spots(draw):
         total = {kind: draw(st.integers(0, SIZES[kind])) for kind in KINDS}
         free = {kind: draw(st.integers(0, total[kind])) * UNITS[kind] for kind in KINDS}
         found.append(
-            Spot(
+            NodeCapacity(
                 f"n{number}",
                 free,
                 {k: n * UNITS[k] for k, n in total.items()},
@@ -43,7 +43,7 @@ needs = st.builds(
     st.booleans(),
 )
 caps = st.builds(
-    lambda of, limit, used: Cap(
+    lambda of, limit, used: ResourceLimit(
         of[0],
         limit * UNITS.get(of[0], 1),
         0 if of[1] else used * UNITS.get(of[0], 1),

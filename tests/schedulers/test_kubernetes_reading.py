@@ -33,7 +33,7 @@ class Kubelet:
         if rest := data.rpartition(b"\n")[2]:
             self.lines.append((NOW + timedelta(seconds=at), rest))
 
-    def answer(self, place: logs.Place, cut: int) -> list[bytes]:
+    def answer(self, place: logs.LogPosition, cut: int) -> list[bytes]:
         since = datetime.fromisoformat(place.since) if place.since else NOW
         data = b"".join(
             f"{at.strftime('%Y-%m-%dT%H:%M:%S.%f')}000Z ".encode() + line
@@ -52,7 +52,7 @@ class Kubelet:
     cut=st.integers(1, 70),
 )
 def test_log_read_in_pieces_while_growing_is_byte_exact(writes, limit, cut):
-    kubelet, places, got, at = Kubelet(), logs.Places(), b"", 0.0
+    kubelet, places, got, at = Kubelet(), logs.LogPositions(), b"", 0.0
     for data, pause in [*writes, (b"", 0)]:
         kubelet.write(data, at := at + pause / 1000)
         while True:
@@ -76,16 +76,16 @@ def test_log_from_any_offset_without_cache_is_identical(lines, after):
     for number, line in enumerate(lines):
         kubelet.write(line, number * 0.7)
     assert (
-        logs.take(kubelet.answer(logs.Place(), 64), logs.Place(), after, 1 << 20)[0]
+        logs.take(kubelet.answer(logs.LogPosition(), 64), logs.LogPosition(), after, 1 << 20)[0]
         == b"".join(lines)[after:]
     )
 
 
 def test_rotated_log_continues_after_last_line():
-    kubelet, places = Kubelet(), logs.Places()
+    kubelet, places = Kubelet(), logs.LogPositions()
     for number in range(10):
         kubelet.write(f"line {number}\n".encode(), number * 0.2)
-    first, place = logs.take(kubelet.answer(logs.Place(), 64), logs.Place(), 0, 1 << 20)
+    first, place = logs.take(kubelet.answer(logs.LogPosition(), 64), logs.LogPosition(), 0, 1 << 20)
     places.keep("pod", place)
     for number in range(10, 13):
         kubelet.write(f"line {number}\n".encode(), number * 0.2)

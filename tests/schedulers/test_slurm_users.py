@@ -10,7 +10,7 @@ from schedulers import backends
 from schedulers.contract import Identity, Rejected
 from schedulers.slurm.commands import Commands
 from schedulers.slurm.rest import signed
-from schedulers.slurm.transport import Here
+from schedulers.slurm.transport import LocalTransport
 from schedulers.states import Reason, State
 from tests.rig.slurm_cluster import SECOND_USER
 from tests.schedulers.conftest import MAKERS, SLURM, Stage
@@ -136,7 +136,9 @@ def stage_by_root(request, place, wait_for, slurm):
 
 
 def test_non_root_uses_sudo_with_slurm_variables():
-    door = Commands(Here({"PATH": "/bin", "SLURM_CONF": "/etc/slurm.conf"}), "portal", ("ada",))
+    door = Commands(
+        LocalTransport({"PATH": "/bin", "SLURM_CONF": "/etc/slurm.conf"}), "portal", ("ada",)
+    )
     assert door._as("ada", ["scancel", "7"]) == [
         "sudo",
         "-n",
@@ -152,7 +154,9 @@ def test_non_root_uses_sudo_with_slurm_variables():
     assert (
         door._as("portal", ["scancel", "7"]) == door._as("", ["scancel", "7"]) == ["scancel", "7"]
     )
-    assert Commands(Here({}), "portal", ("ada",), is_root=True)._as("ada", ["scancel", "7"]) == [
+    assert Commands(LocalTransport({}), "portal", ("ada",), is_root=True)._as(
+        "ada", ["scancel", "7"]
+    ) == [
         "scancel",
         "7",
     ]

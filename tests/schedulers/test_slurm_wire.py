@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from schedulers.contract import Unavailable
-from schedulers.slurm.http import CONNECTIONS, Wire
+from schedulers.slurm.http import CONNECTIONS, HttpClient
 
 
 class Server(ThreadingHTTPServer):
@@ -68,7 +68,7 @@ def server() -> Iterator[Server]:
 
 
 def test_sequential_requests_share_one_connection(server):
-    wire = Wire(server.url)
+    wire = HttpClient(server.url)
     assert [wire.send("POST", "/a", b"%d" % n, {}) for n in range(5)] == [
         (200, b"%d" % n) for n in range(5)
     ]
@@ -76,7 +76,7 @@ def test_sequential_requests_share_one_connection(server):
 
 
 def test_connection_closed_by_server_is_not_reused(server, wait_for):
-    wire = Wire(server.url)
+    wire = HttpClient(server.url)
     for word in (b"one", b"two"):
         assert wire.send("POST", "/hang-up", word, {}) == (200, word)
         wait_for(lambda: server.now == 0)
@@ -84,7 +84,7 @@ def test_connection_closed_by_server_is_not_reused(server, wait_for):
 
 
 def test_connections_are_limited(server):
-    wire, told = Wire(server.url), []
+    wire, told = HttpClient(server.url), []
     threads = [
         threading.Thread(target=lambda: told.append(wire.send("POST", "/a", b"x" * 100_000, {})[0]))
         for _ in range(4 * CONNECTIONS)
@@ -97,16 +97,16 @@ def test_connections_are_limited(server):
 
 
 def test_path_prefix_is_kept(server):
-    assert Wire(f"{server.url}/slurmrestd").send("POST", "/hang-up", b"x", {}) == (200, b"x")
+    assert HttpClient(f"{server.url}/slurmrestd").send("POST", "/hang-up", b"x", {}) == (200, b"x")
 
 
 def test_unresponsive_server_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        wire = Wire(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        wire = HttpClient(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
         with pytest.raises(Unavailable, match="did not answer in time"):
             wire.send("POST", "/a", b"x", {})
 
 
 def test_unreachable_server_is_reported():
     with pytest.raises(Unavailable, match="cannot be reached: Connection refused"):
-        Wire("http://127.0.0.1:1").send("POST", "/a", b"x", {})
+        HttpClient("http://127.0.0.1:1").send("POST", "/a", b"x", {})
