@@ -55,7 +55,7 @@ elif [ ! -d "$folder" ]; then
 elif [ "$(cat "$folder/id" 2>/dev/null)" != "$me" ]; then
     echo "$SLURM_JOB_ID" >> "$folder/refused"; echo "muster: another job has this key"; exit 0
 fi
-if [ -e "$folder/start" ]; then                                          # put back into the queue by Slurm: an attempt runs once
+if [ -e "$folder/start" ]; then                                          # requeued by Slurm: an attempt runs only once
     : > "$folder/again"; echo "muster: it ran before and is not run again"; exit 0
 fi
 mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folder" || exit 125
@@ -94,7 +94,7 @@ end_it() {
 }
 trap 'end_it cancel' TERM INT
 trap 'end_it time' USR1
-if [ "$nodes" -gt 1 ]; then                                             # a node's name need not be one that resolves
+if [ "$nodes" -gt 1 ]; then                                             # node names may not be resolvable
     first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
     getent hosts "$first" > /dev/null || first=$(scontrol show node -o "$first" | sed -n 's/.* NodeAddr=\([^ ]*\) .*/\1/p')
     export MUSTER_FIRST_NODE="$first"
@@ -110,7 +110,7 @@ else
 fi
 child=$!
 [ -n "$limit" ] && { { sleep "$limit"; kill -USR1 $$; } 2>/dev/null & clock=$!; disown "$clock"; }
-if [ -n "$signal" ]; then                                               # as sbatch --signal, by our clock or, without a limit, Slurm's
+if [ -n "$signal" ]; then                                               # like sbatch --signal, by our time limit or else Slurm's
     left=${limit%.*}
     [ -n "$limit" ] || left=$(($(SLURM_TIME_FORMAT=%s scontrol show job -o "$SLURM_JOB_ID" | sed -n 's/.* EndTime=\([0-9]*\) .*/\1/p') - $(date +%s)))
     wait_for=$((left - early))
@@ -153,8 +153,9 @@ IFS= read -r line < "$1/script" || true
 shell=bash; command -v bash > /dev/null || shell=sh
 case "$line" in "#!/usr/bin/env bash"|"#!/bin/bash") ;; "#!"*) shell= ;; esac
 [ "$is_one_of_several" ] || exec $shell "$1/script"
-# Slurm ends the other ranks when one fails, and tells the largest code, which is that of an ended one: the first writes its own down.
-# It signals every process of the step, so here signals are only to be outlived.
+# When a rank fails, Slurm kills the others and reports the largest code, which is that of a killed one:
+# the first rank to fail records its own.
+# Slurm signals every process of the step, so this shell only has to survive the signals.
 trap heard=1 HUP INT QUIT USR1 USR2 PIPE ALRM TERM
 $shell "$1/script" &
 while :; do
