@@ -1,6 +1,7 @@
-"""The schedulers that Muster supports: each is a package with a module `backend` and in it one class that fulfils `Backend`.
+"""Discover the scheduler backends that Muster supports.
 
-Nothing else in the tree names one: they are discovered, and a cluster's row says which it uses.
+Each backend is a package with a module `backend` that defines one class implementing `Backend`.
+Backends are found by import and never listed elsewhere; the row of a cluster names the one it uses.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from schedulers.contract import Capability
 
 @cache
 def backends() -> dict[str, Any]:
-    """Every backend class by its name."""
+    """Return all backend classes by name."""
     found: dict[str, Any] = {}
     for package in pkgutil.iter_modules(__path__):
         if not package.ispkg or find_spec(f"{__name__}.{package.name}.backend") is None:
@@ -33,13 +34,16 @@ def backends() -> dict[str, Any]:
 def capabilities_of(
     name: str, options: Callable[[], Mapping[str, Any]] | None = None
 ) -> frozenset[Capability]:
-    """What this backend can do; with a cluster's options, which are read only where they matter, what it can do there. Raises
-    KeyError for a name that is none."""
+    """Return the capabilities of a backend, given the options of a cluster if any.
+
+    `options` is only called if the capabilities depend on it. Raises KeyError for an unknown
+    backend.
+    """
     kind = backends()[name]
     with_options = getattr(kind, "capabilities_with", None)
     return with_options(options()) if with_options and options else kind.capabilities  # type: ignore[no-any-return]
 
 
 def title_of(name: str) -> str:
-    """How pages name it as a source: "this machine"."""
+    """Return the name that pages show for a backend: "this machine"."""
     return str(backends()[name].title) if name in backends() else name

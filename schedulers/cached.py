@@ -1,4 +1,4 @@
-"""Something that is costly to read, kept for as long as it was costly."""
+"""Cache values that are expensive to read, for a time proportional to the cost."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from schedulers.contract import Rejected, Unavailable
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-_SHARE = 0.05  # of the time may go into reading
+_SHARE = 0.05  # at most this share of the time is spent on reading
 
 
-class Answers:
-    """What was found out from something that was read: each question is looked into once, for 50,000 jobs may ask the same."""
+class AnswerCache:
+    """Memoize answers derived from one snapshot: 50,000 jobs may ask the same question."""
 
     def __init__(self) -> None:
         self._found: dict[Hashable, Any] = {}
@@ -28,9 +28,12 @@ class Answers:
         return found
 
 
-class Kept(Generic[T]):
-    """The last that was read, and when the next is due: after `at_least` seconds, or `each` for every one that asks. What cannot be read
-    now is nothing, or, where `outlives` says so, what was read before."""
+class CachedValue(Generic[T]):
+    """The last value read and when it expires.
+
+    It expires after `at_least` seconds, or `each` seconds per caller. If a read fails the value
+    becomes None, or stays with `outlives`.
+    """
 
     def __init__(self, what: str, at_least: float, each: float = 0, outlives: bool = False):
         self._what, self._at_least, self._each, self._outlives = what, at_least, each, outlives
@@ -39,7 +42,10 @@ class Kept(Generic[T]):
         self._until = 0.0
 
     def current(self, read: Callable[[], T], asking: int = 1) -> T | None:
-        """Never raises what a backend may raise, and is never waited for by two at once."""
+        """Return the value, refreshing it if due.
+
+        Never raises backend errors; while one thread reads, others get the previous value.
+        """
         if time.monotonic() < self._until or not self._lock.acquire(blocking=False):
             return self._value
         began = time.monotonic()

@@ -1,7 +1,8 @@
-"""Whether a job would start on a cluster as that is now, the first thing that keeps it, and the smallest change with which it would. Pure.
+"""Decide whether a job would start on a cluster now, and what prevents it.
 
-What a cluster's own scheduler decides is its own affair; this is for telling its reason in numbers. Amounts are in the units of quotas:
-cpu in thousandths of a core, memory in bytes. `Field.judge` is monotone in each amount, so that the smallest change is found by bisection.
+Pure. A cluster's own scheduler decides for itself; this explains its reasons in numbers. Amounts
+are in the units of quotas: CPU in thousandths of a core, memory in bytes. `Field.judge` is monotone
+in each amount, so bisection finds the smallest change that would help.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ STEPS = {"gpu": 1, "cpu": 1000, "memory": 1 << 20, "nodes": 1}
 
 @dataclass(frozen=True)
 class Need:
-    """What a job asks on each of its nodes. `packs`: several of them may share one node of the cluster."""
+    """Resources that a job requests on each of its nodes.
+
+    `packs`: several nodes of the job may share one node of the cluster.
+    """
 
     gpu: int = 0
     cpu: int = 0
@@ -31,7 +35,7 @@ class Need:
 
     @cached_property
     def each(self) -> list[tuple[str, int]]:
-        """What it asks anything of, on each node."""
+        """The requested kinds and amounts on each node."""
         return [(kind, self.of(kind)) for kind in KINDS if self.of(kind)]
 
     def of(self, kind: str) -> int:
@@ -42,12 +46,12 @@ class Need:
         return replace(self, **changes)
 
     def only(self, kind: str) -> Need:
-        """As if it asked for nothing else."""
+        """Return a request for this kind alone."""
         changes: dict[str, Any] = dict.fromkeys((other for other in KINDS if other != kind), 0)
         return replace(self, **changes)
 
     def in_all(self, kind: str) -> int:
-        """What counts against a limit."""
+        """Return the amount that counts against a limit."""
         return (
             1
             if kind == "jobs"
@@ -60,8 +64,8 @@ class Need:
 
 
 @dataclass(frozen=True)
-class Spot:
-    """A node, as far as this job may use it: GPUs of other types do not count."""
+class NodeCapacity:
+    """A node as far as this job may use it: GPUs of other types do not count."""
 
     name: str
     free: Mapping[str, int]
@@ -69,7 +73,7 @@ class Spot:
     is_up: bool = True
 
     def holds(self, need: Need, amounts: Mapping[str, int]) -> int:
-        """How many of the job's nodes it could be."""
+        """Return how many nodes of the job fit here."""
         times = need.nodes if need.packs else 1
         for kind, asked in need.each:
             times = min(times, amounts.get(kind, 0) // asked)
@@ -78,13 +82,16 @@ class Spot:
         return times
 
 
-Amounts = Callable[[Spot], Mapping[str, int]]
+Amounts = Callable[[NodeCapacity], Mapping[str, int]]
 
 
 @dataclass(frozen=True)
-class Cap:
-    """A limit of the cluster's own. `whose`: "Account borealis"; `each`: of what it counts ("user", "account", "job", "node"; empty: of
-    all that it is over). `used` is None where it cannot be known."""
+class ResourceLimit:
+    """A limit set by the cluster.
+
+    `whose` is its owner, such as "Account borealis"; `each` is the scope ("user", "account",
+    "job", "node"; empty: everything the owner runs). `used` is None if unknown.
+    """
 
     kind: str
     limit: int
@@ -104,17 +111,20 @@ class Cap:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """`wait` None: nothing that is known here keeps it. `cap`: the limit that does, if one does; `kind`: what is short on the nodes."""
+class Assessment:
+    """Result of a check. `wait` is None if nothing known prevents the start.
+
+    `cap` is the limit that prevents it, if any; `kind` is the scarce resource on the nodes.
+    """
 
     wait: Wait | None
     kind: str = ""
-    cap: Cap | None = None
+    cap: ResourceLimit | None = None
 
 
 @dataclass(frozen=True)
 class Change:
-    """From `before` to `after` of one amount, on each node."""
+    """A change of one amount, on each node."""
 
     kind: str
     before: int
@@ -127,36 +137,44 @@ class Change:
 
 @dataclass(frozen=True)
 class Field:
-    """What a job would be put on: nodes that it may use, and limits that it is under, in the order in which they are asked."""
+    """Nodes that a job may use and limits that apply to it, in the order of their evaluation."""
 
-    spots: Sequence[Spot]
-    caps: Sequence[Cap] = field(default_factory=tuple)
+    spots: Sequence[NodeCapacity]
+    caps: Sequence[ResourceLimit] = field(default_factory=tuple)
 
-    def judge(self, need: Need) -> Judgement:
-        """The first that keeps it: never, a limit, nodes that are out of use, too little in all, enough in all but not together."""
+    def judge(self, need: Need) -> Assessment:
+        """Return the first obstacle.
+
+        In order: impossible, a limit, nodes out of service, too little in total, enough in
+        total but fragmented.
+        """
         if cap := next((cap for cap in self.caps if cap.refuses_for_ever(need)), None):
-            return Judgement(Wait.IMPOSSIBLE, cap.kind, cap)
+            return Assessment(Wait.IMPOSSIBLE, cap.kind, cap)
         if self.fitting(need, _ever) < need.nodes:
-            return Judgement(Wait.IMPOSSIBLE, self._short(need, _ever))
+            return Assessment(Wait.IMPOSSIBLE, self._short(need, _ever))
         if cap := next((cap for cap in self.caps if cap.refuses(need)), None):
-            return Judgement(Wait.CLUSTER_LIMIT, cap.kind, cap)
+            return Assessment(Wait.CLUSTER_LIMIT, cap.kind, cap)
         if self.fitting(need, _empty) < need.nodes:
-            return Judgement(Wait.NODES_DOWN)
+            return Assessment(Wait.NODES_DOWN)
         if self.fitting(need) >= need.nodes:
-            return Judgement(None)
+            return Assessment(None)
         full = next((kind for kind in KINDS if self.free(kind) < need.in_all(kind)), "")
         return (
-            Judgement(Wait.CAPACITY, full)
+            Assessment(Wait.CAPACITY, full)
             if full
-            else Judgement(Wait.SCATTERED, self._short(need, _now))
+            else Assessment(Wait.SCATTERED, self._short(need, _now))
         )
 
     def admits(self, need: Need) -> bool:
-        """Whether `judge` finds nothing, at the price of one look: what fits in what is free fits in the whole."""
+        """Return whether `judge` finds no obstacle.
+
+        Cheaper, as one pass is enough: whatever fits into the free resources fits into the
+        total.
+        """
         return not any(cap.refuses(need) for cap in self.caps) and self.fitting(need) >= need.nodes
 
     def fitting(self, need: Need, amounts: Amounts | None = None) -> int:
-        """How many of the job's nodes have a place; no more are looked for than it has."""
+        """Count the nodes of the job that fit; stops when all do."""
         found = 0
         for spot in self.spots:
             found += spot.holds(need, (amounts or _now)(spot))
@@ -171,11 +189,14 @@ class Field:
         return sum(spot.total.get(kind, 0) for spot in self.spots)
 
     def most(self, kind: str, amounts: Amounts | None = None) -> int:
-        """The most on one node."""
+        """Return the largest amount on one node."""
         return max(((amounts or _now)(spot).get(kind, 0) for spot in self.spots), default=0)
 
     def smallest_change(self, need: Need) -> Change | None:
-        """Of the four amounts the one of which the smallest share has to be given up, that it start now. None: no single one is enough."""
+        """Return the smallest relative reduction of one amount that lets the job start now.
+
+        None if no single reduction is enough.
+        """
         found = [
             Change(kind, need.of(kind), amount)
             for kind in STEPS
@@ -186,7 +207,7 @@ class Field:
         )
 
     def _largest(self, need: Need, kind: str) -> int:
-        """The most, below what is asked, that would start; 0 when nothing would."""
+        """Return the largest amount below the request that would start; 0 if none would."""
         step, low, high = STEPS[kind], 1, (need.of(kind) - 1) // STEPS[kind]
         if high < 1 or not self.admits(need.with_amount(kind, step)):
             return 0
@@ -199,31 +220,38 @@ class Field:
         return low * step
 
     def _short(self, need: Need, amounts: Amounts) -> str:
-        """What too few nodes have enough of by itself; empty when each alone is there, and only not on the same nodes."""
+        """Return the resource of which too few nodes have enough.
+
+        Empty if each alone is available, but not on the same nodes.
+        """
         for kind in KINDS:
             if need.of(kind) and self.fitting(need.only(kind), amounts) < need.nodes:
                 return kind
         return ""
 
 
-def _now(spot: Spot) -> Mapping[str, int]:
+def _now(spot: NodeCapacity) -> Mapping[str, int]:
     return spot.free if spot.is_up else {}
 
 
-def _ever(spot: Spot) -> Mapping[str, int]:
+def _ever(spot: NodeCapacity) -> Mapping[str, int]:
     return spot.total
 
 
-def _empty(spot: Spot) -> Mapping[str, int]:
+def _empty(spot: NodeCapacity) -> Mapping[str, int]:
     return spot.total if spot.is_up else {}
 
 
-def spots_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[Spot]:
-    """Of an inventory. On a node with GPUs of several types it is not known which are in use: the free ones are taken to be of this type."""
+def spots_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[NodeCapacity]:
+    """Build the spots of an inventory.
+
+    On a node with GPUs of several types, the ones in use are unknown: the free ones are assumed
+    to be of this type.
+    """
     return [_spot(node, gpu_type) for node in nodes]
 
 
-def _spot(node: NodeFacts, gpu_type: str) -> Spot:
+def _spot(node: NodeFacts, gpu_type: str) -> NodeCapacity:
     gpus = sum(gpu_type in ("", gpu.type) for gpu in node.gpus)
     total = {"gpu": gpus, "cpu": round(node.cpus * 1000), "memory": node.memory}
     free = {
@@ -231,4 +259,4 @@ def _spot(node: NodeFacts, gpu_type: str) -> Spot:
         "cpu": max(round((node.cpus - node.used_cpus) * 1000), 0),
         "memory": max(node.memory - node.used_memory, 0),
     }
-    return Spot(node.name, free, total, node.is_ready and not node.is_drained)
+    return NodeCapacity(node.name, free, total, node.is_ready and not node.is_drained)

@@ -1,7 +1,8 @@
-"""What a scheduler must do for us. A backend is one file beside this one; it imports no model and no Django.
+"""Define the interface between Muster and a scheduler.
 
-Failures are two trees: `Rejected` is permanent and the spec's fault, `Unavailable` is transient and nobody's. Whatever else
-escapes is a bug of the backend and is treated as `Unavailable`.
+Each backend is a package of `schedulers`; it imports no model and no Django. Failures fall into two
+classes: `Rejected` is permanent and caused by the job spec, `Unavailable` is transient. Any other
+exception is a bug in the backend and is treated as `Unavailable`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from schedulers.states import Reason, State, Wait
 
 
 class Rejected(Exception):
-    """The cluster will never take this job as it stands. `field` names the part of the spec, if one is to blame."""
+    """The cluster permanently refuses this job.
+
+    `field` names the part of the spec at fault, or is empty.
+    """
 
     def __init__(self, message: str, field: str = "", reason: Reason = Reason.REJECTED):
         super().__init__(message)
@@ -27,28 +31,39 @@ class Rejected(Exception):
 
 
 class Unavailable(Exception):
-    """The cluster did not answer, or answered that it cannot now. Nothing is known about the job; try again."""
+    """The cluster did not answer or is temporarily unable to.
+
+    Nothing is known about the job; the caller should retry.
+    """
 
 
 class Capability(StrEnum):
-    PLACES = "places"  # the portal chooses cpus, memory and GPUs itself (no scheduler behind)
+    PLACES = "places"  # the portal assigns CPUs, memory and GPUs itself (no external scheduler)
     IMAGES = "images"
     EXEC = "exec"
-    ARRAY = "array"  # native arrays; without it each task is submitted by itself
-    GANG = "gang"  # more than one node
-    PACKS = "packs"  # several of a job's nodes may share one of the cluster's
-    SRUN = "srun"  # a script that runs on the first node may start the others' part by `srun`
-    DRAIN = "drain"  # nodes can be taken out of use and back (`SupportsDrain`)
-    IDENTITIES = "identities"  # a team's jobs may run as, and count for, another than the rest (`SupportsIdentities`)
-    NATIVE = "native"  # takes options in its own words (`SupportsNative`)
-    USERS = "users"  # runs on the portal's machine, each team's jobs as a system user of theirs (`SupportsUsers`, `Launch.uid`)
-    RELEASE = "release"  # keeps secrets of an attempt on the cluster, which go at its end (`SupportsRelease`)
-    CONFIRM = "confirm"  # an acknowledged submission may be forgotten: it counts once it was seen 10 s later
+    ARRAY = "array"  # native job arrays; without it each task is submitted separately
+    GANG = "gang"  # multi-node jobs
+    PACKS = "packs"  # several nodes of a job may share one cluster node
+    SRUN = "srun"  # the script runs on the first node and may start the others with `srun`
+    DRAIN = "drain"  # nodes can be drained and resumed (`SupportsDrain`)
+    # jobs of a team may run under their own user, account or QOS (`SupportsIdentities`)
+    IDENTITIES = "identities"
+    NATIVE = "native"  # accepts scheduler-specific options (`SupportsNative`)
+    # runs jobs on the portal's machine, each team's as its own system user (`SupportsUsers`,
+    # `Launch.uid`)
+    USERS = "users"
+    # keeps secrets of an attempt on the cluster until it ends (`SupportsRelease`)
+    RELEASE = "release"
+    # an acknowledged submission can be lost: it counts once it is still seen 10 s later
+    CONFIRM = "confirm"
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the portal put an attempt (only with Capability.PLACES). `gpus` are indexes on the node."""
+    """Resources that the portal assigned to an attempt.
+
+    Only with `Capability.PLACES`. `gpus` are GPU indexes on the node.
+    """
 
     node: str
     cpus: float
@@ -59,7 +74,10 @@ class Placement:
 
 @dataclass(frozen=True)
 class Identity:
-    """As whom a team's jobs run and for what they count, in the scheduler's own names; an empty one: as the cluster says."""
+    """User, account and QOS that a team's jobs run under, in the scheduler's names.
+
+    An empty field means the default of the cluster.
+    """
 
     user: str = ""
     account: str = ""
@@ -68,49 +86,52 @@ class Identity:
 
 @dataclass(frozen=True)
 class Launch:
-    """One attempt, ready to start: all names resolved, all variables set. Memory in bytes, times in seconds."""
+    """One attempt, ready to start: names are resolved and variables are set.
 
-    key: str  # unique for ever; the native name, by which it is found again
+    Memory is in bytes, times are in seconds.
+    """
+
+    key: str  # unique forever; also the native job name, by which the job is found again
     name: str
-    script: str  # bash; the text of `setup` and `run`, verbatim; started once on each node
+    script: str  # bash: `setup` and `run` verbatim; started once on each node
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
-    files: Mapping[str, str] = field(
-        default_factory=dict, repr=False
-    )  # secrets by NAME: a file of the job's alone, in memory; NAME_FILE: its path
+    # secrets mounted as in-memory files readable only by the job; NAME_FILE holds the path
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
     image: str = ""
     cpus: float = 1
     memory: int = 0  # 0: no limit
     gpus: int = 0
     gpu_type: str = ""
     num_nodes: int = 1
-    is_on_first_node_only: bool = False  # its own launcher (mpirun) reaches the other nodes
+    is_on_first_node_only: bool = False  # the job's own launcher (mpirun) starts the other nodes
     shm_size: int = 0
     time_limit: float | None = None
-    is_new: bool = False  # nobody has handed this key over before: no need to look for it first
-    examples: Mapping[str, bytes] = field(
-        default_factory=dict
-    )  # by path, for nodes that do not see the portal's: MUSTER_EXAMPLES names their folder
-    grace: float = 30  # between the polite signal and SIGKILL
+    is_new: bool = False  # never submitted before: skip the lookup of an existing job
+    # by path, for nodes without access to the portal's copy; MUSTER_EXAMPLES is their folder
+    examples: Mapping[str, bytes] = field(default_factory=dict)
+    grace: float = 30  # between SIGTERM and SIGKILL
     placement: Placement | None = None
-    org: str = ""  # slugs and e-mail address of whoever submitted it
+    org: str = ""  # slugs of the organization and the team, e-mail address of the submitter
     team: str = ""
     user: str = ""
-    partition: str = (
-        ""  # what the pool says to the scheduler: only there, only on nodes with these labels
-    )
+    # from the pool: run only in this partition, only on nodes with these labels
+    partition: str = ""
     node_labels: Mapping[str, str] = field(default_factory=dict)
-    identity: Identity = Identity()  # what an operator gave the team with the pool
-    barred: str = ""  # why it may no longer be handed over; it is, where it may be there already
-    barred_by: str = "policy.pool"  # the field of the spec that says so
-    uid: int = 0  # the team's system user, with Capability.USERS; 0: none was given
-    native: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # what the job says to one kind of scheduler, in that one's words
+    identity: Identity = Identity()  # set by an operator for the team in this pool
+    # why it must no longer be submitted; a job that already exists is still adopted
+    barred: str = ""
+    barred_by: str = "policy.pool"  # the spec field behind `barred`
+    uid: int = 0  # system user of the team, with Capability.USERS; 0: none
+    # scheduler-specific options of the job, in that scheduler's terms
+    native: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Handle:
-    """How the backend knows an attempt: `native_id` for people (pid, Slurm job id), `key` as given."""
+    """How the backend identifies an attempt.
+
+    `native_id` is for people (process ID, Slurm job ID); `key` is the key of the launch.
+    """
 
     key: str
     native_id: str
@@ -118,8 +139,11 @@ class Handle:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Why the scheduler itself has not started it. `said`: its own word ("AssocGrpGRES"); `text`: one sentence for a person with
-    the numbers, as far as known; `advice`: what to do about it; `facts`: the numbers."""
+    """Why the scheduler itself has not started a job.
+
+    `said` is the scheduler's own reason code ("AssocGrpGRES"), `text` one sentence with the
+    known numbers, `advice` the next step for the user, `facts` the numbers themselves.
+    """
 
     wait: Wait
     said: str
@@ -130,13 +154,16 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Observation:
-    """What the backend saw of one attempt. Only what was seen: a field it cannot know stays None."""
+    """State of one attempt as seen by the backend.
+
+    Fields that the backend cannot observe stay None.
+    """
 
     key: str
     state: State
     native_state: str = ""
     native_id: str = ""
-    reason: Reason | None = None  # set exactly when state is final
+    reason: Reason | None = None  # set if and only if the state is final
     exit_code: int | None = None
     signal: int | None = None
     evidence: str = ""  # quoted facts: the last log line, "peak 1.9 GiB of 2.0 GiB"
@@ -144,14 +171,18 @@ class Observation:
     finished_at: datetime | None = None
     node: str = ""
     peak_memory: int | None = None
-    nodes: Sequence[str] = ()  # all of them where there are several; `node` is the first
-    waiting: Waiting | None = None  # only while it stands in the scheduler's own queue
-    image_digest: str = ""  # of the image that really ran ("sha256:…"), where the runtime tells
+    nodes: Sequence[str] = ()  # all nodes of a multi-node job; `node` is the first
+    waiting: Waiting | None = None  # only while the job is pending in the scheduler's queue
+    # of the image that actually ran ("sha256:…"), where the runtime reports it
+    image_digest: str = ""
 
 
 @dataclass(frozen=True)
 class Poll:
-    """One look at many attempts. `missing` are keys that a healthy scheduler does not know."""
+    """Result of one poll of many attempts.
+
+    `missing` are the keys that a healthy scheduler does not know.
+    """
 
     observations: Sequence[Observation] = ()
     missing: Sequence[str] = ()
@@ -162,9 +193,9 @@ class GpuFacts:
     index: int
     uuid: str
     model: str  # vendor's name: "NVIDIA H200"
-    type: str  # resource class suffix: "h200", "mig-1g.10gb"
+    type: str  # suffix of the resource class: "h200", "mig-1g.10gb"
     memory: int
-    compute: str = ""  # compute capability: "9.0"; empty: not known
+    compute: str = ""  # CUDA compute capability: "9.0"; empty if unknown
 
 
 @dataclass(frozen=True)
@@ -175,20 +206,25 @@ class NodeFacts:
     gpus: Sequence[GpuFacts] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     is_ready: bool = True
-    note: str = ""  # "no GPU: the NVIDIA driver is not installed", or why it is drained or down
-    is_drained: bool = False  # takes no new jobs because somebody said so; `note` has their reason
-    partitions: Sequence[str] = ()  # the scheduler's own groups it belongs to
-    used_cpus: float = 0  # by whomever, as the scheduler counts
+    # "no GPU: the NVIDIA driver is not installed", or the reason of a drained or down node
+    note: str = ""
+    is_drained: bool = False  # drained by an operator; `note` has the reason
+    partitions: Sequence[str] = ()  # the scheduler's own node groups
+    used_cpus: float = 0  # by any user, as counted by the scheduler
     used_memory: int = 0
     used_gpus: int = 0
-    arch: str = ""  # as images write it: "amd64", "arm64"; empty, as the next two: not known
-    driver: str = ""  # NVIDIA's: "535.104.05"
-    cuda: str = ""  # the newest that this driver runs: "12.2"
+    # in the notation of images: "amd64", "arm64"; empty if unknown, like the next two
+    arch: str = ""
+    driver: str = ""  # of NVIDIA: "535.104.05"
+    cuda: str = ""  # newest CUDA version that the driver supports: "12.2"
 
 
 @dataclass(frozen=True)
 class Probe:
-    """Answer to "test connection": `message` says in words what was found or what is wrong."""
+    """Result of a connection test.
+
+    `message` says what was found or what is wrong.
+    """
 
     is_ok: bool
     message: str
@@ -197,7 +233,10 @@ class Probe:
 
 @dataclass(frozen=True)
 class LogChunk:
-    """Bytes of one attempt's output from `start` on. `at` is when they were read (Unix milliseconds)."""
+    """Bytes of the output of one attempt, from offset `start`.
+
+    `at` is the time of the read in Unix milliseconds.
+    """
 
     start: int
     data: bytes
@@ -205,16 +244,19 @@ class LogChunk:
 
 
 class Stay(StrEnum):
-    """How long what a job writes is there."""
+    """How long the output of a job is kept."""
 
-    RUN = "run"  # goes with its end
+    RUN = "run"  # until the job ends
     WEEK = "week"  # until the attempt is forgotten
-    ON = "on"  # nothing of ours ever removes it
+    ON = "on"  # never deleted by Muster
 
 
 @dataclass(frozen=True)
 class Output:
-    """The folder that a job finds in MUSTER_OUTPUT_DIR, as it is called there. `shared`: other folders that outlive it."""
+    """The output folder of a job (MUSTER_OUTPUT_DIR), as the job sees it.
+
+    `shared` lists other folders that outlive the job.
+    """
 
     path: str
     stays: Stay
@@ -223,91 +265,135 @@ class Output:
 
 @runtime_checkable
 class Backend(Protocol):
-    """A scheduler. All methods may be called from any thread; none may block for more than a few seconds."""
+    """A scheduler.
+
+    All methods are thread-safe and block for a few seconds at most.
+    """
 
     name: ClassVar[str]
-    title: ClassVar[str]  # how the page names the source: "this machine", "Slurm"
+    title: ClassVar[str]  # shown as the source on pages: "this machine", "Slurm"
     capabilities: ClassVar[frozenset[Capability]]
 
     def probe(self) -> Probe:
-        """Never raises: what is wrong is in the answer."""
+        """Test the connection. Never raises; problems are in the result."""
 
     def inventory(self) -> Sequence[NodeFacts]:
-        """The nodes as they are now. Raises Unavailable."""
+        """Return the current nodes. Raises Unavailable."""
 
     def render(self, launch: Launch) -> str:
-        """The very text that `submit` would send, for `--dry-run`. Secrets starred. Raises Rejected."""
+        """Return the text that `submit` would send, for `--dry-run`.
+
+        Secrets are masked. Raises Rejected.
+        """
 
     def submit(self, launch: Launch) -> Handle:
-        """Start it, or adopt what already runs under its key: calling twice starts once. Raises Rejected, Unavailable."""
+        """Start the job, or adopt the one that already exists under its key.
+
+        Idempotent: calling it twice starts one job. Raises Rejected, Unavailable.
+        """
 
     def output_of(self, key: str) -> Output:
-        """Where this attempt writes, and for how long. Asks nobody. Raises Rejected for what is no key."""
+        """Return where this attempt writes, and for how long.
+
+        Makes no request. Raises Rejected for a malformed key.
+        """
 
     def find(self, key: str) -> Handle | None:
-        """The attempt under this key, finished or not; None when it never got here. Raises Unavailable."""
+        """Return the attempt with this key, running or finished, or None if unknown.
+
+        Raises Unavailable.
+        """
 
     def poll(self, keys: Iterable[str]) -> Poll:
-        """Look at all of these in one go. A state this backend cannot read is left out, never guessed. Raises Unavailable."""
+        """Observe all of these attempts at once.
+
+        A state that the backend cannot interpret is left out, never guessed. Raises
+        Unavailable.
+        """
 
     def cancel(self, key: str, grace: float = 30) -> None:
-        """Ask it to stop: SIGTERM, then SIGKILL after `grace` seconds. Returns at once; unknown keys are no error."""
+        """Stop a job: SIGTERM, then SIGKILL after `grace` seconds.
+
+        Returns at once; an unknown key is no error.
+        """
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
-        """At most `limit` bytes of output from offset `after`; empty data when there is none yet. Raises Unavailable."""
+        """Read at most `limit` bytes of output from offset `after`.
+
+        The data is empty when there is no output yet. Raises Unavailable.
+        """
 
     def forget(self, key: str) -> None:
-        """Free what a finished attempt still holds (files, records), once its log and end are stored."""
+        """Free the files and records of a finished attempt.
+
+        Called after its log and its result are stored.
+        """
 
 
 class SupportsExec(Protocol):
-    """Backends with Capability.EXEC."""
+    """A backend with Capability.EXEC."""
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
-        """Run argv beside the running attempt, in its directory and environment; (exit code, output). Raises Rejected."""
+        """Run a command in the directory and environment of a running attempt.
+
+        Returns the exit code and the output. Raises Rejected.
+        """
 
 
 class SupportsUsers(Protocol):
-    """Backends with Capability.USERS."""
+    """A backend with Capability.USERS."""
 
     @property
     def isolation(self) -> Any:
-        """How jobs are kept apart: `text` for people; `is_shared` False: jobs of one organization only may run there."""
+        """How jobs are isolated from each other.
+
+        `text` is for people; if `is_shared` is False, only jobs of one organization may run
+        there.
+        """
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any], home: Path) -> None:
-        """Raises Rejected with the option that would open the portal's folder, `home`, to jobs."""
+        """Raise Rejected if an option would expose the portal's folder `home` to jobs."""
 
 
 class SupportsIdentities(Protocol):
-    """Backends with Capability.IDENTITIES."""
+    """A backend with Capability.IDENTITIES."""
 
     def check_identity(self, identity: Identity) -> None:
-        """Raises Rejected with the field that this cluster cannot do."""
+        """Raise Rejected with the field that this cluster does not support."""
 
 
 class SupportsNative(Protocol):
-    """Backends with Capability.NATIVE."""
+    """A backend with Capability.NATIVE."""
 
     def left_out(self, launch: Launch) -> Sequence[str]:
-        """One sentence for each of `launch.native` that this cluster does not take from a job. Raises Rejected."""
+        """Return one sentence for each option of `launch.native` that is ignored here.
+
+        Raises Rejected.
+        """
 
 
 class SupportsRelease(Protocol):
-    """Backends with Capability.RELEASE."""
+    """A backend with Capability.RELEASE."""
 
     def release(self, key: str) -> None:
-        """Delete the secrets of an ended attempt; its output stays readable until `forget`. Repeating it is no error. Raises Unavailable."""
+        """Delete the secrets of an ended attempt.
+
+        Its output stays readable until `forget`. Idempotent. Raises Unavailable.
+        """
 
 
 class SupportsDrain(Protocol):
-    """Backends with Capability.DRAIN. Both raise Rejected (unknown node, not permitted) and Unavailable."""
+    """A backend with Capability.DRAIN.
+
+    Both methods raise Rejected (unknown node, not permitted) and Unavailable.
+    """
 
     def drain(self, node: str, why: str) -> None:
-        """No new jobs there; what runs goes on."""
+        """Stop scheduling new jobs on the node; running jobs continue."""
 
     def resume(self, node: str) -> None:
-        """Take it into use again."""
+        """Make the node schedulable again."""
 
 
 Options = Mapping[str, Any]

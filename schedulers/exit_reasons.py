@@ -1,4 +1,7 @@
-"""Why a command ended, from what it left behind. Pure, and shared by the backends."""
+"""Classify why a command ended, from its exit status and output.
+
+Pure, and shared by the backends.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,17 @@ _KERNEL = re.compile(
 )
 _DISK = re.compile(r"(?m)^.*No space left on device.*$")
 _PYTHON = re.compile(r"(?m)^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Warning)(?:: .*)?$")
-_SCRIPT = re.compile(r"^\S*/script: ")  # where we keep the user's text is nothing to them
+# the location of the script on the node means nothing to users
+_SCRIPT = re.compile(r"^\S*/script: ")
 QUOTE = 500
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a process ended. `asked` is why we asked it to end: "", "cancel" or "time". `peak` and `limit` in bytes."""
+    """How a process ended.
+
+    `asked` is why Muster stopped it: "", "cancel" or "time". `peak` and `limit` are in bytes.
+    """
 
     exit_code: int | None
     signal: int | None
@@ -43,7 +50,7 @@ class Verdict:
 
 
 def classify(end: Ending) -> Verdict:
-    """The reason and the sentence that proves it."""
+    """Return the reason of an end with the evidence for it."""
     if end.is_over_memory:
         return Verdict(
             Reason.OUT_OF_MEMORY,
@@ -90,7 +97,7 @@ def _by_number(end: Ending) -> Verdict:
 
 
 def _last_line(tail: str) -> str:
-    """The line that says most: the last exception, else the last line that is not blank."""
+    """Return the most telling line: the last exception, else the last line that is not blank."""
     exceptions = _PYTHON.findall(tail[-8000:])
     if exceptions:
         return str(exceptions[-1])[:QUOTE]

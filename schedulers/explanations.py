@@ -1,7 +1,8 @@
-"""What keeps a job on a cluster with a scheduler of its own, in sentences and numbers. Pure; the same for every such scheduler.
+"""Explain in sentences and numbers why a cluster with its own scheduler keeps a job pending.
 
-The facts are those of the portal's own answer (`resource`, `ask`, `used`, `limit`, `free`, `total`, `most_on_one_node`), and beside them
-`held` (of our jobs: key, amount, since when), `others` (of everybody else's only how many and how much) and `change`.
+Pure, and shared by all such schedulers. The facts use the keys of the portal's own explanation
+(`resource`, `ask`, `used`, `limit`, `free`, `total`, `most_on_one_node`), plus `held` (our jobs:
+key, amount, start time), `others` (count and sum of everybody else's jobs) and `change`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from portal.core.formatting import amount_text
-from schedulers.capacity import KINDS, Cap, Change, Field, Judgement, Need, Spot
+from schedulers.capacity import KINDS, Assessment, Change, Field, Need, NodeCapacity, ResourceLimit
 from schedulers.states import Wait
 
-HELD = 10  # of our jobs, those that hold most
+HELD = 10  # list only the largest of our jobs
 _WORDS = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
 ADVICE = {
     Wait.CAPACITY: "It starts when running jobs end.",
@@ -24,8 +25,8 @@ ADVICE = {
 Told = tuple[str, dict[str, Any]]
 
 
-def limit(cap: Cap, need: Need) -> Told:
-    """ "Account borealis holds 3 of 3 GPUs; this asks 2."."""
+def limit(cap: ResourceLimit, need: Need) -> Told:
+    """Explain a limit: "Account borealis holds 3 of 3 GPUs; this asks 2."."""
     asked, facts = (
         cap.asked(need),
         {"resource": cap.kind, "limit": cap.limit, "ask": cap.asked(need), "whose": cap.whose},
@@ -57,8 +58,8 @@ def limit(cap: Cap, need: Need) -> Told:
     return f"{cap.whose} holds {taken} of {most}; this asks {ask}.", used
 
 
-def nodes(seen: Judgement, field: Field, need: Need, where: str) -> Told:
-    """Full, scattered, out of use, or too small for ever."""
+def nodes(seen: Assessment, field: Field, need: Need, where: str) -> Told:
+    """Explain the nodes: full, fragmented, out of service, or too small forever."""
     facts = room(field, need, seen.kind)
     if seen.wait == Wait.NODES_DOWN:
         down = [spot for spot in field.spots if not spot.is_up and spot.holds(need, spot.total)]
@@ -88,7 +89,7 @@ def nodes(seen: Judgement, field: Field, need: Need, where: str) -> Told:
 
 
 def room(field: Field, need: Need, kind: str = "") -> dict[str, Any]:
-    """The numbers of the nodes, of what is short or else of what it asks most for."""
+    """Return the node totals of the scarce resource, or of the first one requested."""
     kind = kind if kind in KINDS else next((name for name in KINDS if need.of(name)), "cpu")
     return {
         "resource": kind,
@@ -103,13 +104,13 @@ def room(field: Field, need: Need, kind: str = "") -> dict[str, Any]:
 
 
 def fitting(field: Field, need: Need) -> str:
-    """ "2 of 4 nodes have room for it now."."""
+    """Return a sentence such as "2 of 4 nodes have room for it now."."""
     fits = able_now(field, need)
     return f"{fits} of {_nodes(len(field.spots))} {'has' if fits == 1 else 'have'} room for {'it' if need.nodes == 1 else 'one of its nodes'} now."
 
 
 def able_now(field: Field, need: Need) -> int:
-    """How many nodes have room for one of the job's."""
+    """Count the nodes that have room for one node of the job."""
     return sum(spot.is_up and spot.holds(need, spot.free) > 0 for spot in field.spots)
 
 
@@ -118,7 +119,10 @@ def changed(change: Change | None) -> dict[str, Any]:
 
 
 def held(ours: Sequence[tuple[str, int, float]], others: Sequence[int]) -> dict[str, Any]:
-    """Who holds it: of ours (key, amount, Unix time of the start) those that hold most; the rest are one number."""
+    """Return who uses the resource: the largest of our jobs, and the sum of all others.
+
+    Our jobs are (key, amount, Unix time of the start).
+    """
     first = sorted(ours, key=lambda one: (-one[1], one[2]))
     rest = [amount for _, amount, _ in first[HELD:]] + list(others)
     facts: dict[str, Any] = {
@@ -156,13 +160,13 @@ def _jobs(number: int) -> str:
     return f"{number} job{'' if number == 1 else 's'}"
 
 
-def _names(spots: Sequence[Spot]) -> str:
+def _names(spots: Sequence[NodeCapacity]) -> str:
     names = [spot.name for spot in spots]
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def part(kind: str, amount: int) -> str:
-    """ "3" of GPUs, "2.5" of cores, and what is counted in bytes with its unit: the unit follows with the whole."""
+    """Format an amount next to its total: "3" GPUs, "2.5" cores, memory with its unit."""
     return (
         f"{amount / 1000:g}"
         if kind == "cpu"
@@ -173,7 +177,7 @@ def part(kind: str, amount: int) -> str:
 
 
 def is_private(name: str) -> bool:
-    """Facts that name jobs: not for everybody who sees the numbers."""
+    """Whether a fact names jobs and must not be shown to everybody who sees the numbers."""
     return name in {"held", "others"}
 
 

@@ -1,5 +1,8 @@
-"""Connections to a scheduler's API that stay open: HTTP/1.1, whole answers. What is sent is written here and answers are taken apart by
-httptools: `http.client` and urllib3 take longer over a small request than the scheduler does."""
+"""Keep HTTP/1.1 connections to the API of a scheduler open.
+
+Requests are written by hand and responses are parsed by httptools: `http.client` and urllib3 take
+longer over a small request than the scheduler does.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,11 @@ from urllib.parse import SplitResult
 
 import httptools
 
-WHOLE = 30.0  # seconds in which an answer must be whole,
-RATE = (
-    1 << 17
-)  # and one more for each so many bytes that came: a long list over a slow line is no hang
-_AT_ONCE = 1 << 18  # bytes read by one call
-_IDLE = 60.0  # seconds after which one is not used again: what stands between may have dropped it without a word
+WHOLE = 30.0  # seconds in which a response must be complete,
+# plus one second per this many bytes received: a long list over a slow line is no hang
+RATE = 1 << 17
+_AT_ONCE = 1 << 18  # bytes per read
+_IDLE = 60.0  # seconds until an idle connection is dropped: a proxy may have closed it silently
 _PORTS = {"http": 80, "https": 443}
 _NO_WORD = re.compile(r"[\x00-\x20\x7f]")
 _NO_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -31,17 +33,21 @@ _NO_VALUE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 @dataclass
 class Answer:
-    """`headers` by names in small letters; of one that comes twice the last."""
+    """A response. Header names are in lower case; of a repeated header the last value is kept."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
     data: bytes = b""
 
 
-class Link:
-    """For one thread at a time. `timeout`: seconds of silence, `connect` those of making it, where they differ; an answer that comes bit by bit
-    has a limit as a whole, too. Raises OSError (among them ssl.SSLError and TimeoutError), and ValueError for what cannot be sent; after any of
-    these it is of no use any more."""
+class Connection:
+    """A connection, used by one thread at a time.
+
+    `timeout` is the limit on silence in seconds, `connect` the limit on connecting if it
+    differs. A response that trickles in is limited as a whole, too. Raises OSError (including
+    ssl.SSLError and TimeoutError), and ValueError for a request that cannot be sent; the
+    connection is unusable after either.
+    """
 
     def __init__(
         self,
@@ -59,7 +65,7 @@ class Link:
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if to.scheme == "https":
-                self._socket = (tls or _usual_tls()).wrap_socket(
+                self._socket = (tls or _default_tls()).wrap_socket(
                     self._socket, server_hostname=name or host
                 )
         except BaseException:
@@ -71,13 +77,16 @@ class Link:
     def send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> Answer:
-        """The answer, of whichever status."""
+        """Send a request and return the response, whatever its status."""
         self._socket.settimeout(self._silence)
         self._socket.sendall(_head(method, path, self._host, headers, body) + (body or b""))
         return self._answer()
 
     def is_usable(self) -> bool:
-        """The other end has not closed it meanwhile: then there would be something to read."""
+        """Return whether the connection can be reused.
+
+        If the peer had closed it, the socket would be readable.
+        """
         poll = select.poll()
         poll.register(self._socket.fileno(), select.POLLIN)
         return self.is_open and time.monotonic() - self._used < _IDLE and not poll.poll(0)
@@ -86,7 +95,7 @@ class Link:
         self.is_open = False
         self._socket.close()
 
-    def _heard(self, until: float) -> bytes:
+    def _receive(self, until: float) -> bytes:
         left = until - time.monotonic()
         if left <= 0:
             raise TimeoutError("the answer came too slowly")
@@ -98,7 +107,7 @@ class Link:
         parser = reading.parser = httptools.HttpResponseParser(reading)
         until = time.monotonic() + WHOLE
         while not reading.is_whole:
-            data = self._heard(until)
+            data = self._receive(until)
             until += len(data) / RATE
             if not data:
                 if not reading.ends_with_the_connection:
@@ -114,19 +123,19 @@ class Link:
         return Answer(reading.status, reading.headers, b"".join(reading.parts))
 
 
-class Links:
-    """From any thread: those that are not in use are kept, and of all there are so many at most; who finds none free waits for one."""
+class ConnectionPool:
+    """A thread-safe connection pool with a maximum size; callers wait for a free connection."""
 
-    def __init__(self, make: Callable[[], Link], most: int):
+    def __init__(self, make: Callable[[], Connection], most: int):
         self._make = make
-        self._idle: list[Link] = []
-        self._room = threading.BoundedSemaphore(most)
+        self._idle: list[Connection] = []
+        self._slots = threading.BoundedSemaphore(most)
 
     @contextmanager
-    def one(self) -> Iterator[Link]:
-        """It is kept if all goes well. Raises what Link raises."""
-        with self._room:
-            link = self._kept() or self._make()
+    def one(self) -> Iterator[Connection]:
+        """Lend a connection, and keep it unless an error occurs. Raises what Connection raises."""
+        with self._slots:
+            link = self._reusable() or self._make()
             try:
                 yield link
             except BaseException:
@@ -137,7 +146,7 @@ class Links:
             else:
                 link.close()
 
-    def _kept(self) -> Link | None:
+    def _reusable(self) -> Connection | None:
         while self._idle:
             link = self._idle.pop()
             if link.is_usable():
@@ -147,7 +156,7 @@ class Links:
 
 
 class _Reading:
-    """What httptools calls while it reads one answer."""
+    """Callbacks of httptools while it parses one response."""
 
     def __init__(self) -> None:
         self.parser: Any = None
@@ -167,11 +176,12 @@ class _Reading:
             self.headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
-        if self.is_whole:  # something behind the answer, which nobody asked for
+        if self.is_whole:  # unexpected data after the response
             self.stays = False
             return
         status = self.parser.get_status_code()
-        self.status = status if status >= 200 else 0  # before it there may be a "go on"
+        # an informational response (1xx) may come first
+        self.status = status if status >= 200 else 0
 
     def on_body(self, data: bytes) -> None:
         if not self.is_whole:
@@ -185,15 +195,21 @@ class _Reading:
 
 
 @cache
-def _usual_tls() -> ssl.SSLContext:
-    """With this machine's authorities, which are read once: that takes longer than a request."""
+def _default_tls() -> ssl.SSLContext:
+    """Return the default TLS context.
+
+    Cached, as loading the CA certificates takes longer than a request.
+    """
     return ssl.create_default_context()
 
 
 def _head(
     method: str, path: str, host: str, headers: Mapping[str, str], body: bytes | None
 ) -> bytes:
-    """Raises ValueError for what would be another request than the one that was meant."""
+    """Format the request head.
+
+    Raises ValueError for characters that would allow request smuggling.
+    """
     if _NO_WORD.search(path):
         raise ValueError("a path holds a space or a control character")
     if any(_NO_VALUE.search(value) for value in headers.values()):

@@ -1,4 +1,7 @@
-"""The words for where a job is, why it waits and how it ended. Pure: imports no model, no Django."""
+"""Define job states, pending reasons and end reasons.
+
+Pure Python: imports no model and no Django.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ from enum import IntEnum, StrEnum
 
 
 class State(IntEnum):
-    """Ranked: an attempt's state never goes down, and the last three are final.
+    """State of an attempt, ordered: it only ever increases, and the last three are final.
 
-    The number is what the database stores, so that "never down" is one `state < new` in SQL.
+    The database stores the number, so a guarded update is `state < new` in SQL.
     """
 
     QUEUED = 10
@@ -23,7 +26,7 @@ class State(IntEnum):
 
     @property
     def word(self) -> str:
-        """Lower-case name, as the API, the pages and the CLI write it."""
+        """Lower-case name, as in the API, the pages and the CLI."""
         return self.name.lower()
 
     @property
@@ -32,12 +35,12 @@ class State(IntEnum):
 
     @property
     def is_active(self) -> bool:
-        """Holds quota and a place on a cluster."""
+        """Whether the attempt counts towards quotas and occupies resources of a cluster."""
         return State.DISPATCHING <= self <= State.STOPPING
 
     @classmethod
     def of(cls, word: str) -> State:
-        """The state a word names. Raises KeyError for an unknown word."""
+        """Return the state with this name. Raises KeyError for an unknown name."""
         return cls[word.upper()]
 
 
@@ -45,7 +48,7 @@ FINAL_FLOOR = State.SUCCEEDED
 
 
 class Fault(StrEnum):
-    """Whose doing an end was: what decides who should act, and whether a retry can help."""
+    """Who is responsible for an end: decides who should act and whether a retry can help."""
 
     NOBODY = "nobody"
     USER = "user"
@@ -53,7 +56,10 @@ class Fault(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why an attempt ended. Each reason fixes the final state, the fault and whether a retry may help."""
+    """Why an attempt ended.
+
+    Each reason determines the final state, the fault and whether a retry may help.
+    """
 
     COMPLETED = "completed"
     USER_ERROR = "user_error"
@@ -86,17 +92,17 @@ class Reason(StrEnum):
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the platform retries by itself when the policy leaves `retry_on` unset."""
+        """Whether the attempt is retried automatically when the policy leaves `retry_on` unset."""
         return _ENDS[self][2]
 
     @property
     def headline(self) -> str:
-        """One sentence for a person; the evidence follows it."""
+        """One sentence for the user; the evidence follows it."""
         return _ENDS[self][3]
 
     @property
     def advice(self) -> str:
-        """What to do about it; empty where there is nothing to do."""
+        """Suggested next step; empty if there is none."""
         return _ENDS[self][4]
 
 
@@ -112,21 +118,21 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
         State.FAILED,
         Fault.USER,
         False,
-        "The command itself failed.",
-        "Read the last lines of the log; run again once the command is mended.",
+        "The command failed.",
+        "Read the last lines of the log; fix the command and run the job again.",
     ),
     Reason.COMMAND_NOT_FOUND: (
         State.FAILED,
         Fault.USER,
         False,
-        "A command in the script does not exist there.",
+        "A command in the script was not found.",
         "Check the spelling, install it in `setup`, or name an image that has it.",
     ),
     Reason.NOT_EXECUTABLE: (
         State.FAILED,
         Fault.USER,
         False,
-        "A file in the script may not be executed.",
+        "A file in the script is not executable.",
         "`chmod +x` the file or start it through its interpreter, e.g. `bash script.sh`.",
     ),
     Reason.OUT_OF_MEMORY: (
@@ -134,7 +140,7 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
         Fault.USER,
         False,
         "The job needed more memory than it asked for.",
-        "Raise `resources.memory`, or make batches smaller.",
+        "Raise `resources.memory`, or use smaller batches.",
     ),
     Reason.TIME_LIMIT: (
         State.FAILED,
@@ -149,21 +155,21 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
         False,
         "The process was ended by a signal.",
         "SIGSEGV and SIGBUS mean a crash in native code; SIGKILL from outside means that "
-        "somebody or something on the node ended it.",
+        "somebody or something on the node killed it.",
     ),
     Reason.DISK_FULL: (
         State.FAILED,
         Fault.PLATFORM,
         True,
         "The node's disk was full.",
-        "Tell the operator; the node needs space before the job is run again.",
+        "Contact the operator: free up space on the node before running the job again.",
     ),
     Reason.IMAGE_UNAVAILABLE: (
         State.FAILED,
         Fault.USER,
         False,
-        "The image could not be had.",
-        "Check its name and tag, and that the cluster may pull it.",
+        "The image couldn't be pulled.",
+        "Check the name, the tag and the registry credentials.",
     ),
     Reason.NO_KERNEL_IMAGE: (
         State.FAILED,
@@ -183,52 +189,58 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
         State.CANCELED,
         Fault.NOBODY,
         False,
-        "A job that this one waits for did not succeed.",
-        "Run that one again, then this one.",
+        "A job that this job depends on did not succeed.",
+        "Run the other job again, then this one.",
     ),
     Reason.CANCELED: (State.CANCELED, Fault.NOBODY, False, "Canceled.", ""),
     Reason.PREEMPTED: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "The job gave way to one of higher priority.",
+        "The job was preempted by a job of higher priority.",
         "",
     ),
     Reason.INTERRUPTED: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "It was stopped on the cluster itself, not by Muster.",
+        "The job was stopped on the cluster, not by Muster.",
         "",
     ),
-    Reason.NODE_FAILED: (State.FAILED, Fault.PLATFORM, True, "The node failed under the job.", ""),
-    Reason.XID: (State.FAILED, Fault.PLATFORM, True, "A GPU reported a fault (XID).", ""),
+    Reason.NODE_FAILED: (
+        State.FAILED,
+        Fault.PLATFORM,
+        True,
+        "The node failed while the job was running.",
+        "",
+    ),
+    Reason.XID: (State.FAILED, Fault.PLATFORM, True, "A GPU reported an error (XID).", ""),
     Reason.FORGOTTEN: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "The cluster's scheduler lost it in a crash of its own.",
-        "Nothing: Muster starts it again by itself.",
+        "The cluster's scheduler crashed and lost the job.",
+        "No action is needed: Muster starts the job again.",
     ),
     Reason.LOST: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "The cluster is healthy and does not know this job any more.",
-        "What ran may have finished; look at its log before running it again.",
+        "The cluster no longer knows this job.",
+        "The job may have finished. Check its log before running it again.",
     ),
     Reason.PLATFORM_ERROR: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "Muster itself failed to run the job.",
-        "Tell the operator, with the job's number.",
+        "Muster failed to run the job.",
+        "Contact the operator and mention the job's number.",
     ),
 }
 
 
 class Wait(StrEnum):
-    """Why a queued job does not run yet, in the order in which one hides the next (first wins)."""
+    """Why a queued job is not running yet, in order of precedence (the first wins)."""
 
     HELD = "held"
     DEPENDENCY = "dependency"

@@ -1,5 +1,6 @@
-"""Whether an image can run on a node: its config read from its registry without pulling, against what the node has.
+"""Check whether an image can run on a node, from its config in the registry.
 
-`reference` reads names, `wire` and `registry` fetch, `config` makes facts of what came, `requirements` judges NVIDIA's
-conditions, `fitting` puts image and nodes together. Nothing here knows Django or a model; what cannot be known is None.
+Nothing is pulled. `reference` parses names, `http` and `registry` fetch, `config` extracts facts,
+`requirements` evaluates NVIDIA's conditions, `compatibility` matches images with nodes. No Django
+and no models; unknown values are None.
 """

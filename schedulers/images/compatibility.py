@@ -1,4 +1,4 @@
-"""An image and nodes together: how many it fits, and why not the others, in words that say what to do. Pure."""
+"""Match an image with nodes and explain which nodes do not fit. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ _SHOWN = 4  # reasons in one sentence
 
 
 class Fit(IntEnum):
-    """The worse, the larger. DOUBTFUL: something speaks against it, and it may run; UNKNOWN: the node tells too little."""
+    """How well an image fits, from best to worst.
+
+    DOUBTFUL: something speaks against it, but it may run; UNKNOWN: too little is known about the
+    node.
+    """
 
     FITS = 0
     UNKNOWN = 1
@@ -24,7 +28,10 @@ class Fit(IntEnum):
 
 @dataclass(frozen=True)
 class Host:
-    """A node as far as known: "" and None are unknown. `model`: its GPUs' name, "" for a job without GPUs."""
+    """A node as far as known: "" and None are unknown.
+
+    `model` is the name of its GPUs, "" for a job without GPUs.
+    """
 
     name: str
     arch: str = ""
@@ -34,7 +41,10 @@ class Host:
 
 @dataclass(frozen=True)
 class Reason:
-    """Why nodes do not simply fit. `has` and `needs` make the sentence: "2 have driver 470, it needs 525 or newer"."""
+    """Why some nodes do not fit.
+
+    `has` and `needs` form the sentence: "2 have driver 470, it needs 525 or newer".
+    """
 
     fit: Fit
     has: str
@@ -44,7 +54,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Group:
-    """Nodes with one answer."""
+    """Nodes with the same result."""
 
     reason: Reason
     nodes: Sequence[str]
@@ -52,15 +62,15 @@ class Group:
 
 @dataclass(frozen=True)
 class Fitting:
-    """The answer for all nodes asked about."""
+    """The result for all nodes."""
 
     fits: int
     total: int
-    groups: Sequence[Group] = ()  # those that do not simply fit; the worst and largest first
+    groups: Sequence[Group] = ()  # nodes that do not fully fit; the worst and largest group first
 
     @property
     def is_hopeless(self) -> bool:
-        """Certain to fit on none of them."""
+        """Whether the image certainly fits on no node."""
         return (
             bool(self.total)
             and sum(len(g.nodes) for g in self.groups if g.reason.fit == Fit.MISFIT) == self.total
@@ -68,7 +78,7 @@ class Fitting:
 
     @property
     def text(self) -> str:
-        """ "Fits 30 of 32 nodes; 2 have driver 470, it needs 525 or newer." """
+        """Return "Fits 30 of 32 nodes; 2 have driver 470, it needs 525 or newer."."""
         if not self.total:
             return "There is no node that it could be put against."
         nodes = (
@@ -100,8 +110,11 @@ def fit(
     env: Mapping[str, str] | None = None,
     ended: Mapping[str, str] | None = None,
 ) -> Fitting:
-    """`env`: the job's own, which stands over the image's. `ended`: GPUs (their models) on which this very image ended with "no
-    kernel image", with a word on when."""
+    """Match an image with nodes.
+
+    `env` is the job's own, which overrides the image's. `ended` maps GPU models on which this image
+    failed with "no kernel image" to a note on when.
+    """
     alike: dict[Host, list[str]] = {}
     for host in hosts:
         alike.setdefault(replace(host, name=""), []).append(host.name)
@@ -119,7 +132,7 @@ def fit(
 def judge(
     image: Image, host: Host, *, wants_gpus: bool, env: Mapping[str, str], ended: Mapping[str, str]
 ) -> Reason | None:
-    """The worst thing that can be said; None where it fits."""
+    """Return the most serious reason; None if the image fits."""
     variant, trouble = _variant(image, host)
     found = [trouble] if trouble else []
     if variant is not None and wants_gpus:
@@ -128,7 +141,7 @@ def judge(
 
 
 def _variant(image: Image, host: Host) -> tuple[Variant | None, Reason | None]:
-    """What this node would pull."""
+    """Return the variant that this node would pull."""
     linux = [v for v in image.variants if v.os == "linux"]
     if host.arch and (mine := next((v for v in linux if v.arch in ("", host.arch)), None)):
         return mine, None
@@ -136,9 +149,8 @@ def _variant(image: Image, host: Host) -> tuple[Variant | None, Reason | None]:
         return None, Reason(Fit.UNKNOWN, f"are {host.arch}", "and what it is for them was not read")
     if host.arch or not image.arches:
         return None, _wrong_machine(image, host)
-    return (
-        linux[0] if linux else None
-    ), None  # a node that does not tell: most images are for one kind only
+    # unknown architecture: most images support only one
+    return (linux[0] if linux else None), None
 
 
 def _wrong_machine(image: Image, host: Host) -> Reason:
@@ -174,7 +186,7 @@ def _of_gpus(
 
 
 def _sentence(group: Group) -> str:
-    """Verbs agree: "1 has driver 470", "2 have driver 470"."""
+    """Form a sentence with the right verb: "1 has driver 470", "2 have driver 470"."""
     verb, _, rest = group.reason.has.partition(" ")
     single = {"have": "has", "are": "is", "run": "runs", "tell": "tells"}
     return f"{len(group.nodes)} {single.get(verb, verb) if len(group.nodes) == 1 else verb} {rest}, {group.reason.needs}"

@@ -1,4 +1,4 @@
-"""What an image says of itself, from its manifests and config. Pure."""
+"""Extract the facts about an image from its manifests and config. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ LONGEST = 20_000
 
 @dataclass(frozen=True)
 class Variant:
-    """The image for one kind of machine. `env`: only what says something about GPUs. `digest`: of its manifest."""
+    """The image for one architecture.
+
+    `env` has only variables about GPUs; `digest` is that of the manifest.
+    """
 
     os: str
     arch: str
@@ -37,7 +40,11 @@ class Variant:
 
 @dataclass(frozen=True)
 class Image:
-    """`digest`: of what the name led to (an index or a manifest). `others`: kinds of machine it is there for too, unread."""
+    """An image.
+
+    `digest` is that of the index or manifest that its name refers to; `others` are further
+    architectures, which were not read.
+    """
 
     name: str
     digest: str
@@ -53,13 +60,13 @@ class Image:
 
     @property
     def digests(self) -> list[str]:
-        """Every name by which a runtime may know it."""
+        """All digests by which a runtime may know the image."""
         return list(dict.fromkeys([self.digest, *(v.digest for v in self.variants)]))
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of an index."""
+    """An entry of an index."""
 
     os: str
     arch: str
@@ -67,7 +74,7 @@ class Entry:
 
 
 def arch_name(text: str) -> str:
-    """As images write it: "amd64", "arm64"."""
+    """Return the architecture in the notation of images: "amd64", "arm64"."""
     return _ARCHES.get(text.strip().lower(), text.strip().lower())[:20]
 
 
@@ -76,7 +83,10 @@ def is_index(document: Mapping[str, Any]) -> bool:
 
 
 def entries_of(index: Mapping[str, Any]) -> list[Entry]:
-    """The images in an index. Signatures and build records lie there too, for a platform "unknown"."""
+    """Return the images of an index.
+
+    Signatures and attestations are skipped; their platform is "unknown".
+    """
     found, lines = [], index.get("manifests")
     for line in lines if isinstance(lines, list) else ():
         platform = line.get("platform") if isinstance(line, dict) else None
@@ -88,7 +98,10 @@ def entries_of(index: Mapping[str, Any]) -> list[Entry]:
 
 
 def config_digest_of(manifest: Mapping[str, Any]) -> str:
-    """Empty when this is no image (a chart, a signature) or one of the first kind, which has no config."""
+    """Return the digest of the config.
+
+    Empty if this is no image (a chart, a signature) or a schema 1 manifest, which has no config.
+    """
     config = manifest.get("config")
     if not isinstance(config, dict) or config.get("mediaType") not in CONFIGS:
         return ""

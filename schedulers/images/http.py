@@ -1,7 +1,8 @@
-"""Reading from a registry that a member named: whoever types an image's name chooses where the portal connects to.
+"""Read from a registry that a user named, safely.
 
-So: https, only to addresses of the open internet and to the registries that the operator named; the address that was
-judged is the address that is used; little is read, and after a fixed time in total every connection is cut.
+Whoever types an image name chooses where the portal connects to (SSRF). So: only https, only public
+addresses and registries configured by the operator, the verified address is the one connected to,
+responses are limited, and all connections are closed after a total time limit.
 """
 
 from __future__ import annotations
@@ -26,13 +27,20 @@ _AGENT = "muster-image-check"
 
 
 class Unreadable(Exception):
-    """The image's config could not be read. The message says why, for a person; nothing of an answer's text is in it."""
+    """The image's config could not be read.
+
+    The message says why, for people; it quotes nothing of the response.
+    """
 
 
 @dataclass(frozen=True)
 class Policy:
-    """Where may be asked. `trusted`: hosts (with port, if any) that the operator named, on whatever address; `plain`: those of
-    them that speak http. `ca_file`: certificates to trust besides the system's. `seconds`: for everything together."""
+    """Which registries may be contacted.
+
+    `trusted`: hosts (optionally with port) configured by the operator, at any address; `plain`:
+    those of them that use http. `ca_file`: further trusted certificates. `seconds`: time limit for
+    everything together.
+    """
 
     trusted: frozenset[str] = frozenset()
     plain: frozenset[str] = frozenset()
@@ -43,11 +51,11 @@ class Policy:
 @dataclass(frozen=True)
 class Answer:
     status: int
-    headers: Mapping[str, str]  # names in small letters
+    headers: Mapping[str, str]  # names in lower case
     body: bytes
 
     def json(self) -> dict[str, Any]:
-        """Raises Unreadable for anything but an object."""
+        """Parse the body. Raises Unreadable for anything but a JSON object."""
         try:
             found = json.loads(self.body)
         except (ValueError, RecursionError):
@@ -59,8 +67,10 @@ class Answer:
 
 @dataclass
 class Wire:
-    """The connections of one question, used again while they last. A context manager: when its time is over they are cut,
-    whatever they are waiting for."""
+    """The connections for one image, reused while they stay open.
+
+    A context manager; when the time is over, connections are closed even while reading.
+    """
 
     policy: Policy
     _open: dict[tuple[str, str], http.client.HTTPConnection] = field(default_factory=dict)
@@ -83,7 +93,10 @@ class Wire:
         return f"{'http' if host in self.policy.plain else 'https'}://{host}"
 
     def get(self, url: str, *, limit: int, accept: str = "*/*", authorization: str = "") -> Answer:
-        """At most `limit` bytes. Follows redirects; who is redirected to another host loses the authorization. Raises Unreadable."""
+        """Read at most `limit` bytes, following redirects.
+
+        Authorization is dropped on redirects to another host. Raises Unreadable.
+        """
         for _ in range(REDIRECTS + 1):
             answer = self._ask(_split(url), limit, accept, authorization)
             if answer.status not in _MOVED or "location" not in answer.headers:
@@ -108,9 +121,8 @@ class Wire:
             except (http.client.RemoteDisconnected, ConnectionError, BrokenPipeError):
                 if not is_used:
                     raise
-                return self._exchange(
-                    url, target, headers, limit
-                )  # a kept connection was closed meanwhile: once more
+                # retry once: the server closed an idle connection
+                return self._exchange(url, target, headers, limit)
         except Unreadable:
             raise
         except ssl.SSLError as error:
@@ -134,7 +146,7 @@ class Wire:
             raise Unreadable("the registry's answer is larger than any image's config")
         if response.length:
             raise Unreadable(self._late() or "the registry's answer ended too early")
-        self._left()  # a cut connection looks like the end of an answer
+        self._left()  # a closed connection looks like the end of a response
         if response.isclosed() and not response.will_close:
             self._open[url.scheme, url.netloc] = connection
         return Answer(
@@ -142,7 +154,10 @@ class Wire:
         )
 
     def _connect(self, url: SplitResult) -> http.client.HTTPConnection:
-        """To an address that was looked at; http.client is given the finished socket, so that no name is resolved twice."""
+        """Connect to a verified address.
+
+        http.client gets the connected socket, so no name is resolved twice.
+        """
         host, port = url.hostname or "", url.port or (443 if url.scheme == "https" else 80)
         address = self._address(url, host, port)
         sock = socket.create_connection(address[:2], timeout=self._left())
@@ -156,7 +171,7 @@ class Wire:
             sock = secure
         connection = http.client.HTTPConnection(host, port)
         if url.scheme == "https":
-            connection.default_port = 443  # what stands in Host
+            connection.default_port = 443  # for the Host header
         connection.sock = sock
         return connection
 

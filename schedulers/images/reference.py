@@ -1,4 +1,4 @@
-"""Names of images as people write them, and where they lead."""
+"""Parse image names and find their registry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ _SCHEMES = ("docker://", "dockerd://", "podman://")
 
 @dataclass(frozen=True)
 class Reference:
-    """`host` as it is written in full names ("docker.io", "registry.acme.org:5000"); tag or digest, the digest wins."""
+    """A parsed image name.
+
+    `host` is as in full names ("docker.io", "registry.acme.org:5000"); if there are both a tag and
+    a digest, the digest is used.
+    """
 
     host: str
     path: str
@@ -29,7 +33,7 @@ class Reference:
 
     @property
     def address(self) -> str:
-        """Who is asked: Docker Hub answers at another name than its own."""
+        """Host to contact: Docker Hub uses another name for its registry."""
         return _HUB_ADDRESS if self.host == DOCKER_HUB else self.host
 
     @property
@@ -41,8 +45,10 @@ class Reference:
 
 
 def parse(text: str) -> Reference | None:
-    """The image that a text names; None when it names none in a registry (a file, an address of something else, a typing error).
-    Enroot's "host#path" and a "docker://" before it are understood."""
+    """Parse an image name; None if it is not in a registry (a file, another URL, a typo).
+
+    Accepts Enroot's "host#path" and a leading "docker://".
+    """
     name = text.strip()
     for scheme in _SCHEMES:
         name = name.removeprefix(scheme)
@@ -62,7 +68,7 @@ def parse(text: str) -> Reference | None:
 
 
 def _tag_of(name: str) -> tuple[str, str | None]:
-    """A colon behind the last slash stands before a tag; one before it stands before a port."""
+    """Split off the tag: a colon after the last slash starts a tag, one before it a port."""
     at = name.rfind(":")
     return (
         (name[:at], name[at + 1 :]) if at > max(name.rfind("/"), name.rfind("#")) else (name, None)
@@ -70,7 +76,7 @@ def _tag_of(name: str) -> tuple[str, str | None]:
 
 
 def _host_of(name: str) -> tuple[str, str]:
-    """The first part is a host only if it looks like one, as docker has it: "team/image" is on Docker Hub."""
+    """Split off the host, by Docker's rule: "team/image" is on Docker Hub."""
     if "#" in name:
         name = name.replace("#", "/", 1)
         first, _, rest = name.partition("/")

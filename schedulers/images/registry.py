@@ -1,4 +1,4 @@
-"""An image's config, read from its registry as the OCI distribution specification has it: a few kilobytes, nothing pulled."""
+"""Read an image's config from its registry with the OCI distribution API, without pulling."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from schedulers.images.http import Answer, Policy, Unreadable, Wire
 from schedulers.images.reference import Reference
 
 MANIFEST_LIMIT, CONFIG_LIMIT, TOKEN_LIMIT = 4 << 20, 4 << 20, 64 << 10
-READ = ("amd64", "arm64")  # the kinds of machine that GPUs are in; of others only the name is kept
+READ = ("amd64", "arm64")  # architectures to read; only the names of others are kept
 _ACCEPT = ", ".join((*INDEXES, *MANIFESTS))
 _PARAMETER = re.compile(r'(\w+)="([^"]*)"')
 
 
 def read_image(reference: Reference, policy: Policy) -> Image:
-    """What the registry says of it. Raises Unreadable, with the reason in words."""
+    """Read an image from its registry. Raises Unreadable with the reason."""
     with Wire(policy) as wire:
         return _Reader(wire, reference).image()
 
@@ -82,7 +82,7 @@ class _Reader:
         return answer
 
     def _token(self, challenge: str) -> str:
-        """A token that anybody may have, from where the registry says."""
+        """Get an anonymous token from the server named by the registry."""
         kind, _, rest = challenge.partition(" ")
         asked = dict(_PARAMETER.findall(rest))
         if kind.lower() != "bearer" or "realm" not in asked:
@@ -100,7 +100,7 @@ class _Reader:
 
     @staticmethod
     def _digest(answer: Answer, asked: str) -> str:
-        """What the body really is; what was asked for by its digest must be it."""
+        """Return the digest of the body, which must match the requested digest if any."""
         algorithm = asked.partition(":")[0] or "sha256"
         digest = f"{algorithm}:{hashlib.new(algorithm, answer.body).hexdigest()}"
         if asked and digest != asked:

@@ -1,7 +1,8 @@
-"""NVIDIA's conditions on a machine, as its container toolkit reads them: spaces are OR, commas are AND, and all variables
-must hold. Judged in three values: what a node does not tell cannot refuse anything.
+"""Evaluate NVIDIA's conditions on a machine, as its container toolkit does.
 
-The table is NVIDIA's published one (CUDA's release notes: the driver that came with each CUDA).
+Spaces are OR, commas are AND, and all variables must hold. Results are three-valued: unknown
+properties of a node never fail a condition. The table is from the CUDA release notes of NVIDIA: the
+driver that shipped with each CUDA version.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 Version = tuple[int, ...]
 
-BRINGS: Mapping[int, Version] = {  # driver branch: the newest CUDA it runs
+BRINGS: Mapping[int, Version] = {  # driver branch: the newest CUDA version it supports
     384: (9, 0),
     390: (9, 1),
     396: (9, 2),
@@ -54,12 +55,15 @@ _COMPARE: Mapping[str, Callable[[Version, Version], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_MOST = 200  # alternatives of one variable; NVIDIA's own have about forty
+_MOST = 200  # alternatives per variable; NVIDIA's own have about forty
 
 
 @dataclass(frozen=True)
 class Device:
-    """A kind of GPU with its driver, as far as known. Versions: `driver` (535, 104, 5), `cuda` (12, 2), `compute` (9, 0)."""
+    """A GPU model with its driver, as far as known.
+
+    Versions: `driver` (535, 104, 5), `cuda` (12, 2), `compute` (9, 0).
+    """
 
     driver: Version | None = None
     cuda: Version | None = None
@@ -68,7 +72,7 @@ class Device:
 
     @property
     def newest_cuda(self) -> Version | None:
-        """As told, else by the driver's branch."""
+        """Return the newest supported CUDA version, as reported or by the driver branch."""
         return self.cuda or cuda_of(self.driver)
 
 
@@ -96,7 +100,10 @@ class Atom:
         return _COMPARE[self.sign](*_level(has, asked))
 
     def _of_new_driver(self, device: Device, asked: Version | None) -> bool | None:
-        """A driver newer than the table runs what the table's newest runs; how much more it does not say."""
+        """Evaluate a condition for a driver newer than the table.
+
+        It supports at least the newest known CUDA.
+        """
         is_new = (
             self.name == "cuda"
             and self.sign == ">="
@@ -106,11 +113,11 @@ class Atom:
         return True if is_new and asked and asked <= max(BRINGS.values()) else None
 
 
-Condition = Sequence[Sequence[Atom]]  # alternatives, each of which has parts that must all hold
+Condition = Sequence[Sequence[Atom]]  # alternatives; each is a list of parts that must all hold
 
 
 def version(text: str) -> Version | None:
-    """ "535.104.05" is (535, 104, 5); None for what is no version."""
+    """Parse "535.104.05" as (535, 104, 5); None if it is no version."""
     if not re.fullmatch(r"v?\d{1,6}(\.\d{1,6}){0,3}([-+][\w.+-]*)?", text, re.ASCII):
         return None
     return tuple(int(part) for part in re.findall(r"\d+", re.split(r"[-+]", text)[0]))
@@ -121,19 +128,22 @@ def version_text(of: Version) -> str:
 
 
 def cuda_of(driver: Version | None) -> Version | None:
-    """The newest CUDA of a driver's branch; None for a branch newer than the table."""
+    """Return the newest CUDA of a driver branch; None for a branch newer than the table."""
     if driver is None or driver[0] > max(BRINGS):
         return None
     return max((cuda for branch, cuda in BRINGS.items() if branch <= driver[0]), default=(0, 0))
 
 
 def driver_for(cuda: Version) -> int | None:
-    """The oldest branch that brings this CUDA; None when the table does not reach so far."""
+    """Return the oldest branch that supports this CUDA; None if it is newer than the table."""
     return min((branch for branch, brings in BRINGS.items() if brings >= cuda[:2]), default=None)
 
 
 def conditions_of(env: Mapping[str, str]) -> list[Condition]:
-    """What the image asks of a machine with GPUs. An image that names a CUDA_VERSION and no NVIDIA_REQUIRE_CUDA asks for that one."""
+    """Return the image's conditions on machines with GPUs.
+
+    An image with CUDA_VERSION but without NVIDIA_REQUIRE_CUDA requires that version.
+    """
     if env.get("NVIDIA_DISABLE_REQUIRE", "") in {"1", "t", "T", "true", "TRUE", "True"}:
         return []
     texts = [
@@ -149,7 +159,7 @@ def conditions_of(env: Mapping[str, str]) -> list[Condition]:
 
 
 def parse(text: str) -> Condition:
-    """A part that cannot be read is kept as one that nobody can judge, and so is what is beyond all measure."""
+    """Parse a condition; parts that are invalid or too long evaluate to unknown."""
     alternatives = text.split(maxsplit=_MOST)
     found = [
         [_atom(part) for part in alternative.split(",") if part]
@@ -178,6 +188,6 @@ def _any(values: Iterable[bool | None]) -> bool | None:
 
 
 def _level(a: Version, b: Version) -> tuple[Version, Version]:
-    """Of the same length: 12.4 is 12.4.0."""
+    """Pad versions to equal length: 12.4 is 12.4.0."""
     size = max(len(a), len(b))
     return a + (0,) * (size - len(a)), b + (0,) * (size - len(b))

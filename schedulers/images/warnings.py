@@ -1,4 +1,4 @@
-"""What an image's environment says against a kind of GPU, in words. Pure."""
+"""Find reasons in an image's environment why it may not run on a GPU. Pure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from schedulers.images.requirements import (
     version_text,
 )
 
+# minimum driver per CUDA major version, by minor version compatibility
 LEAST_DRIVER: Mapping[int, int] = {
     13: 580,
     12: 525,
     11: 450,
-}  # of a whole CUDA family, by minor version compatibility
-FIRST_CUDA: Mapping[Version, Version] = {  # of a compute capability
+}
+FIRST_CUDA: Mapping[Version, Version] = {  # oldest CUDA version that supports a compute capability
     (7, 0): (9, 0),
     (7, 5): (10, 0),
     (8, 0): (11, 0),
@@ -37,17 +38,22 @@ FIRST_CUDA: Mapping[Version, Version] = {  # of a compute capability
     (10, 3): (12, 9),
     (12, 1): (12, 9),
 }
+# oldest compute capability that a CUDA major version still builds for
 LEAST_COMPUTE: Mapping[int, Version] = {
     13: (7, 5),
     12: (5, 0),
     11: (3, 5),
-}  # what each CUDA family still builds for
+}
 TRY = 'To try all the same, set NVIDIA_DISABLE_REQUIRE: "1" in the job\'s environment.'
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """`is_certain`: it cannot start there. `is_unknown`: the node tells too little; else something speaks against it."""
+    """A reason against an image.
+
+    `is_certain`: it cannot start there. `is_unknown`: too little is known about the node; otherwise
+    the image may still run.
+    """
 
     has: str
     needs: str
@@ -57,11 +63,11 @@ class Doubt:
 
 
 def doubts(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
-    """`env`: the image's with the job's over it."""
+    """Return the doubts; `env` is the image's environment overridden by the job's."""
     for condition in conditions_of(env):
         answer = holds(condition, device)
         if answer is not True:
-            yield _unmet(condition, device, env) if answer is False else _untold(condition, device)
+            yield _unmet(condition, device, env) if answer is False else _unknown(condition, device)
     if not conditions_of(env):
         yield from _family(env, device)
     yield from _kernels(env, device)
@@ -107,7 +113,7 @@ def _advice(has: Version | None, is_certain: bool) -> str:
     return f"{other}{more} {TRY}"
 
 
-def _untold(condition: Condition, device: Device) -> Doubt:
+def _unknown(condition: Condition, device: Device) -> Doubt:
     names = {atom.name for alternative in condition for atom in alternative}
     if device.driver is None and device.cuda is None and names & {"cuda", "driver"}:
         plain = next(
@@ -135,7 +141,10 @@ def _untold(condition: Condition, device: Device) -> Doubt:
 
 
 def _family(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
-    """Where nobody checks a condition, the CUDA still wants its family's least driver, or a compatibility package in the image."""
+    """Check the minimum driver of the CUDA major version, where no condition is enforced.
+
+    A compatibility package in the image is an alternative.
+    """
     cuda = version(env.get("CUDA_VERSION", ""))
     least = LEAST_DRIVER.get(cuda[0]) if cuda else None
     if cuda and least and device.driver and device.driver[0] < least:
@@ -147,7 +156,7 @@ def _family(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
 
 
 def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
-    """Whether there can be machine code for this GPU in it: only ever a doubt, since libraries may bring their own."""
+    """Check for GPU code; never certain, as libraries may bring their own."""
     compute = device.compute
     if compute is None:
         return
@@ -178,14 +187,17 @@ def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
 
 
 def _built_for(text: str) -> list[tuple[Version, bool]]:
-    """ "7.5 8.0 9.0+PTX": with whether it can be translated for newer ones. Empty when a word of it is not understood."""
+    """Parse "7.5 8.0 9.0+PTX" into versions and whether PTX is included.
+
+    Empty if any word is not understood.
+    """
     words = re.split(r"[\s;,]+", text.strip())
     found = [(re.fullmatch(r"(\d{1,2})\.(\d)[a-z]?(\+PTX)?", word)) for word in words]
     return [((int(m[1]), int(m[2])), bool(m[3])) for m in found if m] if all(found) else []
 
 
 def _runs(built: Version, has_ptx: bool, compute: Version) -> bool:
-    """Machine code runs on its own family from its number on, PTX on all newer."""
+    """Return whether the code runs: binaries within their family, PTX on all newer GPUs."""
     return (built[0] == compute[0] and built <= compute) or (has_ptx and built <= compute)
 
 

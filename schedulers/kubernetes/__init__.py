@@ -1,1 +1,4 @@
-"""The halves of the Kubernetes backend: what is built, what is read, and the wire between."""
+"""Run jobs on Kubernetes.
+
+Modules either build objects, interpret objects, or talk to the API server.
+"""

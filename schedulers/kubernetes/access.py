@@ -1,4 +1,7 @@
-"""How to reach an API server: from a kubeconfig or from single fields. Nothing in it may make this process read a file or run a program."""
+"""Read the address and credentials of an API server from a kubeconfig or from single fields.
+
+No input may make this process read a file or run a program.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ _READS_FILES = ("client-certificate", "client-key", "tokenFile", "certificate-au
 
 
 class BadAccess(Exception):
-    """The credentials cannot be used; the text says why, without any of them."""
+    """The credentials cannot be used; the message says why without quoting them."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """Where the API server is and who we are there. Certificates and keys are PEM texts."""
+    """Address and credentials of an API server. Certificates and keys are PEM texts."""
 
     server: str
     authority: str = ""
@@ -31,7 +34,7 @@ class Access:
     server_name: str = ""
 
     def tls(self) -> ssl.SSLContext | None:
-        """The context of its connections; None for http. Raises BadAccess."""
+        """Return the TLS context; None for http. Raises BadAccess."""
         if urlsplit(self.server).scheme != "https":
             return None
         try:
@@ -43,7 +46,10 @@ class Access:
         return context
 
     def _load_client(self, context: ssl.SSLContext) -> None:
-        """OpenSSL takes these from a file only: one that nobody else can open and that is gone at once."""
+        """Load the client certificate.
+
+        OpenSSL only reads files: use one that nobody else can open, and delete it at once.
+        """
         with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
             file.write(f"{self.certificate}\n{self.key}\n")
             file.flush()
@@ -51,12 +57,15 @@ class Access:
 
 
 def from_fields(server: str, token: str, authority: str) -> Access:
-    """From an address, a token and a certificate authority. Raises BadAccess."""
+    """Build the access from an address, a token and a CA certificate. Raises BadAccess."""
     return Access(_address(server), authority.strip(), token.strip())
 
 
 def from_kubeconfig(text: str) -> Access:
-    """The current context of a kubeconfig whose certificates are inside it. Raises BadAccess."""
+    """Build the access from the current context of a kubeconfig with embedded certificates.
+
+    Raises BadAccess.
+    """
     import yaml
 
     try:
@@ -87,15 +96,15 @@ def _refuse(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> None:
     for name in _READS_FILES:
         if user.get(name) or cluster.get(name):
             raise BadAccess(
-                f"The kubeconfig's `{name}` names a file; put its content in (`kubectl config view --raw --flatten`)."
+                f"The kubeconfig's `{name}` refers to a file. Embed its content instead (`kubectl config view --raw --flatten`)."
             )
     if cluster.get("insecure-skip-tls-verify"):
         raise BadAccess(
-            "The kubeconfig switches off the check of the server's certificate; give its certificate authority instead."
+            "The kubeconfig disables verification of the server's certificate. Set its certificate authority instead."
         )
     if user.get("username") or user.get("password"):
         raise BadAccess(
-            "Kubernetes takes no passwords any more; use a token or a client certificate."
+            "Kubernetes no longer supports passwords. Use a token or a client certificate."
         )
 
 

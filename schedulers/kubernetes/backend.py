@@ -1,7 +1,8 @@
-"""Kubernetes: a Job for each attempt, in a namespace of its team; an Indexed Job with a headless Service when it has several nodes.
+"""Run jobs on Kubernetes: a Job per attempt, in a namespace of its team.
 
-Nothing is kept here that the cluster does not hold: the Job remembers its key, whether we asked it to end, and how it ended. See
-docs/design/kubernetes.md for why a cancel is no delete.
+A multi-node attempt is an Indexed Job with a headless Service. All state is in the cluster: the Job
+stores its key, whether Muster canceled it, and how it ended. docs/design/kubernetes.md explains why
+a cancellation does not delete the Job.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
-from schedulers.cached import Kept
+from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
     Handle,
@@ -55,15 +56,16 @@ from schedulers.kubernetes.settings import Config, site_of
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
 TAIL = 64 << 10
+# seconds between snapshots of the cluster, plus this per pending job
 PICTURE_FOR, PICTURE_EACH = (
     4.0,
     0.01,
-)  # seconds between two looks at everything, and for each job that waits
-PRODUCTS_FOR = 60.0  # seconds for which the types of GPUs are remembered
+)
+PRODUCTS_FOR = 60.0  # seconds for which the GPU types of nodes are cached
 
 
 class KubernetesBackend:
-    """See Backend for the contract."""
+    """The Kubernetes backend; see Backend for the contract."""
 
     name: ClassVar[str] = "kubernetes"
     title: ClassVar[str] = "Kubernetes"
@@ -80,15 +82,15 @@ class KubernetesBackend:
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
-        self._places, self._is_release_refused = logs.Places(), False
-        self._pictures: Kept[explanations.Picture] = Kept(
+        self._places, self._is_release_refused = logs.LogPositions(), False
+        self._snapshots: CachedValue[explanations.Snapshot] = CachedValue(
             "the cluster as a whole", PICTURE_FOR, PICTURE_EACH
         )
         self._products: tuple[float, dict[str, set[str]]] = (0.0, {})
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> KubernetesBackend:
-        """From a cluster's stored options."""
+        """Create a backend from the stored options of a cluster."""
         known = {
             name: options[name]
             for name in Config.__dataclass_fields__
@@ -110,12 +112,12 @@ class KubernetesBackend:
         found = nodes.inventory(
             *self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations
         )
-        with _told():
+        with _refusal_as_unavailable():
             queues = self._view.queues.all()
         return [replace(node, partitions=queues) for node in found] if queues else found
 
     def _nodes_and_pods(self) -> tuple[list[Object], list[Object]]:
-        with _told():
+        with _refusal_as_unavailable():
             found = self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]
             return found, self._wire.get(
                 "/api/v1/pods",
@@ -128,7 +130,7 @@ class KubernetesBackend:
         return rendered(launch, self.site, made, self._creator.rehearse(made))
 
     def submit(self, launch: Launch) -> Handle:
-        with _told():
+        with _refusal_as_unavailable():
             self._view.queues.check(launch.partition)
         job = self._creator.create(launch, pod.build(launch, self.site, self._products_of(launch)))
         self._view.put(job)
@@ -144,36 +146,39 @@ class KubernetesBackend:
     def poll(self, keys: Iterable[str]) -> Poll:
         seen = self._view.poll([(key, names.object_name(key)) for key in keys], self._tail)
         waiting = sum(one.waiting is not None for one in seen.observations)
-        picture = self._pictures.current(self._picture, waiting) if waiting else None
+        snapshot = self._snapshots.current(self._snapshot, waiting) if waiting else None
         return replace(
-            seen, observations=[self._explained(one, picture) for one in seen.observations]
+            seen, observations=[self._explained(one, snapshot) for one in seen.observations]
         )
 
-    def _explained(self, seen: Observation, picture: explanations.Picture | None) -> Observation:
-        """One that cannot be explained keeps the scheduler's own words."""
+    def _explained(self, seen: Observation, snapshot: explanations.Snapshot | None) -> Observation:
+        """Explain a pending job; if that fails, keep the scheduler's own words."""
         job, pods = self._view.known(names.object_name(seen.key)) if seen.waiting else (None, [])
         if seen.waiting is None or job is None:
             return seen
         try:
-            return replace(seen, waiting=explanations.explained(seen.waiting, job, pods, picture))
+            return replace(seen, waiting=explanations.explained(seen.waiting, job, pods, snapshot))
         except (KeyError, TypeError, ValueError, AttributeError):
             log.exception("why %s waits cannot be told in numbers", seen.key)
             return seen
 
-    def _picture(self) -> explanations.Picture:
-        """All nodes and pods, and what Kueue has given, for the numbers behind the scheduler's words."""
-        seen = explanations.picture_of(
+    def _snapshot(self) -> explanations.Snapshot:
+        """Take a snapshot of nodes, pods and Kueue's quotas for the explanations."""
+        seen = explanations.snapshot_of(
             *self._nodes_and_pods(), self.site.gpu_resource, self.site.tolerations, self.site.prefix
         )
-        with _told():
+        with _refusal_as_unavailable():
             given = kueue.reserved(self._view.queues.workloads())
         return replace(
             seen, reserved=[replace(one, key=self._view.key_of(one.name, one.uid)) for one in given]
         )
 
     def cancel(self, key: str, grace: float = 30) -> None:
-        """The grace is the one it was submitted with: Kubernetes keeps it in the pod."""
-        with _told():
+        """Cancel a job with the grace period of its submission.
+
+        Kubernetes stores the grace period in the pod.
+        """
+        with _refusal_as_unavailable():
             job = self._view.ask(key)
             if job is None:
                 return
@@ -203,11 +208,11 @@ class KubernetesBackend:
                 self._stop(one)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
-        """Of the first node. Another's: `read_rank`."""
+        """Read the log of the first node; `read_rank` reads those of other nodes."""
         return self.read_rank(key, 0, after, limit)
 
     def read_rank(self, key: str, rank: int, after: int, limit: int = 1 << 20) -> LogChunk:
-        """The output of one of several nodes, by offsets of its own."""
+        """Read the log of one of several nodes, which has its own offsets."""
         one = self._view.pod_of(names.object_name(key), rank)
         is_at_rest = (
             one is not None
@@ -220,7 +225,10 @@ class KubernetesBackend:
     def _read(self, one: Object, after: int, limit: int) -> bytes:
         uid, began = one["metadata"]["uid"], time.monotonic()
         place = self._places.before(uid, after)
-        with _told(), self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks:
+        with (
+            _refusal_as_unavailable(),
+            self._log_of(one, timestamps="true", sinceTime=place.since or None) as chunks,
+        ):
             data, place = logs.take(chunks, place, after, limit)
             self._places.keep(uid, place)
         if len(data) < limit:
@@ -228,14 +236,17 @@ class KubernetesBackend:
         return data
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
-        """On the first node; with the variables of its container, which know no rank."""
+        """Run a command on the first node, with the container's variables but no rank."""
         one = self._view.pod_of(names.object_name(key), 0)
         if one is None or states.phase(one) != "Running":
             raise Rejected("The job is not running.", "argv")
         return beside.run(self._wire, _path(one), argv, timeout)
 
     def release(self, key: str) -> None:
-        """Delete its Secret. The rest goes by `ttlSecondsAfterFinished`, or by `forget`."""
+        """Delete the Secret of an ended job.
+
+        The other objects are removed by `ttlSecondsAfterFinished` or by `forget`.
+        """
         name = names.object_name(key)
         job = self._view.known(name)[0] or self._view.ask(key)
         if job is None:
@@ -253,7 +264,7 @@ class KubernetesBackend:
                 )
 
     def forget(self, key: str) -> None:
-        with _told():
+        with _refusal_as_unavailable():
             job = self._view.ask(key)
             if job is None:
                 self._view.drop(names.object_name(key))
@@ -303,12 +314,12 @@ class KubernetesBackend:
         return view
 
     def _products_of(self, launch: Launch) -> list[str]:
-        """The product labels that mean this type of GPU. Raises Rejected when no node has one."""
+        """Return the product labels of this GPU type. Raises Rejected when no node has one."""
         if not launch.gpus or not launch.gpu_type or launch.gpu_type.startswith("mig-"):
             return []
         if time.monotonic() - self._products[0] > PRODUCTS_FOR:
             found: dict[str, set[str]] = {}
-            with _told():
+            with _refusal_as_unavailable():
                 for node in self._wire.get("/api/v1/nodes", resourceVersion="0")["items"]:
                     if product := node["metadata"].get("labels", {}).get(nodes.PRODUCT):
                         found.setdefault(nodes.gpu_type(product), set()).add(product)
@@ -322,18 +333,23 @@ class KubernetesBackend:
         return sorted(self._products[1][launch.gpu_type])
 
     def _stop(self, one: Object) -> None:
-        """A pod whose deadline is over gets SIGTERM and, after its grace, SIGKILL; and unlike one that is deleted it keeps its log and exit code."""
+        """Stop a job by setting a deadline.
+
+        Its pods get SIGTERM and, after the grace period, SIGKILL. Unlike deleted pods they keep
+        their logs and exit codes.
+        """
         try:
             self._wire.patch(
                 f"{_path(one)}",
                 {"metadata": {"uid": one["metadata"]["uid"]}, "spec": {"activeDeadlineSeconds": 1}},
             )
         except Refused as error:
-            if error.status not in {404, 409}:  # gone, or its name is another's: nothing to stop
+            # gone, or the name now belongs to another job: nothing to stop
+            if error.status not in {404, 409}:
                 raise
 
     def _tail(self, one: Mapping[str, Any]) -> str:
-        """The last of its output, for the reason of its end; empty when its node cannot tell any more."""
+        """Return the last output, for the reason of the end; empty if the node no longer has it."""
         kept = bytearray()
         try:
             with self._log_of(one, tailLines=200) as chunks:
@@ -346,7 +362,7 @@ class KubernetesBackend:
 
     @contextmanager
     def _log_of(self, one: Mapping[str, Any], **query: Any) -> Iterator[Iterable[bytes]]:
-        """Its chunks; none while its container has not started, or when it is gone."""
+        """Return the chunks of a log; empty before the container starts and after it is gone."""
         try:
             with self._wire.stream(
                 f"{_path(one)}/log", container=names.CONTAINER, **query
@@ -373,8 +389,12 @@ class KubernetesBackend:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """A request about no job in particular that is refused is the cluster's trouble: a right is missing, or it changed under us."""
+def _refusal_as_unavailable() -> Iterator[None]:
+    """Map refused requests to Unavailable.
+
+    A refused request that concerns no particular job is a problem of the cluster: a permission is
+    missing, or an object changed concurrently.
+    """
     try:
         yield
     except Refused as error:

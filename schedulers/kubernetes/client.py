@@ -1,7 +1,8 @@
-"""One API server over HTTPS: JSON in, JSON out, and every failure as one of ours.
+"""Send JSON requests to an API server over HTTPS and map all failures to our exceptions.
 
-Not the generated client: that one costs 22 MB in each process, and takes certificates and keys only from files. Whole answers come by connections
-of our own, which take a fifth of the time; what is read bit by bit (watches, logs) comes by urllib3.
+The generated `kubernetes` client is not used: it takes 22 MB per process, and reads certificates
+and keys only from files. Complete responses use http_connection, which takes a fifth of the time;
+streams (watches, logs) use urllib3.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import orjson
 
 from schedulers.contract import Rejected, Unavailable
-from schedulers.http_connection import Answer, Link, Links
+from schedulers.http_connection import Answer, Connection, ConnectionPool
 from schedulers.kubernetes.access import Access
 
 if TYPE_CHECKING:
@@ -29,16 +30,15 @@ if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, HTTPConnectionPool
 
 CONNECT, READ = 3.0, 10.0  # seconds
-LONGEST_REST = 60.0  # seconds that a Retry-After may silence us
-SKEW = timedelta(
-    seconds=5
-)  # clocks that differ by less are taken to agree: an answer tells its time in whole seconds
+LONGEST_REST = 60.0  # longest pause in seconds that a Retry-After may demand
+# ignore smaller clock differences: responses have a resolution of one second
+SKEW = timedelta(seconds=5)
 _BUSY = frozenset({408, 409, 429})
 Object = dict[str, Any]
 
 
 class Refused(Exception):
-    """An answer that is no success. `details` are its Status's causes: (field, message)."""
+    """An error response. `details` are the causes of its Status: (field, message)."""
 
     def __init__(
         self, status: int, reason: str, message: str, causes: tuple[tuple[str, str], ...] = ()
@@ -48,14 +48,18 @@ class Refused(Exception):
 
 
 class Wire:
-    """Safe to use from any thread. Methods raise Refused for an answer of 4xx that is about the request, and Unavailable else."""
+    """A thread-safe client.
+
+    Methods raise Refused for a 4xx response about the request, otherwise Unavailable.
+    """
 
     def __init__(self, access: Access, connections: int = 16):
         self.access = access
         to, tls = urlsplit(access.server), access.tls()
         self._pool = _pool(access, connections, tls)
-        self._links = Links(
-            lambda: Link(to, READ, connect=CONNECT, tls=tls, name=access.server_name), connections
+        self._links = ConnectionPool(
+            lambda: Connection(to, READ, connect=CONNECT, tls=tls, name=access.server_name),
+            connections,
         )
         self._root = to.path.rstrip("/")
         self._headers = {
@@ -65,7 +69,7 @@ class Wire:
         }
         self._rest_until = 0.0
         self._said = ""
-        self.ahead = timedelta(0)  # what the server's clock is ahead of ours
+        self.ahead = timedelta(0)  # how far the server's clock is ahead of ours
 
     def get(self, path: str, **query: Any) -> Object:
         return self._json("GET", path, query)
@@ -84,7 +88,10 @@ class Wire:
 
     @contextmanager
     def stream(self, path: str, silence: float = 0, **query: Any) -> Iterator[BaseHTTPResponse]:
-        """A body read bit by bit; `silence`: seconds without a byte that end it, if not the usual."""
+        """Stream a response body.
+
+        `silence`: read timeout in seconds, if not the default.
+        """
         import urllib3
 
         with self._translated():
@@ -146,18 +153,18 @@ class Wire:
         return answer
 
     def _rested(self) -> None:
-        """Raises Unavailable while the server wants to be left in peace."""
+        """Raise Unavailable while the server asks for a pause."""
         left = self._rest_until - time.monotonic()
         if left > 0:
-            raise Unavailable(f"The API server asked for {left:.0f} s of rest.")
+            raise Unavailable(f"The API server asked for {left:.0f} s to recover.")
 
     def _target(self, path: str, query: Mapping[str, Any]) -> str:
         asked = urlencode({name: value for name, value in query.items() if value is not None})
         return f"{self._root}{path}{'?' if asked else ''}{asked}"
 
     def _compare_clocks(self, said: str) -> None:
-        """What counts in waiting times and ends is the cluster's clock, whatever ours says."""
-        if said == self._said:  # within the same second there is no more to learn
+        """Measure the clock difference: waiting times and ends follow the cluster's clock."""
+        if said == self._said:  # nothing new within one second
             return
         self._said = said
         with suppress(ValueError, TypeError):
@@ -186,7 +193,7 @@ class Wire:
             raise Unavailable(f"The API server cannot now ({status}): {message}")
         if status == 401:
             raise Unavailable(
-                "The API server does not know us (401): the token or certificate is wrong or has run out."
+                "The API server rejected Muster's credentials (401): the token or certificate is invalid or has expired."
             )
         causes = (said.get("details") or {}).get("causes") or ()
         raise Refused(
@@ -206,7 +213,10 @@ class Wire:
 
 
 def _pool(access: Access, connections: int, tls: ssl.SSLContext | None) -> HTTPConnectionPool:
-    """Of one server: a manager of pools would work out anew for each request which of them it is, at a third of the cost of all of it."""
+    """Return a connection pool for one server.
+
+    A pool manager would look up the pool for each request, at a third of its total cost.
+    """
     import urllib3
 
     at = urlsplit(access.server)
@@ -225,12 +235,15 @@ def _pool(access: Access, connections: int, tls: ssl.SSLContext | None) -> HTTPC
 
 
 def segment(name: str) -> str:
-    """A name as one part of a path."""
+    """Escape a name for use as a path segment."""
     return quote(name, safe="")
 
 
 def refusal(error: Refused, fields: Mapping[str, str]) -> Rejected | Unavailable:
-    """What a refused request means for a job. `fields`: beginnings of Kubernetes' field names and what we call them."""
+    """Return what a refused request means for a job.
+
+    `fields` maps prefixes of Kubernetes' field names to ours.
+    """
     if error.status == 403 and "exceeded quota" in str(error):
         return Unavailable(str(error))
     if error.status in _BUSY:
@@ -243,7 +256,7 @@ def refusal(error: Refused, fields: Mapping[str, str]) -> Rejected | Unavailable
 
 
 def in_words(error: BaseException, server: str) -> str:
-    """What is wrong between us and the server."""
+    """Describe a connection problem with the server."""
     import ssl
 
     import urllib3
@@ -251,11 +264,12 @@ def in_words(error: BaseException, server: str) -> str:
     chain: list[BaseException] = []
     while error is not None and error not in chain:
         chain.append(error)
+        # None ends the walk
         error = (
             getattr(error, "reason", None)  # type: ignore[assignment]
             if isinstance(getattr(error, "reason", None), BaseException)
             else error.__cause__ or error.__context__
-        )  # None ends the walk
+        )
     for one in chain:
         if isinstance(one, ssl.SSLCertVerificationError):
             return f"The certificate of {server} is not trusted: {str(one.verify_message or one).rstrip('.')}."
@@ -266,9 +280,9 @@ def in_words(error: BaseException, server: str) -> str:
     if any(isinstance(one, (TimeoutError, urllib3.exceptions.TimeoutError)) for one in chain):
         return f"{server} did not answer in time."
     if any(isinstance(one, (ssl.SSLError, urllib3.exceptions.SSLError)) for one in chain):
-        return f"No secure connection to {server} can be made: {chain[-1]}"
+        return f"A secure connection to {server} failed: {chain[-1]}"
     if any(isinstance(one, urllib3.exceptions.ProtocolError) for one in chain):
-        return f"The connection to {server} was broken off."
+        return f"The connection to {server} was interrupted."
     return f"The connection to {server} failed: {chain[-1]}"
 
 
@@ -277,10 +291,10 @@ def _read(data: bytes) -> Object:
         read = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise Unavailable(
-            "The answer is not JSON: this is no Kubernetes API server, or a proxy stands before it."
+            "The response is not JSON: this is not a Kubernetes API server, or there is a proxy in front of it."
         ) from error
     if not isinstance(read, dict):
-        raise Unavailable("The answer is no object: this is no Kubernetes API server.")
+        raise Unavailable("The response is not a JSON object: this is not a Kubernetes API server.")
     return read
 
 

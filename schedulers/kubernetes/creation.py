@@ -1,4 +1,4 @@
-"""Making an attempt's objects, once: a name that is taken is looked at, and adopted when it is ours."""
+"""Create the objects of an attempt exactly once; existing objects are adopted if they are ours."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from schedulers.kubernetes.pod import Objects, owned_by
 
 Object = dict[str, Any]
 NAMESPACES = "/api/v1/namespaces"
-SURE_FOR = 600.0  # seconds for which a namespace is taken to be as we made it
+SURE_FOR = 600.0  # seconds for which a namespace is assumed to be unchanged
 _PLURALS = {
     "Job": "/apis/batch/v1/namespaces/{}/jobs",
     "Secret": "/api/v1/namespaces/{}/secrets",
     "Service": "/api/v1/namespaces/{}/services",
     "NetworkPolicy": "/apis/networking.k8s.io/v1/namespaces/{}/networkpolicies",
 }
-# Beginnings of Kubernetes' field names → parts of our spec.
+# Prefixes of Kubernetes' field names, mapped to fields of the spec.
 _FIELDS = {
     ".image": "image",
     "nvidia.com/": "resources.gpus",
@@ -39,35 +39,39 @@ _FIELDS = {
 
 
 class Creator:
-    """Safe to use from any thread."""
+    """Creates objects; thread-safe."""
 
     def __init__(self, wire: Wire, prefix: str, blocked: Sequence[str]):
         self._wire, self._prefix, self._blocked = wire, prefix, blocked
         self._sure: dict[str, float] = {}
 
     def create(self, launch: Launch, made: Objects) -> Object:
-        """The Job as the server has it. Raises Rejected, Unavailable."""
+        """Create the objects and return the Job from the server. Raises Rejected, Unavailable."""
         try:
             self._ensure(made.namespace, launch)
             job = self._job(launch.key, made)
             for thing in made.owned:
                 self._owned(owned_by(thing, job), job)
         except Refused as error:
-            if error.status == 404:  # the namespace went meanwhile
+            if error.status == 404:  # the namespace was deleted meanwhile
                 self._sure.pop(made.namespace, None)
                 raise Unavailable(str(error)) from error
             raise refusal(error, _FIELDS) from error
         return job
 
     def rehearse(self, made: Objects) -> str:
-        """A dry run on the server: empty when it would take the Job, else why it could not be asked. Raises Rejected."""
+        """Do a server-side dry run.
+
+        Returns an empty text if the Job would be accepted, else why the check was not possible.
+        Raises Rejected.
+        """
         try:
             self._wire.post(_path(made.job), made.job, dryRun="All", fieldValidation="Strict")
         except Unavailable as error:
             return str(error)
         except Refused as error:
             if error.status == 404:
-                return "the team's namespace is made with its first job"
+                return "the team's namespace is created with its first job"
             if error.status != 409 and isinstance(said := refusal(error, _FIELDS), Rejected):
                 raise said from error
             return str(error)
@@ -86,19 +90,23 @@ class Creator:
             or meta.get("annotations", {}).get(names.KEY) != key
         ):
             raise Rejected(
-                f"A Job called {meta['name']} is there already, and is none of Muster's."
+                f"A Job called {meta['name']} already exists and does not belong to Muster."
             )
         if "deletionTimestamp" in meta:
-            raise Unavailable(f"The former {meta['name']} is just being removed.")
+            raise Unavailable(f"The former {meta['name']} is being deleted.")
         return found
 
     def _owned(self, thing: Object, job: Object) -> None:
-        """One that is there counts if this very Job owns it; one of a former Job is about to be removed."""
+        """Create an owned object.
+
+        An existing one counts only if this very Job owns it; that of an earlier Job is about to be
+        garbage-collected.
+        """
         try:
             self._wire.post(_path(thing), thing, fieldValidation="Strict")
         except Refused as error:
             if error.reason != "AlreadyExists":
-                self._take_back(job)
+                self._delete_job(job)
                 raise
             found = self._wire.get(f"{_path(thing)}/{segment(thing['metadata']['name'])}")
             if not any(
@@ -106,11 +114,11 @@ class Creator:
                 for owner in found["metadata"].get("ownerReferences", ())
             ):
                 raise Unavailable(
-                    f"{thing['kind']} {thing['metadata']['name']} of a former job is just being removed."
+                    f"{thing['kind']} {thing['metadata']['name']} of a former job is being deleted."
                 ) from error
 
-    def _take_back(self, job: Object) -> None:
-        """A Job whose variables are refused can never start."""
+    def _delete_job(self, job: Object) -> None:
+        """Delete a Job whose Secret was refused: it can never start."""
         self._wire.delete(
             f"{_path(job)}/{segment(job['metadata']['name'])}",
             {
@@ -141,16 +149,16 @@ class Creator:
         self._sure[name] = time.monotonic()
 
     def _check(self, name: str) -> None:
-        """One that somebody else made is used only if they say that it is for us, by our labels."""
+        """Adopt a namespace created by somebody else only if its labels allow it."""
         found = self._wire.get(f"{NAMESPACES}/{segment(name)}")
         labels = found["metadata"].get("labels", {})
         if labels.get(names.MANAGED) != names.MUSTER or labels.get(names.PORTAL) != self._prefix:
             raise Rejected(
                 f"The namespace {name} is there and is not this portal's: label it {names.MANAGED}={names.MUSTER} and "
-                f"{names.PORTAL}={self._prefix} if it shall be."
+                f"{names.PORTAL}={self._prefix}."
             )
         if found.get("status", {}).get("phase") == "Terminating":
-            raise Unavailable(f"The namespace {name} is just being removed.")
+            raise Unavailable(f"The namespace {name} is being deleted.")
 
 
 def _path(thing: Object) -> str:

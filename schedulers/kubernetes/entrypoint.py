@@ -1,12 +1,14 @@
-"""The program that every container of ours starts: a constant.
+"""Define the entrypoint of all containers, a constant program.
 
-It gives the user's script its rank, one stream for its output, and the polite signal."""
+It sets the rank of the script, merges its output into one stream, and forwards SIGTERM.
+"""
 
 from __future__ import annotations
 
-# The script is a process group of its own, so that SIGTERM, which Kubernetes sends to process 1 only, reaches all of it. The time limit counts
-# from here: a pod's own deadline counts from before its image was pulled, and stands behind as the last resort.
-TIMED_OUT = "time"  # what it leaves as its last word, when it ended the script for its time
+# The script has its own process group: Kubernetes sends SIGTERM to process 1 only, and it must
+# reach the whole group. The time limit starts here; the deadline of the pod starts before the image
+# is pulled and serves as a fallback.
+TIMED_OUT = "time"  # termination message if the script was stopped at its time limit
 START = r"""
 export NODE_RANK="${JOB_COMPLETION_INDEX:-0}"
 export RANK="$((NODE_RANK * ${LOCAL_WORLD_SIZE:-1}))"

@@ -1,4 +1,7 @@
-"""A command beside a running container, over the websocket of its pod (v4.channel.k8s.io): a byte for the channel, then its data."""
+"""Run a command in a container over the websocket of its pod (v4.channel.k8s.io).
+
+Each message is one byte for the channel, followed by data.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,9 @@ from schedulers.kubernetes.client import CONNECT, Wire, in_words
 PROTOCOL = "v4.channel.k8s.io"
 OUT, ERROR_OUT, END = 1, 2, 3
 MOST = 16 << 20  # bytes of output
-EARLY = 1.0  # seconds that the command lives longer than we wait for it
-# A connection that ends does not end the command, so a guard in the container does; the whole group of it, as in start.py.
+EARLY = 1.0  # seconds that the command may outlive our timeout
+# A closed connection does not stop the command, so a watchdog in the container does: it kills the
+# whole process group, as in entrypoint.py.
 GUARD = r"""
 exec 3>&2 2>/dev/null
 set -m
@@ -33,11 +37,14 @@ exit "$code"
 
 
 def run(wire: Wire, path: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
-    """(exit code, what it wrote). Raises Rejected when it does not end in time or writes too much, Unavailable."""
+    """Return exit code and output.
+
+    Raises Rejected if the command exceeds its time or output limit, Unavailable.
+    """
     from websockets.exceptions import ConnectionClosed, WebSocketException
 
     if any("\0" in word for word in argv):
-        raise Rejected("A command holds no NUL character.", "argv")
+        raise Rejected("A command must not contain NUL characters.", "argv")
     guarded = ["bash", "-c", GUARD, "bash", f"{timeout + EARLY:g}", *argv]
     asked = urlencode(
         [
@@ -56,9 +63,7 @@ def run(wire: Wire, path: str, argv: Sequence[str], timeout: float) -> tuple[int
             f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv"
         ) from error
     except ConnectionClosed as error:
-        raise Unavailable(
-            "The connection to the pod broke before the command had ended."
-        ) from error
+        raise Unavailable("The connection to the pod was lost before the command ended.") from error
     except (WebSocketException, OSError) as error:
         raise _refused(error, wire.access.server) from error
 
@@ -97,12 +102,15 @@ def _read(socket: Any, until: float) -> tuple[int, bytes]:
             output += text
         if len(output) > MOST:
             raise Rejected(
-                f"It wrote more than {MOST >> 20} MiB: let it write to a file instead.", "argv"
+                f"It wrote more than {MOST >> 20} MiB: redirect its output to a file.", "argv"
             )
 
 
 def code_of(status: bytes) -> int:
-    """The exit code in the Status that ends it. Raises Rejected for a command that could not be started."""
+    """Return the exit code from the final Status.
+
+    Raises Rejected for a command that could not be started.
+    """
     try:
         said = json.loads(status)
         if said.get("status") == "Success":
@@ -121,13 +129,13 @@ def code_of(status: bytes) -> int:
 
 
 def _refused(error: Exception, server: str) -> Exception:
-    """What an answer other than a websocket means."""
+    """Translate a response that does not open a websocket."""
     status = getattr(getattr(error, "response", None), "status_code", 0)
     if status in {400, 404, 409}:
         return Rejected("The job is not running.", "argv")
     if status == 403:
         return Unavailable(
-            "Muster may not create and get pods/exec there: bind the rest of its role to this account."
+            "Muster lacks permission to create and get pods/exec. Bind its complete role to this account."
         )
     return Unavailable(
         f"The API server cannot now ({status})." if status else in_words(error, server)

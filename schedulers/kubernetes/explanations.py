@@ -1,7 +1,7 @@
-"""What Kubernetes says of a pod that has no node, with numbers of our own: full or scattered, whose quota, who holds it, what would start. Pure.
+"""Explain why a pod has no node: capacity, fragmentation, quotas, and who uses them.
 
-The scheduler's message counts nodes and nothing else. What they have and what their pods ask is read beside it; where that does not bear
-the message out (pods end while one looks) the message stands alone.
+Pure. The scheduler's message only counts nodes, so what nodes offer and what their pods request is
+read as well. If that contradicts the message (pods end meanwhile), the message is shown alone.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 import orjson
 
 from schedulers import explanations
-from schedulers.cached import Answers
-from schedulers.capacity import Cap, Field, Need, Spot
+from schedulers.cached import AnswerCache
+from schedulers.capacity import Field, Need, NodeCapacity, ResourceLimit
 from schedulers.contract import Waiting
 from schedulers.kubernetes import kueue, names, nodes, states
 from schedulers.states import Wait
@@ -29,8 +29,8 @@ _JUDGED = (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE)
 
 
 @dataclass(frozen=True)
-class Place:
-    """A node: what it has for pods and what they ask, by the names of resources."""
+class NodeUsage:
+    """A node: its allocatable resources and the sum of its pods' requests, by resource name."""
 
     name: str
     labels: Mapping[str, str]
@@ -40,8 +40,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Tenant:
-    """A pod on a node. `key` is empty where it is none of this portal's."""
+class PodUsage:
+    """A pod on a node. `key` is empty for pods that are not this portal's."""
 
     namespace: str
     key: str
@@ -50,29 +50,29 @@ class Tenant:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """What was read of the cluster at one moment; `resource` is what a whole GPU is called there."""
+class Snapshot:
+    """A snapshot of the cluster; `resource` is the resource name of a whole GPU."""
 
-    places: Sequence[Place] = ()
-    tenants: Sequence[Tenant] = field(default_factory=tuple)
+    places: Sequence[NodeUsage] = ()
+    tenants: Sequence[PodUsage] = field(default_factory=tuple)
     resource: str = "nvidia.com/gpu"
     reserved: Sequence[kueue.Reserved] = ()
-    answers: Answers = field(default_factory=Answers, compare=False, repr=False)
+    answers: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
 
 
-def picture_of(
+def snapshot_of(
     found: Sequence[Object],
     pods: Sequence[Object],
     resource: str,
     tolerations: Sequence[Mapping[str, str]],
     prefix: str,
-) -> Picture:
-    """Of all nodes, and of all pods that are not over."""
+) -> Snapshot:
+    """Build the snapshot from all nodes and all unfinished pods."""
     placed = [pod for pod in pods if pod["spec"].get("nodeName") and states.phase(pod) not in _OVER]
     used: dict[str, Counter[str]] = {}
     for pod in placed:
         used.setdefault(pod["spec"]["nodeName"], Counter()).update(nodes.requests(pod["spec"]))
-    return Picture(
+    return Snapshot(
         [
             _place(node, used.get(node["metadata"]["name"], Counter()), tolerations)
             for node in found
@@ -83,22 +83,22 @@ def picture_of(
 
 
 def explained(
-    waiting: Waiting, job: Object, pods: Sequence[Object], picture: Picture | None
+    waiting: Waiting, job: Object, pods: Sequence[Object], snapshot: Snapshot | None
 ) -> Waiting:
-    """As `waits` says it, with what the picture adds."""
-    if picture is None:
+    """Explain a pending job, adding the numbers of the snapshot to the result of `waits`."""
+    if snapshot is None:
         return waiting
     pending = [
         pod for pod in pods if not pod["spec"].get("nodeName") and states.phase(pod) not in _OVER
     ]
-    told = picture.answers.once(
-        _question(waiting, job, pending), lambda: _told(waiting, job, pending, picture)
+    told = snapshot.answers.once(
+        _question(waiting, job, pending), lambda: _with_numbers(waiting, job, pending, snapshot)
     )
     return replace(told, facts={**waiting.facts, **told.facts}) if told else waiting
 
 
 def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes:
-    """What the answer depends on: jobs that differ in nothing else get the same."""
+    """Return the cache key: jobs with equal keys get the same explanation."""
     spec = (pending[0] if pending else job["spec"]["template"])["spec"]
     asks = [
         container.get("resources")
@@ -125,24 +125,24 @@ def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes
     )
 
 
-def _told(
-    waiting: Waiting, job: Object, pending: Sequence[Object], picture: Picture
+def _with_numbers(
+    waiting: Waiting, job: Object, pending: Sequence[Object], snapshot: Snapshot
 ) -> Waiting | None:
-    """With no facts but those of the picture."""
+    """Explain with facts from the snapshot only."""
     bare = replace(waiting, facts={})
     if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
-        return _by_quota(bare, found, job, picture)
+        return _by_quota(bare, found, job, snapshot)
     if waiting.said == "QuotaReserved" and waiting.facts.get("flavor"):
-        return _by_queue(bare, waiting.facts, job, picture)
+        return _by_queue(bare, waiting.facts, job, snapshot)
     if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED or not pending:
         return None
-    return _by_room(bare, pending, picture)
+    return _by_capacity(bare, pending, snapshot)
 
 
-def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> Waiting:
-    """Its pods are placed one by one, and several may share a node."""
-    resource, need = _need(pending[0]["spec"], len(pending), picture)
-    scene = Field(_spots(pending[0]["spec"], resource, picture))
+def _by_capacity(waiting: Waiting, pending: Sequence[Object], snapshot: Snapshot) -> Waiting:
+    """Explain by capacity: pods are placed one by one, and several may share a node."""
+    resource, need = _need(pending[0]["spec"], len(pending), snapshot)
+    scene = Field(_spots(pending[0]["spec"], resource, snapshot))
     seen = scene.judge(need)
     if (
         not scene.spots
@@ -152,7 +152,7 @@ def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> W
         return waiting
     text, facts = explanations.nodes(seen, scene, need, "the cluster")
     held = (
-        _held(picture.tenants, _native(seen.kind, resource))
+        _held(snapshot.tenants, _native(seen.kind, resource))
         if seen.wait in (Wait.CAPACITY, Wait.SCATTERED)
         else {}
     )
@@ -165,14 +165,17 @@ def _by_room(waiting: Waiting, pending: Sequence[Object], picture: Picture) -> W
     )
 
 
-def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Picture) -> Waiting:
-    """ "exceeded quota: q, requested: requests.nvidia.com/gpu=4, used: requests.nvidia.com/gpu=7, limited: requests.nvidia.com/gpu=8"; each of
-    the job's pods is asked about by itself."""
+def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, snapshot: Snapshot) -> Waiting:
+    """Explain an exceeded quota; it applies to each pod of the job separately.
+
+    Parses "exceeded quota: q, requested: requests.nvidia.com/gpu=4, used:
+    requests.nvidia.com/gpu=7, limited: requests.nvidia.com/gpu=8".
+    """
     spec = job["spec"]["template"]["spec"]
-    resource, need = _need(spec, states.len_of(job), picture)
+    resource, need = _need(spec, states.len_of(job), snapshot)
     used, limits = _amounts(found[3], resource), _amounts(found[4], resource)
     caps = [
-        Cap(
+        ResourceLimit(
             kind,
             limit,
             used.get(kind),
@@ -184,9 +187,9 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Pict
     if blamed is None:
         return waiting
     text, facts = explanations.limit(blamed, need)
-    change = Field(_spots(spec, resource, picture), caps).smallest_change(need)
+    change = Field(_spots(spec, resource, snapshot), caps).smallest_change(need)
     here = [
-        tenant for tenant in picture.tenants if tenant.namespace == job["metadata"]["namespace"]
+        tenant for tenant in snapshot.tenants if tenant.namespace == job["metadata"]["namespace"]
     ]
     is_never = blamed.refuses_for_ever(need)
     held = {} if is_never else _held(here, _native(blamed.kind, resource))
@@ -198,11 +201,16 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, picture: Pict
     )
 
 
-def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: Picture) -> Waiting:
-    """Who holds the queue's quota of that flavor. A change that Kueue would let go and no node could hold now is none."""
+def _by_queue(
+    waiting: Waiting, told: Mapping[str, Any], job: Object, snapshot: Snapshot
+) -> Waiting:
+    """Explain who uses the quota of this flavor in the queue.
+
+    A change is suggested only if Kueue would admit it and a node could run it now.
+    """
     holding = [
         (one, one.amounts.get((told["flavor"], told["resource"]), 0))
-        for one in picture.reserved
+        for one in snapshot.reserved
         if one.queue == told.get("queue")
     ]
     held = explanations.held(
@@ -211,10 +219,10 @@ def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: P
     )
     change, spec = told.get("change"), job["spec"]["template"]["spec"]
     if change:
-        resource, need = _need(spec, states.len_of(job), picture)
+        resource, need = _need(spec, states.len_of(job), snapshot)
         change = (
             change
-            if Field(_spots(spec, resource, picture)).admits(
+            if Field(_spots(spec, resource, snapshot)).admits(
                 need.with_amount(change["resource"], change["to"])
             )
             else None
@@ -222,34 +230,34 @@ def _by_queue(waiting: Waiting, told: Mapping[str, Any], job: Object, picture: P
     return replace(waiting, facts={**held, "change": change})
 
 
-def _need(spec: Object, count: int, picture: Picture) -> tuple[str, Need]:
-    """What each of its pods asks, and what the GPUs that it asks for are called."""
-    asks, family = nodes.requests(spec), picture.resource.partition("/")[0]
-    resource = next((name for name in asks if name.startswith(f"{family}/mig-")), picture.resource)
+def _need(spec: Object, count: int, snapshot: Snapshot) -> tuple[str, Need]:
+    """Return the request of each pod, and the resource name of its GPUs."""
+    asks, family = nodes.requests(spec), snapshot.resource.partition("/")[0]
+    resource = next((name for name in asks if name.startswith(f"{family}/mig-")), snapshot.resource)
     amounts = _counted(asks, resource)
     return resource, Need(amounts["gpu"], amounts["cpu"], amounts["memory"], count, packs=True)
 
 
-def _spots(spec: Object, resource: str, picture: Picture) -> list[Spot]:
-    """The nodes that its selector and its type of GPU allow."""
+def _spots(spec: Object, resource: str, snapshot: Snapshot) -> list[NodeCapacity]:
+    """Return the nodes allowed by the node selector and the GPU type."""
     wanted, products = spec.get("nodeSelector") or {}, _products(spec)
     return [
         _spot(place, resource)
-        for place in picture.places
+        for place in snapshot.places
         if all(place.labels.get(name) == value for name, value in wanted.items())
         and (not products or place.labels.get(nodes.PRODUCT) in products)
     ]
 
 
-def _spot(place: Place, resource: str) -> Spot:
+def _spot(place: NodeUsage, resource: str) -> NodeCapacity:
     total, used = _counted(place.has, resource), _counted(place.used, resource)
-    return Spot(
+    return NodeCapacity(
         place.name, {kind: max(total[kind] - used[kind], 0) for kind in total}, total, place.is_up
     )
 
 
 def _products(spec: Object) -> list[str]:
-    """As pod.py writes them."""
+    """Return the GPU products that pod.py wrote into the spec."""
     wanted = (
         spec.get("affinity", {})
         .get("nodeAffinity", {})
@@ -269,7 +277,7 @@ def _products(spec: Object) -> list[str]:
 
 
 def _counted(amounts: Mapping[str, float], resource: str) -> dict[str, int]:
-    """In the units of quotas."""
+    """Convert to the units of quotas."""
     return {
         "gpu": round(amounts.get(resource, 0)),
         "cpu": round(amounts.get("cpu", 0) * 1000),
@@ -278,7 +286,7 @@ def _counted(amounts: Mapping[str, float], resource: str) -> dict[str, int]:
 
 
 def _amounts(text: str, resource: str) -> dict[str, int]:
-    """ "requests.nvidia.com/gpu=7,pods=3" by our names; what we do not count, or cannot read, stays out."""
+    """Parse "requests.nvidia.com/gpu=7,pods=3"; unknown and invalid entries are ignored."""
     kinds = {resource: "gpu", "cpu": "cpu", "memory": "memory", "pods": "pods"}
     found = {}
     for name, _, value in (part.partition("=") for part in text.rstrip(".").split(",")):
@@ -288,8 +296,8 @@ def _amounts(text: str, resource: str) -> dict[str, int]:
     return found
 
 
-def _native(kind: str, resource: str) -> Callable[[Tenant], int]:
-    """How much of it a pod holds."""
+def _native(kind: str, resource: str) -> Callable[[PodUsage], int]:
+    """Return how much of a resource a pod uses."""
     return (
         (lambda tenant: 1)
         if kind == "pods"
@@ -297,8 +305,8 @@ def _native(kind: str, resource: str) -> Callable[[Tenant], int]:
     )
 
 
-def _held(tenants: Sequence[Tenant], amount: Callable[[Tenant], int]) -> dict[str, Any]:
-    """A job of ours may be several pods."""
+def _held(tenants: Sequence[PodUsage], amount: Callable[[PodUsage], int]) -> dict[str, Any]:
+    """Return who uses the resource; the pods of one job are combined."""
     ours: dict[str, tuple[int, float]] = {}
     for tenant in (one for one in tenants if one.key and amount(one)):
         held, since = ours.get(tenant.key, (0, tenant.since))
@@ -311,12 +319,12 @@ def _held(tenants: Sequence[Tenant], amount: Callable[[Tenant], int]) -> dict[st
 
 def _place(
     node: Object, used: Mapping[str, float], tolerations: Sequence[Mapping[str, str]]
-) -> Place:
+) -> NodeUsage:
     has = {
         name: nodes.quantity(value)
         for name, value in node.get("status", {}).get("allocatable", {}).items()
     }
-    return Place(
+    return NodeUsage(
         node["metadata"]["name"],
         node["metadata"].get("labels", {}),
         has,
@@ -325,14 +333,14 @@ def _place(
     )
 
 
-def _tenant(pod: Object, prefix: str) -> Tenant:
+def _tenant(pod: Object, prefix: str) -> PodUsage:
     meta = pod["metadata"]
     is_ours = (
         meta.get("labels", {}).get(names.PORTAL) == prefix
         and meta.get("labels", {}).get(names.MANAGED) == names.MUSTER
     )
     since = states.time_of(pod.get("status", {}).get("startTime") or meta.get("creationTimestamp"))
-    return Tenant(
+    return PodUsage(
         meta["namespace"],
         meta.get("annotations", {}).get(names.KEY, "") if is_ours else "",
         nodes.requests(pod["spec"]),

@@ -1,4 +1,7 @@
-"""The last lines of failed pods, read beside the poll: a burst of failures delays no other state."""
+"""Read the last log lines of failed pods in the background.
+
+A burst of failures must not delay other states.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,16 @@ from typing import Any
 
 log = logging.getLogger(__name__)
 READERS = 4
-MOST = 1000  # kept until they are asked for again
+MOST = 1000  # kept until requested again
 Read = Callable[[Mapping[str, Any]], str]
 
 
 class NotRead(Exception):
-    """These lines are still being read: the end of the attempt is told by a later poll."""
+    """The lines are still being read; a later poll reports the end of the attempt."""
 
 
-class Tails:
-    """Safe to use from any thread; its own are daemons and end when nothing is to be read."""
+class LogTailReader:
+    """A thread-safe reader of log tails. Its daemon threads end when there is nothing to read."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -29,7 +32,7 @@ class Tails:
         self._readers = 0
 
     def of(self, read: Read, pod: Mapping[str, Any]) -> str:
-        """The lines of a pod, once. Raises NotRead while they are not here yet."""
+        """Return the lines of a pod, once. Raises NotRead until they are available."""
         uid = pod["metadata"]["uid"]
         with self._changed:
             if uid in self._found:
@@ -43,7 +46,7 @@ class Tails:
         raise NotRead
 
     def wait(self, seconds: float) -> None:
-        """Until all that is wanted was read, or the time is over."""
+        """Wait until all requested lines are read, or for the timeout in seconds."""
         with self._changed:
             self._changed.wait_for(lambda: not self._open, seconds)
 

@@ -1,4 +1,7 @@
-"""Why Kueue has not admitted a job, from its Workload. Pure; whoever reads Workloads (and their ClusterQueue, for the numbers) calls `waiting`."""
+"""Explain from a Workload why Kueue has not admitted a job.
+
+Pure. The caller of `waiting` reads the Workloads, and their ClusterQueue for the numbers.
+"""
 
 from __future__ import annotations
 
@@ -36,25 +39,25 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (
         r"ClusterQueue (\S+) (?:doesn't exist|not found)",
         Wait.CLUSTER_HELD,
-        "Kueue's queue {0} is not there.",
+        "Kueue's queue {0} does not exist.",
         "Ask the operator of the cluster.",
     ),
     (
         r"(?:Cluster|Local)Queue (\S+) is (?:inactive|stopped)",
         Wait.CLUSTER_HELD,
-        "Kueue's queue {0} is closed.",
-        "Ask the operator when it opens.",
+        "Kueue's queue {0} is stopped.",
+        "Ask the operator when it resumes.",
     ),
     (
         r"namespace doesn't match ClusterQueue selector",
         Wait.CLUSTER_HELD,
-        "Kueue's queue takes no jobs of this team's namespace.",
+        "Kueue's queue does not accept jobs from this team's namespace.",
         "Ask the operator of the cluster.",
     ),
     (
         r"flavor (\S+) doesn't match node affinity",
         Wait.IMPOSSIBLE,
-        "No flavor of Kueue's queue has the type of GPU or the labels asked for.",
+        "No flavor of Kueue's queue has the requested GPU type or labels.",
         "Choose another type, or another pool.",
     ),
     (
@@ -66,20 +69,21 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (
         _BYPASSED,
         Wait.CLUSTER_LIMIT,
-        "A job that asks for the same waits for Kueue's quota before it.",
+        "A job with the same request is ahead of it in Kueue's queue.",
         "It starts when other jobs of the queue end; the operator can raise its quota.",
     ),
-    (r"pending evaluation", Wait.EVALUATING, "Kueue has not looked at it yet.", ""),
+    (r"pending evaluation", Wait.EVALUATING, "Kueue has not evaluated the job yet.", ""),
 )
-_PREEMPTS = re.compile(
-    r"[Pp]ending the preemption of (\d+)|overlapping preemption targets"
-)  # stands behind what it lacks until then
+# only shown if nothing more specific is missing
+_PREEMPTS = re.compile(r"[Pp]ending the preemption of (\d+)|overlapping preemption targets")
 
 
 @dataclass(frozen=True)
 class Reserved:
-    """Quota that a Workload holds: of which ClusterQueue, and how much by flavor and our name of the resource. `name` and `uid` are those of the
-    Job it was made for, `key` is empty where that is none of this portal's."""
+    """Quota that a Workload has reserved in a ClusterQueue, by flavor and resource.
+
+    `name` and `uid` are those of its Job; `key` is empty if the Job is not this portal's.
+    """
 
     queue: str
     amounts: Mapping[tuple[str, str], int]
@@ -95,8 +99,11 @@ _ADVICE = "It starts when other jobs of the queue end; the operator can raise it
 def waiting(
     workload: Object, queue: Object | None = None, others: Iterable[Object] = ()
 ) -> Waiting | None:
-    """None once it is admitted. `queue`: its ClusterQueue, for how much is used of how much. `others`: Workloads of its namespace; of those that ask
-    for the same Kueue may look at one only, and say nothing of the rest."""
+    """Explain a Workload; None once it is admitted.
+
+    `queue` is its ClusterQueue, for usage and quota. `others` are Workloads of its namespace: of
+    several with equal requests Kueue may only report on one.
+    """
     conditions = {one["type"]: one for one in workload.get("status", {}).get("conditions", ())}
     if conditions.get("Admitted", {}).get("status") == "True":
         return None
@@ -104,7 +111,7 @@ def waiting(
         return Waiting(
             Wait.CLUSTER_HELD,
             "Inactive",
-            "Kueue has put it aside: somebody deactivated it, or it was put back too often.",
+            "Kueue has deactivated the job: somebody did so manually, or it was requeued too often.",
             "Ask the operator of the cluster.",
         )
     reserved = conditions.get("QuotaReserved", {})
@@ -113,18 +120,22 @@ def waiting(
     message = str(reserved.get("message") or "")
     if not reserved or _BYPASSED in message:
         message = next(
-            (said for one in others if (said := _lacks(one)) and _like(one) == _like(workload)),
+            (
+                said
+                for one in others
+                if (said := _message_of(one)) and _like(one) == _like(workload)
+            ),
             message,
         )
     return (
         of_message(message, workload, queue)
         if message
-        else Waiting(Wait.EVALUATING, "Pending", "Kueue has not looked at it yet.")
+        else Waiting(Wait.EVALUATING, "Pending", "Kueue has not evaluated the job yet.")
     )
 
 
-def _lacks(workload: Object) -> str:
-    """What Kueue said when it looked at this one; empty for nothing that holds for another too."""
+def _message_of(workload: Object) -> str:
+    """Return Kueue's message; empty if it applies to this Workload alone."""
     said = next(
         (
             str(one.get("message") or "")
@@ -143,7 +154,7 @@ def _lacks(workload: Object) -> str:
 
 
 def _like(workload: Object) -> tuple[Any, ...]:
-    """What Kueue goes by: two of a queue that are equal in this wait for the same."""
+    """Return the properties that Kueue decides by: Workloads of a queue that match wait alike."""
     spec = workload.get("spec", {})
     sets = [
         (
@@ -157,7 +168,7 @@ def _like(workload: Object) -> tuple[Any, ...]:
 
 
 def reserved(workloads: Iterable[Object]) -> list[Reserved]:
-    """Of those that hold quota and are not over."""
+    """Return the quota of all unfinished Workloads that have reserved some."""
     found = []
     for one in workloads:
         status = one.get("status", {})
@@ -196,7 +207,11 @@ def _usage(admission: Object) -> dict[tuple[str, str], int]:
 
 
 def of_message(message: str, workload: Object, queue: Object | None = None) -> Waiting:
-    """From "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 2 more needed"."""
+    """Parse a message of Kueue.
+
+    Such as "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu
+    in flavor default, 2 more needed".
+    """
     if match := _PREEMPTS.search(message):
         others = {None: "other jobs", "1": "another job"}.get(match[1], f"{match[1]} other jobs")
         return Waiting(
@@ -225,7 +240,7 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> W
             Wait.IMPOSSIBLE,
             "QuotaReserved",
             f"Kueue's queue gives no {match[1]} at all.",
-            "Ask for none, or choose another pool.",
+            "Request none, or choose another pool.",
             {"message": message[:1000]},
         )
     for pattern, wait, text, advice in _TABLE:
@@ -249,7 +264,7 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> W
 def _short_of(
     found: tuple[str, str, str], message: str, workload: Object, queue: Object | None
 ) -> Waiting:
-    """So much more is needed of a flavor, which is so much less for each of its pods."""
+    """Add the missing amount of a flavor, and the reduction per pod that would suffice."""
     resource, flavor, more = found[0], found[1], _amount(found[0], found[2])
     kind, (asked, count) = _kind(resource), _asked(workload, resource)
     facts: dict[str, Any] = {
@@ -261,9 +276,8 @@ def _short_of(
     }
     text = f"Kueue's quota of {_name(resource)} in flavor {flavor} is used up"
     used = _used(queue, flavor, resource)
-    if used and used[1] - used[0] < max(
-        1, asked * count
-    ):  # else they are older than the message, or a cohort's others have it
+    # the numbers are older than the message, or the cohort uses the quota
+    if used and used[1] - used[0] < max(1, asked * count):
         facts |= {"used": used[0], "limit": used[1]}
         text = f"Kueue's flavor {flavor} has {explanations.part(kind, used[0])} of {_text(kind, used[1])} in use"
     if more:
@@ -300,7 +314,7 @@ def _too_much(match: re.Match[str], message: str, workload: Object) -> Waiting:
 
 
 def _checked(checks: Iterable[Object]) -> Waiting:
-    """Quota is reserved, and something else has to agree."""
+    """Explain a Workload that has quota but waits for an admission check."""
     waits = [
         str(one.get("name"))
         for one in checks
@@ -316,7 +330,10 @@ def _checked(checks: Iterable[Object]) -> Waiting:
 
 
 def _asked(workload: Object, resource: str) -> tuple[int, int]:
-    """What one pod asks, and how many pods there are; of several sets the one that asks most."""
+    """Return the request per pod and the number of pods.
+
+    Of several pod sets, the one with the largest request.
+    """
     sets = [
         (
             _amount(resource, str(nodes.requests(one["template"]["spec"]).get(resource, 0))),
@@ -328,7 +345,7 @@ def _asked(workload: Object, resource: str) -> tuple[int, int]:
 
 
 def _used(queue: Object | None, flavor: str, resource: str) -> tuple[int, int] | None:
-    """In use and nominal, of a ClusterQueue."""
+    """Return the used and the nominal quota of a ClusterQueue."""
     if queue is None:
         return None
     used = [
@@ -354,7 +371,7 @@ def _used(queue: Object | None, flavor: str, resource: str) -> tuple[int, int] |
 
 
 def _kind(resource: str) -> str:
-    """By our names; empty for what we do not count."""
+    """Return our name of a resource; empty if unknown."""
     return (
         resource
         if resource in ("cpu", "memory", "pods")
@@ -371,7 +388,7 @@ def _name(resource: str) -> str:
 
 
 def _amount(resource: str, text: str) -> int:
-    """A quantity in our units; 0 for none."""
+    """Convert a quantity to our units; 0 for none."""
     try:
         return round(nodes.quantity(text) * (1000 if resource == "cpu" else 1)) if text else 0
     except ValueError:

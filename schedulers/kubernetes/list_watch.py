@@ -1,4 +1,4 @@
-"""What the API server holds of one kind of object, kept alike by a list and a watch."""
+"""Mirror one kind of object from the API server with a list and a watch."""
 
 from __future__ import annotations
 
@@ -17,17 +17,20 @@ from schedulers.kubernetes.client import Refused, Wire
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
 PAGE = 500
-WATCH = 240  # seconds after which the server ends a watch by itself
-SILENCE = 300.0  # seconds without a byte after which we end it
+WATCH = 240  # seconds after which the server ends a watch
+SILENCE = 300.0  # seconds without data after which we end a watch
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0
 
 
 class Expired(Exception):
-    """The version we would go on from is forgotten (410): list again."""
+    """The resource version has expired (410): list again."""
 
 
 class Mirror:
-    """Objects by our key label and by uid. One thread of its own writes; anybody reads. It ends when `stop` is called."""
+    """Objects by key label and by UID.
+
+    A dedicated thread writes and any thread reads. It stops when `stop` is called.
+    """
 
     def __init__(self, wire: Wire, path: str, selector: str, keeps_ended: bool = False):
         self._wire, self._path, self._selector, self._keeps_ended = (
@@ -40,9 +43,9 @@ class Mirror:
         self._objects: dict[str, dict[str, Object]] = {}
         self._synced, self._stopped, self._started = threading.Event(), threading.Event(), False
         self._version = ""
-        self.heard_at = 0.0  # monotonic: when the server last said anything
-        self.trouble: str = ""  # why it is not connected; empty while it is
-        self.lists = 0  # how often it listed: once, unless a version was forgotten
+        self.heard_at = 0.0  # monotonic time of the server's last message
+        self.trouble: str = ""  # why it is not connected; empty if it is
+        self.lists = 0  # number of lists: one, unless a resource version expired
 
     def start(self) -> None:
         with self._lock:
@@ -55,21 +58,24 @@ class Mirror:
         self._stopped.set()
 
     def wait(self, seconds: float) -> bool:
-        """Whether it knows everything, if need be after waiting."""
+        """Wait until the mirror is in sync; returns whether it is."""
         return self._synced.wait(seconds)
 
     def of(self, key: str) -> list[Object]:
-        """The objects labelled with this key."""
+        """Return the objects labelled with this key."""
         with self._lock:
             return list(self._objects.get(key, {}).values())
 
     def put(self, thing: Object) -> None:
-        """One that we just made: known at once, not only when the watch tells."""
+        """Add an object that we created, before the watch reports it."""
         with self._lock:
             self._objects.setdefault(_key(thing), {}).setdefault(thing["metadata"]["uid"], thing)
 
     def note(self, thing: Object, notes: Mapping[str, str]) -> None:
-        """Annotations that we just made, on whatever is known by now: what the watch told meanwhile may be newer than our answer."""
+        """Add annotations that we set.
+
+        They are merged into the current version, as the watch may be ahead of our response.
+        """
         with self._lock:
             known = self._objects.get(_key(thing), {})
             if (held := known.get(thing["metadata"]["uid"])) is not None:
@@ -87,7 +93,7 @@ class Mirror:
         pause = FIRST_PAUSE
         while not self._stopped.is_set():
             try:
-                self._go_on()
+                self._list_and_watch()
                 pause = FIRST_PAUSE
             except Expired:
                 self._version = ""
@@ -97,8 +103,8 @@ class Mirror:
                 self._stopped.wait(pause)
                 pause = min(pause * 2, LONGEST_PAUSE)
 
-    def _go_on(self) -> None:
-        """One list if need be, then one watch to its end."""
+    def _list_and_watch(self) -> None:
+        """List if necessary, then watch until the watch ends."""
         try:
             if not self._version:
                 self._list()
@@ -128,7 +134,7 @@ class Mirror:
             self._objects = found
         self._version = page["metadata"]["resourceVersion"]
         self.lists += 1
-        self._hear()
+        self._note_contact()
         self._synced.set()
 
     def _watch(self) -> None:
@@ -140,11 +146,11 @@ class Mirror:
             "timeoutSeconds": WATCH,
         }
         with self._wire.stream(self._path, silence=SILENCE, **query) as answer:
-            self._hear()
+            self._note_contact()
             for line in _lines(answer):
                 if self._stopped.is_set():
                     return
-                self._hear()
+                self._note_contact()
                 self._take(orjson.loads(line))
 
     def _take(self, event: Mapping[str, Any]) -> None:
@@ -163,7 +169,7 @@ class Mirror:
         self._version = thing["metadata"]["resourceVersion"]
 
     def _remove(self, thing: Object) -> None:
-        """A pod that had ended is still what we know of its end."""
+        """Remove an object; a finished pod is kept, as it has the result of its job."""
         key, uid = _key(thing), thing["metadata"]["uid"]
         with self._lock:
             things = self._objects.get(key, {})
@@ -174,12 +180,12 @@ class Mirror:
             if not things:
                 self._objects.pop(key, None)
 
-    def _hear(self) -> None:
+    def _note_contact(self) -> None:
         self.heard_at, self.trouble = time.monotonic(), ""
 
 
 def _lines(answer: Any) -> Iterator[bytes]:
-    """Whole lines; a last one that was cut is dropped, since it comes again."""
+    """Yield complete lines; an incomplete last one is dropped because it will be sent again."""
     rest = bytearray()
     for data in (
         answer.stream(1 << 16, decode_content=False)
@@ -203,6 +209,6 @@ def _is_ended(thing: Mapping[str, Any]) -> bool:
 
 
 def _slim(thing: Object) -> Object:
-    """Without what we never read: the managers' record of fields is half of an object."""
+    """Drop what we never read: managedFields are half of an object."""
     thing["metadata"].pop("managedFields", None)
     return thing

@@ -1,10 +1,10 @@
-"""A container's output, byte for byte, out of the log that its kubelet keeps in lines.
+"""Read a container's output byte by byte from the line-based log of its kubelet.
 
-The kubelet writes each line with its time, and gives all lines from a whole second on. So after a read we remember the first line of the last
-second that we saw, and where it began: the next read starts there, and leaves out what is known. When that line is not there any more, the
-kubelet has turned its file over; then we go on after the last line that we saw.
-
-A read is a request to the API server and one from it to the kubelet, whatever there is to read: so the log of what runs has a rest after each.
+The kubelet stores each line with its time and returns lines from a whole second on. So each read
+remembers the first line of the last second and its offset; the next read starts there and skips
+what is known. If that line is gone, the kubelet has rotated its file, and reading continues after
+the last line seen. Each read costs a request to the API server and one to the kubelet, even without
+new output, so logs of running containers are read with pauses.
 """
 
 from __future__ import annotations
@@ -20,17 +20,22 @@ from dataclasses import dataclass
 log = logging.getLogger(__name__)
 _STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d+)?(Z|[+-]\d\d:\d\d) ")
 LONGEST_STAMP = 40
-KNOWN = 4096  # containers whose place is remembered
+KNOWN = 4096  # containers whose position is remembered
+# seconds between two reads of the log of a running container
 SHORTEST_PAUSE, LONGEST_PAUSE = (
     0.1,
     0.5,
-)  # seconds between two reads of one log, while its container runs
-DUTY = 4  # times what a read took, at least
+)
+DUTY = 4  # the pause is at least this multiple of the duration of a read
 
 
 @dataclass(frozen=True)
-class Place:
-    """`since`: the second to ask from. `stamp`, `start`: its first line's time and offset. `last`, `end`: the same of the last line seen."""
+class LogPosition:
+    """A position in a log.
+
+    `since`: the second to read from. `stamp`, `start`: time and offset of its first line. `last`,
+    `end`: the same of the last line seen.
+    """
 
     since: str = ""
     stamp: bytes = b""
@@ -40,47 +45,56 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Rest:
-    """All its output up to `end` was read; who has that asks again at `until`. The pause grows while nothing comes."""
+class ReadPause:
+    """A pause: all output up to `end` was read, and the next read is due at `until`.
+
+    The pause grows while there is no output.
+    """
 
     end: int = -1
     pause: float = 0.0
     until: float = 0.0
 
-    def after(self, end: int, came: int, took: float) -> Rest:
-        """The next, after a read that came to `end` with `came` bytes and took so many seconds."""
+    def after(self, end: int, came: int, took: float) -> ReadPause:
+        """Return the pause after a read that got `came` bytes up to `end`.
+
+        The read took `took` seconds.
+        """
         pause = min(LONGEST_PAUSE, max(SHORTEST_PAUSE, DUTY * took, 0 if came else self.pause * 2))
-        return Rest(end, pause, time.monotonic() + pause)
+        return ReadPause(end, pause, time.monotonic() + pause)
 
 
-class Places:
-    """Where we are in each container's log. Kept in memory: without it a log is read from its beginning, with the same result."""
+class LogPositions:
+    """The positions in all logs.
+
+    Kept in memory; without a position a log is read from its beginning, with the same result.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._places: OrderedDict[str, Place] = OrderedDict()
-        self._rests: OrderedDict[str, Rest] = OrderedDict()
+        self._places: OrderedDict[str, LogPosition] = OrderedDict()
+        self._rests: OrderedDict[str, ReadPause] = OrderedDict()
 
     def rests(self, uid: str, after: int) -> bool:
-        """Whether it was read to this offset just now."""
+        """Return whether the log was just read up to this offset."""
         with self._lock:
-            rest = self._rests.get(uid, Rest())
+            rest = self._rests.get(uid, ReadPause())
         return rest.end == after and time.monotonic() < rest.until
 
     def rest(self, uid: str, end: int, came: int, took: float) -> None:
         with self._lock:
-            self._rests[uid] = self._rests.get(uid, Rest()).after(end, came, took)
+            self._rests[uid] = self._rests.get(uid, ReadPause()).after(end, came, took)
             self._rests.move_to_end(uid)
             while len(self._rests) > KNOWN:
                 self._rests.popitem(last=False)
 
-    def before(self, uid: str, after: int) -> Place:
-        """The last known place that is not past this offset."""
+    def before(self, uid: str, after: int) -> LogPosition:
+        """Return the last known position at or before this offset."""
         with self._lock:
-            place = self._places.get(uid, Place())
-        return place if place.start <= after else Place()
+            place = self._places.get(uid, LogPosition())
+        return place if place.start <= after else LogPosition()
 
-    def keep(self, uid: str, place: Place) -> None:
+    def keep(self, uid: str, place: LogPosition) -> None:
         with self._lock:
             self._places[uid] = place
             self._places.move_to_end(uid)
@@ -88,8 +102,13 @@ class Places:
                 self._places.popitem(last=False)
 
 
-def take(chunks: Iterable[bytes], place: Place, after: int, limit: int) -> tuple[bytes, Place]:
-    """At most `limit` bytes of output from offset `after` on, out of a log with times that was asked for from `place` on; and the new place."""
+def take(
+    chunks: Iterable[bytes], place: LogPosition, after: int, limit: int
+) -> tuple[bytes, LogPosition]:
+    """Return up to `limit` bytes of output from offset `after`, and the new position.
+
+    `chunks` is the log with timestamps from `place` on.
+    """
     found, at, now, is_first = bytearray(), place.start, place, True
     skips_to = b""
     for stamp, text in pieces(chunks):
@@ -106,9 +125,9 @@ def take(chunks: Iterable[bytes], place: Place, after: int, limit: int) -> tuple
         if stamp:
             second = _second(stamp)
             now = (
-                Place(second, stamp, at, stamp, at)
+                LogPosition(second, stamp, at, stamp, at)
                 if second != now.since
-                else Place(now.since, now.stamp, now.start, stamp, at)
+                else LogPosition(now.since, now.stamp, now.start, stamp, at)
             )
         room = limit - len(found)
         found += text[max(0, after - at) :][:room] if at + len(text) > after else b""
@@ -119,7 +138,7 @@ def take(chunks: Iterable[bytes], place: Place, after: int, limit: int) -> tuple
 
 
 def pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """(time, bytes) of the log: the time where a line begins, empty where one goes on."""
+    """Yield (time, bytes); the time is empty if the bytes continue a line."""
     rest, is_start = b"", True
     for chunk in chunks:
         rest += chunk
@@ -134,7 +153,7 @@ def pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
                 and len(rest) < LONGEST_STAMP
                 and b"\n" not in rest
             ):
-                break  # the time itself is not whole yet
+                break  # the timestamp itself is incomplete
             begin = stamp.end() if stamp else 0
             end = rest.find(b"\n", begin) + 1
             yield (stamp[0] if stamp else b""), rest[begin : end or len(rest)]

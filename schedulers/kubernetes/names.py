@@ -1,4 +1,7 @@
-"""Names of objects. A name is a slot that is used again; who it is says the uid. Labels tell ours from others'."""
+"""Name and label objects.
+
+Names can be reused, so the UID identifies an object. Labels mark the objects of this portal.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,30 @@ from schedulers.contract import Rejected
 MANAGED = "app.kubernetes.io/managed-by"
 MUSTER = "muster"
 KEY, PORTAL, ORG, TEAM = "muster/key", "muster/portal", "muster/org", "muster/team"
-CANCELED = "muster/canceled"  # annotation: we asked it to end
+CANCELED = "muster/canceled"  # annotation: canceled by Muster
 LIMIT = "muster/time-limit"  # annotation: seconds
 DRAINED = "muster/drained-because"  # annotation of a node
 CONTAINER = "main"
-QUEUE = "kueue.x-k8s.io/queue-name"  # label of a Job: the LocalQueue that lets it go
+QUEUE = "kueue.x-k8s.io/queue-name"  # label of a Job: its LocalQueue
 _KEY = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,98}[A-Za-z0-9])?")
 _NAME = re.compile(r"[a-z](?:[-a-z0-9]{0,50}[a-z0-9])?")
 
 
 def object_name(key: str) -> str:
-    """The name of its Job, Secret and Service: the key itself where it may be a name (52 characters, so that pods' host names fit).
-    Raises Rejected for what is no key."""
+    """Return the name of the Job, Secret and Service of a key: the key itself.
+
+    At most 52 characters, so that host names of pods fit. Raises Rejected for an invalid key.
+    """
     if not _KEY.fullmatch(key):
-        raise Rejected("That is not a key of a job.")
+        raise Rejected("This is not a valid job key.")
     return key if _NAME.fullmatch(key) and not key.startswith("h-") else f"h-{_hash(key, 40)}"
 
 
 def namespace_name(prefix: str, org: str, team: str) -> str:
-    """One for each team: no two teams ever share one, whatever their slugs."""
+    """Return the namespace of a team.
+
+    Two teams never share one, whatever their slugs.
+    """
     if not org and not team:
         return f"{prefix}-jobs"
     plain = "-".join(
@@ -49,7 +57,7 @@ def namespace_name(prefix: str, org: str, team: str) -> str:
 
 
 def labels(prefix: str, name: str) -> dict[str, str]:
-    """What every object of an attempt carries, and its pods too."""
+    """Return the labels of all objects of an attempt, including its pods."""
     return {MANAGED: MUSTER, PORTAL: prefix, KEY: name}
 
 
@@ -58,5 +66,5 @@ def _hash(text: str, length: int) -> str:
 
 
 def queue_of(job: Mapping[str, Any]) -> str:
-    """The LocalQueue it stands in; empty for none."""
+    """Return the LocalQueue of a Job; empty for none."""
     return str(job["metadata"].get("labels", {}).get(QUEUE) or "")

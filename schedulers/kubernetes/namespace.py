@@ -1,4 +1,4 @@
-"""A team's namespace: restricted pods, no traffic but what its own jobs and the outside need."""
+"""Create the namespace of a team, with restricted pods and network policies."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ def namespace(name: str, prefix: str, org: str, team: str) -> Object:
 
 
 def policies(prefix: str, blocked: Sequence[str]) -> list[Object]:
-    """Nothing is allowed, then: pods of the same team to each other, name service, and the outside but `blocked` (the metadata service of
-    clouds, the cluster's own networks)."""
+    """Return the network policies: deny all, then allow what jobs need.
+
+    That is pods of the same team, DNS, and everything outside except `blocked` (metadata services
+    of clouds, the cluster's own networks).
+    """
     outside = [
         {"ipBlock": {"cidr": net, "except": [b for b in blocked if (":" in b) == (":" in net)]}}
         for net in ("0.0.0.0/0", "::/0")

@@ -1,4 +1,4 @@
-"""Nodes and what is used of them, as the API tells it."""
+"""Convert nodes and the requests of their pods to NodeFacts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from schedulers.kubernetes import names
 Object = Mapping[str, Any]
 PRODUCT, GPU_MEMORY = "nvidia.com/gpu.product", "nvidia.com/gpu.memory"
 COMPUTE = ("nvidia.com/gpu.compute.major", "nvidia.com/gpu.compute.minor")
+# GPU feature discovery before 0.15
 DRIVER = (
     "nvidia.com/cuda.driver.major",
     "nvidia.com/cuda.driver.minor",
     "nvidia.com/cuda.driver.rev",
-)  # GPU feature discovery until 0.15
+)
+# and since
 DRIVER_FULL, CUDA_FULL = (
     "nvidia.com/cuda.driver-version.full",
     "nvidia.com/cuda.runtime-version.full",
-)  # since
+)
 CUDA = ("nvidia.com/cuda.runtime.major", "nvidia.com/cuda.runtime.minor")
 _UNITS = {
     "": 1,
@@ -50,7 +52,7 @@ _CORDON = "node.kubernetes.io/unschedulable"
 
 
 def quantity(text: object) -> float:
-    """ "500m", "2Gi", "1e3" as a number. Raises ValueError."""
+    """Parse a quantity such as "500m", "2Gi" or "1e3". Raises ValueError."""
     found = _QUANTITY.fullmatch(str(text))
     if not found or found[2] not in _UNITS:
         raise ValueError(f"not a quantity: {text!r}")
@@ -61,7 +63,10 @@ def quantity(text: object) -> float:
 
 
 def gpu_type(product: str) -> str:
-    """ "NVIDIA-H100-80GB-HBM3" is h100; a shared or sliced product loses its suffix."""
+    """Return the GPU type of a product: "NVIDIA-H100-80GB-HBM3" is h100.
+
+    Suffixes of shared and partitioned GPUs are dropped.
+    """
     words = product.lower().replace("nvidia", "").replace("tesla", "").replace("-", " ").split()
     return (
         words[0] if words and words[0] not in {"geforce", "rtx", "quadro"} else "".join(words[:3])
@@ -74,7 +79,7 @@ def inventory(
     resource: str,
     tolerations: Sequence[Mapping[str, str]] = (),
 ) -> list[NodeFacts]:
-    """Every node, with what pods of whomever ask of it."""
+    """Return all nodes with the requests of all pods on them."""
     used: dict[str, Counter[str]] = {}
     for pod in pods:
         node = pod["spec"].get("nodeName")
@@ -87,12 +92,15 @@ def inventory(
 
 
 def why_out(node: Object, tolerations: Sequence[Mapping[str, str]] = ()) -> str:
-    """Why no job of ours may start there now; empty when one may."""
+    """Return why no job of ours may start on a node now; empty if one may."""
     return _trouble(node) or _kept_out(node["metadata"], node.get("spec", {}), tolerations)
 
 
 def requests(spec: Object) -> dict[str, float]:
-    """What the scheduler counts for a pod: its containers together, or its largest first step if that is more."""
+    """Return what the scheduler counts for a pod.
+
+    The sum of its containers, or its largest init container if that is more.
+    """
     total: Counter[str] = Counter()
     for container in spec.get("containers", ()):
         total.update(
@@ -108,7 +116,7 @@ def requests(spec: Object) -> dict[str, float]:
 
 
 def tolerated(taint: Object, tolerations: Sequence[Mapping[str, str]]) -> bool:
-    """Whether one of them allows the taint."""
+    """Return whether a toleration matches the taint."""
     return any(
         (not one.get("effect") or one["effect"] == taint.get("effect"))
         and (not one.get("key") or one["key"] == taint.get("key"))
@@ -162,7 +170,10 @@ def _node(
 def _gpus(
     node: str, labels: Mapping[str, str], has: Mapping[str, str], resource: str
 ) -> list[GpuFacts]:
-    """Whole GPUs first, then MIG slices. Kubernetes gives no numbers to single ones: their names are ours."""
+    """Return whole GPUs, then MIG slices.
+
+    Kubernetes has no index for a GPU, so the indexes are ours.
+    """
     product, family = labels.get(PRODUCT, ""), resource.partition("/")[0]
     compute = _version(labels, COMPUTE)
     memory = int(labels[GPU_MEMORY]) << 20 if labels.get(GPU_MEMORY, "").isdigit() else 0
@@ -200,7 +211,7 @@ def _trouble(node: Object) -> str:
 
 
 def _kept_out(meta: Object, spec: Object, tolerations: Sequence[Mapping[str, str]]) -> str:
-    """Why no job of ours may start there."""
+    """Return why no job of ours may start there."""
     if spec.get("unschedulable"):
         why = meta.get("annotations", {}).get(names.DRAINED)
         return why or "cordoned"

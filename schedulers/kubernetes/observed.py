@@ -1,4 +1,4 @@
-"""What is known of our attempts: two mirrors for looking at all, and direct questions for one."""
+"""Observe our attempts: mirrors serve polls of all, direct requests serve single ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 from schedulers.contract import Observation, Poll, Unavailable, Waiting
 from schedulers.kubernetes import names, states
 from schedulers.kubernetes.client import Refused, Wire, segment
-from schedulers.kubernetes.failure_logs import NotRead, Tails
+from schedulers.kubernetes.failure_logs import LogTailReader, NotRead
 from schedulers.kubernetes.list_watch import Mirror
 from schedulers.kubernetes.queues import Queues
 from schedulers.states import Reason, Wait
@@ -22,17 +22,18 @@ from schedulers.states import Reason, Wait
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
 JOBS, PODS = "/apis/batch/v1/jobs", "/api/v1/pods"
-SYNC = 5.0  # seconds that a first look may wait for the mirrors
-SILENT = 5.0  # seconds without a word from the watch, after which the server is asked whether it is there
-CHUNK = 50  # keys in one question
+SYNC = 5.0  # seconds that the first poll may wait for the mirrors
+SILENT = 5.0  # seconds of silence of the watch after which the server is pinged
+CHUNK = 50  # keys in one request
 EVENTS_FOR, EVENTS_AT_ONCE = 15.0, 10
-TAILS_FOR = 1.0  # seconds that a poll waits for the last lines of failed pods; of a burst, the others come with the next polls
-YOUNG = 3.0  # seconds in which a Job without pods is nothing to wonder about
-ENDED = 20_000  # ends remembered, so that an end is told the same for ever
+# seconds that a poll waits for the log tails of failed pods; later polls report the rest
+TAILS_FOR = 1.0
+YOUNG = 3.0  # seconds in which a Job may still be without pods
+ENDED = 20_000  # number of ends to remember, so that they are reported consistently
 
 
 class View:
-    """Threads start with the first poll and end with `stop`."""
+    """Observes attempts. Its threads start with the first poll and end with `stop`."""
 
     def __init__(self, wire: Wire, prefix: str, limits: states.Limits):
         ours = f"{names.MANAGED}={names.MUSTER},{names.PORTAL}={prefix}"
@@ -45,7 +46,7 @@ class View:
         self._is_on = False
         self._lock = threading.Lock()
         self._ends: OrderedDict[str, Observation] = OrderedDict()
-        self._tails = Tails()
+        self._tails = LogTailReader()
         self._refusals: dict[str, tuple[float, str]] = {}
         self._asked_at = 0.0
 
@@ -58,7 +59,7 @@ class View:
             self._jobs.put(job)
 
     def note(self, job: Object, notes: Mapping[str, str]) -> None:
-        """Annotations that we just made count at once."""
+        """Apply annotations that we set, before the watch reports them."""
         self._jobs.note(job, notes)
 
     def drop(self, name: str) -> None:
@@ -66,16 +67,16 @@ class View:
         self._pods.drop(name)
 
     def ask(self, key: str) -> Object | None:
-        """The Job of a key, from the server itself. Raises Rejected (no key), Unavailable."""
+        """Return the Job of a key from the server. Raises Rejected (invalid key), Unavailable."""
         return next(iter(self._ask([(key, names.object_name(key))])[key]), None)
 
     def pods_of(self, job: Object) -> list[Object]:
-        """The pods of a Job, from the server itself."""
+        """Return the pods of a Job from the server."""
         path = f"/api/v1/namespaces/{segment(job['metadata']['namespace'])}/pods"
         return _owned(job, self._get(path, labelSelector=f"{self._ours},{names.KEY}={_name(job)}"))
 
     def pod_of(self, name: str, rank: int) -> Object | None:
-        """The pod of one node of an attempt."""
+        """Return the pod of one node of an attempt."""
         found = self._pods.of(name) if self._is_on else []
         if not found:
             found = self._get(PODS, labelSelector=f"{self._ours},{names.KEY}={name}")
@@ -85,7 +86,7 @@ class View:
         )
 
     def goes_on(self, pod: Object) -> bool:
-        """Whether more may be said of it yet: it has not ended, nor has its end been told."""
+        """Return whether a pod may still produce output: no end was observed or reported yet."""
         with self._lock:
             is_told = any(
                 owner.get("uid") in self._ends
@@ -94,17 +95,20 @@ class View:
         return not is_told and states.phase(pod) not in states.OVER
 
     def known(self, name: str) -> tuple[Object | None, list[Object]]:
-        """A Job and its pods as the mirrors have them."""
+        """Return a Job and its pods from the mirrors."""
         job = next(iter(self._jobs.of(name)), None)
         return job, self._known_pods(job, name) if job else []
 
     def key_of(self, name: str, uid: str) -> str:
-        """The key of one of our Jobs; empty for what is none."""
+        """Return the key of one of our Jobs, else ""."""
         found = next((job for job in self._jobs.of(name) if job["metadata"]["uid"] == uid), None)
         return str(found["metadata"].get("annotations", {}).get(names.KEY) or "") if found else ""
 
     def poll(self, keys: Sequence[tuple[str, str]], tail: states.Tail) -> Poll:
-        """Of (key, name). What the mirror does not know is asked for before it is called missing."""
+        """Observe jobs given as (key, name).
+
+        Jobs that the mirror does not know are requested before they count as missing.
+        """
         self._be_current()
         jobs = {key: self._jobs.of(name) for key, name in keys}
         unknown = [(key, name) for key, name in keys if not jobs[key]]
@@ -119,7 +123,7 @@ class View:
     def _read_all(
         self, keys: Sequence[tuple[str, str]], jobs: Mapping[str, list[Object]], tail: states.Tail
     ) -> tuple[list[Observation], list[tuple[str, str]]]:
-        """What is seen of these, and those whose last lines are not read yet."""
+        """Return the observations, and the keys whose log tails are still being read."""
         seen, late = [], []
         for key, name in keys:
             try:
@@ -130,7 +134,7 @@ class View:
         return seen, late
 
     def _read(self, key: str, name: str, job: Object, tail: states.Tail) -> Observation | None:
-        """One attempt that cannot be read keeps no other from being looked at."""
+        """Observe one attempt; an unreadable one must not block the others."""
         try:
             pods = self._known_pods(job, name)
             if unknown := states.unknown_phases(job, pods):
@@ -146,7 +150,7 @@ class View:
     def observe(
         self, key: str, job: Object, pods: Sequence[Object], tail: states.Tail
     ) -> Observation:
-        """As states.observe; an end once told is told again as it was."""
+        """Observe a job like states.observe; a reported end never changes."""
         uid = job["metadata"]["uid"]
         if (known := self._ends.get(uid)) is not None:
             return known
@@ -161,7 +165,7 @@ class View:
         )
         if seen.state.is_final:
             if seen.reason == Reason.PREEMPTED:
-                self._give_up(job)  # a queue would let it go again; another try is another attempt
+                self._give_up(job)  # a queue would start it again, and a retry is a new attempt
             with self._lock:
                 self._ends[uid] = seen
                 while len(self._ends) > ENDED:
@@ -187,7 +191,7 @@ class View:
             )
 
     def _be_current(self) -> None:
-        """Raises Unavailable when what we hold may be old."""
+        """Raise Unavailable if the mirrors may be out of date."""
         if not self._is_on:
             self._jobs.start()
             self._pods.start()
@@ -195,19 +199,22 @@ class View:
         until = time.monotonic() + SYNC
         for mirror in (self._jobs, self._pods):
             if not mirror.wait(max(0.0, until - time.monotonic())):
-                raise Unavailable(mirror.trouble or "The cluster's objects are not listed yet.")
+                raise Unavailable(
+                    mirror.trouble
+                    or "The initial listing of the cluster's objects is not complete yet."
+                )
         heard = min(self._jobs.heard_at, self._pods.heard_at)
         if time.monotonic() - max(heard, self._asked_at) > SILENT:
-            self._ask_whether_it_is_there()
+            self._ping()
         for mirror in (self._jobs, self._pods):
             if mirror.trouble and time.monotonic() - mirror.heard_at > SILENT:
                 raise Unavailable(mirror.trouble)
 
-    def _ask_whether_it_is_there(self) -> None:
+    def _ping(self) -> None:
         try:
             self._wire.text("/readyz")
         except Refused as error:
-            if error.status not in {403, 404}:  # not everybody may ask; that it answers is enough
+            if error.status not in {403, 404}:  # not every account may ask; an answer is enough
                 raise Unavailable(str(error)) from error
         self._asked_at = time.monotonic()
 
@@ -231,7 +238,10 @@ class View:
         return _owned(job, self._pods.of(name))
 
     def _refusal(self, job: Object) -> str:
-        """What the Job's controller says when it may not make pods. Asked rarely, and for few at once."""
+        """Return why the Job controller cannot create pods.
+
+        Requested rarely, and for a few jobs at a time.
+        """
         made = states.time_of(job["metadata"].get("creationTimestamp"))
         if (
             job["spec"].get("suspend")
@@ -270,7 +280,7 @@ def _owned(job: Mapping[str, Any], pods: Sequence[Object]) -> list[Object]:
 
 
 def _merged(known: Sequence[Object], fresh: Sequence[Object]) -> list[Object]:
-    """Pods as the server has them, and those it has removed, whose end the watch tells or has told."""
+    """Merge the pods of the server with removed ones, whose end only the watch reports."""
     return list({pod["metadata"]["uid"]: pod for pod in (*known, *fresh)}.values())
 
 

@@ -1,4 +1,4 @@
-"""What Kubernetes says of a pod that does not run yet, in words and numbers."""
+"""Explain from Kubernetes' conditions and events why a pod is not running yet."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _VOLUME = re.compile(
     r'persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)|unbound immediate PersistentVolumeClaims'
 )
 _VOLUMES = (
-    "A volume that its pods mount is not bound yet.",
-    "The claim {0}, a shared volume of this cluster, is not there in the team's namespace.",
+    "A volume of its pods is not bound yet.",
+    "The claim {0}, a shared volume of this cluster, does not exist in the team's namespace.",
 )
 _OPERATOR = (
     "Ask the operator of the cluster: shared volumes are theirs to put into each team's namespace."
@@ -50,16 +50,16 @@ _SAID = (
 )
 _ADVICE = {
     Wait.CAPACITY: "Ask for less, or wait until something ends.",
-    Wait.IMPOSSIBLE: "No node of this cluster can ever hold it: ask for less on each node, or choose another pool.",
-    Wait.CLUSTER_LIMIT: "Wait until other jobs of the team end, or ask the operator for a larger ResourceQuota.",
-    Wait.IMAGE: "Check the image's name and tag, and that the cluster may pull it.",
-    Wait.NODES_DOWN: "Nodes are down or cordoned: the operator knows when they come back.",
+    Wait.IMPOSSIBLE: "No node of this cluster is large enough. Request less on each node, or choose another pool.",
+    Wait.CLUSTER_LIMIT: "It starts when other jobs of the team end. The operator can raise the ResourceQuota.",
+    Wait.IMAGE: "Check the image's name, its tag and the registry credentials.",
+    Wait.NODES_DOWN: "Nodes are down or cordoned. Ask the operator when they come back.",
 }
 _UNMADE = "Use an image that runs as a plain user, or ask the operator whether the cluster gives such containers what they need."
 
 
 def of_pod(pod: Object) -> Waiting | None:
-    """Why the scheduler has not placed it, or why its image does not come. None when nothing is wrong."""
+    """Explain why a pod is not scheduled or its image not pulled. None if nothing is wrong."""
     status = pod.get("status", {})
     for container in status.get("containerStatuses", ()):
         stuck = container.get("state", {}).get("waiting", {})
@@ -83,15 +83,19 @@ def of_pod(pod: Object) -> Waiting | None:
 
 
 def of_scheduler(said: str, message: str) -> Waiting:
-    """From "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {a: b}. preemption: …"."""
+    """Parse the scheduler's message.
+
+    Such as "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated
+    taint {a: b}. preemption: …".
+    """
     if said == "SchedulingGated":
-        return _waiting(Wait.CLUSTER_HELD, said, "A scheduling gate of the cluster holds it back.")
+        return _waiting(Wait.CLUSTER_HELD, said, "A scheduling gate of the cluster blocks it.")
     found = _NODES.search(message)
     if not found:
         return _waiting(
             Wait.EVALUATING,
             said or "Pending",
-            _short(message) or "The scheduler has not looked at it yet.",
+            _short(message) or "The scheduler has not evaluated the job yet.",
         )
     if volume := _VOLUME.search(found[2]):
         return Waiting(
@@ -118,7 +122,7 @@ def of_scheduler(said: str, message: str) -> Waiting:
 
 
 def of_refusal(message: str) -> Waiting:
-    """The Job's controller may not make its pods: what it says in an event."""
+    """Explain an event of the Job controller that may not create pods."""
     if "exceeded quota" in message:
         numbers = _short(message.partition("exceeded quota:")[2])
         return _waiting(
@@ -134,12 +138,12 @@ def of_refusal(message: str) -> Waiting:
             f"The cluster does not admit its pods: {_short(message)}",
         )
     return _waiting(
-        Wait.EVALUATING, "FailedCreate", f"Its pods cannot be made yet: {_short(message)}"
+        Wait.EVALUATING, "FailedCreate", f"Its pods cannot be created yet: {_short(message)}"
     )
 
 
 def _counts(text: str) -> dict[str, int]:
-    """How many nodes for each reason; what comes after is about preemption."""
+    """Return the number of nodes per reason; the rest of the message is about preemption."""
     counts: dict[str, int] = {}
     for part in re.split(
         r", (?=\d+ )", re.split(r"\. (?:preemption|no new claims)\b", text)[0].rstrip(". ")
@@ -162,7 +166,10 @@ def _reason(text: str) -> str:
 
 
 def _kind(counts: Mapping[str, int]) -> Wait:
-    """Capacity if it is short anywhere, since that ends by itself; else nodes that are out of use; else it fits nowhere."""
+    """Choose the reason: capacity first, which ends by itself, then nodes out of service.
+
+    Otherwise the pod fits on no node.
+    """
     if any(_INSUFFICIENT.fullmatch(text) or text == "Too many pods" for text in counts):
         return Wait.CAPACITY
     if any("unschedulable" in text or "node.kubernetes.io/" in text for text in counts):

@@ -1,5 +1,8 @@
-"""From a launch to the objects that run it: made by allow-list, field by field. No text of a user stands where Kubernetes would expand or run it:
-the script and the values of variables are data of a Secret, and what the container starts is a constant."""
+"""Build the objects of a job from a launch, field by field from an allow-list.
+
+User input never appears where Kubernetes would expand or run it: the script and the values of
+variables are data of a Secret, and the containers start a constant program.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,11 @@ from schedulers.kubernetes.entrypoint import START
 
 Object = dict[str, Any]
 MOUNT, SECRETS = "/muster/given", "/muster/secrets"
-KEPT = (
-    3 * 86400
-)  # seconds for which an ended Job stays: longer than a portal is away, which learns the end from it
-START_ROOM = (
-    1800  # seconds for pulling the image and starting, before Kubernetes' own deadline strikes
-)
-SECRET_ROOM = 1 << 20  # bytes that a Secret holds, values alone
+# seconds to keep a finished Job: longer than an outage of the portal, which must read the result
+KEPT = 3 * 86400
+# seconds for pulling the image and starting, added to the deadline of the pod
+START_ROOM = 1800
+SECRET_ROOM = 1 << 20  # bytes of values in a Secret
 _ENV_NAME = re.compile(r"[-._A-Za-z][-._A-Za-z0-9]*")
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,510}")
 _WORD = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?")
@@ -30,7 +31,7 @@ _WORD = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?")
 
 @dataclass(frozen=True)
 class Site:
-    """What the cluster's operator settled for all jobs."""
+    """The operator's settings for all jobs."""
 
     prefix: str = "muster"
     image: str = ""
@@ -42,22 +43,24 @@ class Site:
     priority_class: str = ""
     user: int = 1000
     shared: Sequence[tuple[str, str]] = ()  # (claim, path): the same claim in each namespace
-    outputs: tuple[str, str] | None = (
-        None  # the same, for what jobs write; without one it goes with the pod
-    )
+    # the claim for outputs; without one the output is deleted with the pod
+    outputs: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
 class Objects:
-    """What an attempt needs, in the order in which it is made: the Job first, for it owns the rest."""
+    """The objects of an attempt in order of creation: the Job first, because it owns the others."""
 
     namespace: str
     job: Object
-    owned: Sequence[Object]  # the Secret, and the Service of several nodes
+    owned: Sequence[Object]  # the Secret, and the Service of a multi-node job
 
 
 def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
-    """All objects of an attempt. `products`: the GPU product labels that are of the type asked for. Raises Rejected."""
+    """Build all objects of an attempt.
+
+    `products`: the GPU product labels of the requested type. Raises Rejected.
+    """
     name = names.object_name(launch.key)
     namespace = names.namespace_name(site.prefix, launch.org, launch.team)
     _check(launch)
@@ -87,7 +90,7 @@ def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
 
 
 def owned_by(made: Object, job: Object) -> Object:
-    """The same object, to be removed together with the Job."""
+    """Return the object with an owner reference to the Job, for garbage collection."""
     owner = {
         "apiVersion": "batch/v1",
         "kind": "Job",
@@ -98,7 +101,7 @@ def owned_by(made: Object, job: Object) -> Object:
 
 
 def output_of(key: str, site: Site) -> Output:
-    """A folder of its own on the volume that is for this, else one that goes with the pod."""
+    """Return the output folder: on the configured volume, else deleted with the pod."""
     shared = tuple(path for _, path in site.shared)
     return (
         Output(f"{site.outputs[1]}/{key}", Stay.ON, shared)
@@ -108,7 +111,7 @@ def output_of(key: str, site: Site) -> Output:
 
 
 def environment(launch: Launch, name: str, site: Site) -> dict[str, str]:
-    """The variables as its containers see them; those of the rank are set by the start program."""
+    """Return the environment of the containers; the entrypoint adds the rank."""
     own = {
         "MUSTER_JOB_KEY": launch.key,
         "MUSTER_OUTPUT_DIR": output_of(launch.key, site).path,
@@ -135,15 +138,17 @@ def _notes(launch: Launch) -> dict[str, str]:
 def _check(launch: Launch) -> None:
     for variable, value in launch.env.items():
         if not _ENV_NAME.fullmatch(variable) or len(variable) > 253:
-            raise Rejected(f"{variable[:80]!r} cannot be the name of a variable there.", "env")
+            raise Rejected(f"{variable[:80]!r} is not a valid variable name in Kubernetes.", "env")
         _utf8(value, f"The value of {variable}", "env")
     for variable, value in launch.files.items():
         if not _ENV_NAME.fullmatch(variable) or len(variable) > 200:
-            raise Rejected(f"{variable[:80]!r} cannot be the name of a file there.", "secret_files")
+            raise Rejected(
+                f"{variable[:80]!r} is not a valid file name in Kubernetes.", "secret_files"
+            )
         _utf8(value, f"The secret {variable}", "secret_files")
     _utf8(launch.script, "The script", "run")
     if launch.partition and not _WORD.fullmatch(launch.partition):
-        raise Rejected(f"{launch.partition[:40]!r} is no name of a queue.", "policy.pool")
+        raise Rejected(f"{launch.partition[:40]!r} is not a valid queue name.", "policy.pool")
     if launch.is_on_first_node_only and launch.num_nodes > 1:
         raise Rejected(
             "A launcher that starts the other nodes itself needs a way to reach them; here each node is started by itself: use torchrun.",
@@ -153,7 +158,7 @@ def _check(launch: Launch) -> None:
         not 0 <= launch.grace < 1e6
         or not 0 < (1 if launch.time_limit is None else launch.time_limit) < 1e9
     ):
-        raise Rejected("Times must be more than nothing and less than for ever.", "policy")
+        raise Rejected("Times must be positive and finite.", "policy")
     if (
         launch.num_nodes < 1
         or launch.gpus < 0
@@ -162,7 +167,7 @@ def _check(launch: Launch) -> None:
         or not 0 < launch.cpus < 1e6
     ):
         raise Rejected(
-            "Nodes and cores must be more than none, and nothing may be negative.", "resources"
+            "Nodes and cores must be positive, and no amount may be negative.", "resources"
         )
 
 
@@ -176,7 +181,10 @@ def _utf8(text: str, what: str, of: str) -> None:
 
 
 def _secret(launch: Launch, env: Mapping[str, str], meta: Object) -> Object:
-    """The values of its variables, by number, and its files: one object, since each is a request and a write of the cluster's store."""
+    """Return one Secret with the values of the variables and the secret files.
+
+    One object, as each costs a request and a write to etcd.
+    """
     files = {key: content for key, _, content in given(launch)}
     values = {f"env-{i}": value.encode() for i, value in enumerate(env.values())}
     values |= {f"file-{i}": value.encode() for i, value in enumerate(launch.files.values())}
@@ -200,7 +208,7 @@ def _secret(launch: Launch, env: Mapping[str, str], meta: Object) -> Object:
 
 
 def _variables(env: Mapping[str, str], name: str) -> list[Object]:
-    """By reference: what stands in a Secret is not expanded, a literal value would be."""
+    """Return variables that reference the Secret: literal values would be expanded."""
     return [
         {"name": variable, "valueFrom": {"secretKeyRef": {"name": name, "key": f"env-{i}"}}}
         for i, variable in enumerate(env)
@@ -208,7 +216,7 @@ def _variables(env: Mapping[str, str], name: str) -> list[Object]:
 
 
 def given(launch: Launch) -> list[tuple[str, str, bytes]]:
-    """The files of its read-only folder: key in the Secret, path, content."""
+    """Return the files of the read-only folder: key in the Secret, path, content."""
     own = [("script", "script", launch.script.encode()), ("start", "start", START.encode())]
     return own + [
         (f"example-{i}", f"examples/{path}", content)
@@ -248,7 +256,7 @@ def _job(
 
 
 def _queued(job: Object, queue: str) -> Object:
-    """One that stands in a queue of Kueue is made suspended: who lets it go is Kueue."""
+    """Suspend a Job that has a queue, so that Kueue starts it."""
     if not queue:
         return job
     meta = job["metadata"]
@@ -259,7 +267,7 @@ def _queued(job: Object, queue: str) -> Object:
     }
 
 
-# The Job's own condition then says which it was, and goes on saying so when the pod is gone.
+# The condition of the Job then tells which one it was, even after the pod is gone.
 _FAILURES: Object = {
     "rules": [
         {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
@@ -324,11 +332,11 @@ def _container(launch: Launch, site: Site, variables: list[Object]) -> Object:
     image = launch.image or site.image
     if not image:
         raise Rejected(
-            "This cluster runs images only, and has none for jobs that name none: set `image`.",
+            "This cluster only runs images and has no default image. Set `image`.",
             "image",
         )
     if not _IMAGE.fullmatch(image):
-        raise Rejected("That is not the name of an image.", "image")
+        raise Rejected("This is not a valid image name.", "image")
     return {
         "name": names.CONTAINER,
         "image": image,
@@ -356,9 +364,9 @@ def _resources(launch: Launch, site: Site) -> Object:
 
 
 def gpu_resource(gpu_type: str, usual: str) -> str:
-    """The extended resource of a GPU type: a MIG slice has one of its own. Raises Rejected."""
+    """Return the extended resource of a GPU type; each MIG profile has its own. Raises Rejected."""
     if gpu_type and not _WORD.fullmatch(gpu_type):
-        raise Rejected(f"{gpu_type[:40]!r} is no type of GPU.", "resources.gpus")
+        raise Rejected(f"{gpu_type[:40]!r} is not a GPU type.", "resources.gpus")
     return f"{usual.partition('/')[0]}/{gpu_type}" if gpu_type.startswith("mig-") else usual
 
 
@@ -374,7 +382,7 @@ def _volumes(launch: Launch, site: Site, name: str) -> list[Object]:
         },
         {"name": "room", "emptyDir": {}},
     ]
-    if launch.files:  # in memory; Kubernetes lets the group, which is the job's own, read too
+    if launch.files:  # in memory; Kubernetes also lets the group read, which is the job's own
         found.append(
             {
                 "name": "secrets",
@@ -406,7 +414,7 @@ def _mounts(launch: Launch, site: Site) -> list[Object]:
     if launch.files:
         found.append({"name": "secrets", "mountPath": SECRETS, "readOnly": True})
     if launch.shm_size:
-        found.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108  the mount point that every library expects
+        found.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108  where libraries expect it
     return found + [
         {"name": f"shared-{i}", "mountPath": path} for i, (_, path) in enumerate(_claims(site))
     ]

@@ -1,11 +1,11 @@
-"""Whether the cluster can be used, in words: reached, known, allowed."""
+"""Test that a cluster is reachable, supported, and grants the necessary permissions."""
 
 from __future__ import annotations
 
 from schedulers.contract import Probe, Unavailable
 from schedulers.kubernetes.client import Refused, Wire
 
-# What we do there: (group, resource, subresource, verbs). All of it in every namespace.
+# Required permissions in all namespaces: (group, resource, subresource, verbs).
 NEEDED = (
     ("batch", "jobs", "", ("create", "get", "list", "watch", "patch", "delete")),
     ("", "pods", "", ("list", "watch", "patch")),
@@ -21,7 +21,7 @@ REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
 def probe(wire: Wire) -> Probe:
-    """Never raises."""
+    """Test the connection. Never raises."""
     try:
         version = str(wire.get("/version").get("gitVersion") or "")
         missing = missing_rights(wire)
@@ -33,7 +33,7 @@ def probe(wire: Wire) -> Probe:
     except (Unavailable, Refused) as error:
         return Probe(False, str(error))
     except (KeyError, TypeError):
-        return Probe(False, "The answer is not that of a Kubernetes API server.")
+        return Probe(False, "The response is not from a Kubernetes API server.")
     if missing:
         return Probe(
             False,
@@ -45,7 +45,7 @@ def probe(wire: Wire) -> Probe:
 
 
 def missing_rights(wire: Wire) -> list[str]:
-    """ "create jobs.batch" for each right that this account lacks. Raises Unavailable, Refused."""
+    """Return "create jobs.batch" for each missing permission. Raises Unavailable, Refused."""
     missing = []
     for group, resource, sub, verbs in NEEDED:
         for verb in verbs:

@@ -1,7 +1,8 @@
-"""The queues of Kueue, where it is installed: jobs of a pool with a queue stand in that LocalQueue. What it says of them: `kueue.py`.
+"""Submit the jobs of a pool to a LocalQueue of Kueue, where it is installed.
 
-A Job is made suspended and with the queue's label; Kueue makes a Workload of it, and lets the Job go once its quota is reserved and it is
-admitted. Which versions of the API there are is asked, not assumed.
+A Job is created suspended and with the label of the queue. Kueue creates a Workload for it, and
+unsuspends the Job once it is admitted. The API version is discovered. Explanations are in
+`kueue.py`.
 """
 
 from __future__ import annotations
@@ -15,16 +16,20 @@ from schedulers.kubernetes import kueue, names
 from schedulers.kubernetes.client import Refused, Wire, segment
 
 GROUP = "/apis/kueue.x-k8s.io"
+# seconds for which a response is cached
 VERSION_FOR, WORKLOADS_FOR, QUEUES_FOR = (
     60.0,
     3.0,
     15.0,
-)  # seconds for which an answer is used again
+)
 Object = dict[str, Any]
 
 
 class Queues:
-    """Safe to use from any thread. Methods raise Unavailable, and Refused where a right is missing."""
+    """A thread-safe client for Kueue.
+
+    Methods raise Unavailable, and Refused if a permission is missing.
+    """
 
     def __init__(self, wire: Wire):
         self._wire = wire
@@ -33,7 +38,7 @@ class Queues:
         self._known: tuple[float, dict[tuple[str, str], Object]] = (-QUEUES_FOR, {})
 
     def version(self) -> str:
-        """The version that the server prefers; empty where Kueue is not installed."""
+        """Return the server's preferred version; empty if Kueue is not installed."""
         if time.monotonic() - self._version[0] > VERSION_FOR:
             try:
                 found = self._wire.get(GROUP)["preferredVersion"]["version"]
@@ -45,7 +50,7 @@ class Queues:
         return self._version[1]
 
     def check(self, queue: str) -> None:
-        """Raises Rejected for a queue where there can be none."""
+        """Raise Rejected for a queue if Kueue is not installed."""
         if queue and not self.version():
             raise Rejected(
                 f"Its pool names the queue {queue[:60]!r}, but Kueue is not installed in this cluster.",
@@ -53,11 +58,14 @@ class Queues:
             )
 
     def all(self) -> list[str]:
-        """The names of all LocalQueues: what a pool may name."""
+        """Return the names of all LocalQueues, for the settings of a pool."""
         return sorted({name for _, name in self._queues()}) if self.version() else []
 
     def waiting(self, job: Mapping[str, Any]) -> Waiting | None:
-        """Why it has not let the Job go. None for one that is in no queue of it, or was let go."""
+        """Explain why Kueue has not started the Job.
+
+        None for a Job that is in no queue or was admitted.
+        """
         queue = names.queue_of(job)
         if not queue or not job["spec"].get("suspend") or not self.version():
             return None
@@ -66,11 +74,14 @@ class Queues:
         return kueue.waiting(workload, self._queues().get((space, queue)), beside.values())
 
     def workloads(self) -> list[Object]:
-        """Everybody's, for who holds a queue's quota; none where Kueue is not installed, or may not be seen."""
+        """Return all Workloads, to tell who uses a queue's quota.
+
+        Empty if Kueue is not installed or the Workloads are not visible.
+        """
         return self._list("workloads") if self.version() else []
 
     def give_up(self, job: Mapping[str, Any]) -> None:
-        """It shall never let this Job go, whatever becomes free."""
+        """Deactivate a Workload, so that Kueue never starts its Job."""
         if names.queue_of(job) and self.version():
             self._workloads.pop(job["metadata"]["namespace"], None)
             if (workload := self._of(job)) is not None:
@@ -94,7 +105,10 @@ class Queues:
         return known.get(job["metadata"]["uid"])
 
     def _queues(self) -> dict[tuple[str, str], Object]:
-        """ClusterQueues by namespace and name of the LocalQueues before them; one that may not be seen is empty."""
+        """Return ClusterQueues by namespace and name of their LocalQueues.
+
+        A ClusterQueue that is not visible is empty.
+        """
         if time.monotonic() - self._known[0] > QUEUES_FOR:
             behind = {one["metadata"]["name"]: one for one in self._list("clusterqueues")}
             found = {
@@ -110,7 +124,8 @@ class Queues:
         try:
             return list(self._wire.get(f"{GROUP}/{self.version()}/{kind}")["items"])
         except Refused as error:
-            if error.status != 403:  # a role from before: jobs without a queue go on as they did
+            # a role without the new permission: jobs without a queue still work
+            if error.status != 403:
                 raise
             return []
 

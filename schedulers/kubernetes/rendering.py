@@ -1,4 +1,4 @@
-"""What would be sent, for people: YAML with secrets starred."""
+"""Render the objects of a job as YAML for people, with masked secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 
 
 def rendered(launch: Launch, site: Site, made: Objects, unchecked: str) -> str:
-    """`unchecked`: why the cluster's own check could not be made; empty when it passed."""
+    """Render the objects.
+
+    `unchecked`: why the server-side check was not possible; empty if it passed.
+    """
     import yaml
 
     checked = (

@@ -1,4 +1,4 @@
-"""From an operator's options to what holds for every pod."""
+"""Validate the operator's options and derive the settings of all pods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 @dataclass(frozen=True)
 class Config:
-    """How to reach the cluster, and what holds for every job there."""
+    """Options for reaching the cluster and defaults for every job there."""
 
     kubeconfig: Secret = option(  # noqa: RUF009
         "Kubeconfig",
@@ -27,12 +27,14 @@ class Config:
     server: str = option(
         "Server", default="", sends=("token",), note="Without a kubeconfig: https://10.0.0.1:6443."
     )
-    token: Secret = option("Token", default=_NONE, note="Of a service account.")  # noqa: RUF009  a Secret is a str: immutable
+    token: Secret = option("Token", default=_NONE, note="Token of a service account.")  # noqa: RUF009  a Secret is a str: immutable
     authority: Secret = option("Certificate authority", default=_NONE, note="PEM.", is_long=True)  # noqa: RUF009
     namespace_prefix: str = option(
-        "Namespace prefix", default="muster", note="One for each portal that uses this cluster."
+        "Namespace prefix",
+        default="muster",
+        note="Must be unique among the portals that use this cluster.",
     )
-    image: str = option("Image", default="", note="For jobs that name none; it needs bash.")
+    image: str = option("Image", default="", note="For jobs without an image; must contain bash.")
     pull_policy: str = option(
         "Image pull policy",
         default="IfNotPresent",
@@ -57,7 +59,7 @@ class Config:
     gpu_resource: str = option("GPU resource", default="nvidia.com/gpu", is_rare=True)
     priority_class: str = option("Priority class", default="", is_rare=True)
     user_id: int = option(
-        "User id", default=1000, note="As whom containers run; never 0.", is_rare=True
+        "User id", default=1000, note="User ID of containers; must not be 0.", is_rare=True
     )
     shared: tuple[str, ...] = option(
         "Shared volumes",
@@ -69,31 +71,33 @@ class Config:
         "Outputs",
         default="",
         is_rare=True,
-        note="Where what jobs write to MUSTER_OUTPUT_DIR stays, as claim:/path; the claim exists in each namespace.",
+        note="Volume for MUSTER_OUTPUT_DIR, as claim:/path; the claim exists in each namespace.",
     )
     blocked_networks: tuple[str, ...] = option(
         "Blocked networks",
         default=("169.254.0.0/16",),
-        note="Jobs may not reach them; CIDR.",
+        note="Networks that jobs must not reach, as CIDR.",
         is_rare=True,
     )
     image_patience: int = option(
         "Image patience",
         default=120,
-        note="Seconds for which its image or container may fail.",
+        note="Seconds for which pulling the image or creating the container may fail.",
         is_rare=True,
     )
 
 
 def site_of(given: Config) -> Site:
-    """Raises Rejected with the option that is wrong."""
+    """Return the settings for pods. Raises Rejected with the invalid option."""
     if not _PREFIX.fullmatch(given.namespace_prefix):
         raise Rejected(
-            "A namespace prefix is at most 20 small letters, digits and hyphens.",
+            "A namespace prefix must be at most 20 lower-case letters, digits and hyphens.",
             "namespace_prefix",
         )
     if given.user_id <= 0:
-        raise Rejected("Containers never run as root: the user id must be above 0.", "user_id")
+        raise Rejected(
+            "Containers never run as root: the user ID must be greater than 0.", "user_id"
+        )
     return Site(
         prefix=given.namespace_prefix,
         image=given.image,
@@ -121,7 +125,7 @@ def _toleration(word: str) -> Mapping[str, str]:
     key, has_value, value = taint.partition("=")
     if (effect and effect not in _EFFECTS) or not key:
         raise Rejected(
-            f"{word!r} is no toleration: write name=value:NoSchedule, or name:NoSchedule.",
+            f"{word!r} is not a toleration. Write name=value:NoSchedule, or name:NoSchedule.",
             "tolerations",
         )
     rule = {"operator": "Equal", "value": value} if has_value else {"operator": "Exists"}
@@ -133,7 +137,7 @@ def _outputs(given: Config) -> tuple[str, str] | None:
         return None
     claim, path = _shared(given.outputs, "outputs")
     if path.rstrip("/") in {word.partition(":")[2].rstrip("/") for word in given.shared}:
-        raise Rejected(f"A shared volume is at {path} already.", "outputs")
+        raise Rejected(f"There is already a shared volume at {path}.", "outputs")
     return claim, path
 
 
@@ -145,5 +149,5 @@ def _shared(word: str, option: str) -> tuple[str, str]:
         or path.startswith(("/muster/", "/dev", "/proc", "/sys", "/etc"))
         or path == "/"
     ):
-        raise Rejected(f"{path!r} is no place for a volume.", option)
+        raise Rejected(f"{path!r} is not allowed as a mount path.", option)
     return claim, path

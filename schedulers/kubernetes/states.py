@@ -1,4 +1,7 @@
-"""From a Job and its pods to what we call it. Kubernetes' words stand in tables; an unknown one changes nothing."""
+"""Derive the state of an attempt from its Job and pods.
+
+Kubernetes' reasons are mapped by tables; unknown ones change nothing.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,11 @@ from schedulers.states import Reason, State
 
 log = logging.getLogger(__name__)
 Object = Mapping[str, Any]
-Tail = Callable[[Object], str]  # the last of a pod's output
-GONE_AFTER = timedelta(
-    seconds=60
-)  # past the end of its grace, a pod of an unreachable node counts as gone
+Tail = Callable[[Object], str]  # returns the last output of a pod
+# seconds after its grace period when a pod of an unreachable node counts as gone
+GONE_AFTER = timedelta(seconds=60)
 
-# reason of the pod, or of its condition DisruptionTarget → ours
+# Reason of the pod, or of its condition DisruptionTarget, mapped to ours.
 _POD_ENDS = {
     "Evicted": Reason.PREEMPTED,
     "Preempting": Reason.PREEMPTED,
@@ -45,7 +47,7 @@ _POD_ENDS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """For how long (seconds) an image or a container's making may fail before that is the end."""
+    """Seconds for which pulling an image or creating a container may fail until the job fails."""
 
     image: float = 120
     start: float = 120
@@ -61,7 +63,10 @@ def observe(
     refusal: str = "",
     queued: Waiting | None = None,
 ) -> Observation:
-    """What the attempt is doing. `refusal`: what the Job's controller says when it may not make pods; `queued`: what Kueue says."""
+    """Observe an attempt.
+
+    `refusal`: why the Job controller may not create pods; `queued`: the explanation of Kueue.
+    """
     pods = sorted(pods, key=rank_of)
     native = native_id(job)
     if (end := _end(job, pods, tail, limits, now)) is not None:
@@ -104,13 +109,13 @@ def observe(
 
 
 def by_our_clock(seen: Observation, ahead: timedelta) -> Observation:
-    """The cluster's clock is so far ahead of ours."""
+    """Convert times to our clock; the cluster's clock is `ahead` of it."""
     started, finished = (at and at - ahead for at in (seen.started_at, seen.finished_at))
     return replace(seen, started_at=started, finished_at=finished) if ahead else seen
 
 
 def native_id(job: Object) -> str:
-    """namespace/name/uid: a name alone may be somebody else's tomorrow."""
+    """Return namespace/name/uid: the name alone may be reused."""
     meta = job["metadata"]
     return f"{meta['namespace']}/{meta['name']}/{meta['uid']}"
 
@@ -120,7 +125,7 @@ def phase(pod: Object) -> str:
 
 
 def unknown_phases(job: Object, pods: Sequence[Object]) -> set[str]:
-    """Words for pods of which nothing else tells what became of them: they decide nothing."""
+    """Return unknown phases of pods without any other sign of an end; they decide nothing."""
     is_told = not _conditions(job).keys().isdisjoint({"Complete", "Failed"})
     return (
         set()
@@ -130,30 +135,36 @@ def unknown_phases(job: Object, pods: Sequence[Object]) -> set[str]:
 
 
 def time_of(text: str | None) -> datetime | None:
-    """RFC 3339, as the API writes it."""
+    """Parse the RFC 3339 times of the API."""
     return datetime.fromisoformat(text).astimezone(UTC) if text else None
 
 
 OVER = frozenset({"Succeeded", "Failed"})
+# not "Unknown": the node does not answer, and the pod may still be running
 PHASES = OVER | {
     "Pending",
     "Running",
-}  # "Unknown" is no state: its node does not answer, and what it does there goes on or not
+}
 _TAKEN = "The queue {} took its place back while it ran."
 _NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
-_BY_ITSELF = frozenset(
-    {Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL}
-)  # what a deletion would look like, too
-_UNSEEN = "ContainerStatusUnknown"  # no container was found when its pod ended: the 137 beside it is the kubelet's stopgap, and no exit code
+# a deletion looks the same
+_BY_ITSELF = frozenset({Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})
+# no container was found when the pod ended: exit code 137 is a placeholder of the kubelet
+_UNSEEN = "ContainerStatusUnknown"
 End = tuple[Reason, str, Object | None]
 
 
 def _end(
     job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: datetime
 ) -> End | None:
-    """(reason, evidence, the pod that tells), or None while it goes on."""
+    """Return (reason, evidence, pod) of the end, or None while the job is running."""
     failed = next(
-        (pod for pod in sorted(pods, key=_blame) if phase(pod) == "Failed" or _lost(pod, now)), None
+        (
+            pod
+            for pod in sorted(pods, key=_causes_first)
+            if phase(pod) == "Failed" or _lost(pod, now)
+        ),
+        None,
     )
     done = _conditions(job)
     is_over = (
@@ -170,9 +181,8 @@ def _end(
         reason, evidence = _of_pod(job, failed, tail)
         return reason, evidence, failed
     is_asked = names.CANCELED in job["metadata"].get("annotations", {})
-    if (
-        failed is not None and names.queue_of(job) and len(pods) > len_of(job) and not is_asked
-    ):  # let go again before we looked
+    # unsuspended again meanwhile
+    if failed is not None and names.queue_of(job) and len(pods) > len_of(job) and not is_asked:
         return Reason.PREEMPTED, _TAKEN.format(names.queue_of(job)), failed
     if is_over and _still_ending(job, pods, now):
         return None
@@ -191,14 +201,17 @@ def _end(
 
 
 def is_behind(job: Object, pods: Sequence[Object]) -> bool:
-    """Whether the Job says that it is over, and these pods do not yet: two watches come in no order, so the pods are older than it."""
+    """Return whether the Job is finished but these pods are not yet.
+
+    The two watches are not ordered, so the pods are older than the Job.
+    """
     return not _conditions(job).keys().isdisjoint({"Complete", "Failed"}) and (
         not pods or not all(phase(pod) in OVER for pod in pods)
     )
 
 
 def _still_ending(job: Object, pods: Sequence[Object], now: datetime) -> bool:
-    """Its condition decides nothing while a pod is there that has not told its own end; for ever is no answer either."""
+    """Return whether to keep waiting for pods that have not reported their end."""
     since = [
         at
         for c in _conditions(job).values()
@@ -239,7 +252,7 @@ def _stuck(pods: Sequence[Object], limits: Limits, now: datetime) -> End | None:
 
 
 def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
-    """How one pod ended: what happened to it first, then what its process said."""
+    """Return how one pod ended: first what happened to it, then the result of its process."""
     status, ended = pod.get("status", {}), _state(pod).get("terminated", {})
     is_asked = names.CANCELED in job["metadata"].get("annotations", {})
     said, message = (
@@ -260,7 +273,7 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     if ended.get("reason") == _UNSEEN and said != "DeadlineExceeded":
         return (
             Reason.NODE_FAILED,
-            f"Its node lost sight of the container: {ended.get('message') or said}"[:500],
+            f"Its node lost track of the container: {ended.get('message') or said}"[:500],
         )
     code = ended.get("exitCode") if ended.get("reason") != _UNSEEN else None
     if code is None and said != "DeadlineExceeded" and not is_asked:
@@ -271,12 +284,13 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         )
     if ended.get("reason") in _NEVER_STARTED:
         words = " ".join(str(ended.get("message") or "").split())
-        words = words[max(0, words.rfind("exec: ")) :][:400]  # the runtime's own layers come before
+        # skip the layers of the container runtime
+        words = words[max(0, words.rfind("exec: ")) :][:400]
         return (
             Reason.COMMAND_NOT_FOUND if "not found" in words else Reason.NOT_EXECUTABLE,
             f"The image cannot start bash: {words}",
         )
-    limit = _limit(pod)  # without one, nothing that a script leaves as its last word counts
+    limit = _limit(pod)  # without a limit the termination message of a script means nothing
     is_timed_out = limit is not None and (
         said == "DeadlineExceeded" or ended.get("message") == TIMED_OUT
     )
@@ -295,13 +309,16 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     )
     rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
     if verdict.reason in _BY_ITSELF and not is_asked and _was_deleted(pod, ended):
-        deleted = " Its pod was deleted, and not by Muster."
+        deleted = " Its pod was deleted, but not by Muster."
         return Reason.INTERRUPTED, f"{rank}{verdict.evidence}{deleted}"
     return verdict.reason, f"{rank}{verdict.evidence}" if verdict.evidence else ""
 
 
 def _was_deleted(pod: Object, ended: Object) -> bool:
-    """Whether somebody asked for its deletion before its process ended. The API tells when its grace is over, not when it was asked."""
+    """Return whether the pod's deletion was requested before its process ended.
+
+    The API reports when the grace period ends, not when the deletion was requested.
+    """
     until, finished = (
         time_of(pod["metadata"].get("deletionTimestamp")),
         time_of(ended.get("finishedAt")),
@@ -311,7 +328,7 @@ def _was_deleted(pod: Object, ended: Object) -> bool:
 
 
 def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:
-    """The pods are gone: what the Job itself remembers."""
+    """Return the end recorded in the Job, as its pods are gone."""
     said, message = str(condition.get("reason") or ""), str(condition.get("message") or "")
     if names.CANCELED in job["metadata"].get("annotations", {}):
         return Reason.CANCELED, ""
@@ -367,7 +384,7 @@ def _ended(
 
 
 def _code(ended: Object) -> int | None:
-    """What its process told; None where none did."""
+    """Return the exit code of the process; None if unknown."""
     return (
         None
         if ended.get("reason") in _NEVER_STARTED or ended.get("reason") == _UNSEEN
@@ -376,7 +393,7 @@ def _code(ended: Object) -> int | None:
 
 
 def _lost(pod: Object, now: datetime) -> bool:
-    """Its node does not answer, and the time in which it had to go is long over."""
+    """Return whether the node does not answer and the grace period is long over."""
     until = time_of(pod["metadata"].get("deletionTimestamp"))
     return (
         until is not None
@@ -422,7 +439,10 @@ def _state(pod: Object) -> Object:
 
 
 def _image_digest(pod: Object) -> str:
-    """ "docker.io/library/x@sha256:…", as the runtime resolved it; an image without a registry has none."""
+    """Return the resolved digest from "docker.io/library/x@sha256:…".
+
+    An image without a registry has none.
+    """
     statuses = pod.get("status", {}).get("containerStatuses", ())
     told = next(
         (str(s.get("imageID") or "") for s in statuses if s.get("name") == names.CONTAINER), ""
@@ -432,25 +452,28 @@ def _image_digest(pod: Object) -> str:
 
 
 def rank_of(pod: Object) -> int:
-    """Which of its nodes."""
+    """Return the rank of a pod."""
     text = pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-completion-index", "0")
     return int(text) if text.isdigit() else 0
 
 
-def _blame(pod: Object) -> tuple[bool, str]:
-    """What failed by itself comes before what was ended because of it: times have whole seconds only."""
+def _causes_first(pod: Object) -> tuple[bool, str]:
+    """Sort key that puts causes first: pods that failed before pods killed as a consequence.
+
+    Times have a resolution of one second.
+    """
     return "deletionTimestamp" in pod["metadata"], str(
         _state(pod).get("terminated", {}).get("finishedAt") or "~"
     )
 
 
 def len_of(job: Object) -> int:
-    """How many nodes it asked for."""
+    """Return the number of nodes of the job."""
     return int(job["spec"].get("completions") or 1)
 
 
 def _limit(pod: Object) -> float | None:
-    """Its time limit in seconds, if it has one."""
+    """Return the time limit in seconds, if any."""
     text = pod["metadata"].get("annotations", {}).get(names.LIMIT)
     return float(text) if text else None
 
@@ -463,7 +486,7 @@ def _memory_limit(pod: Object | None) -> int:
 
 
 def _where(pods: Sequence[Object]) -> dict[str, Any]:
-    """The node of the first rank that has one, and all of them where there are several."""
+    """Return the node of the first rank that has one, and all nodes if there are several."""
     names = tuple(
         dict.fromkeys(pod["spec"]["nodeName"] for pod in pods if pod["spec"].get("nodeName"))
     )

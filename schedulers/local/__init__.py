@@ -1,1 +1,4 @@
-"""The parts of the local backend. What a supervisor imports is paid by each job: see supervisor."""
+"""Run jobs on the portal's own machine.
+
+Keep imports of the supervisor small, as every job pays for them.
+"""

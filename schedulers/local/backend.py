@@ -1,7 +1,8 @@
-"""This machine: real processes, each under a small supervisor that outlives the portal; in a container when an image is named.
+"""Run jobs as processes on this machine, optionally in containers.
 
-A job is a folder `<root>/<key>/` (see supervisor.py for its files). Everything is found again from the folders, so the
-portal, this object and the supervisors may all be killed at any moment.
+Each job has a small supervisor that outlives the portal. A job is a folder `<root>/<key>/` (its
+files are listed in supervisor.py). All state is recovered from the folders, so the portal, this
+object and the supervisors may be killed at any moment.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ from schedulers.exit_reasons import Ending, classify
 from schedulers.local import files, processes, supervisor
 from schedulers.local.isolation import (
     Isolation,
+    JobView,
     Level,
-    Place,
     command,
     isolation_of,
     memory_folder,
@@ -53,8 +54,8 @@ from schedulers.local.machine import machine
 from schedulers.states import Reason, State
 
 TAIL = 64 << 10
-MOST_OUTPUT = 1 << 20  # bytes that a command beside a job may write
-YOUNG = 2.0  # seconds that a job's supervisor has to start
+MOST_OUTPUT = 1 << 20  # output limit in bytes of a command started by `exec`
+YOUNG = 2.0  # seconds for the supervisor of a new job to start
 _PASSED_ON = (
     "PATH",
     "HOME",
@@ -68,16 +69,18 @@ _PASSED_ON = (
     "VIRTUAL_ENV",
 )
 _IN_CONTAINER = "/muster/secrets"
+# environment of the portal's own programs (podman, bwrap)
 _HOST = (
     "PATH",
     "HOME",
     "LANG",
     "TMPDIR",
     "XDG_RUNTIME_DIR",
-)  # what the portal's own programs (podman, bwrap) find set
-# The job's variables are set by its own user only: with LD_PRELOAD and the like they would be commands to whoever runs with them.
+)
+# Only the job's own user sets these variables: LD_PRELOAD and the like would let a job run code as
+# the user of the program that inherits them.
 _ENTER = 'umask 022; . "$0/.env" && exec "$@"'
-_EXEC = "MUSTER_EXEC"  # marks the processes of one command beside a job
+_EXEC = "MUSTER_EXEC"  # marks the processes started by one `exec`
 _NOT_FOUND = re.compile(rb"exec: .*not found\s*\Z")
 _NVIDIA = (
     "/dev/nvidiactl",
@@ -92,17 +95,21 @@ _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 
 @dataclass(frozen=True)
 class Config:
-    """`root`: where jobs live. `reserve_cpus`, `reserve_memory` (bytes): kept for the machine itself. `podman`: the command that
-    runs containers with its global options; empty where images are not wanted. `paths` counts where the portal is not root; where it
-    is, jobs see what their user may see."""
+    """Options of the local backend.
+
+    `root`: folder of the jobs. `reserve_cpus`, `reserve_memory` (bytes): kept for the machine
+    itself. `podman`: the container command with its global options; empty disables images. `paths`
+    applies if the portal is not root; if it is, jobs see what their user may read.
+    """
 
     root: Path
     reserve_cpus: float = 0
     reserve_memory: int = 0
     podman: tuple[str, ...] = ("podman",)
     run_options: tuple[str, ...] = ()
-    home: Path | None = None  # the portal's own folder, which no job sees
-    isolation: str = ""  # one level only (see local_isolation); empty: the best that works
+    home: Path | None = None  # the portal's own folder, hidden from jobs
+    # require this isolation level (see isolation.py); empty: the best that works
+    isolation: str = ""
     paths: tuple[str, ...] = option(
         "Data folders",
         default=(),
@@ -112,7 +119,7 @@ class Config:
 
 
 class LocalBackend:
-    """See Backend for the contract."""
+    """The backend of the portal's own machine; see Backend for the contract."""
 
     name: ClassVar[str] = "local"
     title: ClassVar[str] = "this machine"
@@ -126,7 +133,7 @@ class LocalBackend:
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> LocalBackend:
-        """From a cluster's stored options; `home` is the portal's own directory."""
+        """Create a backend from the stored options of a cluster; `home` is the portal's folder."""
         return cls(
             Config(
                 root=Path(options.get("root") or Path(options["home"]) / "jobs"),
@@ -142,7 +149,7 @@ class LocalBackend:
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any], home: Path) -> None:
-        """Raises Rejected for a data folder that jobs must not see."""
+        """Raise Rejected if `home` is below a folder that is visible to jobs."""
         home = Path(os.path.realpath(home))
         for word in options.get("paths", ()):
             if not os.path.isabs(word):
@@ -202,7 +209,7 @@ class LocalBackend:
             if level is Level.NONE and os.geteuid() == 0 and not self.config.isolation:
                 raise Unavailable(f"Jobs do not run as root. {self.isolation.why}".strip())
             self._prepare(folder, launch)
-        self._stand_by(folder)
+        self._start_supervisor(folder)
         return self._await_pid(folder, launch.key)
 
     def output_of(self, key: str) -> Output:
@@ -233,9 +240,9 @@ class LocalBackend:
                 _write(folder / "cancel", str(grace))
             except OSError as error:
                 raise Unavailable(
-                    f"The wish to end the job cannot be written: {error.strerror or error}"
+                    f"The cancellation of the job couldn't be recorded: {error.strerror or error}"
                 ) from error
-            self._stand_by(folder)
+            self._start_supervisor(folder)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         try:
@@ -248,12 +255,12 @@ class LocalBackend:
         return LogChunk(after, data, int(time.time() * 1000))
 
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
-        """As the job's user, in a sandbox of the same kind; in a container, inside it."""
+        """Run a command as the job's user in an equivalent sandbox, or inside its container."""
         folder = self._folder(key)
         launch = json.loads((folder / "launch.json").read_text())
         if "host" not in launch:
             raise Rejected(
-                "The job was started by an earlier version of Muster, so no command can be run in it.",
+                "The job was started by an earlier version of Muster, which doesn't support running commands in it.",
                 "argv",
             )
         self._await_secrets(folder)
@@ -292,21 +299,25 @@ class LocalBackend:
         self._remove_unfinished(key)
 
     def _remove_unfinished(self, key: str) -> None:
-        """What a portal that was killed left of a folder that it was building, the job's secrets among it."""
+        """Remove an incomplete folder, with its secrets, left by a portal that was killed."""
         for aside in self.config.root.glob(f".{key}.*"):
-            if not Path("/proc", aside.name.split(".")[2]).exists():  # else its builder is at work
+            # otherwise it is still being built
+            if not Path("/proc", aside.name.split(".")[2]).exists():
                 _remove(aside)
 
     def _folder(self, key: str) -> Path:
         if not key.replace("-", "").isalnum() or len(key) > 100:
-            raise Rejected("That is not a key of a job.")
+            raise Rejected("This is not a valid job key.")
         return self.config.root / key
 
     def _prepare(self, folder: Path, launch: Launch) -> None:
-        """Build the folder aside and move it into place whole, so that a folder that is there is complete."""
+        """Create the folder of a job.
+
+        It is built under another name and renamed, so that existing folders are complete.
+        """
         argv = self._argv(launch)
         aside = folder.parent / f".{launch.key}.{os.getpid()}.{time.monotonic_ns()}"
-        if not launch.is_new:  # reads the folder of all jobs
+        if not launch.is_new:  # lists the folders of all jobs
             self._remove_unfinished(launch.key)
         try:
             aside.mkdir(mode=0o700)
@@ -327,18 +338,17 @@ class LocalBackend:
             os.rename(aside, folder)
         except OSError as error:
             shutil.rmtree(aside, ignore_errors=True)
-            if (
-                not folder.exists()
-            ):  # else somebody else was faster with the same key: theirs counts
+            # a concurrent call with this key won: keep its folder
+            if not folder.exists():
                 raise Unavailable(
                     f"The job's folder cannot be written: {error.strerror or error}"
                 ) from error
 
     def _record(self, folder: Path, launch: Launch, argv: list[str]) -> dict[str, Any]:
-        """What the supervisor and `exec` need; no value of a secret is in it."""
-        room, apart = self._room(launch), self.isolation
+        """Write what the supervisor and `exec` need; contains no secrets."""
+        room, apart = self._secret_folder(launch), self.isolation
         has_user = apart.level is Level.USER
-        place = Place(
+        place = JobView(
             self.config.root,
             self.config.home,
             folder / "work",
@@ -365,8 +375,11 @@ class LocalBackend:
         }
 
     def _secrets(self, folder: Path, launch: Launch) -> dict[str, Any]:
-        """The job's variables and the files of its secrets: in memory from its start on, and nowhere after its end."""
-        room = _IN_CONTAINER if launch.image else self._room(launch)
+        """Return the job's variables and secret files.
+
+        They stay in memory from the start of the job and are deleted at its end.
+        """
+        room = _IN_CONTAINER if launch.image else self._secret_folder(launch)
         files = {f"{name}_FILE": f"{room}/{name}" for name in launch.files}
         if launch.image:
             env = {
@@ -389,7 +402,10 @@ class LocalBackend:
         return {"env": {**env, "MUSTER_JOB_KEY": launch.key}, "files": dict(launch.files)}
 
     def _user_env(self, launch: Launch, work: str) -> dict[str, str]:
-        """Where the job is not the portal's user: a home that it may write, a name, and the portal's Python where it finds no other."""
+        """Return variables for a job with its own user.
+
+        A writable home, a user name, and the portal's Python if the job would find no other.
+        """
         if self.isolation.level is Level.NONE or (
             launch.image and self.isolation.level is not Level.USER
         ):
@@ -412,8 +428,8 @@ class LocalBackend:
             "MUSTER_JOB_KEY": key,
         }
 
-    def _room(self, launch: Launch) -> str:
-        """Where the files of its secrets lie, from its start to its end: in memory, if this machine has such a place."""
+    def _secret_folder(self, launch: Launch) -> str:
+        """Return the folder of the secret files, in memory if the machine supports it."""
         return str((memory_folder() or self._folder(launch.key)) / f"secrets-{launch.key}")
 
     def _argv(self, launch: Launch) -> list[str]:
@@ -426,7 +442,7 @@ class LocalBackend:
             )
         if not self.config.podman or not shutil.which(self.config.podman[0]):
             raise Rejected(
-                "This machine has no podman, so it cannot run images: leave `image` out, or install podman.",
+                "This machine has no podman, so it cannot run images. Remove `image`, or install podman.",
                 "image",
             )
         return [
@@ -452,7 +468,7 @@ class LocalBackend:
             f"--volume={folder}/out:/muster/out",
             f"--volume={folder}/work:/muster/work",
             "--workdir=/muster/work",
-            f"--volume={self._room(launch)}:{_IN_CONTAINER}:ro",
+            f"--volume={self._secret_folder(launch)}:{_IN_CONTAINER}:ro",
             f"--cpus={launch.cpus:g}",
             "--env=MUSTER_JOB_KEY",
         ]
@@ -466,8 +482,11 @@ class LocalBackend:
             options += [f"--device=nvidia.com/gpu={uuid}" for uuid in launch.placement.gpu_uuids]
         return options
 
-    def _stand_by(self, folder: Path) -> None:
-        """Start a supervisor, detached for good. One that is there already keeps the folder's lock, and this one goes."""
+    def _start_supervisor(self, folder: Path) -> None:
+        """Start a detached supervisor.
+
+        If one is already running it holds the folder's lock, and the new one exits.
+        """
         try:
             subprocess.Popen(
                 [
@@ -489,7 +508,10 @@ class LocalBackend:
             raise Unavailable(f"No process can be started on this machine: {error}") from error
 
     def _await_pid(self, folder: Path, key: str) -> Handle:
-        """The supervisor writes the pid within milliseconds; a machine that is that busy is told apart from a failure."""
+        """Wait for the process ID, which the supervisor writes within milliseconds.
+
+        Distinguishes a busy machine from a failure.
+        """
         for _ in range(500):
             if (pid := _pid_of(folder)) or (folder / "end.json").exists():
                 return Handle(key, pid)
@@ -497,24 +519,23 @@ class LocalBackend:
         raise Unavailable("The job's supervisor did not start within 5 s.")
 
     def _await_secrets(self, folder: Path) -> None:
-        """A job that starts at this moment finds its variables within milliseconds."""
+        """Wait for the variables of a job that is just starting."""
         for _ in range(200):
             if not (folder / "secret.json").exists():
                 return
             time.sleep(0.01)
-        raise Rejected("The job is only starting.", "argv")
+        raise Rejected("The job is still starting. Try again in a moment.", "argv")
 
     def _observe(self, folder: Path, key: str) -> Observation | None:
         if (folder / "end.json").exists():
             return self._ended(folder, key)
         words = _words(folder)
         if len(words) < 3:
-            self._stand_by_if_alone(folder)
+            self._restart_supervisor(folder)
             return Observation(key, State.STARTING, "starting")
         if not supervisor_alive(folder):
-            self._stand_by(
-                folder
-            )  # its supervisor was killed: a new one adopts the job, or writes its end
+            # the supervisor was killed: a new one adopts the job, or records its end
+            self._start_supervisor(folder)
         is_stopping = (folder / "cancel").exists()
         return Observation(
             key,
@@ -525,12 +546,12 @@ class LocalBackend:
             node=os.uname().nodename,
         )
 
-    def _stand_by_if_alone(self, folder: Path) -> None:
-        """Not one that is just starting: each costs an interpreter."""
+    def _restart_supervisor(self, folder: Path) -> None:
+        """Start a supervisor unless one is just starting: each costs an interpreter."""
         if abs(
             time.time() - (folder / "launch.json").stat().st_mtime
         ) > YOUNG and not supervisor_alive(folder):
-            self._stand_by(folder)
+            self._start_supervisor(folder)
 
     def _ended(self, folder: Path, key: str) -> Observation:
         end = json.loads((folder / "end.json").read_text())
@@ -574,14 +595,17 @@ class LocalBackend:
         )
 
     def _vanished(self, folder: Path, key: str, end: Mapping[str, Any]) -> Observation:
-        """Its shell left no exit code: killed together with it, or the machine was restarted."""
+        """Observe a job whose shell left no exit code.
+
+        The shell was killed together with the job, or the machine restarted.
+        """
         words = _words(folder)
         rebooted = bool(words) and _boot_time() > float(words[2])
         reason = Reason.NODE_FAILED if rebooted else Reason.KILLED_BY_SIGNAL
         evidence = (
-            "The machine was restarted while it ran."
+            "The machine was restarted while the job was running."
             if rebooted
-            else "Every process of it was ended by SIGKILL from outside: by a person, or by the kernel when memory ran out."
+            else "All its processes were killed by SIGKILL from outside: by a person, or by the kernel when memory ran out."
         )
         return Observation(
             key,
@@ -634,7 +658,7 @@ class LocalBackend:
 
 
 def _remove_container(podman: Sequence[str], key: str) -> None:
-    """What podman keeps of a container that has ended: its layer and its record."""
+    """Remove the layer and the record that podman keeps of an ended container."""
     if podman and shutil.which(podman[0]):
         try:
             subprocess.run(
@@ -646,12 +670,12 @@ def _remove_container(podman: Sequence[str], key: str) -> None:
             )
         except (OSError, subprocess.SubprocessError) as error:
             raise Unavailable(
-                "podman did not remove the job's container; it is tried again."
+                "podman couldn't remove the job's container. Muster will try again."
             ) from error
 
 
 def supervisor_alive(folder: Path) -> bool:
-    """Somebody holds the folder's lock."""
+    """Return whether a supervisor holds the folder's lock."""
     import fcntl
 
     try:
@@ -678,8 +702,11 @@ def _words(folder: Path) -> list[str]:
 def _run(
     command: Sequence[str], folder: Path, env: Mapping[str, str], timeout: float, mark: str
 ) -> tuple[int, bytes]:
-    """The exit code and at most MOST_OUTPUT bytes of output. A command that writes more or takes
-    longer is ended with all its processes. Raises OSError, subprocess.TimeoutExpired."""
+    """Run a command; returns its exit code and at most MOST_OUTPUT bytes of output.
+
+    A command that writes more or takes longer is killed with all its processes. Raises OSError,
+    subprocess.TimeoutExpired.
+    """
     deadline, output, is_over = time.monotonic() + timeout, bytearray(), False
     with subprocess.Popen(
         command,
@@ -711,7 +738,7 @@ def _run(
 
 
 def _end_marked(mark: str) -> None:
-    """Also those that a process forks while they are looked for."""
+    """Kill all processes with this mark, including those forked meanwhile."""
     for _ in range(20):
         if not (found := processes.leftovers(mark, _EXEC)):
             return
@@ -720,7 +747,7 @@ def _end_marked(mark: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """However deep it is: Python's rmtree ends at its own recursion limit."""
+    """Remove a folder of any depth: Python's rmtree is limited by its recursion."""
     subprocess.run(
         ["rm", "-rf", "--", str(folder)],
         stdin=subprocess.DEVNULL,

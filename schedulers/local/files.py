@@ -1,4 +1,4 @@
-"""Reading and writing the files of a job's folder, by little of the standard library (see supervisor)."""
+"""Read and write the files of a job's folder, with few imports (see supervisor)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FULL = 64 << 10  # bytes: a disk with less is full
+FULL = 64 << 10  # bytes: a disk with less free space is full
 
 
 def boot_id() -> str:
@@ -21,13 +21,13 @@ def read(path: str) -> str:
 
 
 def is_full() -> bool:
-    """Whether the disk below the job's folder takes no more from us."""
+    """Return whether the file system of the job's folder is full."""
     disk = os.statvfs(".")
     return (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize < FULL
 
 
 def parse(text: str) -> Any:
-    """json.loads by its own scanner in C, or, should that change one day, by itself."""
+    """Parse JSON with the C scanner; falls back to json.loads if that ever goes away."""
     try:
         from _json import make_scanner
 
@@ -51,7 +51,7 @@ class _Rules:
 
 
 def dump(value: Any) -> str:
-    """json.dumps of what we write: one flat object."""
+    """Serialize one flat object to JSON."""
     words = {None: "null", True: "true", False: "false"}
     if isinstance(value, dict):
         return "{" + ", ".join(f"{dump(name)}: {dump(one)}" for name, one in value.items()) + "}"
@@ -71,7 +71,10 @@ def _quoted(text: str) -> str:
 
 
 def write(path: str, text: str) -> None:
-    """Whole or not at all, also after a power cut; in the room that was taken for it, if there is any."""
+    """Write a file atomically and durably.
+
+    Uses preallocated space if there is any.
+    """
     new = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         data = text.encode()

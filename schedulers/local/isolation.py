@@ -1,7 +1,8 @@
-"""How a local job is kept apart from the portal and from other teams' jobs (docs/design/security.md).
+"""Isolate local jobs from the portal and from jobs of other teams.
 
-`user`: the portal is root; a team's jobs run as a system user of that team. `sandbox`: the portal is not root; jobs run in
-bubblewrap. `none`: neither works here. A level counts only after a process was really started that way.
+See docs/design/security.md. `user`: the portal is root; jobs run as a system user of their team.
+`sandbox`: the portal is not root; jobs run in bubblewrap. `none`: neither works here. A level
+counts as working only after a process was started with it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _ETC = (
     "timezone",
 )
 _ROOT_LINKS = ("bin", "sbin", "lib", "lib32", "lib64")
-_PROBE_UID = 65533  # any but the portal's; no team gets it
+_PROBE_UID = 65533  # any but the portal's; never assigned to a team
 _lock = threading.Lock()
 _found: dict[tuple[Path, Path | None, str], Isolation] = {}
 
@@ -56,7 +57,11 @@ class Level(StrEnum):
 
 @dataclass(frozen=True)
 class Isolation:
-    """`has_mounts`: bubblewrap gives each job its own view of the file system. `why`: what stands in the way of a better level."""
+    """The isolation level in force.
+
+    `has_mounts`: bubblewrap gives each job its own view of the file system. `why`: the reason that
+    a better level does not work.
+    """
 
     level: Level
     has_mounts: bool = False
@@ -69,7 +74,7 @@ class Isolation:
 
     @property
     def text(self) -> str:
-        """One or two sentences for people."""
+        """Describe the level in one or two sentences for people."""
         match self.level:
             case Level.USER:
                 where = ", and do not see the portal's files" if self.has_mounts else ""
@@ -80,9 +85,12 @@ class Isolation:
 
 
 @dataclass(frozen=True)
-class Place:
-    """What one job may write (`own`) and read (`shown`), and where it starts. `data`: folders declared by the operator; `home`: the
-    portal's folder; `root`: that of all jobs."""
+class JobView:
+    """The file-system view of one job.
+
+    The job may write `own` and read `shown`. `data` are folders declared by the operator, `home` is
+    the portal's folder, `root` that of all jobs.
+    """
 
     root: Path
     home: Path | None
@@ -96,9 +104,12 @@ class Place:
 def isolation_of(
     root: Path, home: Path | None, wanted: str = "", *, is_fresh: bool = False
 ) -> Isolation:
-    """The best level that works for jobs below `root`, tried once for each process. `wanted` allows one only: "user", "user-plain"
-    (without bubblewrap), "sandbox" or "none". `is_fresh` tries again and leaves the level in force as it is. Raises Unavailable when
-    the machine is too busy or too full to tell."""
+    """Return the best level that works for jobs below `root`, tested once per process.
+
+    `wanted` allows a single level: "user", "user-plain" (without bubblewrap), "sandbox" or "none".
+    `is_fresh` tests again and leaves the level in force unchanged. Raises Unavailable when the
+    machine is too busy or too full to tell.
+    """
     if is_fresh:
         return _find(root, home, wanted)
     key = (root, home, wanted)
@@ -109,9 +120,12 @@ def isolation_of(
 
 
 def command(
-    isolation: Isolation, place: Place, uid: int, *, dies_with_parent: bool = False
+    isolation: Isolation, place: JobView, uid: int, *, dies_with_parent: bool = False
 ) -> list[str]:
-    """What stands before a job's own command. It is run with an environment of the portal's own, never with the job's."""
+    """Return the command prefix that isolates a job.
+
+    Run it with the portal's environment, never with the job's.
+    """
     drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--"]
     if isolation.level is Level.NONE:
         return []
@@ -137,7 +151,7 @@ def _find(root: Path, home: Path | None, wanted: str) -> Isolation:
 
 
 def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
-    """Why a process cannot be started that way; empty when it can."""
+    """Return why a process cannot be started at this level; empty if it can."""
     needed = ["setpriv"] if isolation.level is Level.USER else []
     for program in [*(["bwrap"] if isolation.has_mounts else []), *needed]:
         if not shutil.which(program):
@@ -149,11 +163,11 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
         folder = Path(tempfile.mkdtemp(prefix=".probe-", dir=root))
     except OSError as error:
         raise Unavailable(
-            f"How jobs are isolated on this machine could not be found out: {error}"
+            f"The job isolation of this machine couldn't be determined: {error}"
         ) from error
     try:
         prepare(isolation, folder, [folder / "work"], uid)
-        place = Place(root, home, folder / "work", own=[folder / "work"])
+        place = JobView(root, home, folder / "work", own=[folder / "work"])
         argv = [
             *command(isolation, place, uid),
             "/bin/sh",
@@ -173,12 +187,13 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
             text=True,
             errors="replace",
         )
+    # transient: only a definite answer rules out a level
     except (
         OSError,
         subprocess.SubprocessError,
-    ) as error:  # of the moment: a level is refused by an answer only
+    ) as error:
         raise Unavailable(
-            f"How jobs are isolated on this machine could not be found out: {error}"
+            f"The job isolation of this machine couldn't be determined: {error}"
         ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -191,7 +206,10 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
 
 
 def memory_folder() -> Path | None:
-    """A folder in memory that this user alone may change and others may only pass through; None where there is none."""
+    """Return an in-memory folder that only this user can change, or None.
+
+    Other users may only traverse it.
+    """
     folder = MEMORY / f"muster-{os.geteuid()}"
     if not os.path.ismount(MEMORY):
         return None
@@ -207,7 +225,7 @@ def memory_folder() -> Path | None:
 
 
 def prepare(isolation: Isolation, folder: Path, own: Iterable[Path], uid: int) -> None:
-    """Make a job's folder enterable where it must be, and give its user what is its own."""
+    """Make a job's folder traversable where necessary, and chown what belongs to its user."""
     folder.chmod(0o711 if isolation.level is Level.USER and not isolation.has_mounts else 0o700)
     for path in own:
         if not path.exists():
@@ -217,8 +235,10 @@ def prepare(isolation: Isolation, folder: Path, own: Iterable[Path], uid: int) -
 
 
 def _open(root: Path, home: Path | None) -> str:
-    """Without mounts a job's user passes through the portal's folder: it may enter it, list nothing and open nothing there. Returns the
-    folder above that stands in the way."""
+    """Let job users traverse, but not list or read, the portal's folder.
+
+    Needed without mounts. Returns the parent folder that blocks them.
+    """
     if home is not None and home in root.parents:
         for entry in os.scandir(home):
             if Path(entry.path) not in (root, *root.parents) and not entry.is_symlink():
@@ -230,7 +250,7 @@ def _open(root: Path, home: Path | None) -> str:
 
 
 def _closed_above(path: Path) -> Path | None:
-    """The topmost folder on the way to it that other users may not enter."""
+    """Return the topmost parent that other users cannot enter."""
     return next(
         (one for one in reversed(path.parents) if one.exists() and not one.stat().st_mode & 0o001),
         None,
@@ -254,14 +274,17 @@ def _hidden_python() -> str:
 
 
 def _readable() -> list[Path]:
-    """What of the portal's own installation a job may read."""
+    """Return the parts of the portal's installation that a job may read."""
     return [Path(sys.prefix), Path(sys.base_prefix), SOURCES / "examples"]
 
 
-def _view(place: Place) -> list[str]:
-    """For root: the whole machine without the portal's folder and without other processes. A folder
-    on the way that other users may not enter is replaced by an empty one that leads only to what
-    the job may have."""
+def _view(place: JobView) -> list[str]:
+    """Return the bubblewrap options for root.
+
+    The job sees the whole machine except for the portal's folder and other processes. A parent
+    folder that other users cannot enter is replaced by an empty one that contains only what the job
+    may access.
+    """
     shown = [*_readable(), *place.shown]
     closed = [above for path in (*shown, *place.own) if (above := _closed_above(path))]
     wanted = {*closed, place.root, *([place.home] if place.home else [])}
@@ -281,7 +304,7 @@ def _view(place: Place) -> list[str]:
     ]
     for cover in covers:
         options += ["--tmpfs", str(cover)]
-    covers.append(MEMORY)  # its own, so that one job cannot fill it for all
+    covers.append(MEMORY)  # private, so that one job cannot fill it for all
     made = set(covers)
     for path, kind in [
         *((one, "--ro-bind-try") for one in shown),
@@ -296,8 +319,8 @@ def _view(place: Place) -> list[str]:
     return [*options, "--chdir", str(place.start)]
 
 
-def _sandbox(place: Place) -> list[str]:
-    """For who is not root: nothing of the machine but its programs."""
+def _sandbox(place: JobView) -> list[str]:
+    """Return the bubblewrap options for a portal without root: only the machine's programs."""
     options = [
         "--unshare-user",
         "--unshare-pid",

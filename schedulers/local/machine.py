@@ -1,4 +1,4 @@
-"""This machine as a node: cores, memory and GPUs that a job may have."""
+"""Describe this machine as a node: cores, memory and GPUs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedulers.images.config import arch_name
 
 
 def machine(reserve_cpus: float = 0, reserve_memory: int = 0) -> NodeFacts:
-    """What there is, less what is kept for the machine itself."""
+    """Return the resources of this machine minus the reserved ones."""
     gpus, note, driver, cuda = _gpus()
     return NodeFacts(
         name=os.uname().nodename,
@@ -26,7 +26,7 @@ def machine(reserve_cpus: float = 0, reserve_memory: int = 0) -> NodeFacts:
 
 
 def _cpus() -> float:
-    """Cores that this process may use: affinity, and the control group's quota if there is one."""
+    """Return the usable cores: CPU affinity and cgroup quota."""
     cores = float(len(os.sched_getaffinity(0)))
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
@@ -45,7 +45,7 @@ def _memory() -> int:
 
 
 def _gpus() -> tuple[list[GpuFacts], str, str, str]:
-    """By NVML, with its driver and CUDA; without it, the reason in words."""
+    """Return the GPUs with driver and CUDA version from NVML, or the reason why there are none."""
     try:
         import pynvml
     except ImportError:
@@ -84,7 +84,10 @@ def _gpu(nvml, index: int) -> GpuFacts:  # type: ignore[no-untyped-def]
 
 
 def type_of(model: str) -> str:
-    """The resource class of a model's name: "NVIDIA H200" and "NVIDIA H100 80GB HBM3" are h200 and h100."""
+    """Return the resource class of a GPU model.
+
+    "NVIDIA H200" is h200, "NVIDIA H100 80GB HBM3" is h100.
+    """
     words = model.lower().replace("nvidia", "").replace("tesla", "").replace("-", " ").split()
     return (
         words[0] if words and words[0] not in {"geforce", "rtx", "quadro"} else "".join(words[:3])

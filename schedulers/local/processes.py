@@ -1,4 +1,4 @@
-"""The processes of a job, from /proc (see supervisor)."""
+"""Find the processes of a job in /proc (see supervisor)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def kill(pid: int, number: int) -> None:
 
 
 def tree_of(pid: int) -> list[int]:
-    """All descendants."""
+    """Return all descendants."""
     found, todo = [], [pid]
     while todo:
         parent = todo.pop()
@@ -47,8 +47,11 @@ def name_of(pid: int) -> str:
 
 
 def leftovers(key: str, variable: str = "MUSTER_JOB_KEY") -> list[int]:
-    """Processes with the job's key in their environment, and their descendants. The first process
-    of a job's PID namespace has the key, so all processes of the namespace are found."""
+    """Return processes with the job's key in their environment, and their descendants.
+
+    The first process of a job's PID namespace has the key, so all processes of the namespace are
+    found.
+    """
     mark, found = f"{variable}={key}\0".encode(), set()
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) not in found and int(name) != os.getpid():
@@ -62,7 +65,7 @@ def leftovers(key: str, variable: str = "MUSTER_JOB_KEY") -> list[int]:
 
 
 def memory_of(pid: int, born: str) -> int:
-    """Resident bytes of the tree; where processes share much, the sum counts that more than once."""
+    """Return the resident bytes of a process tree; shared memory counts once per process."""
     total = 0
     for one in [pid, *tree_of(pid)]:
         try:
@@ -74,7 +77,10 @@ def memory_of(pid: int, born: str) -> int:
 
 
 def start_time(pid: int) -> str:
-    """Field 22 of stat, clock ticks since boot: with the pid it names a process for ever. Empty for none, or a zombie."""
+    """Return the start time of a process in clock ticks since boot (field 22 of stat).
+
+    Together with the PID it identifies a process uniquely. Empty if there is none, or for a zombie.
+    """
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             words = file.read().rpartition(b")")[2].split()

@@ -1,17 +1,22 @@
-"""The small program that stands by one local job: it starts it, or adopts it, watches its limits, and writes down how it ended.
+"""Start or adopt one local job, enforce its limits, and record how it ended.
 
-Started by `python -I -S -c BOOT …/supervisor.py DIR`; standard library only, and of that little: one starts for each job, and what
-it imports is most of what it costs (`re`, which `json` wants, is twice the interpreter). It may be killed at any moment: the job writes its
-log and its exit code by itself, and the next supervisor goes on from the files in DIR.
+Started by `python -I -S -c BOOT …/supervisor.py DIR`. One supervisor runs for each job, and its
+imports are most of its cost, so it uses little of the standard library (`re`, which `json` imports,
+doubles the cost of the interpreter). It may be killed at any moment: the job itself writes its log
+and its exit code, and the next supervisor continues from the files in DIR:
 
-    launch.json   what to run (written before anything starts)      pid     "PID STARTTIME" of the job's first process
-    secret.json   its variables and secrets, until it starts: then they lie in memory, in the folder `room`
-    output.log    the job's output, written by the job itself       exit    its exit code, written by a shell of ours around it
-    cancel        "ask to end": seconds of grace                    end.json how it ended (the last file written)
-The job runs as another user or in a sandbox (local_isolation); of this folder only work, out, script and output.log are its own.
+    launch.json   what to run (written before anything starts)
+    pid           "PID STARTTIME" of the job's first process
+    secret.json   variables and secrets until the start; afterwards in memory, in the folder `room`
+    output.log    output of the job, written by the job itself
+    exit          exit code of the job, written by a shell that wraps it
+    cancel        cancellation request: grace period in seconds
+    end.json      how the job ended (the last file written)
+    NAME.new      space for each of these, preallocated before the start and written in place:
+                  with a full disk jobs still start and stop, and their exit codes are known
 
-    NAME.new      room for each of these, taken before anything starts and written in place: a job whose disk is full still
-                  starts, ends and is stopped as it should, and its exit code is known
+The job runs as another user or in a sandbox (isolation.py). In this folder it owns only work, out,
+script and output.log.
 """
 
 from __future__ import annotations
@@ -33,12 +38,13 @@ from .processes import (
     tree_of,
 )
 
-TYPE_CHECKING = False  # typing is one of those
+TYPE_CHECKING = False  # without importing typing
 if TYPE_CHECKING:
     from typing import Any
 
     Json = dict[str, Any]
-# Whoever starts it waits for the first process only. As a module it comes from the cache, compiled.
+# The caller waits for the first process only. Imported as a module it is loaded from the bytecode
+# cache.
 BOOT = """\
 import os, sys
 if os.fork():
@@ -49,7 +55,7 @@ from local import supervisor
 os._exit(supervisor.main(sys.argv[2]))
 """
 
-# The trap keeps the shell alive to write the code down; its children get the signals' defaults back.
+# The trap keeps the shell alive to record the exit code; its children get default signal handlers.
 WRAPPER = """\
 trap : TERM INT HUP USR1 USR2
 "$@"
@@ -57,12 +63,11 @@ code=$?
 printf '%s\n' "$code" 1<>"$0.new" && mv "$0.new" "$0"
 exit "$code"
 """
-SANDBOX = (
-    "bwrap"  # ends with what runs in it: a polite signal would end it first, and lose the exit code
-)
-LOOK = 0.5  # seconds between looks at limits and at the wish to end
+# ends with its children: SIGTERM would end it first and lose the exit code
+SANDBOX = "bwrap"
+LOOK = 0.5  # seconds between checks of limits and of cancellation
 ROOM = ("pid", "state.json", "exit", "cancel", "end.json")
-ROOM_SIZE = 4096  # bytes of spaces, which JSON and numbers may have behind them
+ROOM_SIZE = 4096  # bytes of spaces, which are valid after JSON and numbers
 
 
 def main(folder: str) -> int:
@@ -71,7 +76,7 @@ def main(folder: str) -> int:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return 0  # another one stands by already
+        return 0  # another supervisor is running
     if os.path.exists("end.json"):
         return 0
     launch = parse(read("launch.json"))
@@ -85,7 +90,10 @@ def main(folder: str) -> int:
 
 
 def start(launch: Json) -> None:
-    """Fork the job's first process: a shell that runs the command and records its exit code. Only one can create `pid`."""
+    """Fork the job's first process: a shell that runs the command and records its exit code.
+
+    Only one process can create `pid`.
+    """
     ready_read, ready_write = os.pipe()
     if os.fork() == 0:
         try:
@@ -111,9 +119,8 @@ def start(launch: Json) -> None:
             become(launch)
         except BaseException as error:
             os.write(2, f"muster: {error}\n".encode())
-            if os.path.exists(
-                "pid"
-            ):  # it did not become the job: a code and not a kill from outside
+            # it failed to become the job: record a code rather than an outside kill
+            if os.path.exists("pid"):
                 write("exit", "125")
             os._exit(125)
     os.close(ready_write)
@@ -122,13 +129,16 @@ def start(launch: Json) -> None:
 
 
 def claim_pid() -> int:
-    """Raises FileExistsError for all but the first."""
+    """Create the pid file. Raises FileExistsError for all but the first caller."""
     os.link("pid.new", "pid")
     return os.open("pid", os.O_WRONLY)
 
 
 def become(launch: Json) -> None:
-    """Turn into the job. Its output goes straight into the file, so that nobody's death can break a pipe."""
+    """Replace this process by the job.
+
+    Output goes straight to the file, so no process can break a pipe by dying.
+    """
     output = os.open("output.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
@@ -149,8 +159,11 @@ def become(launch: Json) -> None:
 
 
 def keep_secrets(launch: Json) -> None:
-    """Its variables and the files of its secrets, in a folder that its user may read and nobody but us may change; gone with its end. A
-    folder that is there is not ours: that raises."""
+    """Write the job's variables and secret files to a folder that only its user can read.
+
+    The folder is deleted at the end of the job. Raises if it exists already, as it would not be
+    ours.
+    """
     given, uid = parse(read("secret.json")), launch["uid"]
     os.mkdir(launch["room"], 0o700)
     lines = [
@@ -169,12 +182,12 @@ def keep_secrets(launch: Json) -> None:
         os.close(file)
     if uid:
         os.chown(launch["room"], 0, uid)
-        os.chmod(launch["room"], 0o710)  # noqa: S103  the group is the job's user alone
+        os.chmod(launch["room"], 0o710)  # noqa: S103  the group contains the job's user only
     os.unlink("secret.json")
 
 
 def drop_secrets(launch: Json) -> None:
-    """Nobody needs the values any more."""
+    """Delete the secrets once nothing needs them."""
     for path in [
         "secret.json",
         *(launch["room"] + "/" + name for name in (".env", *launch["files"])),
@@ -190,9 +203,9 @@ def drop_secrets(launch: Json) -> None:
 
 
 def watch(launch: Json) -> None:
-    """Until the job's first process is gone; then write down how it ended."""
+    """Watch the job until its first process ends, then record the end."""
     words = read("pid").split()
-    if len(words) < 3:  # killed between making the file and filling it: nothing was started
+    if len(words) < 3:  # killed between creating and filling the file: nothing was started
         finish(None, signal.SIGKILL, "", launch, time.time())
         return
     pid, born, since = int(words[0]), words[1], float(words[2])
@@ -233,7 +246,7 @@ def watch(launch: Json) -> None:
 
 
 def gone(alive: int, pid: int, born: str) -> bool:
-    """Wait a little for the end; True when it came."""
+    """Wait briefly for the end; returns whether the process ended."""
     if alive < 0:
         time.sleep(LOOK)
         return start_time(pid) != born
@@ -242,14 +255,17 @@ def gone(alive: int, pid: int, born: str) -> bool:
     if not poll.poll(LOOK * 1000):
         return False
     try:
-        os.waitpid(pid, 0)  # ours; an adopted one is not, and needs no burial
+        os.waitpid(pid, 0)  # a child must be reaped; an adopted process is not a child
     except ChildProcessError:
         pass
     return True
 
 
 def handle_of(pid: int, born: str) -> int | None:
-    """A descriptor that becomes readable when it ends; -1 where the kernel has none; None when it is gone already."""
+    """Return a pidfd, which becomes readable when the process ends.
+
+    -1 if the kernel has no pidfd; None if the process is gone.
+    """
     if start_time(pid) != born:
         return None
     try:
@@ -262,7 +278,7 @@ def handle_of(pid: int, born: str) -> int | None:
 
 
 def end_all(pid: int, launch: Json, number: int) -> None:
-    """To the job's whole tree, wherever it went; in a container, to the container."""
+    """Send a signal to the whole process tree of a job, or to its container."""
     if launch["container"]:
         if number == signal.SIGTERM or not os.path.exists("exit"):
             spawn([*launch["container"], "kill", "--signal", str(int(number)), launch["key"]])

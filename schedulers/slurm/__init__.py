@@ -1,1 +1,4 @@
-"""The parts of the Slurm backend; pure but for the doors (commands, rest, files)."""
+"""Run jobs on Slurm.
+
+All modules are pure except for the access paths: commands, rest and files.
+"""

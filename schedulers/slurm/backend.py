@@ -1,7 +1,7 @@
-"""Slurm, by slurmrestd, by its commands here, or by its commands on a login host.
+"""Run jobs on Slurm through slurmrestd, local commands, or commands on a login host.
 
-A job is found by its name, which is its key. What runs is a constant batch script that writes down how the job ended, so that
-an end is exact even where there is no accounting. See docs/design/slurm.md.
+A job is found by its name, which is its key. The batch script is constant and records how the job
+ended, so the end is exact even without accounting. See docs/design/slurm.md.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ from schedulers.contract import (
 )
 from schedulers.slurm import script, states
 from schedulers.slurm.images import KINDS
-from schedulers.slurm.interface import open_door, open_files, site_of
-from schedulers.slurm.known_ends import Memory
-from schedulers.slurm.queue_cache import Looks
+from schedulers.slurm.interface import open_client, open_files, site_of
+from schedulers.slurm.known_ends import EndCache
+from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rendering import rendered
 from schedulers.slurm.request import build_request, chosen
 from schedulers.slurm.rows import Row, oldest
-from schedulers.slurm.snapshots import Pictures
+from schedulers.slurm.snapshots import SnapshotCache
 
 log = logging.getLogger(__name__)
-_LATE = 10.0  # seconds after its script's own end that Slurm, down or busy, may still call a job running
+# seconds that a slow or unavailable Slurm may still report a job as running after its script ended
+_LATE = 10.0
 _NONE = Secret("")
 _KEY = re.compile(r"[A-Za-z0-9-]{1,100}")
 _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
@@ -51,55 +52,55 @@ _NODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True)
 class Config:
-    """How to reach Slurm, and what holds for every job there."""
+    """Options for reaching Slurm and defaults for every job there."""
 
     spool: str = option(
-        "Spool", note="A directory that all nodes share and the jobs' user may write to."
+        "Spool", note="A directory shared by all nodes and writable by the jobs' user."
     )
     user: str = option(
-        "User", default="", note="As whom jobs run; empty with commands: the portal's own user."
+        "User",
+        default="",
+        note="User that jobs run as; if empty with commands, the portal's own user.",
     )
     mount: str = option(
         "Spool, seen from here",
         default="",
-        note="Where the portal sees the spool; empty: at the same path.",
+        note="Path of the spool on the portal's machine; empty: the same path.",
         is_rare=True,
     )
     rest_url: str = option(
         "slurmrestd",
         default="",
         sends=("rest_token", "rest_key"),
-        note="http://10.0.0.1:6820. Empty: Slurm's commands are used.",
+        note="http://10.0.0.1:6820. If empty, Slurm's commands are used.",
     )
     rest_token: Secret = option(  # noqa: RUF009  a Secret is a str
-        "REST token", default=_NONE, note="Of `scontrol token`. It expires; a key does not."
+        "REST token", default=_NONE, note="From `scontrol token`. It expires; a key does not."
     )
     rest_key: Secret = option(  # noqa: RUF009  a Secret is a str
         "REST key",
         default=_NONE,
-        note="The text of jwt_hs256.key: Muster makes its own tokens.",
+        note="Content of jwt_hs256.key; Muster creates its own tokens with it.",
         is_long=True,
     )
     rest_user: str = option(
         "REST user",
         default="",
-        note="Whose token it is, where that is not the jobs' user.",
+        note="Owner of the token, if different from the jobs' user.",
         is_rare=True,
     )
-    conf: str = option(
-        "slurm.conf", default="", note="Path, where it is not the standard one.", is_rare=True
-    )
+    conf: str = option("slurm.conf", default="", note="Path, if not the default.", is_rare=True)
     bin: str = option(
         "Commands",
         default="",
-        note="Directory of sbatch and squeue, where they are not on the path.",
+        note="Directory of sbatch and squeue, if not in PATH.",
         is_rare=True,
     )
     ssh_host: str = option(
         "Login host",
         default="",
         sends=("ssh_key",),
-        note="Slurm's commands are run there over SSH.",
+        note="Slurm's commands run on this host over SSH.",
     )
     ssh_port: int = option("SSH port", default=22, is_rare=True)
     ssh_user: str = option("SSH user", default="")
@@ -111,7 +112,9 @@ class Config:
     )
     account: str = option("Account", default="", is_rare=True)
     qos: str = option("QOS", default="", is_rare=True)
-    partition: str = option("Partition", default="", note="For pools that name none.", is_rare=True)
+    partition: str = option(
+        "Partition", default="", note="For pools without their own.", is_rare=True
+    )
     reservation: str = option("Reservation", default="", is_rare=True)
     constraint: str = option(
         "Constraint", default="", note="Features that every node of a job must have.", is_rare=True
@@ -120,7 +123,7 @@ class Config:
         "Images",
         default="none",
         choices=KINDS,
-        note="What runs them on the nodes; auto: each node is looked at.",
+        note="Container runtime on the nodes; auto: detected on each node.",
     )
     images: str = option(
         "Images on disk",
@@ -133,13 +136,13 @@ class Config:
         "Folders in images",
         default=(),
         is_rare=True,
-        note="What an image sees besides the job's own: /data, or /data:/there.",
+        note="Additional mounts in containers: /data, or /data:/there.",
     )
     users: tuple[str, ...] = option(
         "Users of teams",
         default=(),
         is_rare=True,
-        note="As whom jobs may run besides: what the grant of a pool may name.",
+        note="Further users that jobs may run as, if the grant of a pool names them.",
     )
     may_choose: tuple[str, ...] = option(
         "Jobs may choose",
@@ -151,7 +154,7 @@ class Config:
 
 
 class SlurmBackend:
-    """See Backend for the contract."""
+    """The Slurm backend; see Backend for the contract."""
 
     name: ClassVar[str] = "slurm"
     title: ClassVar[str] = "Slurm"
@@ -169,19 +172,19 @@ class SlurmBackend:
 
     @classmethod
     def capabilities_with(cls, options: Mapping[str, Any]) -> frozenset[Capability]:
-        """Images only where the operator says what runs them."""
+        """Return the capabilities; images only if the operator configured a container runtime."""
         return cls.capabilities | (
             {Capability.IMAGES} if options.get("containers") not in (None, "", "none") else set()
         )
 
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
-        self._memory, self._pictures = Memory(), Pictures({config.user, *config.users})
-        self._looks = Looks(self._observe)
+        self._memory, self._pictures = EndCache(), SnapshotCache({config.user, *config.users})
+        self._looks = ObservationCache(self._observe)
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
-        """From a cluster's stored options."""
+        """Create a backend from the stored options of a cluster."""
         return cls(
             Config(
                 **{
@@ -193,8 +196,8 @@ class SlurmBackend:
         )
 
     @cached_property
-    def _door(self) -> Any:
-        return open_door(self.config)
+    def _client(self) -> Any:
+        return open_client(self.config)
 
     @cached_property
     def _files(self) -> Any:
@@ -202,16 +205,16 @@ class SlurmBackend:
 
     def probe(self) -> Probe:
         try:
-            version, nodes = self._door.version(), self.inventory()
+            version, nodes = self._client.version(), self.inventory()
             for user in self.config.users:
-                self._door.check_user(user)
+                self._client.check_user(user)
         except (Rejected, Unavailable) as error:
             return Probe(False, str(error))
         gpus = sum(len(node.gpus) for node in nodes)
         return Probe(True, f"Slurm {version}: {len(nodes)} nodes, {gpus} GPUs.", version)
 
     def inventory(self) -> Sequence[NodeFacts]:
-        return self._door.nodes()  # type: ignore[no-any-return]
+        return self._client.nodes()  # type: ignore[no-any-return]
 
     def render(self, launch: Launch) -> str:
         self._checked(launch.key)
@@ -227,24 +230,30 @@ class SlurmBackend:
         return chosen(launch, self.site).left_out
 
     def submit(self, launch: Launch) -> Handle:
-        """Of several with one key, submitted side by side, the first stays and the others are taken back: they cannot have run,
-        since a later one waits for the earlier (`singleton`) and finds the key's folder taken."""
+        """Submit a job, once per key.
+
+        If several jobs were submitted concurrently with one key, the first is kept and the others
+        are canceled. Those cannot have run: a later job waits for the earlier one (`singleton`) and
+        finds the key's folder taken.
+        """
         if launch.is_new:
             return Handle(launch.key, str(self._submitted(launch)))
         known = self._row(launch.key)
         made = known.id if known else self._submitted(launch)
         same = [
-            row.id for row in self._door.jobs([launch.key], is_whole=True) if row.key == launch.key
+            row.id
+            for row in self._client.jobs([launch.key], is_whole=True)
+            if row.key == launch.key
         ]
         whose = launch.identity.user
         first = min([made, *same])
         for number in same:
             if number != first:
-                self._door.cancel(number, whose)
+                self._client.cancel(number, whose)
         return Handle(launch.key, str(first))
 
     def _submitted(self, launch: Launch) -> int:
-        return self._door.submit(build_request(launch, self.site), self._script(launch))  # type: ignore[no-any-return]
+        return self._client.submit(build_request(launch, self.site), self._script(launch))  # type: ignore[no-any-return]
 
     def _script(self, launch: Launch) -> str:
         return script.batch_script(launch, self._folder(launch.key), uuid4().hex, self.site.images)
@@ -270,27 +279,30 @@ class SlurmBackend:
             )
             lost = []
         seen = self._looks.look(
-            wanted, rows, lambda waiting: self._pictures.current(self._door, waiting)
+            wanted, rows, lambda waiting: self._pictures.current(self._client, waiting)
         )
         return Poll(seen, [key for key in lost if key not in rows])
 
     def cancel(self, key: str, grace: float = 30) -> None:
-        """The grace is the one that it was submitted with; with none at all it is killed at once."""
+        """Cancel a job with the grace period of its submission.
+
+        With a grace of 0 it is killed at once.
+        """
         row = self._row(self._checked(key))
         if row is None or states.is_over(row.state):
             return
         if not row.is_asked_to_end:
-            self._door.remark(
+            self._client.remark(
                 row.id,
                 f"[cancel {int(time.time())} {max(grace, 0):g}] {row.comment}"[:250],
                 row.user,
             )
         if row.state == "PENDING" or row.state.startswith("REQUEUE"):
-            self._door.cancel(row.id, row.user)
+            self._client.cancel(row.id, row.user)
         elif grace <= 0:
-            self._door.kill(row.id, row.user)
+            self._client.kill(row.id, row.user)
         elif not row.is_asked_to_end:
-            self._door.ask_to_end(row.id, row.user)
+            self._client.ask_to_end(row.id, row.user)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         return LogChunk(
@@ -301,7 +313,7 @@ class SlurmBackend:
         row = self._row(self._checked(key))
         if row is None or row.state != "RUNNING":
             raise Rejected("The job is not running.", "argv")
-        return self._door.beside(row.id, self._folder(key), argv, timeout, row.user)  # type: ignore[no-any-return]
+        return self._client.beside(row.id, self._folder(key), argv, timeout, row.user)  # type: ignore[no-any-return]
 
     def forget(self, key: str) -> None:
         row = self._row(self._checked(key))
@@ -310,48 +322,54 @@ class SlurmBackend:
             self._memory.forget(key)
 
     def drain(self, node: str, why: str) -> None:
-        self._door.drain(_node(node), " ".join(why.split())[:200] or "Muster")
+        self._client.drain(_node(node), " ".join(why.split())[:200] or "Muster")
 
     def resume(self, node: str) -> None:
-        self._door.resume(_node(node))
+        self._client.resume(_node(node))
 
     def _checked(self, key: str) -> str:
         if not _KEY.fullmatch(key):
-            raise Rejected("That is not a key of a job.")
+            raise Rejected("This is not a valid job key.")
         return key
 
     def _folder(self, key: str) -> str:
         return f"{self.site.spool}/{self._checked(key)}"
 
     def _row(self, key: str) -> Row | None:
-        """By three sources, each for what the one before does not know: the controller, the job's own record, accounting."""
+        """Find a job in the controller, in its own record, and in accounting, in this order."""
         keys = [self._checked(key)]
         return self._known(keys).get(key) or self._past(keys).get(key)
 
     def _known(self, keys: Sequence[str]) -> dict[str, Row]:
-        """What the controller knows, or left a record of its end."""
+        """Return the jobs that the controller knows or that left a record of their end."""
         asked = self._memory.without_forgotten(keys)
         if not asked:
             return {}
         wanted = set(asked)
-        rows = oldest(row for row in self._door.jobs(asked) if row.key in wanted)
+        rows = oldest(row for row in self._client.jobs(asked) if row.key in wanted)
         for key in wanted - rows.keys():
             if row := states.left(key, self._files.record(key), time.time()):
                 rows[key] = self._past_end(row) if row.state == states.FORGOTTEN else row
         return rows
 
     def _past_end(self, row: Row) -> Row:
-        """A controller may keep ends for seconds only: accounting, where there is any, knows what really was one."""
+        """Complete the end of a job from accounting.
+
+        A controller may keep ends for seconds only.
+        """
         try:
             return self._past([row.key]).get(row.key, row)
         except Unavailable:
             return row
 
     def _past(self, keys: Sequence[str]) -> dict[str, Row]:
-        """What accounting knows to be over: what it calls running, and the controller does not know, runs nowhere."""
+        """Return the ended jobs from accounting.
+
+        A job that accounting calls running and the controller does not know runs nowhere.
+        """
         lost = set(self._memory.without_forgotten(keys))
         rows = (
-            oldest(row for row in self._door.past(sorted(lost)) if states.is_over(row.state))
+            oldest(row for row in self._client.past(sorted(lost)) if states.is_over(row.state))
             if lost
             else {}
         )
@@ -360,7 +378,7 @@ class SlurmBackend:
     def _observe(self, row: Row) -> Observation | None:
         if not states.is_over(row.state):
             record = self._files.record(row.key) if states.may_have_run(row) else states.Record()
-            if states.is_put_back(row, record) or states.is_unlaunched(row):
+            if states.is_requeued(row, record) or states.is_unlaunched(row):
                 if not self._is_withdrawn(row):
                     return None
             elif record.code is None or self._memory.recorded_for(row.key) < _LATE:
@@ -372,19 +390,22 @@ class SlurmBackend:
         return seen
 
     def _is_withdrawn(self, row: Row) -> bool:
-        """So that Slurm does not start it again. While it still cleans up after it, Slurm refuses; the next look asks again."""
+        """Cancel a job so that Slurm does not start it again.
+
+        Slurm refuses this while it cleans up after the job; the next poll repeats the request.
+        """
         try:
-            self._door.cancel(row.id, row.user)
+            self._client.cancel(row.id, row.user)
         except Unavailable as error:
             log.info("Slurm job %s is not canceled yet: %s", row.id, error)
             return False
         return True
 
     def _ended(self, row: Row) -> Observation | None:
-        """None while the node's files may not have come to be seen here."""
+        """Observe an ended job; None while the files from its node may not be visible here yet."""
         record = self._files.record(row.key)
         if record.code is None and row.state != "COMPLETED" and not row.exit:
-            row = replace(row, exit=self._door.exit_of(row.id))
+            row = replace(row, exit=self._client.exit_of(row.id))
         if states.is_unstarted(row, record) and self._memory.recorded_for(row.key) < _LATE:
             return None
         return states.ended(row, record, states.Evidence(*self._files.tails(row.key)))
@@ -392,5 +413,5 @@ class SlurmBackend:
 
 def _node(name: str) -> str:
     if not _NODE.fullmatch(name):
-        raise Rejected("That is not the name of a node.", "node")
+        raise Rejected("This is not a valid node name.", "node")
     return name

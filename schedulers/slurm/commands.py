@@ -1,4 +1,4 @@
-"""Slurm by its commands."""
+"""Access Slurm through its commands."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from schedulers.slurm.limits import ASSOC, QOS, Limits, assoc_lines, qos_lines
 from schedulers.slurm.queue import QUEUE, Queued, queue_lines
 from schedulers.slurm.request import Request
 from schedulers.slurm.rows import SACCT, SQUEUE, Listing, Row, sacct_rows, squeue_rows
-from schedulers.slurm.transport import Here, There
+from schedulers.slurm.transport import LocalTransport, SshTransport
 
-_PATIENCE = 20  # seconds for sbatch, which a busy controller lets wait; whether it took the job is asked by the key
-_BY_NAME = 50  # more keys than that are looked for among all jobs of the user
+# seconds; sbatch waits for a busy controller, and a lookup by key tells whether it took the job
+_PATIENCE = 20
+_BY_NAME = 50  # with more keys than this, list all jobs of the user
 _SRUN_ENDS = re.compile(rb"srun: error: .*Exited with exit code \d+$")
 _NO_ACCOUNTING = (
     "accounting storage is disabled",
@@ -28,10 +29,13 @@ _NO_ACCOUNTING = (
 
 @dataclass(frozen=True)
 class Commands:
-    """The door of sbatch, squeue, sacct, scancel, scontrol. `user`: whose jobs they are, and `users`: whose besides;
-    `is_root`: we are, and may act as anybody. Who is not asks sudo for what is to be done as another."""
+    """Access to Slurm through sbatch, squeue, sacct, scancel and scontrol.
 
-    runner: Here | There
+    `user` owns the jobs by default, and `users` are further owners. With `is_root` commands run
+    directly as any of them; otherwise through sudo.
+    """
+
+    runner: LocalTransport | SshTransport
     user: str
     users: tuple[str, ...] = ()
     is_root: bool = False
@@ -44,7 +48,10 @@ class Commands:
         return int(out.decode().strip().partition(";")[0])
 
     def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
-        """What slurmctld knows, over or not (for MinJobAge after the end), by one call."""
+        """Return the jobs that slurmctld knows, with one call.
+
+        These include jobs that ended within MinJobAge.
+        """
         whose = [f"--user={','.join((self.user, *self.users))}"] if self.user else ["--me"]
         names = [f"--name={','.join(keys)}"] if len(keys) <= _BY_NAME else []
         out = self.runner.run(
@@ -53,7 +60,7 @@ class Commands:
         return squeue_rows(out.decode(errors="replace")) if names else self.listing.rows(out)
 
     def past(self, keys: Sequence[str], days: int = 31) -> list[Row]:
-        """What accounting knows of these; nothing where there is none."""
+        """Return the jobs from accounting; empty without accounting."""
         rows = []
         for at in range(0, len(keys), _BY_NAME):
             argv = [
@@ -76,7 +83,7 @@ class Commands:
         return rows
 
     def queue(self) -> list[Queued]:
-        """Everybody's jobs that are not over, as far as we may see them."""
+        """Return the unfinished jobs of all users, as far as visible."""
         return queue_lines(
             self.runner.run(["squeue", "--all", "--noheader", f"--Format={QUEUE}"]).decode(
                 errors="replace"
@@ -84,7 +91,7 @@ class Commands:
         )
 
     def limits(self) -> Limits:
-        """Of accounts and QOS. Raises where there is no accounting."""
+        """Return the limits of accounts and QOS. Raises Unavailable without accounting."""
         cluster = next(
             (
                 line.partition("=")[2].strip()
@@ -111,7 +118,7 @@ class Commands:
         return self.runner.run(argv).decode(errors="replace").splitlines()
 
     def exit_of(self, number: int) -> str:
-        """Slurm's "code:signal" of a job that it still knows; empty when it does not."""
+        """Return Slurm's "code:signal" of a job that it still knows, else ""."""
         code, out, _ = self.runner.run_all(["scontrol", "show", "job", "--oneliner", str(number)])
         return (
             next(
@@ -130,7 +137,7 @@ class Commands:
         self._change(["scontrol", "update", f"jobid={number}", f"comment={comment}"], whose)
 
     def ask_to_end(self, number: int, whose: str = "") -> None:
-        """SIGTERM to the batch script, which sees to the rest."""
+        """Send SIGTERM to the batch script, which stops the job."""
         self._change(["scancel", "--batch", "--signal=TERM", str(number)], whose)
 
     def kill(self, number: int, whose: str = "") -> None:
@@ -153,7 +160,7 @@ class Commands:
         self.runner.run(["scontrol", "update", f"nodename={node}", "state=resume"])
 
     def version(self) -> str:
-        """Of the controller, which has to answer for it."""
+        """Return the version of the controller."""
         out = self.runner.run(["scontrol", "show", "config"]).decode(errors="replace")
         return next(
             (
@@ -171,14 +178,14 @@ class Commands:
             code, _, err = self.runner.run_all(self._as(user, ["true"]))
         if code:
             raise Rejected(
-                f"Nothing can be submitted as {user}: {err.decode(errors='replace').strip()[:300]}",
+                f"Jobs cannot be submitted as {user}: {err.decode(errors='replace').strip()[:300]}",
                 "users",
             )
 
     def beside(
         self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
     ) -> tuple[int, bytes]:
-        """Run argv in the job's own allocation, with its folder and variables."""
+        """Run a command in the allocation of a job, with its folder and variables."""
         shell = '. "$1/variables"; cd "$1/work" || exit 125; shift; exec "$@"'
         where = ["--overlap", f"--jobid={number}", "--nodes=1", "--ntasks=1", "--input=none"]
         command = ["srun", "--quiet", *where, "bash", "-c", shell, "sh", folder, *argv]
@@ -195,7 +202,10 @@ class Commands:
         )
 
     def _as(self, user: str, argv: list[str]) -> list[str]:
-        """By sudo, with the variables that say which Slurm it is, where it is for one of the other users and we are not root."""
+        """Prefix a command with sudo if it must run as another user.
+
+        Keeps the variables that select the Slurm cluster.
+        """
         if self.is_root or user not in self.users:
             return argv
         return [
@@ -210,7 +220,7 @@ class Commands:
         ]
 
     def _change(self, argv: list[str], whose: str) -> None:
-        """What is over, or unknown, needs no change."""
+        """Change a job; ended and unknown jobs are ignored."""
         try:
             self.runner.run(self._as(whose, argv))
         except (Rejected, Unavailable) as error:
@@ -219,8 +229,11 @@ class Commands:
 
 
 def sbatch(request: Request, user: str = "") -> list[str]:
-    """The command that takes the batch script from its input. `singleton`: of two jobs with one key the later waits for the first,
-    so that they can never run side by side."""
+    """Return the sbatch command, which reads the batch script from stdin.
+
+    With `singleton`, of two jobs with one key the later waits for the first, so they never run at
+    the same time.
+    """
     options = {
         "job-name": request.key,
         "comment": request.comment,
@@ -256,7 +269,7 @@ def sbatch(request: Request, user: str = "") -> list[str]:
 
 
 def _tasks(request: Request) -> dict[str, object]:
-    """One on each node, unless the script starts tasks of its own."""
+    """Return the task options: one task per node, unless the script starts its own."""
     tasks = request.tasks
     if tasks is None:
         return {"ntasks-per-node": 1, "cpus-per-task": request.cpus}

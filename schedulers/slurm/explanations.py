@@ -1,7 +1,7 @@
-"""Slurm's reason for keeping a job, with the numbers behind it: whose limit or which nodes, who holds them, and the smallest change. Pure.
+"""Explain Slurm's pending reason: the limit or nodes, who uses them, and the smallest change.
 
-Slurm's own word comes first. Where what was read of it does not bear that word out (a limit changed meanwhile, jobs that one may not
-see), the word stands alone and no number is told.
+Pure. Slurm's own reason comes first. If the data read from Slurm contradicts it (a limit has
+changed, jobs are not visible), only the reason is shown, without numbers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schedulers import explanations
-from schedulers.cached import Answers
+from schedulers.cached import AnswerCache
 from schedulers.capacity import Field, spots_of
 from schedulers.contract import NodeFacts, Waiting
 from schedulers.slurm import pending_reasons
-from schedulers.slurm.limits import Limits, Over, over
+from schedulers.slurm.limits import AppliedLimit, Limits, over
 from schedulers.slurm.queue import Queued
 from schedulers.slurm.rows import Row
 from schedulers.states import Wait
@@ -42,22 +42,28 @@ _MANY = 100
 
 
 @dataclass(frozen=True)
-class Picture:
-    """What was read of Slurm at one moment. `users`: as whom jobs of this portal run. Jobs that ask the same in the same place get the same
-    answer."""
+class Snapshot:
+    """A snapshot of Slurm.
+
+    `users` are the system users that jobs of this portal run as. Jobs with equal requests in the
+    same place get the same explanation.
+    """
 
     queue: Sequence[Queued] = ()
     nodes: Sequence[NodeFacts] = ()
     limits: Limits = field(default_factory=Limits)
     by_id: Mapping[int, Queued] = field(default_factory=dict)
     users: frozenset[str] = frozenset()
-    answers: Answers = field(default_factory=Answers, compare=False, repr=False)
+    answers: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
 
     def of(self, number: int) -> Queued | None:
         return self.by_id.get(number)
 
     def before(self, job: Queued) -> int:
-        """How many jobs that wait in one of its partitions have a higher priority, or the same for longer."""
+        """Return how many pending jobs are ahead in one of the job's partitions.
+
+        A job is ahead with a higher priority, or with the same priority and an earlier submission.
+        """
         ahead = [
             line[: bisect_left(line, _turn(job))]
             for name in job.partitions
@@ -79,7 +85,7 @@ def _turn(job: Queued) -> tuple[int, int]:
 
 
 def _lines(queue: Sequence[Queued]) -> dict[str, list[tuple[int, int]]]:
-    """By partition, in the order of their turn."""
+    """Group the pending jobs by partition, in order of priority."""
     lines: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for job in queue:
         if job.row.state == "PENDING":
@@ -89,70 +95,76 @@ def _lines(queue: Sequence[Queued]) -> dict[str, list[tuple[int, int]]]:
 
 
 def _shape(job: Queued) -> Hashable:
-    """What the numbers depend on, but for the job's place in the line."""
+    """Return what the numbers depend on, except for the job's position in the queue."""
     row = job.row
     return job.need, job.features, row.partition, row.account, row.qos, row.user
 
 
 def picture_of(
     queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits, users: Collection[str] = ()
-) -> Picture:
-    return Picture(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
+) -> Snapshot:
+    return Snapshot(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
 
 
-def explained(row: Row, picture: Picture | None) -> Waiting:
-    """As reasons.waiting, with what the picture adds: once for a row that looks the same in the next look, too."""
+def explained(row: Row, snapshot: Snapshot | None) -> Waiting:
+    """Explain a pending job: as reasons.waiting, plus the numbers of the snapshot.
+
+    Cached for rows that do not change between polls.
+    """
     return (
-        picture.answers.once(row, lambda: _explained(row, picture))
-        if picture
+        snapshot.answers.once(row, lambda: _explained(row, snapshot))
+        if snapshot
         else pending_reasons.waiting(row)
     )
 
 
-def _explained(row: Row, picture: Picture) -> Waiting:
+def _explained(row: Row, snapshot: Snapshot) -> Waiting:
     plain = pending_reasons.waiting(row)
-    job = picture.of(row.id)
+    job = snapshot.of(row.id)
     if job is None:
         return plain
     if plain.wait == Wait.BEHIND:
-        return _expected(_behind(plain, job, picture), row)
+        return _expected(_behind(plain, job, snapshot), row)
     return _expected(
-        picture.answers.once(
-            (plain.said, plain.wait, _shape(job)), lambda: _told(plain, job, picture)
+        snapshot.answers.once(
+            (plain.said, plain.wait, _shape(job)), lambda: _with_numbers(plain, job, snapshot)
         ),
         row,
     )
 
 
-def _told(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
-    scene, limits = scene_of(job, picture)
+def _with_numbers(plain: Waiting, job: Queued, snapshot: Snapshot) -> Waiting:
+    scene, limits = scene_of(job, snapshot)
     told = None
     if found := _LIMIT.fullmatch(plain.said):
-        told = _by_limit(plain, job, scene, _blamed(found, job, limits), picture)
+        told = _by_limit(plain, job, scene, _responsible(found, job, limits), snapshot)
     elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in (
         "Licenses",
         "FedJobLock",
     ):
-        told = _by_room(plain, job, scene, picture)
+        told = _by_capacity(plain, job, scene, snapshot)
     return told or plain
 
 
-def scene_of(job: Queued, picture: Picture) -> tuple[Field, list[Over]]:
-    """The nodes that it may use and the limits that it is under."""
-    row, kind, once = job.row, job.need.gpu_type, picture.answers.once
+def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Field, list[AppliedLimit]]:
+    """Return the nodes and limits that apply to a job."""
+    row, kind, once = job.row, job.need.gpu_type, snapshot.answers.once
     limits = once(
         ("limits", row.account, row.user, row.qos, row.partition, kind),
-        lambda: over(job, picture.limits, picture.holding),
+        lambda: over(job, snapshot.limits, snapshot.holding),
     )
     spots = once(
         ("spots", row.partition, job.features, kind),
-        lambda: spots_of(_usable(job, picture.nodes), kind),
+        lambda: spots_of(_usable(job, snapshot.nodes), kind),
     )
     return Field(spots, [one.cap for one in limits]), limits
 
 
 def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
-    """Those of its partitions that have the features it asks for, as far as these are a plain list."""
+    """Return the nodes of its partitions with the requested features.
+
+    Only a plain list of features is evaluated.
+    """
     wanted = (
         set(job.features.split("&")) if re.fullmatch(r"[\w.-]+(&[\w.-]+)*", job.features) else set()
     )
@@ -163,8 +175,10 @@ def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
     ]
 
 
-def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over | None:
-    """The limit that Slurm means: of that kind, and in the way."""
+def _responsible(
+    found: re.Match[str], job: Queued, limits: Sequence[AppliedLimit]
+) -> AppliedLimit | None:
+    """Return the limit that Slurm's reason refers to: of that kind, and currently reached."""
     source, kind = found[1] or "QOS", _KIND[found[4].lower()]
     each = (found[5] or "").removeprefix("Per").lower()
     if not each and (found[2] or found[3]) == "Max":
@@ -181,7 +195,7 @@ def _blamed(found: re.Match[str], job: Queued, limits: Sequence[Over]) -> Over |
 
 
 def _by_limit(
-    plain: Waiting, job: Queued, scene: Field, blamed: Over | None, picture: Picture
+    plain: Waiting, job: Queued, scene: Field, blamed: AppliedLimit | None, snapshot: Snapshot
 ) -> Waiting | None:
     if blamed is None:
         return None
@@ -202,14 +216,17 @@ def _by_limit(
         facts={
             **plain.facts,
             **facts,
-            **_held(job, blamed.holders, blamed.cap.kind, picture),
+            **_held(job, blamed.holders, blamed.cap.kind, snapshot),
             **explanations.changed(change),
         },
     )
 
 
-def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Waiting | None:
-    """Full, scattered, or nodes that are out of use. Slurm may also keep free nodes for a job that comes first: then its word stands."""
+def _by_capacity(plain: Waiting, job: Queued, scene: Field, snapshot: Snapshot) -> Waiting | None:
+    """Explain missing resources: full, fragmented, or nodes out of service.
+
+    Slurm may also keep free nodes for a job of higher priority; then its reason stands alone.
+    """
     seen = Field(scene.spots).judge(job.need)
     if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
         return (
@@ -218,9 +235,9 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
             else None
         )
     text, facts = explanations.nodes(seen, scene, job.need, f"partition {job.row.partition}")
-    holders = [other for other in picture.holding if set(other.partitions) & set(job.partitions)]
+    holders = [other for other in snapshot.holding if set(other.partitions) & set(job.partitions)]
     held = (
-        _held(job, holders, seen.kind or "gpu", picture)
+        _held(job, holders, seen.kind or "gpu", snapshot)
         if seen.wait in (Wait.CAPACITY, Wait.SCATTERED)
         else {}
     )
@@ -239,10 +256,12 @@ def _by_room(plain: Waiting, job: Queued, scene: Field, picture: Picture) -> Wai
     )
 
 
-def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
-    """How many come first, and whether there would be room. Of many it is told about how many: a number that changes is written for each
-    job that waits."""
-    first = picture.before(job)
+def _behind(plain: Waiting, job: Queued, snapshot: Snapshot) -> Waiting:
+    """Explain how many jobs are ahead, and whether there would be room.
+
+    Large numbers are rounded, as each change is written for every pending job.
+    """
+    first = snapshot.before(job)
     if not first:
         return plain
     first = first if first < _MANY else round(first, 2 - len(str(first)))
@@ -253,7 +272,7 @@ def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
         if first < _MANY
         else f"About {first:,} jobs come first"
     )
-    fitting, room = picture.answers.once(("room", _shape(job)), lambda: _room(job, picture))
+    fitting, room = snapshot.answers.once(("room", _shape(job)), lambda: _capacity(job, snapshot))
     return replace(
         plain,
         text=f"{many} in partition {job.row.partition}. {fitting}",
@@ -261,16 +280,19 @@ def _behind(plain: Waiting, job: Queued, picture: Picture) -> Waiting:
     )
 
 
-def _room(job: Queued, picture: Picture) -> tuple[str, dict[str, Any]]:
-    scene, _ = scene_of(job, picture)
+def _capacity(job: Queued, snapshot: Snapshot) -> tuple[str, dict[str, Any]]:
+    scene, _ = scene_of(job, snapshot)
     return explanations.fitting(scene, job.need), explanations.room(scene, job.need)
 
 
-def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -> dict[str, Any]:
-    """Of this portal's jobs by their keys, of everybody else's only how many there are and how much they hold: who looks is not known here."""
+def _held(job: Queued, holders: Sequence[Queued], kind: str, snapshot: Snapshot) -> dict[str, Any]:
+    """Return who uses the resource.
+
+    Our jobs by key, and the count and sum of all others: the viewer is unknown here.
+    """
     holding, users = (
         [other for other in holders if other.amount(kind)],
-        picture.users | {job.row.user},
+        snapshot.users | {job.row.user},
     )
     ours = [
         (other.row.key, other.amount(kind), other.row.started)
@@ -283,7 +305,10 @@ def _held(job: Queued, holders: Sequence[Queued], kind: str, picture: Picture) -
 
 
 def _expected(told: Waiting, row: Row) -> Waiting:
-    """When Slurm itself expects it to start, to five minutes: it changes its mind each few seconds."""
+    """Return the start time that Slurm expects, rounded to five minutes.
+
+    Slurm changes its estimate every few seconds.
+    """
     if not row.started or told.wait not in (
         Wait.CAPACITY,
         Wait.SCATTERED,

@@ -1,4 +1,7 @@
-"""The files of a job in the spool: its output and what its batch script wrote down. Here if the spool is mounted, else over SSH."""
+"""Read a job's files in the spool: its output and the records of its batch script.
+
+Directly if the spool is mounted here, else over SSH.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +13,29 @@ from typing import Protocol
 
 from schedulers.contract import Unavailable
 from schedulers.slurm.states import Record
-from schedulers.slurm.transport import There
+from schedulers.slurm.transport import SshTransport
 
 TAIL = 64 << 10
-OUTPUT, SAID = "output.log", ".slurm"  # in the job's folder; beside it
+OUTPUT, SAID = "output.log", ".slurm"  # in the job's folder, and next to it
 
 
 class Files(Protocol):
-    """All raise Unavailable when the spool cannot be read; what is not there is empty."""
+    """Access to the spool.
+
+    All methods raise Unavailable if the spool cannot be read; missing files are empty.
+    """
 
     def record(self, key: str) -> Record: ...
     def read(self, key: str, after: int, limit: int) -> bytes: ...
     def tails(self, key: str) -> tuple[str, str]:
-        """The ends of its output and of what Slurm said."""
+        """Return the last part of the job's output and of Slurm's messages."""
 
     def remove(self, key: str) -> None: ...
 
 
 @dataclass(frozen=True)
 class Mounted:
-    """A spool that this machine sees, at `root`."""
+    """A spool mounted at `root` on this machine."""
 
     root: Path
 
@@ -49,7 +55,7 @@ class Mounted:
     def remove(self, key: str) -> None:
         try:
             shutil.rmtree(self.root / key)
-        except FileNotFoundError:  # it never started, or was forgotten before
+        except FileNotFoundError:  # never started, or forgotten already
             self._check_root()
         except OSError as error:
             raise Unavailable(f"The job's files cannot be removed: {error.strerror}") from error
@@ -76,10 +82,10 @@ class Mounted:
 
     def _check_root(self) -> None:
         if not self.root.is_dir():
-            raise Unavailable(f"The spool {self.root} is not there.") from None
+            raise Unavailable(f"The spool {self.root} does not exist.") from None
 
 
-# One program for all, with its data as arguments; an unreadable spool is told by its exit code.
+# One program for all requests, with data as arguments; its exit code reports an unreadable spool.
 _REMOTE = {
     "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do [ ! -e "$1/$2/$f" ] || cat "$1/$2/$f" || exit; echo "--"; done;'
     ' if [ -e "$1/$2/again" ]; then echo again; fi',
@@ -90,10 +96,10 @@ _REMOTE = {
 
 
 @dataclass(frozen=True)
-class Remote:
-    """A spool that only the login host sees."""
+class RemoteSpool:
+    """A spool that is only mounted on the login host."""
 
-    there: There
+    there: SshTransport
     spool: str
 
     def record(self, key: str) -> Record:
@@ -126,7 +132,7 @@ class Remote:
 def parse_record(
     number: str, start: str, end: str, refused: str = "", *, is_again: bool = False
 ) -> Record:
-    """The files' texts; what is not whole counts as not there."""
+    """Parse the record files of a job; an incomplete file counts as missing."""
     begun, ended = start.split(), end.split()
     code, asked, since, until = ended[:4] if len(ended) in (4, 5) else ("", "-", "0", "0")
     rank = int(ended[4]) if len(ended) == 5 and ended[4].isdigit() else None

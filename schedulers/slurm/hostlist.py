@@ -1,4 +1,4 @@
-"""Slurm's short writing of many nodes, "gpu[001-003,7],cpu1", as their names. Pure."""
+"""Expand Slurm's hostlists such as "gpu[001-003,7],cpu1". Pure."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from itertools import product
 
-MOST = 4096  # names; a list that means more is cut
+MOST = 4096  # names; longer lists are truncated
 _PART = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
 _PIECE = re.compile(r"\[([^\]]*)\]|([^\[]+)")
 
 
 def expand(text: str) -> tuple[str, ...]:
-    """All names in order. What is no such list comes back as it is."""
+    """Return all host names in order. Invalid hostlists are returned unchanged."""
     names: dict[str, None] = {}
     for part in _PART.findall(text):
         for words in product(
@@ -28,7 +28,7 @@ def expand(text: str) -> tuple[str, ...]:
 
 
 def _choices(inside: str) -> Iterator[str]:
-    """ "001-003,7": 001, 002, 003, 7; zeros in front are kept."""
+    """Expand "001-003,7" to 001, 002, 003, 7; leading zeros are kept."""
     for item in inside.split(","):
         first, dash, last = item.partition("-")
         if dash and first.isdigit() and last.isdigit() and 0 <= int(last) - int(first) < MOST:

@@ -1,4 +1,4 @@
-"""HTTP to slurmrestd: a few connections that stay open."""
+"""Send HTTP requests to slurmrestd over a few persistent connections."""
 
 from __future__ import annotations
 
@@ -11,24 +11,31 @@ from urllib.parse import urlsplit
 import orjson
 
 from schedulers.contract import Rejected, Unavailable
-from schedulers.http_connection import Link, Links
+from schedulers.http_connection import Connection, ConnectionPool
 from schedulers.slurm.rest_body import Json
 
 CONNECTIONS = 8
-UNCHANGED: Json = {"unchanged": True}  # what was asked only if it is newer than a time, and is not
+# result of a conditional request for something that has not changed
+UNCHANGED: Json = {"unchanged": True}
 
 
-class Wire:
-    """From any thread; who finds all connections in use waits for one. `url`: scheme, host and port, perhaps the beginning of all paths."""
+class HttpClient:
+    """A thread-safe pool of connections to slurmrestd.
+
+    `url`: scheme, host and port, optionally with a path prefix. Callers wait for a free connection.
+    """
 
     def __init__(self, url: str, timeout: float = 10):
         self.url, to = url, urlsplit(url)
-        self._root, self._links = to.path, Links(lambda: Link(to, timeout), CONNECTIONS)
+        self._root, self._links = (
+            to.path,
+            ConnectionPool(lambda: Connection(to, timeout), CONNECTIONS),
+        )
 
     def send(
         self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[int, bytes]:
-        """Status and body. Raises Unavailable."""
+        """Return status and body. Raises Unavailable."""
         try:
             with self._links.one() as link:
                 answer = link.send(method, self._root + path, body, headers)
@@ -41,7 +48,10 @@ class Wire:
 
 
 def dumped(body: Any) -> bytes:
-    """A script may hold bytes that are no text, which only the slower of the two writes."""
+    """Serialize to JSON.
+
+    A script may contain bytes that are not UTF-8, which only the slower serializer accepts.
+    """
     try:
         return orjson.dumps(body)
     except TypeError:
@@ -49,7 +59,10 @@ def dumped(body: Any) -> bytes:
 
 
 def read(status: int, data: bytes) -> Json:
-    """The answer, of whichever status. Raises Rejected, Unavailable where it is none of slurmrestd's."""
+    """Parse a response of any status.
+
+    Raises Rejected or Unavailable if it did not come from slurmrestd.
+    """
     if status == HTTPStatus.NOT_MODIFIED:
         return UNCHANGED
     try:
@@ -59,9 +72,7 @@ def read(status: int, data: bytes) -> Json:
     if isinstance(found, dict) and (status < 400 or found.get("errors")):
         return found
     if status == 404:
-        raise Unavailable(
-            "There is no slurmrestd behind that address: it does not know what was asked."
-        )
+        raise Unavailable("There is no slurmrestd at this address: the path was not found.")
     words = " ".join(data.decode(errors="replace").split())
     if status == 400:
         raise Rejected(f"slurmrestd refused the request: {words[:400]}")

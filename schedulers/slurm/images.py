@@ -1,4 +1,7 @@
-"""Images on the nodes: by Pyxis (enroot), Apptainer or Charliecloud. Constant programs; an image's name is the only word in them."""
+"""Run images with Pyxis (enroot), Apptainer or Charliecloud.
+
+The programs are constant; the name of the image is their only variable part.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ _PYXIS = re.compile(r"(?m)^.*pyxis: (?!importing|imported)(.*)$")
 
 @dataclass(frozen=True)
 class Images:
-    """How this cluster runs images; `folder`: where they may lie ready, as the nodes see it."""
+    """How this cluster runs images.
+
+    `folder` is where prepared images are, as seen by the nodes.
+    """
 
     kind: str = "none"
     folder: str = ""
@@ -32,25 +38,27 @@ NONE = Images()
 
 
 def images_of(kind: str, folder: str, mounts: Iterable[str]) -> Images:
-    """Raises Rejected for an option that a script could misread."""
+    """Create the image settings. Raises Rejected for an option that a shell could misread."""
     if kind not in KINDS:
-        raise Rejected(f"Images are run by one of {', '.join(KINDS)}.", "containers")
+        raise Rejected(f"Choose an image runtime: {', '.join(KINDS)}.", "containers")
     if folder and not _PATH.fullmatch(folder):
         raise Rejected(
-            "The folder of images is an absolute path of letters, digits and . _ - only.", "images"
+            "The image folder must be an absolute path of letters, digits and . _ - only.", "images"
         )
     if wrong := next((mount for mount in mounts if not _MOUNT.fullmatch(mount)), None):
-        raise Rejected(f"{wrong[:80]!r} is no folder to mount: /data, or /data:/there.", "mounts")
+        raise Rejected(
+            f"{wrong[:80]!r} is not a valid mount. Write /data, or /data:/there.", "mounts"
+        )
     return Images(kind, folder.rstrip("/"), tuple(mounts))
 
 
 def check_image(launch: Launch, images: Images) -> None:
-    """Raises Rejected for an image that cannot be run here, or not in this way."""
+    """Raise Rejected for an image that cannot run here, or not with these options."""
     if not launch.image:
         return
     if images.kind == "none":
         raise Rejected(
-            "This Slurm runs no images: leave `image` out, or start the container in your script.",
+            "This Slurm cluster does not run images. Remove `image`, or start the container in your script.",
             "image",
         )
     if launch.is_on_first_node_only:
@@ -62,12 +70,12 @@ def check_image(launch: Launch, images: Images) -> None:
 
 
 def ready_name(image: str) -> str:
-    """As Charliecloud names the folder of an image, for all of them."""
+    """Return the file name of a prepared image: Charliecloud's folder name, for all runtimes."""
     return image.replace("/", "%").replace(":", "+")
 
 
 def head(launch: Launch, images: Images) -> str:
-    """Bash: what there is to run, for both programs below. Empty without an image."""
+    """Return the bash that defines the image for both programs below. Empty without an image."""
     if not launch.image:
         return ""
     ready = f"{images.folder}/{ready_name(launch.image)}" if images.folder else ""
@@ -81,7 +89,7 @@ def head(launch: Launch, images: Images) -> str:
 
 
 def image_trouble(code: int | None, tail: str) -> Verdict | None:
-    """An image that could not be had, in the words of what should have run it."""
+    """Return why the image was unavailable, in the words of its container runtime."""
     found = _TROUBLE.findall(tail) if code == NO_IMAGE else _PYXIS.findall(tail) if code else []
     return Verdict(Reason.IMAGE_UNAVAILABLE, found[-1].strip()[:500]) if found else None
 
@@ -96,7 +104,8 @@ if [ "$how" = auto ]; then
 fi
 """
 
-# In the batch script, where Slurm itself starts the container; {} of Python are doubled in the text above only.
+# For the batch script, if Slurm starts the container. Only the text above doubles braces for
+# Python.
 PYXIS = r"""if [ "$how" = pyxis ]; then
     what=$(on_disk .sqsh .sqfs) || { what=$image; case "${image%%/*}" in "$image") ;; *.*|*:*|localhost) what="${image%%/*}#${image#*/}";; esac; }
     all=$folder:$folder; for mount in "${mounts[@]}"; do case "$mount" in *:*) all=$all,$mount;; *) all=$all,$mount:$mount;; esac; done
@@ -106,7 +115,7 @@ else
 fi
 """
 
-# On every node, where the program that starts the container is ours to call.
+# For every node, if the job starts the container runtime itself.
 NODE = r"""
 folder=$1
 lost() { echo "muster: the image $image cannot be run on ${SLURMD_NODENAME:-this node}: $*"; exit 125; }

@@ -1,4 +1,4 @@
-"""What the backend needs of Slurm, by whichever way it is reached, and the way that an operator's options name."""
+"""Define what the backend needs from Slurm, and choose the access path from the options."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from schedulers.contract import NodeFacts, Rejected
 from schedulers.slurm.commands import Commands
-from schedulers.slurm.files import Files, Mounted, Remote
+from schedulers.slurm.files import Files, Mounted, RemoteSpool
 from schedulers.slurm.images import images_of
 from schedulers.slurm.limits import Limits
 from schedulers.slurm.queue import Queued
@@ -19,19 +19,25 @@ from schedulers.slurm.request import Request, Site
 from schedulers.slurm.rest import Rest
 from schedulers.slurm.rows import Row
 from schedulers.slurm.sbatch_options import checked
-from schedulers.slurm.transport import Here, Login, There, surroundings
+from schedulers.slurm.transport import LocalTransport, LoginHost, SshTransport, surroundings
 
 _USER = re.compile(r"[a-z_][a-z0-9_.-]{0,62}", re.IGNORECASE | re.ASCII)
 _PATH = re.compile(r"/[A-Za-z0-9_./-]+")
 
 
-class Door(Protocol):
-    """A way to Slurm. All raise Unavailable; what is unknown or over is no error for those that change a job.
-    `whose`: the user that the job runs as, where that may be another than the cluster's."""
+class SlurmClient(Protocol):
+    """An access path to Slurm.
+
+    All methods raise Unavailable; those that change a job ignore unknown and ended jobs. `whose` is
+    the user of the job if it may differ from the cluster's.
+    """
 
     def submit(self, request: Request, script: str) -> int: ...
     def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
-        """What the controller knows of these now, and perhaps of others; with `is_whole` all that there are under one key."""
+        """Return what the controller knows of these jobs, and possibly of others.
+
+        With `is_whole`, all jobs with one key.
+        """
 
     def past(self, keys: Sequence[str]) -> list[Row]: ...
     def queue(self) -> list[Queued]: ...
@@ -46,18 +52,21 @@ class Door(Protocol):
     def resume(self, node: str) -> None: ...
     def version(self) -> str: ...
     def check_user(self, user: str) -> None:
-        """Whether jobs can be submitted as this one. Raises Rejected, Unavailable."""
+        """Check that jobs can be submitted as this user. Raises Rejected, Unavailable."""
 
     def beside(
         self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
     ) -> tuple[int, bytes]: ...
 
 
-def open_door(config: Any) -> Door:
-    """REST where an address is given, else the commands here or on the login host. Raises Rejected with the option that is wrong."""
+def open_client(config: Any) -> SlurmClient:
+    """Choose REST if an address is set, else local or remote commands.
+
+    Raises Rejected with the invalid option.
+    """
     if config.rest_url:
         if not config.user:
-            raise Rejected("By REST it has to be said as which user jobs run.", "user")
+            raise Rejected("With REST, set the user that jobs run as.", "user")
         if config.users and not config.rest_key and not config.rest_user:
             raise Rejected(
                 "A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose.",
@@ -80,7 +89,7 @@ def open_door(config: Any) -> Door:
         )
     me = pwd.getpwuid(os.geteuid()).pw_name
     return Commands(
-        Here(env),
+        LocalTransport(env),
         config.user or (me if config.users else ""),
         users=tuple(config.users),
         is_root=os.geteuid() == 0,
@@ -89,16 +98,18 @@ def open_door(config: Any) -> Door:
 
 def open_files(config: Any) -> Files:
     if config.ssh_host and not config.mount:
-        return Remote(_there(config, surroundings(config.bin, config.conf)), config.spool)
+        return RemoteSpool(_there(config, surroundings(config.bin, config.conf)), config.spool)
     return Mounted(Path(config.mount or config.spool))
 
 
 def site_of(config: Any) -> Site:
-    """Raises Rejected for a spool that a script could misread."""
+    """Return the site settings. Raises Rejected for a spool path that a shell could misread."""
     if not _PATH.fullmatch(config.spool) or "/../" in f"{config.spool}/":
-        raise Rejected("The spool is an absolute path of letters, digits and . _ - only.", "spool")
+        raise Rejected(
+            "The spool must be an absolute path of letters, digits and . _ - only.", "spool"
+        )
     if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):
-        raise Rejected(f"{wrong[:64]!r} is no name of a user.", "users")
+        raise Rejected(f"{wrong[:64]!r} is not a valid user name.", "users")
     return Site(
         config.spool.rstrip("/"),
         config.user,
@@ -113,14 +124,14 @@ def site_of(config: Any) -> Site:
     )
 
 
-def _there(config: Any, env: dict[str, str]) -> There:
+def _there(config: Any, env: dict[str, str]) -> SshTransport:
     if not config.ssh_key or not config.ssh_known_hosts:
         raise Rejected(
-            "A login host needs a key, and the line of known_hosts by which it is recognized.",
+            "A login host needs a private key and its known_hosts line.",
             "ssh_key",
         )
-    return There(
-        Login(
+    return SshTransport(
+        LoginHost(
             config.ssh_host,
             config.ssh_user or config.user,
             config.ssh_port,

@@ -1,4 +1,4 @@
-"""What a backend object remembers: ends, which are told alike each time, and keys that were forgotten while slurmctld still has them."""
+"""Remember ends, so that they are reported consistently, and keys that were forgotten."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from schedulers.contract import Observation
 _MOST = 20_000  # of each; slurmctld keeps an ended job for MinJobAge, 300 s
 
 
-class Memory:
-    """Nothing here is needed for the truth: a new object finds all of it again, but for what was forgotten minutes ago."""
+class EndCache:
+    """A cache: a new object recovers everything except keys forgotten in the last minutes."""
 
     def __init__(self) -> None:
         self._ends: OrderedDict[str, Observation] = OrderedDict()
@@ -22,7 +22,10 @@ class Memory:
         self._lock = threading.Lock()
 
     def recorded_for(self, key: str) -> float:
-        """Seconds since this was asked first: since its script's end was read while Slurm still said that it runs."""
+        """Return the seconds since the first call for this key.
+
+        The first call comes when the script has ended while Slurm still reports it running.
+        """
         with self._lock:
             return time.monotonic() - self._recorded.setdefault(key, time.monotonic())
 

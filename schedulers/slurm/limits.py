@@ -1,7 +1,7 @@
-"""The limits of Slurm's accounts and QOS, as accounting tells them, and which of them a job is under. Pure.
+"""Read the limits of Slurm's accounts and QOS, and select those that apply to a job.
 
-Amounts are by our names and in our units (queue.py); "jobs" is how many may run. Minutes and submissions are not among them: how much of
-those is used cannot be read from the queue.
+Pure. Amounts are in our names and units (queue.py); "jobs" is the number of running jobs. Limits on
+minutes and submissions are not included, as their usage cannot be derived from the queue.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schedulers.capacity import Cap
+from schedulers.capacity import ResourceLimit
 from schedulers.slurm.queue import Queued, amounts_of, counted, kind_of
 
 ASSOC = "Cluster,Account,User,ParentName,Partition,GrpTRES,GrpJobs,MaxTRES,MaxTRESPerNode,MaxJobs"
@@ -20,7 +20,7 @@ Amounts = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Assoc:
-    """An account (`user` empty) or a user's place in one."""
+    """An association: an account (`user` empty) or a user in an account."""
 
     account: str
     user: str = ""
@@ -45,14 +45,17 @@ class Qos:
 
 @dataclass(frozen=True)
 class Limits:
-    """`partitions`: the QOS that stands over a partition."""
+    """All limits of a cluster.
+
+    `partitions` maps each partition to its QOS.
+    """
 
     assocs: Sequence[Assoc] = ()
     qos: Mapping[str, Qos] = field(default_factory=dict)
     partitions: Mapping[str, str] = field(default_factory=dict)
 
     def chain(self, job: Queued) -> list[Assoc]:
-        """From the user's place in the account up to the root."""
+        """Return the associations of a job, from the user's up to the root."""
         row, found = job.row, []
         mine = [
             a
@@ -70,7 +73,7 @@ class Limits:
         return found
 
     def below(self, account: str) -> set[str]:
-        """An account and all under it."""
+        """Return an account and its descendants."""
         found, fresh = set(), {account}
         while fresh:
             found |= fresh
@@ -79,16 +82,19 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Over:
-    """A limit and the jobs that count against it. `source`: "QOS" or "Assoc", as in Slurm's reasons."""
+class AppliedLimit:
+    """A limit and the jobs that count towards it.
 
-    cap: Cap
+    `source` is "QOS" or "Assoc", as in Slurm's reasons.
+    """
+
+    cap: ResourceLimit
     source: str
     holders: Sequence[Queued] = ()
 
 
 def assoc_lines(text: str, cluster: str) -> list[Assoc]:
-    """Of `sacctmgr -n -P show assoc format=ASSOC`."""
+    """Parse `sacctmgr -n -P show assoc format=ASSOC`."""
     rows = [line.split("|") for line in text.splitlines()]
     return [
         Assoc(
@@ -107,7 +113,7 @@ def assoc_lines(text: str, cluster: str) -> list[Assoc]:
 
 
 def qos_lines(text: str) -> dict[str, Qos]:
-    """Of `sacctmgr -n -P show qos format=QOS`."""
+    """Parse `sacctmgr -n -P show qos format=QOS`."""
     found = {}
     for words in (line.split("|") for line in text.splitlines()):
         if len(words) == 10:
@@ -124,7 +130,7 @@ def qos_lines(text: str) -> dict[str, Qos]:
 
 
 def assoc_rows(rows: Iterable[Mapping[str, Any]]) -> list[Assoc]:
-    """`associations` of slurmrestd, which knows one cluster."""
+    """Parse `associations` of slurmrestd, which serves one cluster."""
     found = []
     for row in rows:
         tres, jobs = _at(row, "max", "tres"), _at(row, "max", "jobs")
@@ -144,7 +150,7 @@ def assoc_rows(rows: Iterable[Mapping[str, Any]]) -> list[Assoc]:
 
 
 def qos_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, Qos]:
-    """`qos` of slurmrestd ("QOS" until v0.0.38)."""
+    """Parse `qos` of slurmrestd ("QOS" until v0.0.38)."""
     found = {}
     for row in rows:
         most = _at(row, "limits", "max")
@@ -162,7 +168,10 @@ def qos_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, Qos]:
 
 
 def partition_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """`partitions` of slurmrestd: the QOS over each, a word until v0.0.38 and {"assigned": …} since."""
+    """Parse the QOS of `partitions` of slurmrestd.
+
+    A string until v0.0.38 and {"assigned": …} since.
+    """
     found = {str(row["name"]): row.get("qos") for row in rows}
     named = {
         name: str((_at(qos, "assigned") if isinstance(qos, Mapping) else qos) or "")
@@ -171,15 +180,21 @@ def partition_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {name: qos for name, qos in named.items() if qos}
 
 
-def over(job: Queued, limits: Limits, holding: Sequence[Queued]) -> list[Over]:
-    """The limits that this job is under, in the order in which Slurm asks: how many jobs first, QOS before accounts, then amounts. `holding`: all
-    jobs that hold something."""
+def over(job: Queued, limits: Limits, holding: Sequence[Queued]) -> list[AppliedLimit]:
+    """Return the limits that apply to a job, in the order that Slurm checks them.
+
+    Numbers of jobs first, QOS before accounts, then amounts. `holding` are all jobs that use
+    resources.
+    """
     found = [*_of_qos(job, limits, holding), *_of_assocs(job, limits, holding)]
     return sorted(found, key=lambda one: one.cap.kind != "jobs")
 
 
-def _of_qos(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[Over]:
-    """The partition's QOS stands before the job's own, unless that says otherwise."""
+def _of_qos(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[AppliedLimit]:
+    """Return the limits of QOS.
+
+    The partition's QOS takes precedence over the job's unless the job's overrides it.
+    """
     of_partition, own = limits.partitions.get(job.partitions[0], ""), job.row.qos
     names = (
         [own, of_partition]
@@ -206,7 +221,7 @@ def _of_qos(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[
             yield from _caps(job, amounts, f"QOS {name}", each, "QOS", ())
 
 
-def _of_assocs(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[Over]:
+def _of_assocs(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[AppliedLimit]:
     for at, assoc in enumerate(limits.chain(job)):
         names = limits.below(assoc.account)
         under = [
@@ -218,9 +233,8 @@ def _of_assocs(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterat
             f"{assoc.user} in account {assoc.account}" if assoc.user else f"Account {assoc.account}"
         )
         yield from _caps(job, assoc.group, whose, "", "Assoc", under)
-        if (
-            at == 0
-        ):  # what stands over one job, or one user's jobs, is handed down to the user's own row
+        # limits per job and per user are inherited by the user's own association
+        if at == 0:
             if assoc.jobs is not None:
                 yield from _caps(
                     job, {"jobs": assoc.jobs}, f"Account {assoc.account}", "user", "Assoc", under
@@ -231,14 +245,14 @@ def _of_assocs(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterat
 
 def _caps(
     job: Queued, amounts: Amounts, whose: str, each: str, source: str, holders: Sequence[Queued]
-) -> Iterator[Over]:
+) -> Iterator[AppliedLimit]:
     for name, limit in amounts.items():
         kind, _, model = name.partition(".")
         if model and model != job.need.gpu_type:
             continue
         counts = [other for other in holders if not model or other.need.gpu_type == model]
-        yield Over(
-            Cap(kind, limit, sum(other.amount(kind) for other in counts), whose, each),
+        yield AppliedLimit(
+            ResourceLimit(kind, limit, sum(other.amount(kind) for other in counts), whose, each),
             source,
             counts,
         )
@@ -250,7 +264,7 @@ def _with_jobs(amounts: Amounts, jobs: Any) -> dict[str, int]:
 
 
 def _tres(rows: Any) -> dict[str, int]:
-    """[{"type": "gres", "name": "gpu", "count": 3}]"""
+    """Parse [{"type": "gres", "name": "gpu", "count": 3}]."""
     found = {}
     for row in rows if isinstance(rows, (list, tuple)) else ():
         kind = kind_of(
@@ -262,7 +276,7 @@ def _tres(rows: Any) -> dict[str, int]:
 
 
 def _count(value: Any) -> int | None:
-    """None where there is no limit: empty, null, or {"set": false}."""
+    """Return None for no limit: empty, null, or {"set": false}."""
     if isinstance(value, Mapping):
         return int(value["number"]) if value.get("set") and not value.get("infinite") else None
     return int(value) if str(value if value is not None else "").isdigit() else None

@@ -1,4 +1,4 @@
-"""Slurm's nodes as ours. Pure."""
+"""Convert Slurm's nodes to NodeFacts. Pure."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _MARKS = {"*": "NOT_RESPONDING", "$": "MAINTENANCE", "@": "REBOOT", "%": "POWERI
 
 
 def from_scontrol(text: str) -> list[NodeFacts]:
-    """Lines of `scontrol show node --oneliner --details`."""
+    """Parse lines of `scontrol show node --oneliner --details`."""
     return [_node(_pairs(line)) for line in text.splitlines() if line.startswith("NodeName=")]
 
 
 def qos_of_partitions(text: str) -> dict[str, str]:
-    """Lines of `scontrol show partition --oneliner`: the QOS that stands over each, where one does."""
+    """Parse `scontrol show partition --oneliner` into the QOS of each partition that has one."""
     rows = [_pairs(line) for line in text.splitlines() if line.startswith("PartitionName=")]
     return {
         row["PartitionName"]: _known(row.get("QoS", ""))
@@ -48,7 +48,7 @@ def qos_of_partitions(text: str) -> dict[str, str]:
 
 
 def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
-    """`nodes` of an answer, of any version."""
+    """Parse `nodes` of a REST response of any version."""
     return [
         _node(
             {
@@ -71,7 +71,7 @@ def from_rest(rows: Iterable[Mapping[str, Any]]) -> list[NodeFacts]:
 
 
 def _pairs(line: str) -> dict[str, str]:
-    """NAME=VALUE, where a value may hold spaces (OS, Reason) but no name has any."""
+    """Parse NAME=VALUE pairs; values may contain spaces (OS, Reason), names may not."""
     found = list(_PAIR.finditer(line))
     ends = [*(match.start() for match in found[1:]), len(line)]
     return {
@@ -98,7 +98,7 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
         gpus=gpus,
         labels={feature: "" for feature in features.split(",") if feature},
         is_ready=not is_dead,
-        note=note or ("" if gpus else "Slurm counts no GPU here (GRES)."),
+        note=note or ("" if gpus else "Slurm has no GPUs configured on this node (GRES)."),
         is_drained=is_drained,
         partitions=tuple(
             name for name in _known(str(row.get("Partitions", ""))).split(",") if name
@@ -111,7 +111,10 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
 
 
 def _gpus(node: str, gres: str) -> list[GpuFacts]:
-    """ "gpu:h100:4(S:0-1),gpu:1g.10gb:7": numbered in the order in which Slurm names them; it tells no serial number and no memory."""
+    """Parse "gpu:h100:4(S:0-1),gpu:1g.10gb:7".
+
+    GPUs are numbered in Slurm's order; serial numbers and memory are unknown.
+    """
     found: list[GpuFacts] = []
     for kind, count in _GRES.findall(re.sub(r"\([^)]*\)", "", gres)):
         for _ in range(int(count)):
@@ -134,14 +137,14 @@ def _used(gres: str) -> int:
 
 
 def _states(row: Mapping[str, Any]) -> list[str]:
-    """One word and flags until v0.0.39, one list since."""
+    """Return the states: a word and flags until v0.0.39, a list since."""
     state = row.get("state", "")
     words = list(state) if isinstance(state, (list, tuple)) else [state]
     return [str(word).upper() for word in [*words, *(row.get("state_flags") or [])]]
 
 
 def _words(text: str) -> set[str]:
-    """ "IDLE+DRAIN", "DOWN*+POWERED_DOWN": the marks behind a state are words of their own."""
+    """Split "IDLE+DRAIN" and "DOWN*+POWERED_DOWN" into state and flags."""
     marks = {word for mark, word in _MARKS.items() if mark in text}
     return {re.sub(r"[^A-Z_]", "", word.upper()) for word in text.split("+")} - {""} | marks
 

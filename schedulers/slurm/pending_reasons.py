@@ -1,4 +1,7 @@
-"""Why Slurm has not started a job: its word, one sentence, and what to do. Pure; the first pattern that fits counts."""
+"""Translate Slurm's pending reasons into a sentence and advice.
+
+Pure; the first matching pattern wins.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +34,14 @@ _COUNTED = {
 _LIMIT = re.compile(
     r"(Assoc|QOS)(Grp|Max)(.*?)(Limit|PerUser|PerAccount|PerUserLimit|PerAccountLimit|PerJob|PerJobLimit|PerNode|PerNodeLimit)?$"
 )
-# (pattern, why, sentence, advice); {account}, {qos}, {partition} and {what} are filled in.
+# (pattern, wait, sentence, advice) with {account}, {qos}, {partition} and {what}
 _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
-    (r"None|", Wait.EVALUATING, "Slurm has not looked at it yet.", ""),
+    (r"None|", Wait.EVALUATING, "Slurm has not evaluated the job yet.", ""),
     (
         r"Priority",
         Wait.BEHIND,
-        "Jobs of higher priority stand before it in partition {partition}.",
-        "It starts when they have; nothing is wrong with it.",
+        "Jobs of higher priority are ahead of it in partition {partition}.",
+        "It starts after them. No action is needed.",
     ),
     (
         r"Resources",
@@ -46,18 +49,18 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
         "It is next in partition {partition}, and what it asks for is not free yet.",
         "It starts when running jobs end; asking for less may start it sooner.",
     ),
-    (r"Dependency", Wait.DEPENDENCY, "It waits for another job of Slurm's.", ""),
+    (r"Dependency", Wait.DEPENDENCY, "It depends on another Slurm job.", ""),
     (
         r"DependencyNeverSatisfied",
         Wait.IMPOSSIBLE,
-        "The job it waits for ended in a way that it does not accept.",
+        "The job that it depends on did not end as required.",
         "Cancel it and submit it again.",
     ),
     (
         r"JobHeldUser",
         Wait.CLUSTER_HELD,
         "It is held in Slurm by its owner.",
-        "`scontrol release` lets it go.",
+        "Release it with `scontrol release`.",
     ),
     (
         r"JobHeldAdmin|job.?requeued.?in.?held.?state|JobHoldMaxRequeue",
@@ -65,8 +68,8 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
         "It is held in Slurm by an administrator.",
         "Ask the operator of the cluster.",
     ),
-    (r"BeginTime", Wait.CLUSTER_HELD, "Slurm starts it at a later time.", ""),
-    (r"Licenses", Wait.CAPACITY, "The licenses it asks for are all in use.", ""),
+    (r"BeginTime", Wait.CLUSTER_HELD, "It is scheduled to start later.", ""),
+    (r"Licenses", Wait.CAPACITY, "The licenses it needs are all in use.", ""),
     (
         r"ReqNodeNotAvail.*|Nodes_required_for_job_are_DOWN.*|NodeDown",
         Wait.NODES_DOWN,
@@ -88,33 +91,33 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (
         r"BadConstraints|InvalidAccount|InvalidQOS|AccountNotAllowed|QOSNotAllowed|AccountingPolicy|JobSizeLimit.*|OutOfMemory",
         Wait.IMPOSSIBLE,
-        "Slurm cannot start it as it stands.",
-        "Change what it asks for and submit it again.",
+        "Slurm cannot start the job with these settings.",
+        "Change the request and submit the job again.",
     ),
     (
         r"Reservation.*",
         Wait.RESERVED,
-        "The reservation it asks for is not open.",
-        "Ask the operator when it opens.",
+        "Its reservation is not active.",
+        "Ask the operator when it starts.",
     ),
     (
         r"Prolog|FrontEndDown|Cleaning|NonZeroExitCode|RaisedSignal|SystemFailure|NodeDown",
         Wait.NODES_DOWN,
-        "Its nodes are not ready for it yet.",
+        "Its nodes are not ready yet.",
         "",
     ),
-    (r"JobArrayTaskLimit", Wait.ARRAY_LIMIT, "As many of its tasks run as may at once.", ""),
+    (r"JobArrayTaskLimit", Wait.ARRAY_LIMIT, "The maximum number of its tasks is running.", ""),
     (
         r"FedJobLock|BurstBuffer.*",
         Wait.CAPACITY,
-        "Something else of the cluster has to be ready first.",
+        "Another part of the cluster is not ready yet.",
         "",
     ),
 )
 
 
 def waiting(row: Row) -> Waiting:
-    """In words; a reason that is not in the table is told as Slurm said it."""
+    """Translate the pending reason of a job; unknown reasons are quoted."""
     return _waiting(row.reason, row.account or "?", row.qos or "?", row.partition or "?")
 
 
@@ -133,7 +136,7 @@ def _waiting(reason: str, account: str, qos: str, partition: str) -> Waiting:
 
 
 def _limit(said: str, names: dict[str, str]) -> Waiting | None:
-    """AssocGrpGRES, QOSMaxGRESPerUser, AssocGrpCPUMinutesLimit and their like: whose limit, and of what."""
+    """Translate AssocGrpGRES, QOSMaxGRESPerUser, AssocGrpCPUMinutesLimit and similar."""
     match = _LIMIT.fullmatch(said)
     if not match:
         return None

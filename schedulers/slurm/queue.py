@@ -1,4 +1,7 @@
-"""The whole queue of a Slurm, everybody's, with what each job holds or asks: for telling who holds what another waits for. Pure."""
+"""Read Slurm's whole queue with the resources that each job uses or requests.
+
+Pure. Explanations use it to tell who uses the resources that a job waits for.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 from schedulers.capacity import Need
 from schedulers.slurm.rows import Row, number_of
 
-# The name comes last: it may hold a "|".
+# The name is the last column because it may contain "|".
 QUEUE = ",".join(
     f"{name}:|"
     for name in (
@@ -31,16 +34,19 @@ QUEUE = ",".join(
         "Name",
     )
 )
-HOLDING = frozenset(
-    {"RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"}
-)  # what counts against a limit
+# kinds that count towards limits
+HOLDING = frozenset({"RUNNING", "CONFIGURING", "SUSPENDED", "STOPPED", "RESIZING", "SIGNALING"})
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50}
 _GPUS = re.compile(r"gres[:/]gpu((?:[:=][^:=,()]+)*)")
 
 
 @dataclass(frozen=True)
 class Queued:
-    """`need`: on each node; `amounts`: in all; `row.started`: when it started, or when Slurm expects it to."""
+    """A job in the queue.
+
+    `need` is per node; `amounts` are totals; `row.started` is the start time, or the start that
+    Slurm expects.
+    """
 
     row: Row
     need: Need
@@ -49,7 +55,7 @@ class Queued:
     amounts: Mapping[str, int] = field(default_factory=dict)
 
     def amount(self, kind: str) -> int:
-        """What it holds, or asks for, on all of its nodes."""
+        """Return what the job uses or requests on all of its nodes."""
         return self.amounts.get(kind, self.need.in_all(kind))
 
     @property
@@ -62,7 +68,7 @@ class Queued:
 
 
 def queue_lines(text: str) -> list[Queued]:
-    """Of `squeue -O QUEUE` with SLURM_TIME_FORMAT=%s; a line that is none of these is left out."""
+    """Parse `squeue -O QUEUE` with SLURM_TIME_FORMAT=%s; invalid lines are skipped."""
     found = []
     for line in text.splitlines():
         words = [_known(word) for word in line.split("|", 13)]
@@ -93,7 +99,7 @@ def queue_lines(text: str) -> list[Queued]:
 
 
 def queue_rows(jobs: Iterable[Mapping[str, Any]], rows: Iterable[Row]) -> list[Queued]:
-    """Of a listing by slurmrestd and the rows made of it."""
+    """Combine a listing of slurmrestd with the rows made from it."""
     return [
         _queued(job, row, str(job.get("tres_alloc_str") or job.get("tres_req_str") or ""))
         for job, row in zip(jobs, rows, strict=True)
@@ -115,7 +121,11 @@ def _queued(job: Mapping[str, Any], row: Row, tres: str) -> Queued:
 
 @lru_cache(4096)
 def need_of(tres: str, per_node: str, nodes: int) -> Need:
-    """From "cpu=6,mem=6G,node=3,billing=6,gres/gpu=9", which is of all nodes, and "gres:gpu:h100:3", which is of one and knows the type."""
+    """Return the request per node.
+
+    `tres` such as "cpu=6,mem=6G,node=3,billing=6,gres/gpu=9" covers all nodes; `per_node` such as
+    "gres:gpu:h100:3" covers one and has the type.
+    """
     amounts = amounts_of(tres)
     nodes = amounts.get("nodes", 0) or max(nodes, 1)
     typed, count = _gpus(per_node)
@@ -130,7 +140,10 @@ def need_of(tres: str, per_node: str, nodes: int) -> Need:
 
 @lru_cache(4096)
 def amounts_of(tres: str) -> Mapping[str, int]:
-    """In the units of quotas, by our names: gpu, "gpu.h100", cpu, memory, nodes; what else Slurm counts stays out."""
+    """Return totals in the units of quotas: gpu, "gpu.h100", cpu, memory, nodes.
+
+    Other TRES are ignored.
+    """
     found: dict[str, int] = {}
     for part in tres.split(","):
         name, _, text = part.partition("=")
@@ -140,19 +153,19 @@ def amounts_of(tres: str) -> Mapping[str, int]:
 
 
 def kind_of(name: str) -> str:
-    """Our name of a TRES: "mem" is memory, "gres/gpu:h100" is gpu.h100."""
+    """Return our name of a TRES: "mem" is memory, "gres/gpu:h100" is gpu.h100."""
     plain = {"cpu": "cpu", "mem": "memory", "node": "nodes", "gres/gpu": "gpu"}.get(name, "")
     return plain or (f"gpu.{gpu_type(name[9:])}" if name.startswith("gres/gpu:") else "")
 
 
 def gpu_type(word: str) -> str:
-    """As the inventory calls it."""
+    """Return the GPU type as in the inventory."""
     word = word.lower()
     return f"mig-{word}" if re.match(r"\d+g\.\d+gb", word) else word
 
 
 def counted(kind: str, number: float) -> int:
-    """Slurm's number in our units: memory comes in MiB."""
+    """Convert Slurm's amount to our units: memory is in MiB there."""
     return round(number * {"cpu": 1000, "memory": 1 << 20}.get(kind, 1))
 
 
@@ -168,7 +181,10 @@ def _quantity(kind: str, text: str) -> int | None:
 
 
 def _gpus(per_node: str) -> tuple[str, int]:
-    """Type and number of "gres:gpu:h100:3", "gres/gpu:2", "gres:gpu"; of several kinds the type is left open."""
+    """Parse type and number of "gres:gpu:h100:3", "gres/gpu:2", "gres:gpu".
+
+    With several types the type is left empty.
+    """
     found = [re.split("[:=]", match[1])[1:] for match in _GPUS.finditer(per_node)]
     counts = [int(words[-1]) if words and words[-1].isdigit() else 1 for words in found]
     types = {gpu_type(words[0]) for words in found if words and not words[0].isdigit()}

@@ -1,4 +1,7 @@
-"""What the last look at the queue was made into, job by job: of 50,000 that wait most look as they did half a second ago."""
+"""Cache the observations of pending jobs between polls.
+
+Of 50,000 pending jobs most look as they did half a second ago.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +9,54 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from schedulers.contract import Observation
-from schedulers.slurm.explanations import Picture, explained
+from schedulers.slurm.explanations import Snapshot, explained
 from schedulers.slurm.rows import Row
 from schedulers.slurm.states import may_have_run
 
 
 class Seen:
-    """One job in one look. `told`: what was seen, with the numbers of `picture`."""
+    """One job in one poll.
 
-    __slots__ = ("bare", "picture", "row", "told")
+    `told` is its observation, with the numbers of `snapshot`.
+    """
+
+    __slots__ = ("bare", "row", "snapshot", "told")
 
     def __init__(self, row: Row, bare: Observation):
         self.row, self.bare, self.told = row, bare, bare
-        self.picture: Picture | None = None
+        self.snapshot: Snapshot | None = None
 
-    def explained(self, picture: Picture | None) -> Observation:
-        if self.picture is not picture:
-            self.told = replace(self.bare, waiting=explained(self.row, picture))
-            self.picture = picture
+    def explained(self, snapshot: Snapshot | None) -> Observation:
+        if self.snapshot is not snapshot:
+            self.told = replace(self.bare, waiting=explained(self.row, snapshot))
+            self.snapshot = snapshot
         return self.told
 
 
-class Looks:
-    """Of jobs that wait in the queue and have not begun: whatever else has files that may change while its row does not."""
+class ObservationCache:
+    """A cache of jobs that are pending and have not started.
+
+    Other jobs have files that may change while their row does not.
+    """
 
     def __init__(self, observe: Callable[[Row], Observation | None]):
         self._observe = observe
         self._seen: dict[str, Seen] = {}
 
     def knows(self, key: str) -> bool:
-        """It stood in the queue in the last look."""
+        """Return whether the job was pending in the last poll."""
         return key in self._seen
 
     def look(
-        self, keys: Sequence[str], rows: Mapping[str, Row], picture: Callable[[int], Picture | None]
+        self,
+        keys: Sequence[str],
+        rows: Mapping[str, Row],
+        snapshot: Callable[[int], Snapshot | None],
     ) -> list[Observation]:
-        """In the order of the keys; `picture` is asked with how many wait, if any does."""
+        """Return observations in the order of the keys.
+
+        `snapshot` is called with the number of pending jobs if there are any.
+        """
         before, kept, found = self._seen, {}, []
         for key in keys:
             row = rows.get(key)
@@ -59,7 +74,7 @@ class Looks:
             found.append(seen)
         self._seen = kept
         waiting = sum(seen.bare.waiting is not None for seen in found)
-        shown = picture(waiting) if waiting else None
+        shown = snapshot(waiting) if waiting else None
         return [
             seen.explained(shown) if seen.bare.waiting is not None else seen.bare for seen in found
         ]

@@ -1,4 +1,7 @@
-"""What would be sent, for people: options as #SBATCH lines, the variables with secrets starred, the script verbatim. Pure."""
+"""Render a submission for people: #SBATCH options, masked secrets, and the script verbatim.
+
+Pure.
+"""
 
 from __future__ import annotations
 

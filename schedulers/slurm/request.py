@@ -1,4 +1,4 @@
-"""What is asked of Slurm for one attempt, before it is words of a command line or a body of JSON."""
+"""Build a Slurm job request, independent of command line and JSON."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ from typing import Any
 
 from schedulers.contract import Launch, Rejected
 from schedulers.slurm.images import NONE, Images, check_image
-from schedulers.slurm.sbatch_options import Chosen, choose, combined
+from schedulers.slurm.sbatch_options import ChosenOptions, choose, combined
 
 _WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:+-]{0,99}")
-_SLACK = 60.0  # seconds that Slurm's own limit lies behind ours, which is exact
+_SLACK = 60.0  # seconds that Slurm's time limit exceeds ours, which is exact
 
 
 @dataclass(frozen=True)
 class Site:
-    """What holds for every job of this cluster; `spool` is the shared directory as the nodes see it."""
+    """Settings for every job of a cluster.
+
+    `spool` is the shared directory as seen by the nodes.
+    """
 
     spool: str
     user: str = ""
@@ -34,8 +37,12 @@ class Site:
 
 @dataclass(frozen=True)
 class Tasks:
-    """What a plain `srun` in the script starts: how many, on each node (0: as they fit), with so many cores and GPUs each. The GPUs are
-    asked for by node all the same: 22.05 gives a task none where `--gpus-per-task` names their type."""
+    """What a plain `srun` in the script starts.
+
+    The number of tasks, in total and per node (0: as they fit), with cores and GPUs for each. GPUs
+    are requested per node nevertheless: Slurm 22.05 gives a task none if `--gpus-per-task` names
+    their type.
+    """
 
     count: int
     per_node: int
@@ -45,7 +52,11 @@ class Tasks:
 
 @dataclass(frozen=True)
 class Request:
-    """Memory in MiB for each node (None: what the site gives), time in minutes (None: what the partition gives)."""
+    """A job request.
+
+    Memory is in MiB per node (None: default of the site), time in minutes (None: default of the
+    partition).
+    """
 
     key: str
     comment: str
@@ -64,11 +75,11 @@ class Request:
     licenses: str = ""
     is_exclusive: bool = False
     tasks: Tasks | None = None
-    user: str = ""  # another than the cluster's
+    user: str = ""  # if different from the cluster's
 
 
-def chosen(launch: Launch, site: Site) -> Chosen:
-    """What counts of the job's own options here: what came with the team's grant stands in any case."""
+def chosen(launch: Launch, site: Site) -> ChosenOptions:
+    """Return the effective options of a job: settings of the team's grant take precedence."""
     given = {
         name: value
         for name, value in (("account", launch.identity.account), ("qos", launch.identity.qos))
@@ -79,7 +90,7 @@ def chosen(launch: Launch, site: Site) -> Chosen:
 
 
 def build_request(launch: Launch, site: Site) -> Request:
-    """Raises Rejected for what Slurm here cannot do."""
+    """Build the request. Raises Rejected for what this cluster does not support."""
     check_image(launch, site.images)
     minutes = (
         math.ceil((launch.time_limit + launch.grace + _SLACK) / 60) if launch.time_limit else None
@@ -114,7 +125,7 @@ def _user(user: str, site: Site) -> str:
         return ""
     if user not in site.users:
         raise Rejected(
-            f"{user[:64]!r} is none of the users that jobs of this cluster may run as: the operator lists them there.",
+            f"{user[:64]!r} is not in the list of users that jobs of this cluster may run as. The operator can add it.",
             "user",
         )
     return user
@@ -125,7 +136,10 @@ def _own(own: Mapping[str, Any], name: str, always: str) -> str:
 
 
 def tasks_of(launch: Launch) -> Tasks | None:
-    """As in a batch script: only where the script runs once. A node's cores are those of its tasks."""
+    """Return the tasks of a batch script that runs once.
+
+    The cores of a node are those of its tasks.
+    """
     count, per_node = launch.native.get("tasks", 0), launch.native.get("tasks_per_node", 0)
     if not count or (launch.num_nodes > 1 and not launch.is_on_first_node_only):
         return None
@@ -140,7 +154,7 @@ def tasks_of(launch: Launch) -> Tasks | None:
 
 
 def comment_of(name: str) -> str:
-    """A person's name for the job, as one line of printable text: Slurm's own tables break at anything else."""
+    """Return the display name of a job as one printable line, as Slurm's tables break otherwise."""
     return "".join(c if c.isprintable() else " " for c in name).strip()[:200]
 
 
@@ -152,7 +166,10 @@ def _gres(launch: Launch) -> str:
 
 
 def _constraint(labels: Mapping[str, str], always: str) -> str:
-    """Features of nodes, all of them; a label's value is the feature, its name where it has no value."""
+    """Return the required node features.
+
+    The feature of a label is its value, or its name if the value is empty.
+    """
     return "&".join(
         [
             *([always] if always else []),
@@ -162,7 +179,7 @@ def _constraint(labels: Mapping[str, str], always: str) -> str:
 
 
 def _word(text: str, field: str) -> str:
-    """One word that no parser of Slurm's takes apart."""
+    """Return text that no Slurm parser splits. Raises Rejected."""
     if text and not _WORD.fullmatch(text):
-        raise Rejected(f"{text[:80]!r} cannot be a name in Slurm.", field)
+        raise Rejected(f"{text[:80]!r} is not a valid name in Slurm.", field)
     return text

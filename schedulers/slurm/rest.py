@@ -1,4 +1,7 @@
-"""Slurm by slurmrestd, from v0.0.38 (22.05) on: what differs between the versions is settled here."""
+"""Access Slurm through slurmrestd, v0.0.38 (22.05) or later.
+
+Differences between API versions are handled here.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from urllib.parse import urlencode
 from schedulers.contract import NodeFacts, Rejected, Unavailable
 from schedulers.slurm import nodes
 from schedulers.slurm.errors import failure, is_unknown_job
-from schedulers.slurm.http import UNCHANGED, Wire, dumped, read
+from schedulers.slurm.http import UNCHANGED, HttpClient, dumped, read
 from schedulers.slurm.limits import Limits, assoc_rows, partition_rows, qos_rows
 from schedulers.slurm.queue import Queued, queue_rows
 from schedulers.slurm.request import Request
@@ -26,22 +29,22 @@ from schedulers.slurm.rest_body import Json, job_body
 from schedulers.slurm.rows import Row, number_of, rest_row
 from schedulers.slurm.transport import PATH
 
-_LIFE = 900  # seconds for which a token that we make counts
-_EARLY = 60  # so long before its end a new one is made
-_FEW = 40  # so many jobs are asked for one by one; more by one listing
-_SEEN = 38  # the version of which it was seen how it answers that nothing changed
+_LIFE = 900  # lifetime in seconds of tokens that we create
+_EARLY = 60  # seconds before expiry when a token is renewed
+_FEW = 40  # up to this many jobs are requested one by one; more with one listing
+_SEEN = 38  # the minor version whose "not modified" answers were verified
 _VERSION = re.compile(r"/slurm/v0\.0\.(\d+)/")
 
 
 def signed(key: bytes, user: str, now: int, life: int = _LIFE) -> str:
-    """A JWT (HS256) for this user, as `scontrol token` would make it."""
+    """Create a JWT (HS256) for this user, like `scontrol token`."""
     parts = ({"alg": "HS256", "typ": "JWT"}, {"exp": now + life, "iat": now, "sun": user})
     body = b".".join(_base64(json.dumps(part).encode()) for part in parts)
     return (body + b"." + _base64(hmac.new(key, body, hashlib.sha256).digest())).decode()
 
 
 def ended_at(token: str) -> datetime | None:
-    """When a JWT ended, if it has: it says so itself."""
+    """Return when a JWT expired according to its own claim, if it has."""
     try:
         body = token.split(".")[1]
         end = datetime.fromtimestamp(
@@ -57,7 +60,10 @@ def _base64(data: bytes) -> bytes:
 
 
 class Rest:
-    """The door of slurmrestd. It has no look-up by name: what was listed is remembered, job by job, as key and number."""
+    """Access to Slurm through slurmrestd.
+
+    The API has no lookup by name, so key and number of every listed job are remembered.
+    """
 
     def __init__(
         self,
@@ -76,11 +82,11 @@ class Rest:
         self._rows: list[Row] = []
         self._listed_from, self._listed_at = float("-inf"), 0
         self._lock, self._listing = threading.Lock(), threading.Lock()
-        self._wire = Wire(url)
+        self._wire = HttpClient(url)
 
     @cached_property
     def _minor(self) -> int:
-        """The newest version that it speaks and we know."""
+        """Return the newest minor version that both sides support."""
         found = sorted(
             {
                 int(word)
@@ -103,12 +109,11 @@ class Rest:
     def submit(self, request: Request, script: str) -> int:
         body: Json = {"job": job_body(request, self._minor), "script": script}
         answer = self._send("POST", f"{self._slurm}/job/submit", body, whose=request.user)
-        number = int(answer.get("job_id") or 0) or int(
-            _without_errors(answer).get("job_id") or 0
-        )  # queued with a warning: no node is up now
+        # queued with a warning: no node is currently up
+        number = int(answer.get("job_id") or 0) or int(_without_errors(answer).get("job_id") or 0)
         if not number:
             raise Unavailable(
-                "slurmrestd answered a submission without an error and without a number."
+                "slurmrestd answered a submission without an error and without a job ID."
             )
         with self._lock:
             for numbers in (self._numbers, self._made_since):
@@ -116,7 +121,10 @@ class Rest:
         return number
 
     def jobs(self, keys: Sequence[str], *, is_whole: bool = False) -> list[Row]:
-        """Few and known ones each by its number; else all, of which those of our user are ours."""
+        """Return the jobs with these keys.
+
+        A few known jobs are requested by number, others are taken from a listing of all jobs.
+        """
         with self._lock:
             numbers = [self._numbers.get(key) for key in keys]
         if len(keys) <= _FEW and all(numbers) and not is_whole:
@@ -126,7 +134,7 @@ class Rest:
         return self._all()
 
     def past(self, keys: Sequence[str]) -> list[Row]:
-        """What accounting knows, if slurmrestd has its door; nothing otherwise."""
+        """Return the jobs from accounting if slurmrestd serves it, else nothing."""
         rows: list[Row] = []
         users = ",".join((self.user, *self._users))
         for key in keys:
@@ -134,17 +142,17 @@ class Rest:
             try:
                 answer = self._asked("GET", f"/slurmdb/v0.0.{self._minor}/jobs", params=asked)
             except (Rejected, Unavailable):
-                return rows  # not configured there: the record in the spool is what there is
+                return rows  # not configured there: the record in the spool has to do
             rows += [row for job in answer.get("jobs", []) if (row := _past_row(job)).key == key]
         return rows
 
     def queue(self) -> list[Queued]:
-        """Everybody's jobs, as far as we may see them."""
+        """Return the jobs of all users, as far as visible."""
         found = self._asked("GET", f"{self._slurm}/jobs").get("jobs", [])
         return queue_rows(found, map(rest_row, found))
 
     def limits(self) -> Limits:
-        """Of accounts and QOS, if slurmrestd has the door of accounting. Raises where it has none."""
+        """Return the limits of accounts and QOS. Raises Unavailable without accounting."""
         partitions, about = (
             self._asked("GET", f"{self._slurm}/partitions").get("partitions", []),
             f"/slurmdb/v0.0.{self._minor}",
@@ -186,15 +194,14 @@ class Rest:
         try:
             self._asked("GET", f"{self._slurm}/partitions", whose=user)
         except (Rejected, Unavailable) as error:
-            raise Rejected(f"Nothing can be submitted as {user}: {error}", "users") from error
+            raise Rejected(f"Jobs cannot be submitted as {user}: {error}", "users") from error
         try:
             self._asked("GET", f"/slurmdb/v0.0.{self._minor}/user/{user}", whose=user)
         except (Rejected, Unavailable) as error:
-            if (
-                "nothing found" in str(error).lower()
-            ):  # anything else: accounting is not there to ask
+            # otherwise accounting is not available
+            if "nothing found" in str(error).lower():
                 raise Rejected(
-                    f"Nothing can be submitted as {user}: accounting knows no such user.", "users"
+                    f"Jobs cannot be submitted as {user}: accounting knows no such user.", "users"
                 ) from error
 
     def nodes(self) -> list[NodeFacts]:
@@ -212,8 +219,8 @@ class Rest:
             str(ping.get("ping", "UP")).upper() == "UP" or ping.get("pinged") == "UP"
             for ping in answer.get("pings", [])
         ):
-            raise Unavailable("slurmrestd answers, and says that no controller of Slurm does.")
-        self._asked("GET", f"{self._slurm}/partitions")  # a ping needs no permission; this does
+            raise Unavailable("slurmrestd answers, but Slurm's controller does not.")
+        self._asked("GET", f"{self._slurm}/partitions")  # unlike a ping, this needs permission
         meta = answer.get("meta", {})
         return (
             str((meta.get("Slurm") or meta.get("slurm") or {}).get("release", ""))
@@ -224,14 +231,14 @@ class Rest:
         self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
     ) -> tuple[int, bytes]:
         raise Rejected(
-            "By REST alone nothing can be run beside a job: connect this cluster by its commands for that.",
+            "Running commands in a job is not possible over REST. Connect this cluster with Slurm's commands instead.",
             "argv",
         )
 
     def _node(self, name: str, body: Json) -> None:
         if self._minor < 40:
             raise Rejected(
-                f"This slurmrestd (v0.0.{self._minor}) cannot change nodes: connect this cluster by its commands for that.",
+                f"This slurmrestd (v0.0.{self._minor}) cannot change nodes. Connect this cluster with Slurm's commands instead.",
                 "node",
             )
         self._asked("POST", f"{self._slurm}/node/{name}", body)
@@ -246,7 +253,7 @@ class Rest:
         return rest_row(found[0]) if found else None
 
     def _all(self) -> list[Row]:
-        """A listing that began after this call; those who wait for one meanwhile share the next."""
+        """Return a listing that began after this call; concurrent callers share it."""
         asked = time.monotonic()
         with self._listing:
             if self._listed_from < asked:
@@ -268,7 +275,7 @@ class Rest:
             return self._rows
 
     def _changed(self) -> list[Json] | None:
-        """All jobs; None where the controller says that nothing changed since they were listed last: that costs nothing."""
+        """List all jobs; None if the controller reports no change, which is cheap."""
         since = {"update_time": str(self._listed_at)} if self._listed_at else None
         answer = self._send("GET", f"{self._slurm}/jobs", params=since)
         if since and answer == UNCHANGED:
@@ -276,7 +283,10 @@ class Rest:
         return list(_without_errors(answer).get("jobs", []))
 
     def _clock(self) -> int:
-        """The controller's, in seconds: what changes in that second or later is told when it is asked again. 0: it is not asked so."""
+        """Return the controller's clock in seconds, or 0 for an unconditional listing.
+
+        Changes within that second or later are reported again.
+        """
         if self._minor > _SEEN:
             return 0
         try:
@@ -310,7 +320,10 @@ class Rest:
         params: Mapping[str, str] | None = None,
         whose: str = "",
     ) -> Json:
-        """An answer without errors; an update may be answered by 200 and an error all the same."""
+        """Return a response without errors.
+
+        An update may answer 200 and still contain an error.
+        """
         return _without_errors(self._send(method, path, body, params, whose))
 
     def _send(
@@ -332,21 +345,20 @@ class Rest:
         status, data = self._wire.send(
             method, path, None if body is None else dumped(body), headers
         )
-        if status >= 400 and (
-            ended := ended_at(headers["X-SLURM-USER-TOKEN"])
-        ):  # 22.05 says no more than "Unspecified error"
+        # 22.05 only says "Unspecified error"
+        if status >= 400 and (ended := ended_at(headers["X-SLURM-USER-TOKEN"])):
             raise Unavailable(
                 f"The token for slurmrestd ended at {ended:%Y-%m-%d %H:%M} UTC: give a new one (`scontrol token`), or the key "
                 "itself, with which Muster makes its own."
             )
         if status in {401, 403}:
             raise Unavailable(
-                "slurmrestd did not accept the token: it is wrong, expired, or of another cluster."
+                "slurmrestd rejected the token: it is invalid, expired, or from another cluster."
             )
         return read(status, data)
 
     def _current_token(self, user: str) -> str:
-        """The given one, or one that we make and make anew before it ends."""
+        """Return the configured token, or our own, renewed before it expires."""
         if not self._key:
             return self._token
         token, until = self._made.get(user, ("", 0.0))
@@ -374,7 +386,7 @@ def _without_errors(answer: Json) -> Json:
 
 
 def _past_row(job: Mapping[str, Any]) -> Row:
-    """A job of slurmdb: other names for the same."""
+    """Convert a job of slurmdb, which names its fields differently."""
     times, exit_code = job.get("time") or {}, job.get("exit_code") or {}
     state = (job.get("state") or {}).get("current", "")
     return rest_row(

@@ -1,4 +1,4 @@
-"""A job as slurmrestd reads it: what differs between its versions is settled here. Pure."""
+"""Build the job body for slurmrestd in all supported API versions. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 def job_body(request: Request, minor: int) -> Json:
-    """The job as this version of slurmrestd reads it."""
+    """Return the job as this API version expects it."""
     number = (lambda value: value) if minor < 39 else (lambda value: {"set": True, "number": value})
     env: Any = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
     body: Json = {
@@ -36,7 +36,8 @@ def job_body(request: Request, minor: int) -> Json:
         "memory_per_node": number(request.memory) if request.memory else None,
         "time_limit": number(request.minutes) if request.minutes else None,
     }
-    # v0.0.38 has "gres"; later versions the TRES of a node. The number of nodes was a list [least, most] and is a text since.
+    # v0.0.38 has "gres"; later versions have TRES per node. The number of nodes was a list
+    # [min, max] and is a string since.
     body["gres" if minor < 39 else "tres_per_node"] = (
         request.gres if minor < 39 else (f"gres/{request.gres}" if request.gres else "")
     )
@@ -45,7 +46,7 @@ def job_body(request: Request, minor: int) -> Json:
 
 
 def _tasks(request: Request, minor: int) -> Json:
-    """One on each node, unless the script starts tasks of its own."""
+    """Return the task fields: one task per node, unless the script starts its own."""
     tasks = request.tasks
     if tasks is None:
         return {
@@ -61,7 +62,7 @@ def _tasks(request: Request, minor: int) -> Json:
 
 
 def _exclusive(request: Request, minor: int) -> Json:
-    """A word until v0.0.38, a list of what is shared since."""
+    """Return the exclusive mode: a string until v0.0.38, a list since."""
     if not request.is_exclusive:
         return {}
     return {"exclusive": "exclusive"} if minor < 39 else {"shared": ["none"]}

@@ -1,4 +1,4 @@
-"""One job as Slurm tells it: by squeue, by sacct, or by slurmrestd. Pure."""
+"""Parse jobs from squeue, sacct and slurmrestd. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-# The comment comes last: it may hold a "|".
+# The comment is the last column because it may contain "|".
 SQUEUE = "%A|%T|%r|%S|%e|%N|%j|%P|%a|%q|%u|%k"
 SACCT = "JobIDRaw,State,ExitCode,Start,End,NodeList,MaxRSS,JobName"
 CANCEL = re.compile(r"\[cancel (\d+) ([\d.]+)\] ")
@@ -15,7 +15,10 @@ CANCEL = re.compile(r"\[cancel (\d+) ([\d.]+)\] ")
 
 @dataclass(frozen=True)
 class Row:
-    """Times in Unix seconds, 0 for unknown; `exit` as Slurm writes it, "code:signal"; `peak` in bytes."""
+    """A job as reported by Slurm.
+
+    Times are in Unix seconds, 0 for unknown; `exit` is Slurm's "code:signal"; `peak` is in bytes.
+    """
 
     id: int
     state: str
@@ -38,18 +41,18 @@ class Row:
 
 
 def squeue_rows(text: str) -> list[Row]:
-    """Lines of `squeue -o SQUEUE` with SLURM_TIME_FORMAT=%s; a line that is none of these is left out."""
+    """Parse `squeue -o SQUEUE` with SLURM_TIME_FORMAT=%s; invalid lines are skipped."""
     return [row for line in text.splitlines() if (row := _squeue_row(line))]
 
 
 class Listing:
-    """`squeue` of all jobs again and again: most lines are those of the time before, and so are their rows."""
+    """Parse repeated `squeue` listings, reusing the rows of unchanged lines."""
 
     def __init__(self) -> None:
         self._rows: dict[bytes, Row] = {}
 
     def rows(self, out: bytes) -> list[Row]:
-        """As squeue_rows. From any thread: what another one notes meanwhile is as good."""
+        """Parse like squeue_rows. Thread-safe: a concurrent result is equally valid."""
         before, rows = self._rows, {}
         for line in out.split(b"\n"):
             if row := before.get(line) or _squeue_row(line.decode(errors="replace")):
@@ -79,7 +82,7 @@ def _squeue_row(line: str) -> Row | None:
 
 
 def sacct_rows(text: str) -> list[Row]:
-    """Lines of `sacct -n -P -o SACCT`; the largest MaxRSS of its steps is the job's."""
+    """Parse `sacct -n -P -o SACCT`; the job's peak is the largest MaxRSS of its steps."""
     jobs: dict[int, Row] = {}
     for line in text.splitlines():
         words = line.split("|", 7)
@@ -106,14 +109,16 @@ def sacct_rows(text: str) -> list[Row]:
 
 
 def rest_row(job: Mapping[str, Any]) -> Row:
-    """One of `jobs` in an answer, of any version: numbers may be objects, states lists, the exit code a status word."""
+    """Parse one of `jobs` of any API version.
+
+    Numbers may be objects, states lists, and the exit code a status string.
+    """
     return Row(
         int(job["job_id"]),
         _state(job["job_state"]),
         str(job.get("name") or ""),
-        str(job.get("state_description") or job.get("state_reason") or "").replace(
-            " ", "_"
-        ),  # as squeue writes the longer word of the two
+        # squeue prints the longer one, too
+        str(job.get("state_description") or job.get("state_reason") or "").replace(" ", "_"),
         number_of(job.get("start_time")),
         number_of(job.get("end_time")),
         str(job.get("nodes") or ""),
@@ -127,7 +132,7 @@ def rest_row(job: Mapping[str, Any]) -> Row:
 
 
 def oldest(rows: Iterable[Row]) -> dict[str, Row]:
-    """By key; of several with one key the first counts, which is the one with the lowest number."""
+    """Return rows by key; of several with one key, the one with the lowest job number."""
     found: dict[str, Row] = {}
     for row in rows:
         if row.key not in found or row.id < found[row.key].id:
@@ -136,14 +141,17 @@ def oldest(rows: Iterable[Row]) -> dict[str, Row]:
 
 
 def number_of(value: Any) -> float:
-    """Plain until v0.0.38, {"set": true, "number": 5} since v0.0.39."""
+    """Parse a number: plain until v0.0.38, {"set": true, "number": 5} since v0.0.39."""
     if isinstance(value, Mapping):
         return float(value.get("number") or 0) if value.get("set", True) else 0
     return float(value or 0)
 
 
 def _state(value: Any) -> str:
-    """A word until v0.0.39, a list since: ["RUNNING", "COMPLETING"]; the flags behind the state say more."""
+    """Parse a state: a string until v0.0.39, since then a list: ["RUNNING", "COMPLETING"].
+
+    The flags after the state are more specific.
+    """
     words = [str(word) for word in value] if isinstance(value, (list, tuple)) else [str(value)]
     return words[-1] if words else ""
 
@@ -161,6 +169,6 @@ def _seconds(text: str) -> float:
 
 
 def _bytes(text: str) -> int:
-    """ "204800K", "1.5M": what sacct writes."""
+    """Parse the sizes of sacct: "204800K", "1.5M"."""
     match = re.fullmatch(r"([\d.]+)([KMGT]?)", text)
     return int(float(match[1]) * 1024 ** " KMGT".index(match[2] or " ")) if match else 0

@@ -1,4 +1,7 @@
-"""Which options of sbatch are a job's own choice, and which the operator's: what is fixed for the cluster stands. Pure."""
+"""Decide which options of sbatch a job may choose: settings of the operator take precedence.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from typing import Any
 
 from schedulers.contract import Rejected
 
-_HERE = ("account", "qos", "reservation")  # one value each: the operator's or the job's
-_ALSO = ("constraint", "licenses")  # the job's beside the operator's
-_ASKED_FOR = ("exclusive",)  # holds more than quotas count: only where the operator says so
+_HERE = ("account", "qos", "reservation")  # a single value: the operator's or the job's
+_ALSO = ("constraint", "licenses")  # the job's in addition to the operator's
+_ASKED_FOR = ("exclusive",)  # uses more than quotas count: only if the operator allows it
 KNOWN = frozenset((*_HERE, *_ALSO, *_ASKED_FOR))
 NOBODY = "none"
 _WHOSE = "is left out: jobs of this cluster may not choose it."
@@ -18,8 +21,8 @@ _FIXED = "is left out: the operator of this cluster has set it."
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """What counts of a job's own options, and one sentence for each that does not."""
+class ChosenOptions:
+    """The accepted options of a job, and one sentence for each ignored one."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
@@ -30,9 +33,12 @@ def choose(
     fixed: Mapping[str, str],
     may_choose: Iterable[str],
     kept: Collection[str] = (),
-) -> Chosen:
-    """`may_choose`: nothing (what is not fixed), `none`, or names, which may then be chosen though they are fixed, unless they are
-    among `kept`."""
+) -> ChosenOptions:
+    """Select the options of a job.
+
+    `may_choose` is empty (everything not fixed by the operator), `none`, or names that may be
+    chosen even if fixed, unless they are in `kept`.
+    """
     named, values, left_out = frozenset(may_choose), {}, []
     for name, value in native.items():
         is_open = name not in KNOWN or (name in named if named else name not in _ASKED_FOR)
@@ -41,11 +47,11 @@ def choose(
             values[name] = value
         elif not is_fixed or value != fixed[name]:
             left_out.append(f"`slurm.{name}` {_FIXED if is_fixed else _WHOSE}")
-    return Chosen(values, tuple(left_out))
+    return ChosenOptions(values, tuple(left_out))
 
 
 def checked(may_choose: Iterable[str]) -> frozenset[str]:
-    """Raises Rejected for a word that is no option."""
+    """Raise Rejected for a word that is not an option."""
     words = frozenset(word.strip(",").lower() for word in may_choose)
     if unknown := sorted(words - KNOWN - {NOBODY}):
         raise Rejected(
@@ -56,7 +62,10 @@ def checked(may_choose: Iterable[str]) -> frozenset[str]:
 
 
 def combined(always: str, own: str) -> str:
-    """Features of nodes that the operator and the job ask for. Raises Rejected where Slurm could read the two as a choice."""
+    """Combine the node features of the operator and the job.
+
+    Raises Rejected if Slurm could read the two as alternatives.
+    """
     if always and "|" in own:
         raise Rejected(
             "`slurm.constraint` may have no | here: the pool or cluster asks for features of its own.",

@@ -1,13 +1,18 @@
-"""The batch script: a constant program, with the user's script and variables in it as base64, which no shell reads.
+"""Build the batch script: a constant program with the user's script and variables as base64.
 
-SPOOL/KEY.slurm      what Slurm itself and this program say        SPOOL/KEY/output.log  the job's output, and nothing else
-SPOOL/KEY/id         "NUMBER SENT" of the job that has the key: whoever makes the folder, runs; another job with this key ends at once.
-                     SENT tells two submissions apart that got one number: a controller that lost its state counts anew
-SPOOL/KEY/refused    the numbers of those that ended so
-SPOOL/KEY/start, end "SECONDS NODE MEMORY LIMIT" and "EXIT-CODE ASKED START END RANK", by this program; RANK: of several, the first that failed
-SPOOL/KEY/failed     made by the first rank of several that fails, with its "RANK EXIT-CODE" in `first`
-SPOOL/KEY/examples   what came along with the script, if anything did
-SPOOL/KEY/again      Slurm put it back into its queue and started it once more, which this program refused
+No shell ever parses the base64 data. The program and Slurm write these files:
+
+    SPOOL/KEY.slurm      messages of Slurm and of this program
+    SPOOL/KEY/output.log output of the job, and nothing else
+    SPOOL/KEY/id         "NUMBER SENT" of the job that owns the key: the one that created the folder;
+                         any other job with this key exits at once. SENT distinguishes submissions
+                         with equal numbers: a controller that lost its state reuses numbers
+    SPOOL/KEY/refused    numbers of the jobs that exited at once
+    SPOOL/KEY/start      "SECONDS NODE MEMORY LIMIT"
+    SPOOL/KEY/end        "EXIT-CODE ASKED START END RANK"; RANK: the first of several that failed
+    SPOOL/KEY/failed     created by the first rank that fails, with its "RANK EXIT-CODE" in `first`
+    SPOOL/KEY/examples   files submitted with the script, if any
+    SPOOL/KEY/again      Slurm requeued the job and started it again, which this program refused
 """
 
 from __future__ import annotations
@@ -26,7 +31,7 @@ from schedulers.slurm.images import head as image_head
 from schedulers.slurm.request import tasks_of
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# What changes the programs around the job, or would contradict Slurm about it.
+# Variables that change the programs around the job, or would contradict Slurm.
 _DROPPED = re.compile(
     r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
     r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR"
@@ -34,7 +39,7 @@ _DROPPED = re.compile(
 _SIGNAL = re.compile(
     r"(?:(B):)?(?:SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(?:@([0-9]{1,5}))?", re.ASCII
 )
-_LARGEST = 3 << 20  # bytes; slurmctld takes no more than 4 MiB
+_LARGEST = 3 << 20  # bytes; slurmctld accepts at most 4 MiB
 
 _HEAD = r"""#!/bin/bash
 # A job of Muster. Its script and its variables are below, in base64.
@@ -50,7 +55,7 @@ elif [ ! -d "$folder" ]; then
 elif [ "$(cat "$folder/id" 2>/dev/null)" != "$me" ]; then
     echo "$SLURM_JOB_ID" >> "$folder/refused"; echo "muster: another job has this key"; exit 0
 fi
-if [ -e "$folder/start" ]; then                                          # put back into the queue by Slurm: an attempt runs once
+if [ -e "$folder/start" ]; then                                          # requeued by Slurm: an attempt runs only once
     : > "$folder/again"; echo "muster: it ran before and is not run again"; exit 0
 fi
 mkdir -p "$folder/work" "$folder/out" && : >> "$folder/output.log" && cd "$folder" || exit 125
@@ -89,7 +94,7 @@ end_it() {
 }
 trap 'end_it cancel' TERM INT
 trap 'end_it time' USR1
-if [ "$nodes" -gt 1 ]; then                                             # a node's name need not be one that resolves
+if [ "$nodes" -gt 1 ]; then                                             # node names may not be resolvable
     first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
     getent hosts "$first" > /dev/null || first=$(scontrol show node -o "$first" | sed -n 's/.* NodeAddr=\([^ ]*\) .*/\1/p')
     export MUSTER_FIRST_NODE="$first"
@@ -105,7 +110,7 @@ else
 fi
 child=$!
 [ -n "$limit" ] && { { sleep "$limit"; kill -USR1 $$; } 2>/dev/null & clock=$!; disown "$clock"; }
-if [ -n "$signal" ]; then                                               # as sbatch --signal, by our clock or, without a limit, Slurm's
+if [ -n "$signal" ]; then                                               # like sbatch --signal, by our time limit or else Slurm's
     left=${limit%.*}
     [ -n "$limit" ] || left=$(($(SLURM_TIME_FORMAT=%s scontrol show job -o "$SLURM_JOB_ID" | sed -n 's/.* EndTime=\([0-9]*\) .*/\1/p') - $(date +%s)))
     wait_for=$((left - early))
@@ -130,8 +135,8 @@ echo "$code ${asked:--} $started $(now) $rank" > end.new && mv end.new end
 exit "$code"
 """
 
-# On every node, in the image if there is one, so by any shell. The variables are read here, so that they change nothing of what
-# stands around the job.
+# Runs on every node, inside the image if any, so it must work in any shell. The variables are
+# loaded here so that they do not affect the programs around the job.
 _RANK = r"""
 unset LC_ALL
 . "$1/variables"
@@ -148,8 +153,9 @@ IFS= read -r line < "$1/script" || true
 shell=bash; command -v bash > /dev/null || shell=sh
 case "$line" in "#!/usr/bin/env bash"|"#!/bin/bash") ;; "#!"*) shell= ;; esac
 [ "$is_one_of_several" ] || exec $shell "$1/script"
-# Slurm ends the other ranks when one fails, and tells the largest code, which is that of an ended one: the first writes its own down.
-# It signals every process of the step, so here signals are only to be outlived.
+# When a rank fails, Slurm kills the others and reports the largest code, which is that of a killed one:
+# the first rank to fail records its own.
+# Slurm signals every process of the step, so this shell only has to survive the signals.
 trap heard=1 HUP INT QUIT USR1 USR2 PIPE ALRM TERM
 $shell "$1/script" &
 while :; do
@@ -161,8 +167,9 @@ done 2> /dev/null
 exit "$code"
 """
 
-# A file that has no name any more: a process of the job's own holds it, so that nothing but the end of the job, however it comes, has to remove
-# it. By any shell; the holder hears no polite signal, since the job may need its secret to end well, and goes when the job is gone.
+# A file without a name, held open by a process of the job: it disappears with the job, however that
+# ends. Works in any shell. The holder ignores SIGTERM, since the job may need its secret to shut
+# down, and exits when the job is gone.
 _KEEP = r"""
 muster_room=/dev/shm; [ -w "$muster_room" ] || muster_room=${TMPDIR:-/tmp}
 muster_keep() {
@@ -180,7 +187,10 @@ muster_keep() {
 
 
 def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = NONE) -> str:
-    """`sent` is another for each submission. Raises Rejected for what no shell can hold."""
+    """Build the batch script; `sent` identifies the submission.
+
+    Raises Rejected for values that no shell can represent.
+    """
     nodes = 1 if launch.is_on_first_node_only else launch.num_nodes
     head = _HEAD.format(
         sent=shlex.quote(sent),
@@ -212,7 +222,7 @@ def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = N
 
 
 def kept(files: Mapping[str, str]) -> str:
-    """The files of its secrets, as the shell before the job's makes them on each node. Raises Rejected."""
+    """Return the shell code that creates the secret files on each node. Raises Rejected."""
     lines = []
     for name, value in files.items():
         if not _NAME.fullmatch(name) or "\0" in value:
@@ -229,16 +239,20 @@ def kept(files: Mapping[str, str]) -> str:
 
 
 def _for_srun(launch: Launch) -> str:
-    """What an `srun` in the script reads of the options of its job."""
+    """Return the variables from which an `srun` in the script takes the job's options."""
     tasks = tasks_of(launch)
     return f"export SLURM_GPUS_PER_TASK={tasks.gpus}\n" if tasks and tasks.gpus else ""
 
 
 def _warning(text: str) -> dict[str, str]:
-    """Of "B:USR1@120": the signal, how many seconds before the end, and whether the script alone gets it. Raises Rejected."""
+    """Parse "B:USR1@120".
+
+    Returns the signal, the seconds before the end, and whether only the script gets it. Raises
+    Rejected.
+    """
     match = _SIGNAL.fullmatch(text)
     if text and not match:
-        raise Rejected(f"{text[:40]!r} is no signal such as B:USR1@120.", "slurm.signal")
+        raise Rejected(f"{text[:40]!r} is not a signal such as B:USR1@120.", "slurm.signal")
     return (
         {"signal": match[2], "early": match[3] or "60", "whom": match[1] or ""}
         if match
@@ -247,7 +261,7 @@ def _warning(text: str) -> dict[str, str]:
 
 
 def exports(env: Mapping[str, str]) -> str:
-    """Variables as bash reads them, each quoted. Raises Rejected for a name or a value that cannot be one."""
+    """Return bash exports with quoted values. Raises Rejected for an invalid name or value."""
     lines = []
     for name, value in env.items():
         if "\0" in value:
@@ -260,7 +274,7 @@ def exports(env: Mapping[str, str]) -> str:
 @lru_cache(4096)
 def _is_passed(name: str) -> bool:
     if not _NAME.fullmatch(name):
-        raise Rejected(f"{name[:80]!r} is no name of a variable.", "env")
+        raise Rejected(f"{name[:80]!r} is not a valid variable name.", "env")
     return not _DROPPED.fullmatch(name)
 
 
@@ -269,7 +283,7 @@ def _base64(text: str) -> str:
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:
-    """As tar.gz."""
+    """Pack files as tar.gz."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for path, content in files.items():
@@ -280,7 +294,7 @@ def _packed(files: Mapping[str, bytes]) -> bytes:
 
 
 def _lines(content: bytes) -> str:
-    """Base64, 76 characters a line, without a last newline."""
+    """Encode as base64, 76 characters a line, without a trailing newline."""
     return base64.encodebytes(content).decode().rstrip("\n")
 
 

@@ -1,4 +1,7 @@
-"""From what Slurm and the job's own records say to what the portal is told. Pure; one table, native state -> ours."""
+"""Derive the state of a job from Slurm and from the job's own records.
+
+Pure; one table maps native states to ours.
+"""
 
 from __future__ import annotations
 
@@ -34,32 +37,31 @@ _LIVE = {
     "STOPPED": State.RUNNING,
     "SIGNALING": State.RUNNING,
     "STAGE_OUT": State.RUNNING,
-    "COMPLETING": State.RUNNING,  # that it ends is not that we asked: we would ask again, and it would look so
+    "COMPLETING": State.RUNNING,  # not STOPPING, which would look like a cancellation of ours
 }
-FORGOTTEN = "FORGOTTEN"  # our word beside Slurm's own
+FORGOTTEN = "FORGOTTEN"  # our addition to Slurm's states
 _ENDS = {
     "PREEMPTED": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
-    "NODE_FAIL": (Reason.NODE_FAILED, "A node of it stopped answering to Slurm."),
-    "BOOT_FAIL": (Reason.NODE_FAILED, "A node did not start for it."),
-    "LAUNCH_FAILED": (Reason.NODE_FAILED, "A node could not launch it."),
-    "RECONFIG_FAIL": (Reason.NODE_FAILED, "A node could not be set up for it."),
+    "NODE_FAIL": (Reason.NODE_FAILED, "One of its nodes stopped responding to Slurm."),
+    "BOOT_FAIL": (Reason.NODE_FAILED, "One of its nodes failed to boot."),
+    "LAUNCH_FAILED": (Reason.NODE_FAILED, "A node failed to launch it."),
+    "RECONFIG_FAIL": (Reason.NODE_FAILED, "A node could not be prepared for it."),
     "TIMEOUT": (Reason.TIME_LIMIT, "It ran for its whole time limit."),
-    "DEADLINE": (Reason.TIME_LIMIT, "It could not end before its deadline."),
-    "REVOKED": (Reason.CANCELED, "A sibling of it started on another cluster."),
+    "DEADLINE": (Reason.TIME_LIMIT, "It could not finish before its deadline."),
+    "REVOKED": (Reason.CANCELED, "Its sibling job started on another cluster."),
     "CANCELLED": (Reason.CANCELED, ""),
     FORGOTTEN: (
         Reason.FORGOTTEN,
         "Slurm forgot it when its controller was started again, and ended what ran of it.",
     ),
 }
-_BRIEF = 5.0  # seconds that a node takes at most to find that it cannot start a script
-_FRESH = 30.0  # seconds; slurmctld knows a job that ended for MinJobAge, 300 s
+_BRIEF = 5.0  # seconds a node takes at most to find that it cannot start a script
+_FRESH = 30.0  # seconds; slurmctld keeps an ended job for MinJobAge, 300 s
 _UNLAUNCHED = re.compile(r"[^a-z]*launch[^a-z]*failed", re.IGNORECASE)
 _OOM = re.compile(r"oom[-_]kill", re.IGNORECASE)
 _OVER_MEMORY = re.compile(r"exceeded memory limit \((\d+) > (\d+)\), being killed")
-_SRUN = re.compile(
-    r"^srun: error: \S+: tasks? [\d,-]+: Exited with exit code \d+$", re.MULTILINE
-)  # what follows is of ranks that were ended
+# later messages come from ranks that were killed
+_SRUN = re.compile(r"^srun: error: \S+: tasks? [\d,-]+: Exited with exit code \d+$", re.MULTILINE)
 _NO_FILES = 53
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
 _PUT_BACK = {
@@ -68,16 +70,19 @@ _PUT_BACK = {
         Reason.INTERRUPTED,
         "Somebody put it back into Slurm's queue (`scontrol requeue`).",
     ),
-    "NODE FAILURE": (Reason.NODE_FAILED, "A node of it stopped answering to Slurm."),
+    "NODE FAILURE": (Reason.NODE_FAILED, "One of its nodes stopped responding to Slurm."),
 }
 _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 
 
 @dataclass(frozen=True)
 class Record:
-    """What the batch script wrote on its own: times in Unix seconds, `code` None while there is no end; the limits that the job
-    was given (memory in bytes, time in seconds, 0 for none); the numbers of later jobs with its key, which ended at once; of several
-    ranks, the first that failed: then `code` is its own."""
+    """The records of the batch script.
+
+    Times are in Unix seconds; `code` is None before the end; the limits are those of the job
+    (memory in bytes, time in seconds, 0 for none). Also the numbers of later jobs with this key,
+    which exited at once, and of several ranks the first that failed: `code` is its exit code.
+    """
 
     id: str = ""
     started: float = 0
@@ -93,37 +98,48 @@ class Record:
 
     @property
     def is_cut_off(self) -> bool:
-        """Killed, and nobody had asked for it: a node that ends a forgotten job does so process by process, the script last."""
+        """Whether the job was killed without a request.
+
+        A node that ends an unknown job kills one process after another, the script last.
+        """
         return self.code == 128 + SIGKILL and not self.asked
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The ends of the job's output, and of what Slurm said."""
+    """The last part of the job's output and of Slurm's messages."""
 
     tail: str = ""
     said: str = ""
 
 
-def is_put_back(row: Row, record: Record) -> bool:
-    """Slurm took its nodes away and put it into its queue again (slurmrestd v0.0.38 cannot forbid that): the attempt has ended."""
+def is_requeued(row: Row, record: Record) -> bool:
+    """Return whether Slurm requeued the job, which ends the attempt.
+
+    slurmrestd v0.0.38 cannot disable requeueing.
+    """
     return record.is_again or bool(record.started and _LIVE.get(row.state) == State.SUBMITTED)
 
 
 def is_unlaunched(row: Row) -> bool:
-    """A node refused to start its script, and Slurm holds it for ever: so it goes when a controller that was started again counts job
-    numbers anew which its nodes know already."""
+    """Return whether a node refused to start the script and Slurm holds the job forever.
+
+    Happens when a restarted controller reuses job numbers that its nodes still know.
+    """
     return bool(_UNLAUNCHED.match(row.reason))
 
 
 def may_have_run(row: Row) -> bool:
-    """Its files may say more than its row, which is of a job that is not over."""
+    """Return whether the files of an unfinished job may know more than its row."""
     return row.state != "PENDING" or row.reason == "BeginTime" or is_unlaunched(row)
 
 
 def is_of_another(row: Row, record: Record) -> bool:
-    """The record was begun, and not ended by itself, by a job that the controller has forgotten since; this one was sent in its place, perhaps
-    under the same number, and its script refuses to run a second time."""
+    """Return whether the record belongs to an earlier job that the controller lost.
+
+    That job started and recorded no end of its own. This one was submitted in its place, perhaps with the
+    same number; its script refuses to run a second time.
+    """
     is_cut_off = record.is_cut_off and row.ended - record.ended < _FRESH
     if not (record.code is None or is_cut_off) or not record.started or not record.id.isdigit():
         return False
@@ -131,7 +147,10 @@ def is_of_another(row: Row, record: Record) -> bool:
 
 
 def is_unstarted(row: Row, record: Record) -> bool:
-    """FAILED at once, and its script left no sign: so it goes where its number still runs on the node, of a job that was forgotten."""
+    """Return whether the job failed at once and its script left no record.
+
+    Happens when its number still runs on the node, for a job that the controller lost.
+    """
     is_brief = row.started > 0 and row.ended - row.started <= _BRIEF
     return (
         not record.started
@@ -143,7 +162,7 @@ def is_unstarted(row: Row, record: Record) -> bool:
 
 
 def left(key: str, record: Record, now: float) -> Row | None:
-    """In place of what the controller does not know any more: the end that the job wrote down itself."""
+    """Return the end that the job recorded, if the controller no longer knows it."""
     if record.code is None or not record.id.isdigit():
         return None
     is_forgotten = record.is_cut_off and now - record.ended < _FRESH
@@ -152,12 +171,12 @@ def left(key: str, record: Record, now: float) -> Row | None:
 
 
 def is_over(native: str) -> bool:
-    """Nothing of it will run again."""
+    """Return whether no part of the job will run again."""
     return native in _ENDS or native in _BY_EXIT
 
 
 def live(row: Row, record: Record) -> Observation | None:
-    """Of a job that is not over; None for a state that is not in the table, which is never guessed."""
+    """Observe an unfinished job; None for an unknown state, which is never guessed."""
     state = _LIVE.get(row.state)
     if state is None:
         log.warning("Slurm job %s is in a state that is not known: %r", row.id, row.state[:40])
@@ -179,7 +198,7 @@ def live(row: Row, record: Record) -> Observation | None:
 
 
 def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
-    """Of a job that is over: by its own record where it left one, else by what Slurm says."""
+    """Observe an ended job: from its own record if there is one, else from Slurm."""
     code, number = _exit(row, record)
     row = _with_memory(row, number, evidence)
     verdict = _verdict(row, record, evidence, code, number)
@@ -202,8 +221,10 @@ def ended(row: Row, record: Record, evidence: Evidence) -> Observation:
 
 
 def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
-    """Where Slurm counts memory by itself, without control groups, it kills the job and says so only in words. So it is with what only
-    the job's own record tells of."""
+    """Detect out-of-memory kills that Slurm reports only in text.
+
+    Happens without cgroups, and for jobs known only from their own record.
+    """
     said = _OVER_MEMORY.findall(evidence.said + evidence.tail) if number == SIGKILL else []
     if not said and not (row.state == FORGOTTEN and _OOM.search(evidence.said)):
         return row
@@ -220,22 +241,21 @@ def _verdict(
             Reason.FORGOTTEN,
             f"Slurm forgot its job {record.id} when its controller was started again, and ended what ran of it.",
         )
+    # its number was reused
     if (
         is_unlaunched(row)
         and (record.code is None or record.is_cut_off)
         and not row.is_asked_to_end
-    ):  # its number was another's
-        return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm held it back.")
-    is_taken_back = (
-        row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)
-    )  # by us, after Slurm put it back
-    if (is_put_back(row, record) or is_taken_back) and not row.is_asked_to_end:
+    ):
+        return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm put it on hold.")
+    # by us, after Slurm requeued it
+    is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)
+    if (is_requeued(row, record) or is_taken_back) and not row.is_asked_to_end:
         return _put_back(evidence.said)
     if row.state == "OUT_OF_MEMORY":
         return _over_memory(row, record, evidence)
-    if (
-        row.state in _ENDS and record.asked != "time"
-    ):  # Slurm, too, sends SIGTERM first: that alone tells nothing
+    # Slurm sends SIGTERM first, too, so it proves nothing
+    if row.state in _ENDS and record.asked != "time":
         reason, words = _ENDS[row.state]
         return Verdict(
             Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words
@@ -260,20 +280,20 @@ def _verdict(
 
 
 def _put_back(said: str) -> Verdict:
-    """Why, in what Slurm wrote last as it ended the job on its node."""
+    """Return why the job was requeued, from Slurm's last message on its node."""
     why = (_WHY_BACK.findall(said) or [""])[-1]
     reason, words = _PUT_BACK.get(
         why,
         (
             Reason.NODE_FAILED,
-            "Slurm put it back into its queue: a node of it failed, or was needed for another job.",
+            "Slurm requeued it: one of its nodes failed or was needed for another job.",
         ),
     )
     return Verdict(reason, words)
 
 
 def _unstarted(number: int | None, evidence: Evidence) -> str:
-    """Slurm's 53 means that a node could not open the job's files."""
+    """Explain a job that never started: Slurm's 53 means that the node could not open its files."""
     why = (
         "A node could not write to the spool."
         if number == _NO_FILES
@@ -301,12 +321,12 @@ def _over_memory(row: Row, record: Record, evidence: Evidence) -> Verdict:
 
 
 def _exit(row: Row, record: Record) -> tuple[int | None, int | None]:
-    """Exit code and signal. A shell tells a signal as 128 and its number."""
+    """Return exit code and signal; a shell reports a signal as 128 plus its number."""
     if record.code is not None:
         return record.code, record.code - 128 if 128 < record.code < 193 else None
     if row.state == "COMPLETED":
         return 0, None
-    if is_put_back(row, record):  # what Slurm says now is of a run that never was
+    if is_requeued(row, record):  # Slurm now reports a run that never happened
         return None, None
     code, _, number = row.exit.partition(":")
     if not code.isdigit():
@@ -318,7 +338,10 @@ def _exit(row: Row, record: Record) -> tuple[int | None, int | None]:
 
 
 def _started(row: Row) -> float:
-    """Slurm gives one that was canceled before it started its end as its start."""
+    """Return the start time.
+
+    For a job canceled before its start, Slurm reports the end as the start.
+    """
     return 0 if row.state == "CANCELLED" and not row.nodes else row.started
 
 
@@ -327,7 +350,7 @@ def _time(seconds: float) -> datetime | None:
 
 
 def _where(row: Row, record: Record) -> dict[str, Any]:
-    """The node its script ran on, which is the first, and all of them where there are several."""
+    """Return the first node, where the script ran, and all nodes if there are several."""
     names = expand(row.nodes)
     node = record.node or next(iter(names), "")
     if node in names:

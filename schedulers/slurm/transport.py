@@ -1,4 +1,7 @@
-"""Starting Slurm's commands: here, or on a login host over SSH. Always an argv, never a shell text made of input."""
+"""Run Slurm's commands locally or on a login host over SSH.
+
+Always as an argv, never as shell text built from input.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin:/opt/slurm/
 
 
 def surroundings(path: str, conf: str) -> dict[str, str]:
-    """All variables that a command of Slurm's gets from us, and so all that a job inherits: times come in Unix seconds."""
+    """Return the whole environment of a Slurm command, and so what jobs inherit.
+
+    Times are printed in Unix seconds.
+    """
     env = {
         "PATH": f"{path}:{PATH}" if path else PATH,
         "LC_ALL": "C.UTF-8",
@@ -27,14 +33,14 @@ def surroundings(path: str, conf: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Here:
-    """Commands of this machine."""
+class LocalTransport:
+    """Runs commands on this machine."""
 
     env: Mapping[str, str]
     timeout: float = 8
 
     def run(self, argv: Sequence[str], given: bytes = b"", timeout: float = 0) -> bytes:
-        """What it printed. Raises Rejected or Unavailable with its words."""
+        """Return the output of a command. Raises Rejected or Unavailable with its error message."""
         code, out, err = self.run_all(argv, given, timeout)
         if code:
             raise failure((err or out).decode(errors="replace"))
@@ -43,7 +49,10 @@ class Here:
     def run_all(
         self, argv: Sequence[str], given: bytes = b"", timeout: float = 0, user: str | None = None
     ) -> tuple[int, bytes, bytes]:
-        """Exit code, output and errors. Raises Unavailable when it could not be started or did not end."""
+        """Return exit code, output and errors.
+
+        Raises Unavailable if the command could not be started or did not end.
+        """
         try:
             done = subprocess.run(
                 argv,
@@ -69,8 +78,11 @@ class Here:
 
 
 @dataclass(frozen=True)
-class Login:
-    """A host to which Slurm's commands belong. `key` and `known_hosts` are texts; ssh reads them from memory, not from a disk."""
+class LoginHost:
+    """A login host with Slurm's commands.
+
+    `key` and `known_hosts` are texts, which ssh reads from memory.
+    """
 
     host: str
     user: str
@@ -80,10 +92,10 @@ class Login:
 
 
 @dataclass(frozen=True)
-class There:
-    """The same over SSH, with nothing that could ask, forward or fall back to a password."""
+class SshTransport:
+    """Runs commands over SSH, without prompts, forwarding or passwords."""
 
-    login: Login
+    login: LoginHost
     env: Mapping[str, str]
     timeout: float = 12
 
@@ -103,7 +115,7 @@ class There:
         clean = ["env", "-i", *(f"{name}={value}" for name, value in self.env.items()), *argv]
         key, known = _in_memory(self.login.key), _in_memory(self.login.known_hosts)
         try:
-            return Here({"PATH": PATH}, self.timeout).run_all(
+            return LocalTransport({"PATH": PATH}, self.timeout).run_all(
                 self._ssh(key, known, shlex.join(clean)), given, timeout
             )
         finally:

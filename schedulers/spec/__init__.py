@@ -1,6 +1,6 @@
-"""What a job asks for: read from YAML, JSON or `#SBATCH` scripts, checked, compared, and turned into what runs.
+"""Parse, validate, compare and render job specs in YAML, JSON or `#SBATCH` form.
 
-Pure Python: no Django and no model is imported here, so that the CLI and the tests can use all of it.
+Pure Python: imports no Django and no model, so the CLI and tests can use all of it.
 """
 
 from __future__ import annotations

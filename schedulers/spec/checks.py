@@ -1,4 +1,4 @@
-"""What must hold between the fields of a section, once each of them is right by itself."""
+"""Validate constraints between the fields of a section, after each field is valid on its own."""
 
 from __future__ import annotations
 
@@ -6,34 +6,33 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from schedulers.spec.errors import Place, Refused
+from schedulers.spec.errors import InvalidValue, Location
 
 if TYPE_CHECKING:
     from schedulers.spec.model import Input, JobSpec, Policy
 
 T = TypeVar("T")
-MOST_ENVIRONMENT = (
-    100 * 1024
-)  # bytes, names and values together: execve holds more, and Muster adds its own
+# bytes of names and values together: below the limit of execve, as Muster adds its own
+MOST_ENVIRONMENT = 100 * 1024
 
 
-def check_input(made: Input, place: Place) -> None:
+def check_input(made: Input, place: Location) -> None:
     if bool(made.dataset) == bool(made.checkpoint):
         place.add("must name either `dataset` or `checkpoint`")
 
 
-def check_policy(made: Policy, place: Place) -> None:
+def check_policy(made: Policy, place: Location) -> None:
     if made.retry_on and not made.retries:
         place.key("retry_on").add("has no effect without `retries`; set `retries: 1` or more")
 
 
 def check_run(text: str) -> str:
     if not text.strip():
-        raise Refused("is empty: write the commands to run")
+        raise InvalidValue("is empty; write the commands to run")
     return text
 
 
-def check_job(made: JobSpec, place: Place) -> None:
+def check_job(made: JobSpec, place: Location) -> None:
     for name in sorted(set(made.envs) & set(made.secrets)):
         place.key("secrets").key(name).add("is also set in `envs`; keep one of the two")
     for name in sorted(made.secret_files):

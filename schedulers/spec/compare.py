@@ -1,4 +1,4 @@
-"""What changed between two specs, for "run again with a change" and for the page that shows a job beside its parent."""
+"""Compare two specs, for rerunning a job with changes and for showing a job next to its parent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schedulers.spec.sections import Section
 
 @dataclass(frozen=True)
 class Change:
-    """One field as it is written in YAML, before and after; None where it is absent."""
+    """A changed field in YAML notation, before and after; None where it is absent."""
 
     field: str
     before: Any
@@ -20,7 +20,10 @@ class Change:
 
 
 def diff(before: JobSpec, after: JobSpec) -> list[Change]:
-    """The changes in the order of the fields. `envs`, `secrets`, `secret_files` and `labels` are compared name by name."""
+    """Return the changes in field order.
+
+    `envs`, `secrets`, `secret_files` and `labels` are compared per entry.
+    """
     return list(_section_changes(JOB, before, after, ""))
 
 

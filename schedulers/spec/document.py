@@ -1,6 +1,7 @@
-"""YAML as people mean it: the core schema of YAML 1.2 (`yes` is text, 010 is ten), with the line of every field.
+"""Load the core schema of YAML 1.2 (`yes` is text, 010 is ten), with the line of every field.
 
-Built from parser events, never from objects: no tags, no aliases (so no "billion laughs"), limits on size and depth.
+Built from parser events, never from objects: no tags and no aliases (so no "billion laughs"), and
+limits on size and depth.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _MOST_DIGITS = 400
 
 @dataclass
 class Document:
-    """Plain data, the line on which each field begins, and the text of the scalars that are not text ("1.10")."""
+    """Plain data, the line where each field begins, and the source of non-text scalars ("1.10")."""
 
     data: object = None
     lines: dict[str, int] = field(default_factory=dict)
@@ -39,7 +40,7 @@ class Document:
 
 
 def load(text: str) -> Document:
-    """Reads one document. Raises SpecErrors with the line, and with nothing else."""
+    """Load one document. Raises only SpecErrors, with line numbers."""
     report = Report()
     _check_text(text, report)
     report.raise_if_any()
@@ -57,7 +58,7 @@ def load(text: str) -> Document:
 
 
 def dump(data: dict[str, Any]) -> str:
-    """YAML that `load` reads back as the same data, and that a YAML 1.1 parser reads alike."""
+    """Dump YAML that `load` and YAML 1.1 parsers read back as the same data."""
     text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     return text
 
@@ -71,14 +72,14 @@ def _check_text(text: str, report: Report) -> None:
         )
         return
     if not text.strip("\ufeff \t\r\n"):
-        report.add("", "is empty; the least that works is one line: `run: hostname`")
+        report.add("", "is empty; the shortest valid spec is `run: hostname`")
     for match in _FORBIDDEN.finditer(text):
         line = text.count("\n", 0, match.start()) + 1
         report.add("", f"contains the character {match[0]!a}, which YAML does not allow", line)
 
 
 class _Stop(Exception):
-    """Enough is wrong: the rest would only repeat it."""
+    """Abort the load: further errors would only repeat the first."""
 
 
 @dataclass
@@ -86,7 +87,7 @@ class _Frame:
     holder: dict[str, Any] | list[Any]
     path: str
     key: str | None = None
-    is_kept: bool = True  # the value of a duplicate key is read and dropped
+    is_kept: bool = True  # False for a duplicate key: its value is read and dropped
 
 
 class _Builder:
@@ -100,7 +101,7 @@ class _Builder:
         if isinstance(event, yaml.DocumentStartEvent):
             self._one_document(line)
         elif isinstance(event, yaml.AliasEvent):
-            self._stop("aliases (*name) are not supported: write the value out", line)
+            self._stop("aliases (*name) are not supported; repeat the value", line)
         elif isinstance(event, yaml.ScalarEvent):
             self._check_node(event, line)
             self._scalar(event, line)
@@ -112,18 +113,18 @@ class _Builder:
 
     def _one_document(self, line: int) -> None:
         if self.count:
-            self._stop("a second document begins here (---): one spec at a time", line)
+            self._stop("a second document begins here (---); only one spec is allowed", line)
 
     def _check_node(self, event: Any, line: int) -> None:
         self.count += 1
         if self.count > MOST_NODES:
-            self._stop(f"has more than {MOST_NODES:,} values; that is no job spec", line)
-        if event.anchor is not None:
             self._stop(
-                f"anchors (&{event.anchor[:40]}) are not supported: write the value out", line
+                f"has more than {MOST_NODES:,} values, which is too many for a job spec", line
             )
+        if event.anchor is not None:
+            self._stop(f"anchors (&{event.anchor[:40]}) are not supported; repeat the value", line)
         if event.tag is not None and event.tag != "!":
-            self._stop(f"tags ({event.tag[:60]}) are not supported: write a plain value", line)
+            self._stop(f"tags ({event.tag[:60]}) are not supported; write a plain value", line)
 
     def _open(self, holder: dict[str, Any] | list[Any], line: int) -> None:
         if self.stack and isinstance(self.stack[-1].holder, dict) and self.stack[-1].key is None:
@@ -145,9 +146,9 @@ class _Builder:
         frame, key = self.stack[-1], event.value
         path = f"{frame.path}.{shown_key(key)}" if frame.path else shown_key(key)
         if event.implicit[0] and not isinstance(resolve(key), str):
-            self.report.add(path, f"the key {key[:40]!r} is not text: put it in quotes", line)
+            self.report.add(path, f"the key {key[:40]!r} is not text; put it in quotes", line)
         elif event.implicit[0] and key == "<<":
-            self._stop("merge keys (<<) are not supported: write the values out", line)
+            self._stop("merge keys (<<) are not supported; repeat the values", line)
         frame.key, frame.is_kept = key, key not in frame.holder
         if not frame.is_kept:
             self.report.add(
@@ -160,7 +161,7 @@ class _Builder:
         self.report.lines = self.document.lines
 
     def _put(self, value: object, line: int) -> str:
-        """Hangs the value into what is open and answers its path."""
+        """Add the value to the open collection and return its path."""
         if not self.stack:
             self.document.data = value
             return ""
@@ -182,7 +183,7 @@ class _Builder:
 
 
 def resolve(text: str) -> object:
-    """A plain scalar by the core schema of YAML 1.2."""
+    """Resolve a plain scalar by the core schema of YAML 1.2."""
     if _NULL.fullmatch(text):
         return None
     if text in _TRUE or text in _FALSE:
@@ -206,7 +207,7 @@ def _in_words(fault: yaml.YAMLError, text: str, line: int | None) -> str:
     problem = str(getattr(fault, "problem", "") or fault).splitlines()[0][:200]
     typed = text.splitlines()[line - 1] if line and line <= len(text.splitlines()) else ""
     if "\t" in typed[: len(typed) - len(typed.lstrip())] or "'\\t'" in problem:
-        return "is indented with a tab; YAML takes only spaces there"
+        return "is indented with a tab; YAML only allows spaces"
     context = str(getattr(fault, "context", "") or "")[:200]
     return f"is not valid YAML: {f'{context}, ' if context else ''}{problem}{_advice(context + problem)}"
 
@@ -227,7 +228,7 @@ _ADVICE = (
 
 
 class _Dumper(yaml.SafeDumper):
-    """Block style for lines of script, and quotes round all that either YAML version would not read as text."""
+    """Use block style for multi-line text, and quote text that YAML 1.1 or 1.2 would misread."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -1,7 +1,8 @@
-"""The environment contract: what every job finds set, on every backend. Pure, so that a table can test it.
+"""Build the environment variables that every job finds, on every backend.
 
-The user's own variables come in too; they may tune a default (OMP_NUM_THREADS), but not say where the job runs or which
-GPUs it has. A variable is set only where what it names exists: there are no dead ones.
+Pure, so that tests can be tables. Users may tune defaults (OMP_NUM_THREADS) with their own
+variables, but not override where the job runs or which GPUs it has. A variable is only set if what
+it refers to exists.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from schedulers.contract import Placement
 from schedulers.spec.model import JobSpec
 
 MIB = 1 << 20
-_FIRST_PORT, _PORTS = 20_000, 12_768  # below Linux's ephemeral range, which begins at 32768
+# below the ephemeral port range of Linux, which starts at 32768
+_FIRST_PORT, _PORTS = 20_000, 12_768
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """Which attempt of which task this is, and what the job may reach. Empty texts: that thing does not exist here.
+    """An attempt of a task, with the addresses and credentials it may use.
 
-    `node_rank` and `nodes` say which node of a multi-node job this is; backends that run the script on several nodes by
-    themselves (Slurm, Kubernetes) let their own variables win over the SLURM_ names given here.
+    Empty text: not available here. `node_rank` and `nodes` locate this node in a multi-node job;
+    backends that start the script on several nodes themselves (Slurm, Kubernetes) let their own
+    SLURM_ variables take precedence.
     """
 
     job_id: UUID
@@ -34,9 +37,8 @@ class Task:
     index: int = 0
     url: str = ""
     token: str = field(default="", repr=False)
-    secrets: Mapping[str, str] = field(
-        default_factory=dict, repr=False
-    )  # by variable; of those not given the reference stands there
+    # by variable name; a missing secret is shown as its reference
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     nodes: Sequence[str] = ()
     node_rank: int = 0
     placement: Placement | None = None
@@ -45,7 +47,7 @@ class Task:
 
 
 def environment(spec: JobSpec, task: Task) -> dict[str, str]:
-    """All variables of one attempt of one task on one node: the user's, then the contract over them."""
+    """Return all variables of one attempt on one node: the user's, overridden by Muster's."""
     defaults = {"OMP_NUM_THREADS": str(max(1, int(spec.resources.cpus) // spec.processes_per_node))}
     return {
         **defaults,
@@ -54,10 +56,11 @@ def environment(spec: JobSpec, task: Task) -> dict[str, str]:
             name: task.secrets.get(name, f"(secret {reference})")
             for name, reference in spec.secrets.items()
         },
+        # the backend replaces this with the path
         **{
             f"{name}_FILE": f"(file of secret {reference})"
             for name, reference in spec.secret_files.items()
-        },  # the backend knows the path
+        },
         **_gpu_names(spec, task.placement),
         **_rank_names(spec, task),
         **_torchrun_names(spec, task),
@@ -68,7 +71,10 @@ def environment(spec: JobSpec, task: Task) -> dict[str, str]:
 
 
 def master_port(attempt_id: UUID) -> int:
-    """The port on which the ranks of an attempt meet: the same on all its nodes, rarely that of a neighbour."""
+    """Return the rendezvous port of an attempt.
+
+    All its nodes agree on the port; two jobs on one node rarely share it.
+    """
     return _FIRST_PORT + attempt_id.int % _PORTS
 
 
@@ -77,7 +83,10 @@ def _master_address(spec: JobSpec, task: Task) -> str:
 
 
 def _rank_names(spec: JobSpec, task: Task) -> dict[str, str]:
-    """For the first process of this node; torchrun and mpirun set RANK and LOCAL_RANK anew for each they start."""
+    """Return the rank variables of the first process of this node.
+
+    torchrun and mpirun set RANK and LOCAL_RANK again for each process.
+    """
     local = spec.processes_per_node
     return {
         "MASTER_ADDR": _master_address(spec, task),
@@ -92,7 +101,7 @@ def _rank_names(spec: JobSpec, task: Task) -> dict[str, str]:
 
 
 def _torchrun_names(spec: JobSpec, task: Task) -> dict[str, str]:
-    """torchrun reads each of its options from PET_<OPTION>, so that a bare `torchrun train.py` is right everywhere."""
+    """Return torchrun's options as PET_<OPTION>, so that a bare `torchrun train.py` just works."""
     return {
         "PET_NNODES": str(spec.num_nodes),
         "PET_NODE_RANK": str(task.node_rank),
@@ -103,8 +112,10 @@ def _torchrun_names(spec: JobSpec, task: Task) -> dict[str, str]:
 
 
 def _slurm_names(spec: JobSpec, task: Task) -> dict[str, str]:
-    """Slurm's names, so that scripts written for it go on working. Never SLURM_JOBID or a node list: MPI libraries take
-    those as the sign of a real Slurm and then call `srun`."""
+    """Return Slurm's variables, so that scripts written for it keep working.
+
+    Never SLURM_JOBID or a node list: MPI libraries would assume a real Slurm and call `srun`.
+    """
     processes = spec.num_nodes * spec.processes_per_node
     names = {
         "SLURM_JOB_ID": str(task.number),
@@ -126,7 +137,10 @@ def _slurm_names(spec: JobSpec, task: Task) -> dict[str, str]:
 
 
 def _array_names(spec: JobSpec, task: Task) -> dict[str, str]:
-    """MUSTER_ARRAY_INDEX counts from 0; SLURM_ARRAY_TASK_ID is what the spec's own range calls the task."""
+    """Return the array variables.
+
+    MUSTER_ARRAY_INDEX counts from 0; SLURM_ARRAY_TASK_ID is the task ID in the range of the spec.
+    """
     if spec.array is None:
         return {}
     ids = spec.array.parts
@@ -142,18 +156,18 @@ def _array_names(spec: JobSpec, task: Task) -> dict[str, str]:
 
 
 def _gpu_names(spec: JobSpec, placement: Placement | None) -> dict[str, str]:
-    """The GPUs that were given and no others: a job that asked for none is told so, rather than left to find all.
+    """Return the variables that expose exactly the assigned GPUs.
 
-    Where a scheduler places the job (no placement), it sets these names itself for jobs with GPUs.
+    A job without GPUs gets empty lists, or it would see all. Without a placement the scheduler sets
+    these variables itself for jobs with GPUs.
     """
     if spec.resources.gpus and placement is None:
         return {}
     if placement is None or not placement.gpus:
         return {"CUDA_VISIBLE_DEVICES": "", "NVIDIA_VISIBLE_DEVICES": "void"}
     uuids = placement.gpu_uuids
-    is_sliced = any(
-        uuid.startswith("MIG-") for uuid in uuids
-    )  # a MIG slice has no index of its own
+    # a MIG slice has no index of its own
+    is_sliced = any(uuid.startswith("MIG-") for uuid in uuids)
     visible = ",".join(uuids if is_sliced else map(str, placement.gpus))
     return {
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
@@ -163,7 +177,7 @@ def _gpu_names(spec: JobSpec, placement: Placement | None) -> dict[str, str]:
 
 
 def _muster_names(task: Task) -> dict[str, str]:
-    """Who the job is, and the door through which it speaks to the portal."""
+    """Return the identity of the job and its credentials for the portal's API."""
     names = {
         "MUSTER_JOB_ID": str(task.job_id),
         "MUSTER_JOB_NUMBER": str(task.number),

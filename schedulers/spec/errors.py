@@ -1,4 +1,4 @@
-"""What is wrong with a spec: every fault at once, each with the field it is in and what would be allowed there."""
+"""Report all errors of a spec at once, each with its field and the allowed values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ LONGEST_SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One fault. `field` is a dotted path ("resources.memory", "inputs[0].path", "" for the whole document)."""
+    """One error.
+
+    `field` is a dotted path ("resources.memory", "inputs[0].path", "" for the whole document).
+    """
 
     field: str
     message: str
-    line: int | None = None  # from 1; None where there is no text (a JSON body)
+    line: int | None = None  # 1-based; None without source text (a JSON body)
 
     def __str__(self) -> str:
         where = f"line {self.line}: " if self.line else ""
@@ -32,20 +35,23 @@ class FieldError:
 
 
 class SpecErrors(ValueError):
-    """The one thing the parsers raise. `errors` is never empty and is in the order of the text."""
+    """The only exception of the parsers.
+
+    `errors` is never empty and follows the order of the text.
+    """
 
     def __init__(self, errors: Iterable[FieldError]):
         self.errors = tuple(errors)
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
-class Refused(Exception):
-    """A value that a kind does not take; the message completes the sentence "<field> …"."""
+class InvalidValue(Exception):
+    """A value is not allowed; the message completes the sentence "<field> …"."""
 
 
 @dataclass
 class Report:
-    """Collects the faults of one spec, and knows where in the text each field stands."""
+    """Collects the errors of one spec and knows the line of each field."""
 
     lines: Mapping[str, int] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
@@ -67,7 +73,7 @@ class Report:
         self.errors.append(FieldError(field_path, message, line or self.line_of(field_path)))
 
     def line_of(self, field_path: str) -> int | None:
-        """The line of the field, or of the nearest thing around it that the text has."""
+        """Return the line of the field, or of the nearest enclosing field in the text."""
         while field_path and field_path not in self.lines:
             field_path = field_path[: max(field_path.rfind("."), field_path.rfind("["), 0)]
         return self.lines.get(field_path)
@@ -77,49 +83,49 @@ class Report:
             return
         errors = sorted(self.errors, key=lambda error: error.line or 0)
         if self.unsaid:
-            errors.append(FieldError("", f"and {self.unsaid} more faults that are not listed"))
+            errors.append(FieldError("", f"and {self.unsaid} more errors that are not listed"))
         raise SpecErrors(errors)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where in the spec a value stands, while it is read."""
+class Location:
+    """The position of a value in the spec while it is parsed."""
 
     report: Report
     path: str = ""
 
-    def key(self, name: str) -> Place:
-        return Place(self.report, f"{self.path}.{name}" if self.path else name)
+    def key(self, name: str) -> Location:
+        return Location(self.report, f"{self.path}.{name}" if self.path else name)
 
-    def item(self, index: int) -> Place:
-        return Place(self.report, f"{self.path}[{index}]")
+    def item(self, index: int) -> Location:
+        return Location(self.report, f"{self.path}[{index}]")
 
     @property
     def source(self) -> str | None:
-        """The scalar as it was typed ("1.10"), when the spec came as text."""
+        """Return the scalar as typed ("1.10"), if the spec came as text."""
         return self.report.sources.get(self.path)
 
     def add(self, message: str) -> None:
         self.report.add(self.path, message)
 
     def shown(self, value: object) -> str:
-        """The value for a message, as it was typed where that is known (1e999, not inf)."""
+        """Format the value for a message, as typed if known (1e999, not inf)."""
         typed = self.source
         return shown(value) if typed is None or len(typed) > LONGEST_SHOWN else typed
 
     def read(self, kind: Kind[T], value: object, default: T) -> T:
-        """The value as `kind` understands it; `default` once the fault is recorded."""
+        """Parse the value as `kind`; record an error and return `default` if that fails."""
         try:
             return kind.read(value, self)
-        except Refused as fault:
+        except InvalidValue as fault:
             self.add(str(fault))
             return default
 
 
 def shown(value: object) -> str:
-    """A value for an error message: one short line, whatever was sent."""
+    """Format a value for an error message as one short line."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**LONGEST_SHOWN:
-        return "a number of too many digits"
+        return "a number with too many digits"
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
@@ -132,14 +138,14 @@ def shown(value: object) -> str:
 
 
 def shown_key(key: object) -> str:
-    """A key for a field path: itself when it is plain and short."""
+    """Format a key for a field path, shortened or quoted if necessary."""
     if isinstance(key, str) and key.isprintable() and len(key) <= LONGEST_SHOWN:
         return key
     return shown(key)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """ "; did you mean `x`?" when one of the known words is near, else nothing."""
+    """Return "; did you mean `x`?" if a known word is similar, else ""."""
     matches = difflib.get_close_matches(word[:LONGEST_SHOWN].lower(), list(known), n=1, cutoff=0.6)
     return f"; did you mean `{matches[0]}`?" if matches else ""
 

@@ -1,4 +1,4 @@
-"""The examples that ship with Muster: real files under `examples/`, ready to submit as they are."""
+"""Load the example jobs that ship with Muster: files under `examples/`, ready to submit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ORDER = (
 
 @dataclass(frozen=True)
 class Example:
-    """`title` is the job's name, `description` the file's first comment, `yaml` the file."""
+    """An example: the job's name, the first comment of the file, and the file itself."""
 
     title: str
     description: str
@@ -28,7 +28,10 @@ class Example:
 
 
 def examples(directory: Path = EXAMPLES_DIR) -> list[Example]:
-    """In the order in which to offer them; the first is the one to begin with. Raises SpecErrors if one is broken."""
+    """Return the examples in display order, the simplest first.
+
+    Raises SpecErrors if one is invalid.
+    """
     return [_example((directory / name).read_text(encoding="utf-8")) for name in ORDER]
 
 

@@ -1,4 +1,7 @@
-"""What a spec may ask for only where a service for it exists. The parser takes it everywhere; the door asks here."""
+"""Check the fields of a spec that need an optional feature.
+
+The parser always accepts them; submission checks them against the features that exist.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Feature(StrEnum):
-    """What a deployment or a cluster may have or lack."""
+    """A feature that a deployment or a cluster may support."""
 
     GANG = "gang"
     IMAGES = "images"
@@ -31,53 +34,53 @@ _ASKS: dict[Feature, _Ask] = {
     Feature.IMAGES: (
         "image",
         lambda spec: bool(spec.image),
-        "containers cannot be run here: leave `image` out",
+        "containers cannot be run here; remove `image`",
     ),
     Feature.GANG: (
         "num_nodes",
         lambda spec: spec.num_nodes > 1,
-        "jobs of more than one node cannot be run here: ask for 1",
+        "multi-node jobs are not supported here; set it to 1",
     ),
     Feature.SRUN: (
         "launcher",
         lambda spec: spec.launcher.value == "srun",
-        "`srun` exists only on Slurm clusters: choose one by `policy.pool`, or start the ranks by torchrun",
+        "`srun` only exists on Slurm clusters; choose one with `policy.pool`, or use the launcher torchrun",
     ),
     Feature.SECRETS: (
         "secrets",
         lambda spec: bool(spec.secrets or spec.secret_files),
-        "secrets are not kept here: leave them out",
+        "secrets are not supported here; remove them",
     ),
     Feature.INPUTS: (
         "inputs",
         lambda spec: bool(spec.inputs),
-        "datasets are not kept here: read the files by their path",
+        "datasets are not supported here; read the files by their path",
     ),
     Feature.OUTPUTS: (
         "outputs",
         lambda spec: bool(spec.outputs),
-        "versions are not kept here: write to a path that stays",
+        "versions are not supported here; write to persistent storage",
     ),
     Feature.PORTS: (
         "ports",
         lambda spec: bool(spec.ports),
-        "ports are not served here: leave `ports` out",
+        "ports are not supported here; remove `ports`",
     ),
     Feature.POOLS: (
         "policy.pool",
         lambda spec: bool(spec.policy.pool),
-        "there are no pools here: leave `pool` out",
+        "pools are not supported here; remove `pool`",
     ),
     Feature.PREEMPTION: (
         "policy.preempt",
         lambda spec: spec.policy.preempt.value != "runonce",
-        "no job is stopped for another here: leave `preempt` out",
+        "preemption is not supported here; remove `preempt`",
     ),
 }
 
 
 def unavailable(spec: JobSpec, features: Collection[str]) -> list[FieldError]:
-    """A fault for every field of the spec that needs a feature which is not among `features`."""
+    """Return an error for every field that needs a feature missing from `features`."""
     return [
         FieldError(field, message)
         for feature, (field, is_asked, message) in _ASKS.items()

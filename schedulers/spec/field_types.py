@@ -1,5 +1,8 @@
-"""The kinds of value a spec is made of. A kind reads, writes and describes itself, so that the parser, the YAML we
-print, the JSON schema and the documentation cannot drift apart."""
+"""Define the field types of a spec.
+
+Each type parses, writes and describes its values, so the parser, the YAML output, the JSON schema
+and the documentation cannot drift apart.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from schedulers.spec import grammar
-from schedulers.spec.errors import Place, Refused, listed, nearest, shown, shown_key
+from schedulers.spec.errors import InvalidValue, Location, listed, nearest, shown, shown_key
 
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
@@ -19,26 +22,35 @@ Schema = dict[str, Any]
 
 
 class Kind(ABC, Generic[T]):
-    """`title` names the kind in the documentation; `values` are the words to offer while somebody types."""
+    """A field type.
+
+    `title` is its name in the documentation; `values` are offered for completion.
+    """
 
     title: str
     values: tuple[str, ...] = ()
 
     @abstractmethod
-    def read(self, value: object, place: Place) -> T:
-        """The normalized value. Raises Refused, or records the faults of the parts at their own places."""
+    def read(self, value: object, place: Location) -> T:
+        """Return the normalized value.
+
+        Raises InvalidValue, or records errors at the places of nested values.
+        """
 
     @abstractmethod
     def schema(self) -> Schema:
-        """JSON schema (2020-12) of everything `read` takes."""
+        """Return the JSON schema (2020-12) of everything that `read` accepts."""
 
     def write(self, value: T) -> Any:
-        """Plain data that `read` turns into an equal value."""
+        """Return plain data that `read` turns into an equal value."""
         return value
 
 
 class Text(Kind[str]):
-    """Text without NUL. `check` refuses further; `lines` allows line breaks, which become LF unless `exact`."""
+    """Text without NUL.
+
+    `check` validates further; `lines` allows line breaks, normalized to LF unless `exact`.
+    """
 
     def __init__(
         self,
@@ -54,29 +66,27 @@ class Text(Kind[str]):
         self.title, self.most, self.lines, self.exact = title, most, lines, exact
         self.pattern, self.hint, self.check = pattern, hint, check
 
-    def read(self, value: object, place: Place) -> str:
+    def read(self, value: object, place: Location) -> str:
         text = _text_of(value, place)
         if self.lines and not self.exact:
             text = text.replace("\r\n", "\n")
         self._measure(text)
         if self.pattern and not re.fullmatch(self.pattern, text):
-            raise Refused(f"{shown(text)} is not allowed: must be {self.hint}")
+            raise InvalidValue(f"{shown(text)} is not allowed: must be {self.hint}")
         return self.check(text) if self.check else text
 
     def _measure(self, text: str) -> None:
         if "\0" in text:
-            raise Refused("contains a NUL character, which no program can be given")
+            raise InvalidValue("contains a NUL character, which cannot be passed to a program")
         try:
             size = len(text.encode())
         except UnicodeEncodeError:
-            raise Refused(
-                "contains half a character (a lone surrogate); send valid Unicode"
-            ) from None
+            raise InvalidValue("contains a lone surrogate; use valid Unicode") from None
         if size > self.most:
-            raise Refused(f"is {size:,} bytes long; at most {self.most:,} are allowed")
+            raise InvalidValue(f"is {size:,} bytes long; at most {self.most:,} are allowed")
         bad = None if self.lines else next((char for char in text if char < " "), None)
         if bad:
-            raise Refused(
+            raise InvalidValue(
                 f"contains the control character {bad!r}; only printable text on one line is allowed"
             )
 
@@ -86,7 +96,7 @@ class Text(Kind[str]):
 
 
 class Choice(Kind[E]):
-    """One word of an enum; `aliases` are further spellings."""
+    """A member of an enum; `aliases` are alternative spellings."""
 
     def __init__(
         self, words: type[E], *, aliases: Mapping[str, E] | None = None, only: tuple[E, ...] = ()
@@ -96,11 +106,11 @@ class Choice(Kind[E]):
         self.values = tuple(self.words)
         self.title = "one of " + listed(self.values)
 
-    def read(self, value: object, place: Place) -> E:
+    def read(self, value: object, place: Location) -> E:
         word = str(value).strip().lower() if isinstance(value, str) else ""
         found = self.words.get(word) or self.aliases.get(word)
         if found is None:
-            raise Refused(
+            raise InvalidValue(
                 f"{place.shown(value)} is not allowed: must be one of {listed(self.values)}{nearest(word, self.values)}"
             )
         return found
@@ -118,7 +128,7 @@ class Whole(Kind[int]):
     def __init__(self, least: int, most: int):
         self.least, self.most = least, most
 
-    def read(self, value: object, place: Place) -> int:
+    def read(self, value: object, place: Location) -> int:
         if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,18}", value.strip(), re.ASCII):
             value = int(value)
         if isinstance(value, float) and math.isfinite(value) and value == int(value):
@@ -128,7 +138,7 @@ class Whole(Kind[int]):
             or not isinstance(value, int)
             or not self.least <= value <= self.most
         ):
-            raise Refused(
+            raise InvalidValue(
                 f"{place.shown(value)} is not allowed: must be a whole number from {self.least:,} to {self.most:,}"
             )
         return value
@@ -145,9 +155,9 @@ class Whole(Kind[int]):
 class Switch(Kind[bool]):
     title = "true or false"
 
-    def read(self, value: object, place: Place) -> bool:
+    def read(self, value: object, place: Location) -> bool:
         if not isinstance(value, bool):
-            raise Refused(f"{place.shown(value)} is not allowed: must be true or false")
+            raise InvalidValue(f"{place.shown(value)} is not allowed: must be true or false")
         return value
 
     def schema(self) -> Schema:
@@ -155,7 +165,10 @@ class Switch(Kind[bool]):
 
 
 class Quantity(Kind[T]):
-    """A number with a grammar of its own: `parse` raises ValueError, `form` is its inverse; bounds are inclusive."""
+    """A number with its own syntax.
+
+    `parse` raises ValueError, `form` is its inverse; bounds are inclusive.
+    """
 
     def __init__(
         self,
@@ -173,21 +186,23 @@ class Quantity(Kind[T]):
             bounds,
         )
 
-    def read(self, value: object, place: Place) -> T:
+    def read(self, value: object, place: Location) -> T:
         if (
             isinstance(value, bool)
             or not isinstance(value, int | float | str)
             or _is_endless(value)
         ):
-            raise Refused(f"{place.shown(value)} is not allowed: must be {self.title}, and finite")
+            raise InvalidValue(
+                f"{place.shown(value)} is not allowed: must be {self.title}, and finite"
+            )
         try:
             number = self.parse(value)
         except ValueError as fault:
-            raise Refused(f"{place.shown(value)} is not allowed: {fault}") from None
+            raise InvalidValue(f"{place.shown(value)} is not allowed: {fault}") from None
         least, most = self.bounds
         if not least <= number <= most:  # type: ignore[operator]  # T is int or float
-            raise Refused(
-                f"{place.shown(value)} is impossible: must be from {self.form(least)} to {self.form(most)} ({self.title})"
+            raise InvalidValue(
+                f"{place.shown(value)} is out of range: must be from {self.form(least)} to {self.form(most)} ({self.title})"
             )
         return number
 
@@ -201,19 +216,19 @@ class Quantity(Kind[T]):
 
 
 class ListOf(Kind[tuple[T, ...]]):
-    """At most `most` items; one scalar is taken as a list of one where `lone` says so."""
+    """A list of at most `most` items; with `lone`, a scalar is a list of one."""
 
     def __init__(self, kind: Kind[T], *, most: int, lone: bool = False):
         self.kind, self.most, self.lone = kind, most, lone
         self.title, self.values = f"list of: {kind.title}", kind.values
 
-    def read(self, value: object, place: Place) -> tuple[T, ...]:
+    def read(self, value: object, place: Location) -> tuple[T, ...]:
         if self.lone and isinstance(value, str | int):
             return (self.kind.read(value, place),)
         if not isinstance(value, list | tuple):
-            raise Refused(f"must be a list, not {shown(value)}")
+            raise InvalidValue(f"must be a list, not {shown(value)}")
         if len(value) > self.most:
-            raise Refused(f"has {len(value):,} items; at most {self.most:,} are allowed")
+            raise InvalidValue(f"has {len(value):,} items; at most {self.most:,} are allowed")
         marker: Any = _MISSING
         items = [
             place.item(index).read(self.kind, item, marker) for index, item in enumerate(value)
@@ -229,7 +244,7 @@ class ListOf(Kind[tuple[T, ...]]):
 
 
 class MapOf(Kind[Mapping[str, T]]):
-    """Names to values. `check_name` raises Refused for a name that is not allowed."""
+    """A mapping of names to values. `check_name` raises InvalidValue for a forbidden name."""
 
     def __init__(
         self, kind: Kind[T], *, most: int, pattern: str, check_name: Callable[[str], None]
@@ -237,11 +252,11 @@ class MapOf(Kind[Mapping[str, T]]):
         self.kind, self.most, self.pattern, self.check_name = kind, most, pattern, check_name
         self.title = f"names to: {kind.title}"
 
-    def read(self, value: object, place: Place) -> Mapping[str, T]:
+    def read(self, value: object, place: Location) -> Mapping[str, T]:
         if not isinstance(value, Mapping):
-            raise Refused(f"must be a mapping of names to values, not {shown(value)}")
+            raise InvalidValue(f"must be a mapping of names to values, not {shown(value)}")
         if len(value) > self.most:
-            raise Refused(f"has {len(value):,} entries; at most {self.most:,} are allowed")
+            raise InvalidValue(f"has {len(value):,} entries; at most {self.most:,} are allowed")
         return {
             str(name): entry
             for name, entry in (
@@ -250,14 +265,14 @@ class MapOf(Kind[Mapping[str, T]]):
             if entry is not _MISSING
         }
 
-    def _entry(self, name: object, value: object, place: Place) -> Any:
+    def _entry(self, name: object, value: object, place: Location) -> Any:
         at = place.key(shown_key(name))
         try:
             if not isinstance(name, str):
-                raise Refused("names must be text; put the name in quotes")
+                raise InvalidValue("names must be text; put the name in quotes")
             self.check_name(name)
             return self.kind.read(value, at)
-        except Refused as fault:
+        except InvalidValue as fault:
             at.add(str(fault))
             return _MISSING
 
@@ -303,24 +318,28 @@ def _plain_number(value: float) -> int | float:
 
 
 def _is_endless(value: int | float | str) -> bool:
-    """Not a number, infinite, or of more digits than any machine has of anything."""
+    """Whether a number is NaN, infinite or has absurdly many digits."""
     if isinstance(value, str):
         return False
     return value != value or abs(value) > 10**24
 
 
-def _text_of(value: object, place: Place) -> str:
-    """Numbers and booleans as they were typed: `VERSION: 1.10` stays "1.10"."""
+def _text_of(value: object, place: Location) -> str:
+    """Return numbers and booleans as typed: `VERSION: 1.10` stays "1.10"."""
     if isinstance(value, str):
         return value
     if value is None:
-        raise Refused('is empty; write "" for an empty text (and quote a value that begins with #)')
+        raise InvalidValue(
+            'is empty; write "" for an empty text (and quote a value that begins with #)'
+        )
     if not isinstance(value, bool | int | float):
-        raise Refused(f"must be text, not {shown(value)}")
+        raise InvalidValue(f"must be text, not {shown(value)}")
     if place.source is not None:
         return place.source
     if isinstance(value, bool):
         return "true" if value else "false"
     if _is_endless(value):
-        raise Refused(f"{shown(value)} is not a finite number; put it in quotes to send it as text")
+        raise InvalidValue(
+            f"{shown(value)} is not a finite number; put it in quotes to send it as text"
+        )
     return str(value)

@@ -1,4 +1,7 @@
-"""Sizes, durations and counts as people write them. Each `parse_*` raises ValueError saying what is allowed."""
+"""Parse and format sizes, durations and counts.
+
+Each `parse_*` raises ValueError with the accepted formats.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,12 @@ _DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([dhms])\s*", re.ASCII)
 
 
 def parse_size(value: int | float | str) -> int:
-    """Bytes. A bare number is in GiB, as SkyPilot means `memory: 512`; K, M, G, T and Ki, Mi, Gi, Ti are powers of
-    1024, KB, MB, GB, TB powers of 1000; a trailing + ("at least") says what every ask says anyway."""
+    """Parse a size in bytes.
+
+    A bare number is in GiB, like `memory: 512` in SkyPilot. K, M, G, T and Ki, Mi, Gi, Ti are
+    powers of 1024; KB, MB, GB, TB are powers of 1000. A trailing + ("at least") is accepted and
+    ignored.
+    """
     if isinstance(value, int | float):
         return _rounded(value * KIB**3)
     if len(value) > 40 or not re.match(SIZE_PATTERN, value, re.ASCII):
@@ -39,7 +46,10 @@ def parse_size(value: int | float | str) -> int:
 
 
 def format_size(size: int) -> str:
-    """The shortest exact spelling: 68719476736 is 64Gi, 512000000000 is 512GB, 1001 is 1001B."""
+    """Format a size exactly and as short as possible.
+
+    68719476736 is 64Gi, 512000000000 is 512GB, 1001 is 1001B.
+    """
     spelt = [f"{size}B"]
     for units, ending in ((_BINARY, "i"), (_DECIMAL, "B")):
         spelt += [
@@ -51,7 +61,7 @@ def format_size(size: int) -> str:
 
 
 def parse_duration(value: int | float | str) -> int:
-    """Whole seconds. A bare number is in seconds."""
+    """Parse a duration in whole seconds. A bare number is in seconds."""
     if isinstance(value, int | float):
         return _whole(value)
     if len(value) > 60 or not re.match(DURATION_PATTERN, value, re.ASCII):
@@ -69,7 +79,7 @@ def parse_duration(value: int | float | str) -> int:
 
 
 def format_duration(seconds: int) -> str:
-    """129600 is 1d12h, 0 is 0s."""
+    """Format a duration: 129600 is 1d12h, 0 is 0s."""
     text, rest = "", seconds
     for unit, length in _SECONDS.items():
         count, rest = divmod(rest, length)
@@ -78,7 +88,7 @@ def format_duration(seconds: int) -> str:
 
 
 def parse_cores(value: int | float | str) -> float:
-    """Cores, in thousandths at the finest."""
+    """Parse a number of cores, rounded to thousandths."""
     if isinstance(value, str):
         if not re.match(CORES_PATTERN, value, re.ASCII):
             raise ValueError(f"must be {CORES_HINT}")
@@ -87,7 +97,10 @@ def parse_cores(value: int | float | str) -> float:
 
 
 def parse_range(text: str, most: int) -> tuple[range, ...]:
-    """Slurm's array notation, "0-9", "1,5,9" or "1-99:2", as ascending ranges without overlap of at most `most` ids."""
+    """Parse Slurm's array notation: "0-9", "1,5,9" or "1-99:2".
+
+    Returns ascending, disjoint ranges of at most `most` IDs in total.
+    """
     parts: list[range] = []
     for word in text.split(","):
         match = re.fullmatch(
@@ -98,7 +111,7 @@ def parse_range(text: str, most: int) -> tuple[range, ...]:
         start = int(match[1])
         part = range(start, int(match[2] or start) + 1, int(match[3] or 1))
         if not part or (parts and part[0] <= parts[-1][-1]):
-            raise ValueError("must ascend, and name no id twice")
+            raise ValueError("must be in ascending order without repeated ids")
         parts.append(part)
         if sum(map(len, parts)) > most:
             raise ValueError(f"must name at most {most:,} ids")
@@ -106,7 +119,7 @@ def parse_range(text: str, most: int) -> tuple[range, ...]:
 
 
 def format_range(parts: tuple[range, ...]) -> str:
-    """The inverse of `parse_range`."""
+    """Format ranges; the inverse of `parse_range`."""
     words = []
     for part in parts:
         last = "" if len(part) == 1 else f"-{part[-1]}"

@@ -1,7 +1,9 @@
 # ruff: noqa: RUF009 - `asked` only wraps dataclasses.field; its defaults are immutable
-"""What a job asks for. These tables are the one source of the parser, the YAML we print, the JSON schema and the docs.
+"""Define the fields of a job spec.
 
-All values are normalized: memory in bytes, times in whole seconds, GPU types in lower case. Equal specs ask the same.
+These tables are the single source of the parser, the YAML output, the JSON schema and the
+documentation. All values are normalized: memory in bytes, times in whole seconds, GPU types in
+lower case. Equal specs request the same.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from schedulers.spec.slurm import SLURM, Slurm
 from schedulers.states import Reason
 
 MOST_NODES = 4096
-MOST_TEXT = 100 * 1024  # bytes of `run` or `setup`: one argument of execve holds 128 KiB
+MOST_TEXT = 100 * 1024  # bytes of `run` or `setup`: below the 128 KiB limit of one execve argument
 MEMORY_LIMIT = 1 << 50
 YEAR = 366 * 86400
 
@@ -41,7 +43,7 @@ class Launcher(StrEnum):
 
     @property
     def is_ranked(self) -> bool:
-        """Whether Muster starts `run` once per GPU, rather than the job's own text doing that."""
+        """Whether Muster starts `run` once per GPU; otherwise the script does that itself."""
         return self in {Launcher.TORCHRUN, Launcher.MPI}
 
 
@@ -53,7 +55,7 @@ class Priority(StrEnum):
 
 
 class Preempt(StrEnum):
-    """Base Command's words: may the job be stopped for another, and does it then go on or begin again?"""
+    """Whether a job may be preempted and how it resumes, in the terms of NVIDIA Base Command."""
 
     RUNONCE = "runonce"
     RESTARTABLE = "restartable"
@@ -61,7 +63,7 @@ class Preempt(StrEnum):
 
 
 class ImageCheck(StrEnum):
-    """What becomes of a job whose image can certainly start on no node that it may go to."""
+    """Action for a job whose image cannot start on any eligible node."""
 
     REFUSE = "refuse"
     WARN = "warn"
@@ -85,12 +87,12 @@ _SECRET = Text(
 
 @dataclass(frozen=True)
 class Resources:
-    """What each node gives to the job. An ask is a minimum: `64+` means the same as `64`."""
+    """Resources on each node. Amounts are minimums: `64+` means the same as `64`."""
 
     accelerators: Accelerators = asked(
         AcceleratorsKind(),
         Accelerators(),
-        "GPUs on each node, with their type where it matters",
+        "GPUs on each node, optionally with their type",
         examples=(1, "H100:8", "mig-1g.10gb:1"),
     )
     cpus: float = asked(
@@ -99,13 +101,13 @@ class Resources:
     memory: int = asked(
         field_types.size(MEMORY_LIMIT),
         0,
-        "Memory on each node; left out, the job has no limit of its own. A bare number is in GiB",
+        "Memory on each node; unlimited by default. A bare number is in GiB",
         examples=("512Mi", "64Gi", 512),
     )
     shm_size: int = asked(
         field_types.size(MEMORY_LIMIT),
         0,
-        "Shared memory (/dev/shm) of the container; data loaders with workers need it",
+        "Shared memory (/dev/shm) of the container; needed by data loaders with workers",
         examples=("8Gi",),
     )
 
@@ -115,16 +117,16 @@ class Resources:
 
     @property
     def gpu_type(self) -> str:
-        """ "h100", or "" for any."""
+        """GPU type such as "h100", or "" for any."""
         return self.accelerators.type
 
 
 @dataclass(frozen=True)
 class Input:
-    """A dataset or a checkpoint that the job finds under `path`, read-only."""
+    """A dataset or checkpoint, mounted read-only at `path`."""
 
     dataset: str = asked(
-        _TREE, "", "The dataset, with a revision to pin it", examples=("atlas/c4@3f2a91c",)
+        _TREE, "", "The dataset, optionally pinned to a revision", examples=("atlas/c4@3f2a91c",)
     )
     checkpoint: str = asked(
         _TREE, "", "The checkpoint, instead of a dataset", examples=("atlas/llama-sft@v3",)
@@ -132,7 +134,7 @@ class Input:
     path: str = asked(
         Text("path", most=4096, check=names.check_mount_path),
         "",
-        "Where the job finds it",
+        "Mount path in the job",
         examples=("/data",),
         required=True,
     )
@@ -140,12 +142,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Output:
-    """A directory of the job that becomes a version when it ends, and every so often before."""
+    """A directory that is saved as a version when the job ends, and optionally at intervals."""
 
     path: str = asked(
         Text("path", most=4096, check=names.check_mount_path),
         "",
-        "The directory the job writes",
+        "The directory that the job writes to",
         examples=("/results",),
         required=True,
     )
@@ -156,14 +158,14 @@ class Output:
             hint="checkpoint:org/name or dataset:org/name",
         ),
         "",
-        "What it becomes a version of",
+        "The dataset or checkpoint that gets a new version",
         examples=("checkpoint:atlas/llama-sft",),
         required=True,
     )
     every: int = asked(
         field_types.duration(0, YEAR),
         0,
-        "Also save this often while the job runs",
+        "Also save at this interval while the job runs",
         examples=("30m",),
     )
 
@@ -184,13 +186,13 @@ class Port:
         required=True,
     )
     port: int = asked(
-        Whole(1, 65535), 0, "The number the program listens on", examples=(6006,), required=True
+        Whole(1, 65535), 0, "The port that the program listens on", examples=(6006,), required=True
     )
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How the job is treated. Times in seconds."""
+    """Scheduling, retries and limits. Times are in seconds."""
 
     pool: str = asked(
         Text(
@@ -199,45 +201,43 @@ class Policy:
             hint="the name of a pool: lower-case letters, digits and . _ -",
         ),
         "",
-        "The pool to run in; left out, any that the team may use",
+        "The pool to run in; by default any that the team may use",
         examples=("h100",),
     )
-    priority: Priority = asked(
-        Choice(Priority), Priority.NORMAL, "Who goes first among waiting jobs"
-    )
+    priority: Priority = asked(Choice(Priority), Priority.NORMAL, "Priority among queued jobs")
     preempt: Preempt = asked(
         Choice(Preempt),
         Preempt.RUNONCE,
-        "runonce: never stopped for another job; restartable: may be, and begins again; resumable: may be, and goes on",
+        "runonce: never preempted; restartable: may be preempted and starts over; resumable: may be preempted and resumes",
     )
     max_runtime: int | None = asked(
         field_types.duration(1, YEAR),
         None,
-        "Stopped after this long",
+        "The job is stopped after this time",
         examples=("30m", "24h", "1d12h"),
     )
-    retries: int = asked(Whole(0, 100), 0, "How often to try again")
+    retries: int = asked(Whole(0, 100), 0, "Maximum number of retries")
     retry_on: tuple[Reason, ...] = asked(
         ListOf(_REASONS, most=20, lone=True),
         (),
-        "For which ends; left out, those that are the platform's fault",
+        "Reasons to retry for; by default those caused by the platform",
         examples=(["node_failed", "xid"],),
     )
     backoff: int = asked(
         field_types.duration(0, 86400),
         30,
-        "Wait before the first retry; doubles with each",
+        "Delay before the first retry; doubles with each retry",
         examples=("1m",),
     )
     image_check: ImageCheck = asked(
         Choice(ImageCheck),
         ImageCheck.REFUSE,
-        "refuse: a job whose image can start on no node is not taken; warn: it is taken all the same",
+        "refuse: reject a job whose image can't start on any node; warn: accept it with a warning",
     )
     grace: int = asked(
         field_types.duration(0, 3600),
         30,
-        "Between the polite signal (SIGTERM) and the end (SIGKILL)",
+        "Time between SIGTERM and SIGKILL when the job is stopped",
     )
 
 
@@ -247,12 +247,12 @@ POLICY = Section(Policy, elsewhere=other_tools.IN_POLICY, check=checks.check_pol
 
 @dataclass(frozen=True)
 class JobSpec:
-    """What was asked, complete and checked; made by the parsers only."""
+    """A complete, validated job spec; created only by the parsers."""
 
     name: str = asked(
         Text("name", most=400, check=names.check_job_name),
         "job",
-        "What people call the job",
+        "Display name of the job",
         examples=("llama-sft",),
     )
     image: str = asked(
@@ -263,11 +263,11 @@ class JobSpec:
             hint="an image reference such as nvcr.io/nvidia/pytorch:26.09-py3",
         ),
         "",
-        "The container image; left out, the node's own programs",
+        "The container image; by default the job uses the node's own programs",
         examples=("nvcr.io/nvidia/pytorch:26.09-py3",),
     )
-    num_nodes: int = asked(Whole(1, MOST_NODES), 1, "How many nodes work together")
-    resources: Resources = asked(RESOURCES, Resources(), "What each node gives to the job")
+    num_nodes: int = asked(Whole(1, MOST_NODES), 1, "Number of nodes")
+    resources: Resources = asked(RESOURCES, Resources(), "Resources on each node")
     launcher: Launcher = asked(
         Choice(Launcher),
         Launcher.NONE,
@@ -277,13 +277,13 @@ class JobSpec:
     setup: str = asked(
         Text("bash", most=MOST_TEXT, lines=True),
         "",
-        "Bash, before `run`; the first command that fails ends the job",
+        "Bash commands before `run`; the first failing command ends the job",
         examples=("pip install -r requirements.txt",),
     )
     run: str = asked(
         Text("bash", most=MOST_TEXT, lines=True, check=checks.check_run),
         "",
-        "Bash: the commands to run",
+        "Bash commands to run",
         examples=("python train.py",),
         required=True,
     )
@@ -301,22 +301,22 @@ class JobSpec:
     secrets: Mapping[str, str] = asked(
         MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
         {},
-        "Environment variables whose values are secrets: team/NAME of the job's own team, org/NAME of the organization",
+        "Environment variables from secrets: team/NAME of the job's team, org/NAME of the organization",
         examples=({"WANDB_API_KEY": "team/wandb"},),
     )
     secret_files: Mapping[str, str] = asked(
         MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
         {},
-        "Secrets as files that only the job reads: NAME is no variable then, and NAME_FILE tells the path",
+        "Secrets as files that only the job can read; the variable NAME_FILE has the path",
         examples=({"KUBECONFIG": "team/kubeconfig"},),
     )
     inputs: tuple[Input, ...] = asked(
         ListOf(Section(Input, check=checks.check_input), most=32),
         (),
-        "Datasets and checkpoints to read",
+        "Datasets and checkpoints to mount",
     )
     outputs: tuple[Output, ...] = asked(
-        ListOf(Section(Output), most=32), (), "Directories to keep as versions"
+        ListOf(Section(Output), most=32), (), "Directories to save as versions"
     )
     ports: tuple[Port, ...] = asked(
         ListOf(Section(Port), most=16), (), "Ports on which the job serves"
@@ -335,22 +335,22 @@ class JobSpec:
     array: Array | None = asked(
         ArrayKind(),
         None,
-        "Run many tasks of this job, each with its own SLURM_ARRAY_TASK_ID",
+        "Run this job as an array of tasks, each with its own SLURM_ARRAY_TASK_ID",
         examples=(100, "1-99:2%4", {"size": 100, "max_parallel": 4}),
         null_refused=True,
     )
     after: tuple[Dependency, ...] = asked(
         ListOf(DependencyKind(), most=64, lone=True),
         (),
-        "Jobs that must end first: number or uuid; `:any` for however it ends, `:failed` for only when it fails",
+        "Jobs that must succeed first, by number or UUID; with `:any` they only have to end, with `:failed` they have to fail",
         examples=([12], ["#12:any"]),
         null_refused=True,
     )
-    policy: Policy = asked(POLICY, Policy(), "How the job is treated")
+    policy: Policy = asked(POLICY, Policy(), "Scheduling, retries and limits")
     slurm: Slurm = asked(
         SLURM,
         Slurm(),
-        "Further options of sbatch, for clusters of Slurm; any other leaves them out, and says so",
+        "Further options of sbatch, for Slurm clusters; others ignore them with a note",
     )
 
     @property
@@ -359,7 +359,7 @@ class JobSpec:
 
     @property
     def native(self) -> Mapping[str, Any]:
-        """What it says in Slurm's own words: plain data, without what is left open."""
+        """Return the Slurm options as plain data, without those left unset."""
         return SLURM.write(self.slurm)
 
     @property
@@ -368,14 +368,17 @@ class JobSpec:
         return max(1, self.resources.gpus) if self.launcher.is_ranked else 1
 
     def to_mapping(self) -> dict[str, Any]:
-        """Plain data that `parse_mapping` turns into an equal spec: only what is not the default, in a fixed order."""
+        """Return plain data that `parse_mapping` turns into an equal spec.
+
+        Only values that differ from the default, in a fixed order.
+        """
         return JOB.write(self)
 
     def to_yaml(self) -> str:
         return document.dump(self.to_mapping())
 
     def unavailable(self, features: Collection[str]) -> list[FieldError]:
-        """The fields that need a `Feature` which is not among `features`."""
+        """Return the fields that need a `Feature` missing from `features`."""
         return features_of.unavailable(self, features)
 
 

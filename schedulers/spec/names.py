@@ -1,4 +1,4 @@
-"""Which names, references and paths a spec may contain: allow-lists, each with the reason that the user is told."""
+"""Validate names, references and paths in a spec against allow-lists with explanations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import posixpath
 import re
 import unicodedata
 
-from schedulers.spec.errors import Refused
+from schedulers.spec.errors import InvalidValue
 
 ENV_PATTERN = r"[A-Za-z_][A-Za-z0-9_]{0,127}"
 LABEL_PATTERN = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?"
@@ -24,9 +24,7 @@ LONGEST_NAME = 100
 _NAME_MARKS = set(" ._-:+@/=,#()[]")
 _SYSTEM_ROOTS = ("/", "/proc", "/sys", "/dev")
 
-_LOADER = (
-    "it makes the dynamic loader run code inside every program of the platform that starts your job"
-)
+_LOADER = "it makes the dynamic loader run code in the platform's own programs that start your job"
 _SHELL = "it changes how the shell that starts your job behaves"
 _OURS = "Muster sets it itself"
 _GPUS = "Muster sets it from the GPUs that `resources.accelerators` was given"
@@ -82,14 +80,14 @@ FORBIDDEN_NAMES: dict[str, str] = {
 
 
 def check_env_name(name: str) -> None:
-    """Raises Refused for a name that is no variable name, belongs to the loader or the shell, or is Muster's own."""
+    """Raise InvalidValue for an invalid variable name or one reserved by the loader, shell or Muster."""
     if not re.fullmatch(ENV_PATTERN, name):
-        raise Refused(
+        raise InvalidValue(
             "is not a variable name: letters, digits and _, not beginning with a digit, at most 128"
         )
     reason = FORBIDDEN_NAMES.get(name) or _family_reason(name)
     if reason:
-        raise Refused(f"may not be set: {reason}")
+        raise InvalidValue(f"may not be set: {reason}")
 
 
 def _family_reason(name: str) -> str:
@@ -102,14 +100,17 @@ def _family_reason(name: str) -> str:
 
 def check_label_name(name: str) -> None:
     if not re.fullmatch(LABEL_PATTERN, name):
-        raise Refused("is not a label name: letters, digits and . _ - / inside, at most 63")
+        raise InvalidValue("is not a label name: letters, digits and . _ - / inside, at most 63")
 
 
 def check_job_name(text: str) -> str:
-    """The name in one Unicode form (NFC). Letters and digits of any script, spaces and plain punctuation."""
+    """Normalize a job name to NFC.
+
+    Allowed are letters and digits of any script, spaces and plain punctuation.
+    """
     name = unicodedata.normalize("NFC", text.strip())
     if not name or len(name) > LONGEST_NAME:
-        raise Refused(f"must be 1 to {LONGEST_NAME} characters long, not {len(name)}")
+        raise InvalidValue(f"must be 1 to {LONGEST_NAME} characters long, not {len(name)}")
     bad = next(
         (
             char
@@ -119,7 +120,7 @@ def check_job_name(text: str) -> str:
         None,
     )
     if bad:
-        raise Refused(
+        raise InvalidValue(
             f"contains {bad!a}; letters, digits, spaces and {''.join(sorted(_NAME_MARKS)).strip()} are allowed"
         )
     return name
@@ -127,23 +128,23 @@ def check_job_name(text: str) -> str:
 
 def check_printable(text: str) -> str:
     if not text.isprintable():
-        raise Refused("contains characters that cannot be printed")
+        raise InvalidValue("contains characters that cannot be printed")
     return text
 
 
 def check_mount_path(text: str) -> str:
-    """An absolute path inside the job, in its shortest spelling."""
+    """Normalize an absolute path inside the job."""
     if not text.startswith("/"):
-        raise Refused(f"must be an absolute path such as /data, not {text[:60]!r}")
+        raise InvalidValue(f"must be an absolute path such as /data, not {text[:60]!r}")
     if not text.isprintable():
-        raise Refused("contains characters that cannot be printed")
+        raise InvalidValue("contains characters that cannot be printed")
     if ".." in text.split("/"):
-        raise Refused("may not contain `..`: name the directory itself")
+        raise InvalidValue("must not contain `..`; write the full path of the directory")
     path = posixpath.normpath("/" + text.lstrip("/"))
     if path == "/" or any(
         path == root or path.startswith(f"{root}/") for root in _SYSTEM_ROOTS[1:]
     ):
-        raise Refused(
-            f"may not be {path}: that belongs to the system; use a directory of your own such as /data"
+        raise InvalidValue(
+            f"may not be {path}, which belongs to the system; use another directory such as /data"
         )
     return path

@@ -1,4 +1,4 @@
-"""Where the keys of other tools live with us, for the message about an unknown key."""
+"""Map the keys of other tools to Muster's, for the error message about an unknown key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doors by which a spec comes in: YAML, plain data, and `#SBATCH` scripts."""
+"""Parse specs from YAML and from plain data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from schedulers.spec import document
-from schedulers.spec.errors import FieldError, Place, Report, SpecErrors
+from schedulers.spec.errors import FieldError, Location, Report, SpecErrors
 from schedulers.spec.model import JOB, JobSpec
 
 _EMPTY = JobSpec()
@@ -14,25 +14,28 @@ _EMPTY = JobSpec()
 
 @dataclass(frozen=True)
 class Parsed:
-    """A spec, and what of the text it could not keep (only `#SBATCH` scripts leave notes)."""
+    """A spec, with notes on ignored options (only `#SBATCH` scripts have notes)."""
 
     spec: JobSpec
     notes: tuple[FieldError, ...] = ()
 
 
 def parse_yaml(text: str) -> JobSpec:
-    """Raises SpecErrors, with lines, and nothing else whatever the text."""
+    """Parse YAML. Raises only SpecErrors, with line numbers."""
     read = document.load(text)
     return read_spec(read.data, Report(read.lines, read.sources))
 
 
 def parse_mapping(data: object) -> JobSpec:
-    """Plain data, as from JSON. Raises SpecErrors and nothing else whatever the data."""
+    """Parse plain data, such as a JSON body. Raises only SpecErrors."""
     return read_spec(data, Report())
 
 
 def read_spec(data: object, report: Report) -> JobSpec:
-    """Plain data whose lines `report` knows. Raises SpecErrors with all that was added to the report before, too."""
+    """Parse plain data whose line numbers are in `report`.
+
+    Raises SpecErrors, including all errors already recorded in the report.
+    """
     if not isinstance(data, Mapping):
         raise SpecErrors(
             [
@@ -43,6 +46,6 @@ def read_spec(data: object, report: Report) -> JobSpec:
                 )
             ]
         )
-    spec = Place(report).read(JOB, data, _EMPTY)
+    spec = Location(report).read(JOB, data, _EMPTY)
     report.raise_if_any()
     return spec

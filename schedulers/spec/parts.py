@@ -1,4 +1,4 @@
-"""The parts of a spec that have a grammar of their own: accelerators, arrays and dependencies."""
+"""Define spec fields with their own syntax: accelerators, arrays and dependencies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from schedulers.spec import grammar
-from schedulers.spec.errors import Place, Refused, Report, shown
+from schedulers.spec.errors import InvalidValue, Location, Report, shown
 from schedulers.spec.field_types import Kind, Schema, Whole
 from schedulers.spec.names import GPU_TYPE_PATTERN
 
@@ -21,7 +21,10 @@ _ANY_TYPE = ("gpu", "gpus", "any")
 
 @dataclass(frozen=True, slots=True)
 class Accelerators:
-    """GPUs on each node. `type` is lower-case as in resource classes ("h100", "mig-1g.10gb"); "" is any."""
+    """GPUs on each node.
+
+    `type` is lower-case as in resource classes ("h100", "mig-1g.10gb"); "" is any.
+    """
 
     count: int = 0
     type: str = ""
@@ -30,13 +33,13 @@ class Accelerators:
 class AcceleratorsKind(Kind[Accelerators]):
     title = "GPUs per node: 1, H100:8, A100 or {H100: 8}"
 
-    def read(self, value: object, place: Place) -> Accelerators:
+    def read(self, value: object, place: Location) -> Accelerators:
         if isinstance(value, Mapping):
             return self._from_pair(value)
         if isinstance(value, str):
             word, colon, count = value.strip().rpartition(":")
             if (not colon and not value.strip().isascii()) or not value.strip():
-                raise Refused(self._fault(value))
+                raise InvalidValue(self._fault(value))
             if colon:
                 return self._made(word, count)
             return self._made("", value) if value.strip().isdigit() else self._made(value, 1)
@@ -60,23 +63,23 @@ class AcceleratorsKind(Kind[Accelerators]):
 
     def _from_pair(self, value: Mapping[Any, Any]) -> Accelerators:
         if len(value) != 1:
-            raise Refused(
+            raise InvalidValue(
                 "must name one GPU type, such as {H100: 8}; ask for any type with a bare number"
             )
         [(name, count)] = value.items()
         if not isinstance(name, str):
-            raise Refused(self._fault(name))
+            raise InvalidValue(self._fault(name))
         return self._made(name, 1 if count is None else count)
 
     def _made(self, name: str, count: object) -> Accelerators:
         gpu_type = name.strip().lower()
         gpu_type = "" if gpu_type in _ANY_TYPE else gpu_type
         if gpu_type and not re.fullmatch(GPU_TYPE_PATTERN, gpu_type):
-            raise Refused(self._fault(name))
+            raise InvalidValue(self._fault(name))
         if isinstance(count, float | str) and re.fullmatch(
             r"\s*[0-9]*\.[0-9]*[1-9]0*\s*", str(count), re.ASCII
         ):
-            raise Refused(
+            raise InvalidValue(
                 "GPUs are whole; ask for a slice of one by its MIG type, such as mig-1g.10gb:1"
             )
         number = _whole(count, MOST_GPUS, "GPUs")
@@ -89,17 +92,20 @@ class AcceleratorsKind(Kind[Accelerators]):
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """Tasks of one job. Tasks are counted from 0; `task_id` is what the user's range calls each."""
+    """The tasks of an array job.
+
+    Tasks are counted from 0; `task_id` returns their IDs in the range of the user.
+    """
 
     parts: tuple[range, ...]
-    max_parallel: int = 0  # 0: as many as fit
+    max_parallel: int = 0  # 0: unlimited
 
     @property
     def size(self) -> int:
         return sum(map(len, self.parts))
 
     def task_id(self, index: int) -> int:
-        """The id of the task with this index from 0. Raises IndexError past the end."""
+        """Return the task ID at this 0-based index. Raises IndexError past the end."""
         for part in self.parts:
             if index < len(part):
                 return part[index]
@@ -111,7 +117,7 @@ class ArrayKind(Kind[Array | None]):
     title = "array: 100, 0-99:2%4 or {size: 100, max_parallel: 4}"
     keys = ("size", "range", "max_parallel")
 
-    def read(self, value: object, place: Place) -> Array:
+    def read(self, value: object, place: Location) -> Array:
         if isinstance(value, Mapping):
             return self._from_mapping(value)
         if isinstance(value, str) and not value.strip().isdigit():
@@ -143,11 +149,13 @@ class ArrayKind(Kind[Array | None]):
     def _from_mapping(self, value: Mapping[Any, Any]) -> Array:
         unknown = [key for key in value if key not in self.keys]
         if unknown:
-            raise Refused(
+            raise InvalidValue(
                 f"has the unknown key {shown(unknown[0])}; known are {', '.join(self.keys)}"
             )
         if ("size" in value) == ("range" in value):
-            raise Refused("must have either `size` (tasks 0 to size-1) or `range` (such as 1-99:2)")
+            raise InvalidValue(
+                "must have either `size` (tasks 0 to size-1) or `range` (such as 1-99:2)"
+            )
         limit = _whole(value.get("max_parallel") or 0, MOST_TASKS, "tasks at a time")
         if "size" in value:
             return Array((range(_whole(value["size"], MOST_TASKS, "tasks", 1)),), limit)
@@ -159,15 +167,17 @@ class ArrayKind(Kind[Array | None]):
     @staticmethod
     def _parts(ids: object) -> tuple[range, ...]:
         if not isinstance(ids, str):
-            raise Refused(f"{shown(ids)} is not allowed: must be ids such as 0-9, 1,5,9 or 1-99:2")
+            raise InvalidValue(
+                f"{shown(ids)} is not allowed: must be ids such as 0-9, 1,5,9 or 1-99:2"
+            )
         try:
             return grammar.parse_range(ids, MOST_TASKS)
         except ValueError as fault:
-            raise Refused(f"{shown(ids)} is not allowed: {fault}") from None
+            raise InvalidValue(f"{shown(ids)} is not allowed: {fault}") from None
 
 
 class Condition(StrEnum):
-    """What the job that is waited for must have come to."""
+    """Required outcome of a dependency."""
 
     OK = "ok"
     ANY = "any"
@@ -176,7 +186,7 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """Another job of the same org: by its number (`#12`) or its uuid, one of the two."""
+    """Another job of the same organization, by its number (`#12`) or its UUID."""
 
     number: int | None = None
     id: UUID | None = None
@@ -191,18 +201,18 @@ class DependencyKind(Kind[Dependency]):
     title = 'a job, such as 12, "#12" or its uuid, with a condition if not success: "#12:any", "#12:failed"'
     values = tuple(Condition)
 
-    def read(self, value: object, place: Place) -> Dependency:
+    def read(self, value: object, place: Location) -> Dependency:
         if isinstance(value, int) and not isinstance(value, bool):
             return Dependency(number=_whole(value, 10**9, "(the number of a job)", 1))
         if value is None:
-            raise Refused('is empty; # begins a comment in YAML: write 12 or "#12"')
+            raise InvalidValue('is empty; # begins a comment in YAML: write 12 or "#12"')
         match = re.fullmatch(
             r"#?([0-9]{1,9}|[0-9a-fA-F-]{32,36})(?::([a-z]{1,9}))?", str(value).strip(), re.ASCII
         )
         if not isinstance(value, str) or not match:
-            raise Refused(f"{shown(value)} is not allowed: must be {self.title}")
+            raise InvalidValue(f"{shown(value)} is not allowed: must be {self.title}")
         if (match[2] or "ok") not in self.values:
-            raise Refused(
+            raise InvalidValue(
                 f"{shown(match[2])} is not a condition: must be one of {', '.join(self.values)}"
             )
         return self._made(match[1], Condition(match[2] or "ok"))
@@ -215,7 +225,7 @@ class DependencyKind(Kind[Dependency]):
         try:
             return Dependency(id=UUID(job), condition=condition)
         except ValueError:
-            raise Refused(f"{shown(job)} is not a uuid") from None
+            raise InvalidValue(f"{shown(job)} is not a uuid") from None
 
     def write(self, value: Dependency) -> str | int:
         plain = value.number is not None and value.condition is Condition.OK
@@ -236,10 +246,10 @@ class DependencyKind(Kind[Dependency]):
 def _whole(value: object, most: int, what: str, least: int = 0) -> int:
     try:
         return Whole(least, most).read(value, _NOWHERE)
-    except Refused:
-        raise Refused(
+    except InvalidValue:
+        raise InvalidValue(
             f"{shown(value)} is not allowed: must be a whole number from {least} to {most:,} {what}"
         ) from None
 
 
-_NOWHERE = Place(Report())  # a whole number is read from the value alone
+_NOWHERE = Location(Report())  # a whole number is parsed from the value alone

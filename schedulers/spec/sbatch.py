@@ -1,7 +1,7 @@
-"""Slurm batch scripts as they are: `#SBATCH` options become a spec, the script itself is `run`, verbatim.
+"""Parse Slurm batch scripts: `#SBATCH` options become a spec, the script becomes `run`.
 
-An option that changes what is computed and cannot be kept is an error; one that only changes where, when or how it is
-recorded is a note.
+The script is kept verbatim. An unsupported option that changes the result is an error; one that
+only changes where, when or how the job is recorded is a note.
 """
 
 from __future__ import annotations
@@ -26,17 +26,15 @@ _GRES = re.compile(
 _GPUS = re.compile(r"(?:([A-Za-z][A-Za-z0-9._-]*)(?::([0-9]{1,6}))?|([0-9]{1,6}))", re.ASCII)
 _CONDITIONS = {"afterok": "ok", "afterany": "any", "afternotok": "failed"}
 
-_LOG_NOTE = "is left out: Muster keeps the whole output as the job's log"
+_LOG_NOTE = "is ignored: Muster keeps the whole output as the job's log"
 _NOTES = {
     **dict.fromkeys(("output", "error", "open-mode"), _LOG_NOTE),
-    **dict.fromkeys(
-        ("mail-type", "mail-user"), "is left out: choose notifications in your profile"
-    ),
-    "wckey": "is left out: the job counts for the team you submit it to",
-    "chdir": "is left out: begin the script with `cd` if it expects to run there",
-    "export": "is left out: the job gets Muster's variables and those in `envs`, not those of your shell",
-    "container-mounts": "is left out: name datasets in `inputs`",
-    "oversubscribe": "is left out: what the job asks for is its own",
+    **dict.fromkeys(("mail-type", "mail-user"), "is ignored: set up notifications in your profile"),
+    "wckey": "is ignored: usage is charged to the team you submit the job to",
+    "chdir": "is ignored: start the script with `cd` if it expects to run there",
+    "export": "is ignored: the job gets Muster's variables and those in `envs`, not those of your shell",
+    "container-mounts": "is ignored: list datasets in `inputs`",
+    "oversubscribe": "is ignored: the requested resources belong to the job",
 }
 _PASSED = {
     **dict.fromkeys(("account", "qos", "reservation"), WORD),
@@ -44,19 +42,21 @@ _PASSED = {
     "licenses": LICENSES,
     "signal": SIGNAL,
 }
-_PASSED_NOTE = "is passed on where the job runs on Slurm and its operator has not set it; anywhere else it is left out"
-_EXCLUSIVE_NOTE = "is passed on where the job runs on Slurm and its operator lets jobs ask for whole nodes; anywhere else it is left out"
+_PASSED_NOTE = (
+    "is passed on if the job runs on Slurm and the operator has not set it; otherwise it is ignored"
+)
+_EXCLUSIVE_NOTE = "is passed on if the job runs on Slurm and the operator allows exclusive nodes; otherwise it is ignored"
 _REFUSED = {
-    "wrap": "has no place in a script: write the command as a line of the script",
-    "input": "cannot be kept: redirect with `<` in the script",
-    "begin": "cannot be kept: submit the job when it may start",
-    "hold": "cannot be kept: hold the job after it is submitted",
-    "clusters": "cannot be kept: choose a pool instead",
+    "wrap": "is not supported in a script: write the command as a line of the script",
+    "input": "is not supported: redirect with `<` in the script",
+    "begin": "is not supported: submit the job when it may start",
+    "hold": "is not supported: hold the job after it is submitted",
+    "clusters": "is not supported: choose a pool instead",
 }
 
 
 def parse_text(text: str) -> Parsed:
-    """A spec in whichever form it was sent: a first line that begins with `#!` makes it a script. Raises SpecErrors."""
+    """Parse YAML, or a script if the text starts with `#!`. Raises SpecErrors."""
     return (
         parse_sbatch(text)
         if text.removeprefix("\ufeff").startswith("#!")
@@ -65,7 +65,10 @@ def parse_text(text: str) -> Parsed:
 
 
 def parse_sbatch(text: str) -> Parsed:
-    """Raises SpecErrors with the line of each option that means something Muster cannot do."""
+    """Parse a batch script.
+
+    Raises SpecErrors with the line of each option that Muster cannot honor.
+    """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     report = Report()
     if len(text) > MOST_BYTES:
@@ -77,9 +80,7 @@ def parse_sbatch(text: str) -> Parsed:
     script.read_all()
     report.lines = script.lines
     if calls := re.search(r"^\s*(exec\s+)?srun\b", text, re.MULTILINE):
-        script.note(
-            "run", "calls `srun`, which exists only where the job runs on a Slurm cluster", None
-        )
+        script.note("run", "calls `srun`, which only exists on Slurm clusters", None)
     if calls or script.data.get("num_nodes", 1) > 1:
         script.data["launcher"] = "srun"
     return Parsed(read_spec({**script.data, "run": text}, report), tuple(script.notes))
@@ -144,12 +145,12 @@ class _Script:
         else:
             self.note(
                 name,
-                _NOTES.get(option.name, "is left out: it has no counterpart in Muster"),
+                _NOTES.get(option.name, "is ignored: it has no equivalent in Muster"),
                 option.line,
             )
 
     def _pass(self, name: str, pattern: str) -> None:
-        """To Slurm in its own words; a form that is not known to be harmless stays, to be left out."""
+        """Pass an option through to Slurm if its form is known to be harmless."""
         option = self.options.get(name)
         text = _without_overlap(option.value) if option else ""
         if option is not None and re.fullmatch(pattern, text, re.ASCII):
@@ -163,7 +164,7 @@ class _Script:
             self.note("#SBATCH --exclusive", _EXCLUSIVE_NOTE, self.options.pop("exclusive").line)
 
     def _number(self, name: str) -> int | None:
-        """The option's whole number, taken out; None when it is absent or was no number (recorded)."""
+        """Pop an integer option. Returns None if it is absent or invalid (recorded)."""
         option = self.options.pop(name, None)
         if option is None:
             return None
@@ -192,7 +193,10 @@ class _Script:
             self._set("policy.retries", 1, option.line)
 
     def _cpus(self) -> None:
-        """Slurm's tasks share one script, which starts them; Muster gives each node the cores of its tasks."""
+        """Return the cores per node.
+
+        One script starts all tasks of a node, so it gets the cores of all of them.
+        """
         nodes = max(1, self.data.get("num_nodes", 1))
         each, per_node, total = (
             self._number(name) for name in ("cpus-per-task", "ntasks-per-node", "ntasks")
@@ -223,7 +227,7 @@ class _Script:
         self._move("gpus-per-task", "resources.accelerators", self._gpus_of_tasks)
 
     def _gpus_of_tasks(self, text: str) -> str | int:
-        """A node has the GPUs of all its tasks."""
+        """Return the GPUs per node: those of all its tasks."""
         kind, _, count = str(_gpus(text, 1)).rpartition(":")
         slurm = self.data.setdefault("slurm", {})
         slurm["gpus_per_task"] = int(count)
@@ -244,12 +248,15 @@ class _Script:
 
 
 def _without_overlap(text: str) -> str:
-    """A signal's flag R is about reservations that move; B says whom it is for."""
+    """Drop flag R of a signal, which concerns moving reservations; B names the target."""
     return re.sub(r"^(?:R:|RB:|BR:)", lambda flags: "B:" if "B" in flags[0] else "", text)
 
 
 def _bytes(text: str) -> str | None:
-    """Slurm's bare number is in MiB; 0 means all of the node, which Muster says by no limit."""
+    """Parse a memory size.
+
+    A bare number is in MiB; 0 means all memory of the node, which Muster expresses as no limit.
+    """
     match = _MEMORY.fullmatch(text)
     if match is None:
         raise ValueError("must be a size such as 4000, 16G or 512M")
@@ -263,7 +270,10 @@ def _times(size: str | None, count: float) -> str | None:
 
 
 def _seconds(text: str) -> int | None:
-    """Slurm's times: minutes, minutes:seconds, hours:minutes:seconds, and days-hours[:minutes[:seconds]]."""
+    """Parse a time limit in seconds.
+
+    Formats: minutes, minutes:seconds, hours:minutes:seconds, days-hours[:minutes[:seconds]].
+    """
     if text.upper() in ("UNLIMITED", "INFINITE"):
         return None
     match = _CLOCK.fullmatch(text)
@@ -279,7 +289,7 @@ def _seconds(text: str) -> int | None:
 
 def _dependencies(text: str) -> list[str]:
     if "?" in text:
-        raise ValueError("`?` (any one of them) cannot be kept: all must be fulfilled")
+        raise ValueError("`?` (any one of them) is not supported: all must be fulfilled")
     found: list[str] = []
     for clause in text.split(","):
         kind, *jobs = clause.split(":")
@@ -295,7 +305,7 @@ def _gres(text: str) -> str | int:
     match = _GRES.fullmatch(text.removeprefix("gres:").removeprefix("gres/"))
     if match is None:
         raise ValueError(
-            "must be GPUs such as gpu:2 or gpu:h100:2; other generic resources cannot be kept"
+            "must be GPUs such as gpu:2 or gpu:h100:2; other generic resources are not supported"
         )
     return _asked(match[1], int(match[2] or 1))
 
@@ -306,7 +316,7 @@ def _gpus(text: str, nodes: int) -> str | int:
         raise ValueError("must be a number of GPUs such as 2 or h100:2, of one type")
     count = int(match[3] or match[2] or 1)
     if count % max(1, nodes):
-        raise ValueError(f"cannot be shared out evenly over {nodes} nodes: use --gpus-per-node")
+        raise ValueError(f"cannot be divided evenly among {nodes} nodes; use --gpus-per-node")
     return _asked(match[1], count // max(1, nodes))
 
 

@@ -1,4 +1,4 @@
-"""`#SBATCH` lines as a list of options. Pure text work: what they mean for a spec is in `sbatch.py`."""
+"""Read the options from `#SBATCH` lines; `sbatch.py` interprets them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DIRECTIVE = re.compile(r"#SBATCH(?:\s+(.*))?$")
 
 @dataclass(frozen=True)
 class Option:
-    """One option by its long name; value "" for a flag. `line` counts from 1."""
+    """One option by its long name; the value is "" for a flag. `line` is 1-based."""
 
     name: str
     value: str
@@ -45,7 +45,10 @@ class Option:
 
 
 def options(text: str, report: Report) -> dict[str, Option]:
-    """The options of a script, later ones over earlier ones as in Slurm. Unknown ones are recorded in the report."""
+    """Return the options of a script.
+
+    As in Slurm, later options override earlier ones. Unknown options are recorded in the report.
+    """
     found: dict[str, Option] = {}
     for line, words in _directives(text, report):
         for option in _options_of(words, line, report):
@@ -54,7 +57,10 @@ def options(text: str, report: Report) -> dict[str, Option]:
 
 
 def _directives(text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
-    """Slurm stops looking at the first line that is neither empty nor a comment."""
+    """Yield the `#SBATCH` lines.
+
+    As in Slurm, the first line that is neither empty nor a comment ends the options.
+    """
     for line, typed in enumerate(text.split("\n"), start=1):
         if typed.strip() and not typed.startswith("#"):
             return
@@ -64,17 +70,19 @@ def _directives(text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
         try:
             yield line, _words(match[1] or "")
         except ValueError:
-            report.add("#SBATCH", "a quotation mark is missing", line)
+            report.add("#SBATCH", "a closing quotation mark is missing", line)
 
 
 def _words(text: str) -> list[str]:
-    """Words as a shell splits them, up to a comment; a # inside a word (nvcr.io#nvidia/pytorch) is none. Raises ValueError."""
+    """Split words like a shell, up to a comment.
+
+    A # inside a word (nvcr.io#nvidia/pytorch) starts no comment. Raises ValueError.
+    """
     try:
         words = shlex.split(text)
     except ValueError:
-        words = shlex.split(
-            re.split(r"\s#", text, maxsplit=1)[0]
-        )  # the quotation mark may be in the comment
+        # the quotation mark may be inside the comment
+        words = shlex.split(re.split(r"\s#", text, maxsplit=1)[0])
     return list(itertools.takewhile(lambda word: not word.startswith("#"), words))
 
 
@@ -95,7 +103,10 @@ def _options_of(words: list[str], line: int, report: Report) -> Iterator[Option]
 
 
 def _split(word: str) -> tuple[str, str | None]:
-    """("nodes", "2") of `--nodes=2` and `-N2`; the value is None where it is the next word or there is none."""
+    """Split `--nodes=2` and `-N2` into ("nodes", "2").
+
+    The value is None if it is the next word or absent.
+    """
     if word.startswith("--"):
         name, equals, value = word[2:].partition("=")
         return name, value if equals else None

@@ -1,4 +1,4 @@
-"""The spec told to editors: a JSON schema, and the documentation of every field for completion as somebody types."""
+"""Describe the spec for editors: a JSON schema, and documentation for completion."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from schedulers.spec.sections import Asked, Section
 
 @dataclass(frozen=True)
 class FieldDoc:
-    """One field. `path` is dotted, with [] for "each item"; `default` is as it would be written, None for none."""
+    """Documentation of one field.
+
+    `path` is dotted, with [] for "each item"; `default` is in YAML notation, None for none.
+    """
 
     path: str
     title: str
@@ -36,7 +39,7 @@ class FieldDoc:
 
 
 def json_schema() -> Schema:
-    """JSON schema (2020-12) of a spec, drawn from the parser's own tables."""
+    """Return the JSON schema (2020-12) of a spec, built from the field tables."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Muster job spec",
@@ -45,7 +48,7 @@ def json_schema() -> Schema:
 
 
 def describe() -> list[FieldDoc]:
-    """Every field, sections before what is in them, in the order of the tables."""
+    """Return every field in table order, sections before their fields."""
     return list(_described(JOB, ""))
 
 
@@ -68,6 +71,6 @@ def _described(section: Section[Any], prefix: str) -> Iterator[FieldDoc]:
 
 
 def _written(row: Asked, default: Any) -> Any:
-    """None where left out means "nothing": an empty text, list or mapping, or no limit."""
+    """Format a default; None if an empty value means "nothing" or "no limit"."""
     written = None if default is None or row.is_required else row.kind.write(default)
     return None if written in ("", [], {}) else written

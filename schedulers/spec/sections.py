@@ -1,4 +1,4 @@
-"""A section of the spec is a frozen dataclass whose fields say how they are read, written and documented."""
+"""Define sections: frozen dataclasses whose fields describe how they are parsed and written."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from schedulers.spec.errors import Place, Refused, nearest, shown, shown_key
+from schedulers.spec.errors import InvalidValue, Location, nearest, shown, shown_key
 from schedulers.spec.field_types import Kind, Schema
 
 T = TypeVar("T")
-Check = Callable[[Any, Place], None]
+Check = Callable[[Any, Location], None]
 _KEY = "asked"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One field of a section: what may stand there and what it means."""
+    """Type, documentation and examples of one field of a section."""
 
     kind: Kind[Any]
     doc: str
@@ -35,7 +35,10 @@ def asked(
     required: bool = False,
     null_refused: bool = False,
 ) -> T:
-    """A dataclass field with its place in the table. `null_refused`: an empty value is a fault, not the default."""
+    """Declare a field of a section.
+
+    `null_refused`: an empty value is an error, not the default.
+    """
     metadata = {_KEY: Asked(kind, doc, examples, required, null_refused)}
     if isinstance(default, dict):
         return cast(T, dataclasses.field(default_factory=dict, metadata=metadata))
@@ -43,8 +46,11 @@ def asked(
 
 
 class Section(Kind[T]):
-    """Reads a mapping into `make`. `elsewhere` tells where a known key of other tools lives with us; `check` looks at
-    the whole once every part is right."""
+    """A mapping that is parsed into a dataclass.
+
+    `elsewhere` maps keys of other tools to Muster's, for error messages; `check` validates the
+    whole after every field is valid.
+    """
 
     title = "mapping"
 
@@ -58,7 +64,7 @@ class Section(Kind[T]):
         self.make, self.elsewhere, self.check = make, dict(elsewhere or {}), check
 
     def rows(self) -> Iterator[tuple[str, Asked, Any]]:
-        """(name, what it takes, default) of every field in the order of the table."""
+        """Yield (name, declaration, default) of every field."""
         for row in dataclasses.fields(cast(Any, self.make)):
             made = (
                 row.default_factory()
@@ -67,9 +73,9 @@ class Section(Kind[T]):
             )
             yield row.name, row.metadata[_KEY], made
 
-    def read(self, value: object, place: Place) -> T:
+    def read(self, value: object, place: Location) -> T:
         if not isinstance(value, Mapping):
-            raise Refused(f"must be a mapping of keys to values, not {shown(value)}")
+            raise InvalidValue(f"must be a mapping of keys to values, not {shown(value)}")
         faults = place.report.count
         self._refuse_unknown(value, place)
         made = self.make(
@@ -83,7 +89,7 @@ class Section(Kind[T]):
         return made
 
     def _read_field(
-        self, name: str, row: Asked, default: Any, value: Mapping[Any, Any], place: Place
+        self, name: str, row: Asked, default: Any, value: Mapping[Any, Any], place: Location
     ) -> Any:
         at, item = place.key(name), value.get(name)
         if item is None and name in value and row.is_null_refused:
@@ -96,7 +102,7 @@ class Section(Kind[T]):
             return at.read(row.kind, item, default)
         return default
 
-    def _refuse_unknown(self, value: Mapping[Any, Any], place: Place) -> None:
+    def _refuse_unknown(self, value: Mapping[Any, Any], place: Location) -> None:
         known = [name for name, _, _ in self.rows()]
         for key in value:
             if key in known:
@@ -105,13 +111,13 @@ class Section(Kind[T]):
             if not isinstance(key, str):
                 at.add("keys must be text")
             elif not place.report.is_full and key.lower() in self.elsewhere:
-                at.add(f"is not a key here: {self.elsewhere[key.lower()]}")
+                at.add(f"is not a valid key: {self.elsewhere[key.lower()]}")
             else:
                 hint = "" if place.report.is_full else nearest(key, known)
                 at.add(f"is not a known key{hint or '; known are ' + ', '.join(known)}")
 
     def write(self, value: T) -> dict[str, Any]:
-        """Only what differs from the default, in the order of the table."""
+        """Return the fields that differ from their default."""
         found = ((name, row, getattr(value, name), default) for name, row, default in self.rows())
         return {
             name: row.kind.write(item)

@@ -1,4 +1,4 @@
-"""What a job may say to Slurm in Slurm's own words. Any other scheduler leaves it out, and the job says so."""
+"""Define the Slurm-specific options of a job; other schedulers ignore them and say so."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ def _word(title: str) -> Text:
 
 @dataclass(frozen=True)
 class Slurm:
-    """Options of sbatch that no other part of a spec says. What the operator of the cluster has set is not changed by them."""
+    """Options of sbatch without an equivalent in the rest of the spec.
 
-    account: str = asked(_word("account"), "", "The account that is charged", examples=("vision",))
+    They never override settings of the cluster's operator.
+    """
+
+    account: str = asked(_word("account"), "", "The account to charge", examples=("vision",))
     qos: str = asked(_word("QOS"), "", "The quality of service", examples=("long",))
     reservation: str = asked(
         _word("reservation"), "", "The reservation to run in", examples=("course-7",)
@@ -40,7 +43,7 @@ class Slurm:
             hint="names of licenses such as matlab:2, separated by commas",
         ),
         "",
-        "Licenses to hold while it runs",
+        "Licenses to reserve while the job runs",
         examples=("matlab:2",),
     )
     signal: str = asked(
@@ -51,20 +54,21 @@ class Slurm:
             hint="a signal and the seconds before the end, such as B:USR1@120",
         ),
         "",
-        "A signal that it gets so long before its end; with B: the script alone, without its steps",
+        "A signal to send this many seconds before the time limit; with B: only to the script, not to its steps",
         examples=("B:USR1@120",),
     )
     tasks: int = asked(
-        Whole(0, 1_000_000), 0, "How many tasks a plain `srun` in the script starts", examples=(8,)
+        Whole(0, 1_000_000),
+        0,
+        "Number of tasks that a plain `srun` in the script starts",
+        examples=(8,),
     )
-    tasks_per_node: int = asked(Whole(0, 4096), 0, "How many of them on each node", examples=(4,))
-    gpus_per_task: int = asked(
-        Whole(0, 128), 0, "How many of the GPUs each task sees", examples=(1,)
-    )
+    tasks_per_node: int = asked(Whole(0, 4096), 0, "Tasks on each node", examples=(4,))
+    gpus_per_task: int = asked(Whole(0, 128), 0, "GPUs for each task", examples=(1,))
     exclusive: bool = asked(
         Switch(),
         False,
-        "Whole nodes for this job alone; only where the operator lets jobs choose that",
+        "Exclusive nodes, if the operator allows it",
         examples=(True,),
     )
 

@@ -1,4 +1,4 @@
-"""A backend of each kind on a folder of its own, and short words for what the tests do with it."""
+"""Create a backend of each kind in its own folder, with helpers for the tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.rig.kubernetes_double import Double
 
 
 def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[str, Any]:
-    """The rig's Slurm, whose jobs run as a plain user."""
+    """Return a backend of the rig's Slurm, whose jobs run as an unprivileged user."""
     slurm, spool = request.getfixturevalue("slurm"), path / "spool"
     spool.mkdir()
     spool.chmod(0o1777)
@@ -31,7 +31,8 @@ def _slurm(path: Path, request: pytest.FixtureRequest, by_rest: bool) -> dict[st
     return {"spool": str(spool), "user": slurm.user, **way}
 
 
-# How each backend is made for a test, by its name, or by its name and a way to reach it. A backend without a line here fails the suite.
+# Makers of backends by name, optionally with the access path. A backend that is missing here fails
+# the suite.
 MAKERS: dict[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
     "kubernetes": lambda *_: options_of(),
     "local": lambda path, _: {"root": str(path / "jobs")},
@@ -41,7 +42,7 @@ MAKERS: dict[str, Callable[[Path, pytest.FixtureRequest], dict[str, Any]]] = {
 
 
 def _marked(maker: str) -> Any:
-    """A real Slurm beyond the lifecycle in tests/jobs/test_slurm_lifecycle.py is no part of `make test`."""
+    """Mark tests of a real Slurm, other than tests/jobs/test_slurm_lifecycle.py, as integration."""
     return (
         pytest.param(maker, marks=pytest.mark.integration) if maker.startswith("slurm") else maker
     )
@@ -55,16 +56,19 @@ REST = pytest.mark.parametrize("stage", [_marked("slurm-rest")], indirect=True)
 
 
 def backend_of(maker: str) -> str:
-    """The name of the backend that a line of MAKERS makes."""
+    """Return the backend name of a key of MAKERS."""
     return maker.partition("-")[0]
 
 
-UID = 70000  # of the team whose jobs these are, on clusters that need one
+UID = 70000  # of the team that owns the jobs, on clusters that need one
 
 
 @dataclass
 class Stage:
-    """A backend under test. `again()` is a new object on the same folder, as after a restart of the portal."""
+    """A backend under test.
+
+    `again()` returns a new object on the same folder, as after a restart of the portal.
+    """
 
     kind: Any
     options: dict[str, Any]
@@ -96,7 +100,7 @@ class Stage:
         return seen
 
     def run(self, script: str, **more: Any) -> tuple[Observation, bytes]:
-        """Its end and its whole output."""
+        """Run a script; returns its end and its whole output."""
         key = self.submit(script, **more).key
         return self.ended(key), self.log(key)
 
@@ -108,18 +112,18 @@ class Stage:
 
 
 def a_sleep() -> str:
-    """A command that is found again among all processes of this machine."""
+    """Return a command that can be identified among all processes of this machine."""
     return f"sleep {10**9 + uuid.uuid4().int % 10**9}"
 
 
 def running(words: str) -> str:
-    """The processes of this machine with these words in their command lines, one in each line."""
+    """Return the command lines on this machine that contain these words, one per line."""
     done = subprocess.run(["pgrep", "-f", words], capture_output=True, text=True, check=False)
     return done.stdout
 
 
 def cleaned_up(made: Stage) -> Iterator[Stage]:
-    """Yield it, then end and forget every job that the test started."""
+    """Yield the stage, then end and forget every job that the test started."""
     yield made
     for key in made.keys:
         made.backend.cancel(key, 0)
@@ -132,7 +136,7 @@ def cleaned_up(made: Stage) -> Iterator[Stage]:
 
 @pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A folder that a test and its jobs both see, whoever those run as."""
+    """A folder visible to the test and its jobs, whatever users they run as."""
     if "kubernetes" in request.node.name:
         return folder_of(tmp_path)
     if "slurm" not in request.node.name:

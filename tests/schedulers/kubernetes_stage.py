@@ -1,4 +1,4 @@
-"""Short words for what tests do with a Kubernetes backend on our double."""
+"""Helpers for tests of the Kubernetes backend on a double of the API server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def launch(script: str = "sleep 30", **more: Any) -> Launch:
 
 
 def state_of(backend: KubernetesBackend, key: str) -> State | None:
-    """None while the cluster does not answer."""
+    """Return the state; None while the cluster does not answer."""
     try:
         return next((seen.state for seen in backend.poll([key]).observations), None)
     except Unavailable:

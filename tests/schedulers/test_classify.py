@@ -1,4 +1,4 @@
-"""Why a command ended: one row for each kind of end."""
+"""Classify ends: one row for each kind of end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MISSING = "/home/x/jobs/k/script: line 2: pyhton: command not found"
 GIB = 1 << 30
 
 TABLE = [
-    # how it ended, the reason, and what the evidence must quote
+    # how it ended, the reason, and text that the evidence must quote
     (Ending(0, None), Reason.COMPLETED, ""),
     (Ending(0, None, asked="cancel"), Reason.CANCELED, ""),
     (Ending(0, None, tail=CUDA), Reason.COMPLETED, ""),
@@ -87,7 +87,7 @@ TABLE = [
 ]
 
 
-def test_an_end_has_its_reason_and_its_evidence(subtests):
+def test_classify_returns_reason_and_evidence(subtests):
     for end, reason, quoted in TABLE:
         with subtests.test(end=end, reason=reason):
             verdict = classify(end)
@@ -95,10 +95,10 @@ def test_an_end_has_its_reason_and_its_evidence(subtests):
             assert quoted in verdict.evidence and (quoted or not verdict.evidence)
 
 
-def test_evidence_is_a_quote_not_the_log():
+def test_classify_long_log_quotes_one_line():
     verdict = classify(Ending(1, None, tail="x" * 100_000))
     assert len(verdict.evidence) <= QUOTE + len("Exit code 1. ")
 
 
-def test_where_the_script_is_kept_is_never_quoted():
+def test_classify_omits_script_path_from_evidence():
     assert [end for end, _, _ in TABLE if "/script:" in classify(end).evidence] == []

@@ -1,6 +1,7 @@
-"""What every backend promises (schedulers/contract.py), each of them in turn.
+"""Test the contract of all backends (schedulers/contract.py).
 
-Keys are new each time: two suites on one machine never meet."""
+Keys are unique, so concurrent suites on one machine do not interfere.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +27,23 @@ def _submit_elsewhere(kind, options, launch, go, handles) -> None:
     handles.put(kind.configured(options).submit(launch))
 
 
-def test_every_backend_can_be_made_for_a_test():
+def test_backends_all_have_a_test_maker():
     assert set(backends()) == {backend_of(maker) for maker in MAKERS}
 
 
-def test_it_is_a_backend_with_a_title_and_known_capabilities(stage):
+def test_backend_has_title_and_known_capabilities(stage):
     assert isinstance(stage.backend, Backend) and stage.kind.title
     assert stage.kind.capabilities <= set(Capability)
 
 
-def test_probe_and_inventory_say_what_is_there(stage):
+def test_probe_and_inventory_describe_cluster(stage):
     probe, nodes = stage.backend.probe(), stage.backend.inventory()
     assert probe.is_ok and probe.message
     assert nodes and all(node.cpus > 0 and node.memory > 1 << 20 for node in nodes)
     assert all(node.gpus or node.note for node in nodes)
 
 
-def test_a_job_runs_to_its_end_and_its_output_is_kept(stage):
+def test_job_succeeds_and_output_is_kept(stage):
     before, second = datetime.now(UTC), timedelta(seconds=1)
     seen, log = stage.run("echo hello; echo sorry >&2; echo $WORD", env={"WORD": "ä b"})
     assert (seen.state, seen.reason, seen.exit_code) == (State.SUCCEEDED, Reason.COMPLETED, 0)
@@ -54,12 +55,12 @@ SECRET = "s3cr3t of $HOME `id` 'and' \"more\"\\n\nsecond line ä"
 
 
 def told_file(stage, key: str) -> Path:
-    """Where the job said that its secret lies."""
+    """Return the path of the secret file as printed by the job."""
     stage.logged(key, b"at ")
     return Path(stage.log(key).decode().partition("at ")[2].split("\n")[0])
 
 
-def test_a_secret_as_a_file_is_there_whole_and_for_the_jobs_user_alone(stage):
+def test_secret_file_is_complete_and_private_to_job_user(stage):
     seen, log = stage.run(
         'cat "$KEY_FILE"; echo; cat "$KEY_FILE" > /dev/null; stat -L -c "%a %u" "$KEY_FILE"; id -u; env | grep -c s3cr3t; true',
         files={"KEY": SECRET, "OTHER": "another"},
@@ -74,15 +75,14 @@ def test_a_secret_as_a_file_is_there_whole_and_for_the_jobs_user_alone(stage):
 @pytest.mark.parametrize(
     "script", ["sleep 0.5", "trap '' TERM; sleep 60 & while true; do sleep 0.1; done"]
 )
-def test_the_file_of_a_secret_goes_with_the_job_however_it_ends(stage, script):
+def test_secret_file_is_removed_however_job_ends(stage, script):
     key = stage.submit(f'echo "at $KEY_FILE"; {script}', files={"KEY": SECRET}).key
     path = told_file(stage, key)
     if "trap" in script:
         stage.backend.cancel(key, 0.5)
     seen = stage.ended(key)
-    assert (
-        "trap" in script or "left behind" not in seen.evidence
-    )  # one that is killed may be starting another `sleep`
+    # the killed process may be starting another `sleep`
+    assert "trap" in script or "left behind" not in seen.evidence
     stage.wait_for(lambda: not path.exists(), 10)
     assert not [
         one
@@ -94,7 +94,7 @@ def test_the_file_of_a_secret_goes_with_the_job_however_it_ends(stage, script):
     ], "nor in what tells of the job"
 
 
-def test_the_file_of_a_secret_is_there_until_the_job_has_ended_politely(stage):
+def test_secret_file_exists_until_job_has_shut_down(stage):
     key = stage.submit(
         'trap \'cat "$KEY_FILE"; exit 0\' TERM; echo "at $KEY_FILE"; while true; do sleep 0.05; done',
         files={"KEY": SECRET},
@@ -105,12 +105,12 @@ def test_the_file_of_a_secret_is_there_until_the_job_has_ended_politely(stage):
     assert SECRET in stage.log(key).decode()
 
 
-def test_the_environment_of_the_portal_stays_with_the_portal(stage, monkeypatch):
+def test_job_environment_excludes_portal_variables(stage, monkeypatch):
     monkeypatch.setenv("MUSTER_SECRET_KEY", "sesame")
     assert b"sesame" not in stage.run("env")[1]
 
 
-def test_submitting_a_key_twice_starts_it_once(stage):
+def test_submit_same_key_twice_starts_one_job(stage):
     launch = stage.launch(ONCE.format(path=stage.path / "starts"))
     first, second = stage.backend.submit(launch), stage.backend.submit(launch)
     assert first == second and first.native_id
@@ -120,7 +120,7 @@ def test_submitting_a_key_twice_starts_it_once(stage):
     assert (stage.path / "starts").read_text() == "started\n"
 
 
-def test_threads_that_submit_one_key_at_once_start_it_once(stage):
+def test_submit_same_key_from_threads_starts_one_job(stage):
     launch = stage.launch(ONCE.format(path=stage.path / "starts"))
     with ThreadPoolExecutor(6) as pool:
         handles = set(pool.map(lambda _: stage.again().submit(launch), range(6)))
@@ -129,7 +129,7 @@ def test_threads_that_submit_one_key_at_once_start_it_once(stage):
     assert (stage.path / "starts").read_text() == "started\n"
 
 
-def test_processes_that_submit_one_key_at_once_start_it_once(stage):
+def test_submit_same_key_from_processes_starts_one_job(stage):
     launch, context = (
         stage.launch(ONCE.format(path=stage.path / "starts")),
         multiprocessing.get_context("fork"),
@@ -148,14 +148,14 @@ def test_processes_that_submit_one_key_at_once_start_it_once(stage):
     assert (stage.path / "starts").read_text() == "started\n"
 
 
-def test_an_attempt_is_found_while_it_runs_and_after_its_end(stage):
+def test_find_returns_running_and_finished_attempt(stage):
     handle = stage.submit("sleep 0.5")
     assert stage.backend.find(handle.key) == handle
     stage.ended(handle.key)
     assert stage.backend.find(handle.key) == handle
 
 
-def test_a_key_that_never_came_is_missing_everywhere(stage):
+def test_unknown_key_is_missing_everywhere(stage):
     assert stage.backend.find("t-never") is None
     poll = stage.backend.poll(["t-never"])
     assert (list(poll.observations), list(poll.missing)) == ([], ["t-never"])
@@ -164,7 +164,7 @@ def test_a_key_that_never_came_is_missing_everywhere(stage):
     stage.backend.forget("t-never")
 
 
-def test_one_poll_tells_all_that_were_asked_for(stage):
+def test_poll_returns_all_requested_keys(stage):
     running, done = stage.submit("sleep 30").key, stage.submit("exit 4").key
     stage.ended(done)
     stage.wait_for(lambda: stage.look(running).state == State.RUNNING)
@@ -176,14 +176,14 @@ def test_one_poll_tells_all_that_were_asked_for(stage):
     assert list(poll.missing) == ["t-never"]
 
 
-def test_a_key_that_could_be_a_path_is_refused(subtests, stage):
+def test_path_like_key_is_rejected(subtests, stage):
     for key in ["../escape", "a/b", "", "x" * 101, "a\0b"]:
         with subtests.test(key=key):
             with pytest.raises(Rejected):
                 stage.backend.find(key)
 
 
-def test_an_exit_code_is_told_as_it_was(subtests, stage):
+def test_exit_code_is_reported_unchanged(subtests, stage):
     for code in [1, 2, 17, 125, 255]:
         with subtests.test(code=code):
             seen, _ = stage.run(f"echo last words; exit {code}")
@@ -195,30 +195,30 @@ def test_an_exit_code_is_told_as_it_was(subtests, stage):
             assert "last words" in seen.evidence
 
 
-def test_the_evidence_quotes_what_the_program_said(stage):
+def test_evidence_quotes_program_output(stage):
     seen, _ = stage.run("python3 -c 'raise ValueError(\"shape mismatch\")'")
     assert "ValueError: shape mismatch" in seen.evidence
 
 
-def test_a_command_that_is_not_there_is_named(stage):
+def test_missing_command_is_named(stage):
     seen, _ = stage.run("set -e\nno-such-program --now")
     assert (seen.reason, seen.exit_code) == (Reason.COMMAND_NOT_FOUND, 127)
     assert "no-such-program: command not found" in seen.evidence
 
 
-def test_a_file_that_is_not_executable_is_told(stage):
+def test_non_executable_file_is_reported(stage):
     (stage.path / "plain").write_text("text")
     seen, _ = stage.run(str(stage.path / "plain"))
     assert (seen.reason, seen.exit_code) == (Reason.NOT_EXECUTABLE, 126)
 
 
-def test_a_job_that_a_signal_ends_tells_which(stage):
+def test_job_killed_by_signal_reports_signal(stage):
     seen, _ = stage.run("kill -SEGV $$")
     assert (seen.state, seen.reason, seen.signal) == (State.FAILED, Reason.KILLED_BY_SIGNAL, 11)
     assert "SIGSEGV" in seen.evidence
 
 
-def test_cancel_asks_politely_first(stage):
+def test_cancel_sends_sigterm_first(stage):
     key = stage.submit(
         "trap 'echo bye; exit 0' TERM; echo ready; while true; do sleep 0.05; done"
     ).key
@@ -228,7 +228,7 @@ def test_cancel_asks_politely_first(stage):
     assert stage.log(key).endswith(b"bye\n")
 
 
-def test_a_job_that_ends_by_the_polite_signal_is_canceled(stage):
+def test_job_ended_by_sigterm_is_canceled(stage):
     key = stage.submit("echo ready; sleep 60").key
     stage.logged(key, b"ready")
     stage.backend.cancel(key, 20)
@@ -236,7 +236,7 @@ def test_a_job_that_ends_by_the_polite_signal_is_canceled(stage):
     assert (seen.state, seen.reason) == (State.CANCELED, Reason.CANCELED)
 
 
-def test_a_job_that_ignores_the_polite_signal_is_killed_after_the_grace(stage):
+def test_job_ignoring_sigterm_is_killed_after_grace(stage):
     key = stage.submit("trap '' TERM; echo ready; while true; do sleep 0.05; done").key
     stage.logged(key, b"ready")
     stage.backend.cancel(key, 1)
@@ -247,7 +247,7 @@ def test_a_job_that_ignores_the_polite_signal_is_killed_after_the_grace(stage):
     assert stage.wait_for(lambda: not _processes_of(key))
 
 
-def test_canceling_reaches_the_children_too(stage):
+def test_cancel_stops_child_processes(stage):
     key = stage.submit("sleep 61 & sleep 62 & (sleep 63; true) & echo ready; wait").key
     stage.logged(key, b"ready")
     stage.backend.cancel(key, 5)
@@ -255,7 +255,7 @@ def test_canceling_reaches_the_children_too(stage):
     assert stage.wait_for(lambda: not _processes_of(key))
 
 
-def test_canceling_twice_and_after_the_end_changes_nothing(stage):
+def test_cancel_twice_or_after_end_changes_nothing(stage):
     key = stage.submit("exit 3").key
     first = stage.ended(key)
     stage.backend.cancel(key, 0)
@@ -263,21 +263,21 @@ def test_canceling_twice_and_after_the_end_changes_nothing(stage):
     assert stage.look(key) == first and first.reason == Reason.USER_ERROR
 
 
-def test_the_time_limit_ends_a_job_and_says_so(stage):
+def test_job_over_time_limit_is_stopped_with_reason(stage):
     seen, _ = stage.run("sleep 60", time_limit=1.0)
     assert (seen.state, seen.reason) == (State.FAILED, Reason.TIME_LIMIT)
     assert "limit of 1 s" in seen.evidence
     assert timedelta(seconds=0.9) < seen.finished_at - seen.started_at < timedelta(seconds=10)
 
 
-def test_a_job_over_its_memory_is_stopped_as_out_of_memory(stage):
+def test_job_over_memory_limit_is_out_of_memory(stage):
     script = "exec python3 -c \"import time; x = b'x' * (200 << 20); time.sleep(60)\""
     seen, _ = stage.run(script, memory=64 << 20)
     assert (seen.state, seen.reason) == (State.FAILED, Reason.OUT_OF_MEMORY)
     assert "of 64 MiB" in seen.evidence and seen.peak_memory >= 64 << 20
 
 
-def test_a_log_is_read_by_offsets(stage):
+def test_read_log_reads_from_offset(stage):
     key = stage.submit("printf 0123456789").key
     stage.ended(key)
     read = partial(stage.backend.read_log, key)
@@ -286,14 +286,14 @@ def test_a_log_is_read_by_offsets(stage):
     assert read(4, 3).start == 4 and abs(read(0).at / 1000 - datetime.now(UTC).timestamp()) < 60
 
 
-def test_output_of_any_bytes_comes_back_as_it_was(stage):
+def test_read_log_returns_any_bytes_unchanged(stage):
     path = stage.path / "noise"
     path.write_bytes(noise := bytes(range(256)) * 5000 + b"\r\xff\xfe\0no newline")
     seen, log = stage.run(f"cat {path}")
     assert seen.reason == Reason.COMPLETED and log == noise
 
 
-def test_a_new_backend_object_adopts_what_runs(stage):
+def test_new_backend_object_adopts_running_jobs(stage):
     key = stage.submit("echo one; sleep 0.7; echo two; exit 5").key
     stage.logged(key, b"one")
     other = stage.again()
@@ -303,7 +303,7 @@ def test_a_new_backend_object_adopts_what_runs(stage):
     assert seen.exit_code == 5 and stage.log(key) == b"one\ntwo\n"
 
 
-def test_forgetting_frees_what_has_ended_and_nothing_else(stage):
+def test_forget_removes_finished_attempts_only(stage):
     running, done = stage.submit("sleep 30").key, stage.submit("true").key
     stage.ended(done)
     stage.backend.forget(done)
@@ -312,7 +312,7 @@ def test_forgetting_frees_what_has_ended_and_nothing_else(stage):
     assert stage.backend.find(running) is not None
 
 
-def test_render_shows_the_script_and_stars_the_secrets(stage):
+def test_render_shows_script_and_masks_secrets(stage):
     text = stage.backend.render(
         stage.launch("echo hi", env={"PLAIN": "seen", "API_TOKEN": "sesame"})
     )

@@ -1,4 +1,4 @@
-"""Why a job does not start on a random cluster, against a simulator that tries every way of placing it."""
+"""Compare explanations for random clusters with a simulator that tries every placement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.capacity import KINDS, STEPS, Cap, Field, Need, Spot, spots_of
+from schedulers.capacity import KINDS, STEPS, Field, Need, NodeCapacity, ResourceLimit, spots_of
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.states import Wait
 
@@ -24,7 +24,7 @@ def spots(draw):
         total = {kind: draw(st.integers(0, SIZES[kind])) for kind in KINDS}
         free = {kind: draw(st.integers(0, total[kind])) * UNITS[kind] for kind in KINDS}
         found.append(
-            Spot(
+            NodeCapacity(
                 f"n{number}",
                 free,
                 {k: n * UNITS[k] for k, n in total.items()},
@@ -43,7 +43,7 @@ needs = st.builds(
     st.booleans(),
 )
 caps = st.builds(
-    lambda of, limit, used: Cap(
+    lambda of, limit, used: ResourceLimit(
         of[0],
         limit * UNITS.get(of[0], 1),
         0 if of[1] else used * UNITS.get(of[0], 1),
@@ -65,7 +65,7 @@ fields = st.builds(Field, spots(), st.lists(caps, max_size=2))
 
 
 def is_placed(need: Need, nodes: list[dict[str, int]]) -> bool:
-    """The simulator: some choice of nodes, one for each of the job's, holds them all."""
+    """Simulate: return whether some choice of nodes fits all nodes of the job."""
     for choice in combinations_with_replacement(range(len(nodes)), need.nodes):
         if not need.packs and len(set(choice)) < need.nodes:
             continue
@@ -77,7 +77,10 @@ def is_placed(need: Need, nodes: list[dict[str, int]]) -> bool:
 
 
 def truth(field: Field, need: Need) -> Wait | None:
-    """What keeps it, told by trying: without what runs, without limits, with all nodes up, with all that is free on one heap."""
+    """Return the obstacle by trial.
+
+    The trials leave out running jobs, limits, unavailable nodes and fragmentation in turn.
+    """
     asked = {**{kind: need.of(kind) * need.nodes for kind in KINDS}, "nodes": need.nodes, "jobs": 1}
     ask = lambda cap: need.of(cap.kind) if cap.each == "node" else asked[cap.kind]  # noqa: E731
     up = [spot for spot in field.spots if spot.is_up]
@@ -97,13 +100,13 @@ def truth(field: Field, need: Need) -> Wait | None:
 
 @settings(max_examples=600, deadline=None)
 @given(fields, needs)
-def test_the_reason_is_the_one_that_the_simulator_finds(field, need):
+def test_judge_matches_simulator(field, need):
     assert field.judge(need).wait == truth(field, need)
 
 
 @settings(max_examples=600, deadline=None)
 @given(fields, needs)
-def test_the_smallest_change_is_admitted_and_nothing_larger_is(field, need):
+def test_smallest_change_is_largest_admitted_amount(field, need):
     change = field.smallest_change(need)
     if truth(field, need) is None:
         return
@@ -121,7 +124,7 @@ def gpus(number: int, kind: str = "h100") -> list[GpuFacts]:
     return [GpuFacts(i, f"{kind}{i}", kind, kind, 0) for i in range(number)]
 
 
-def test_gpus_of_another_type_are_no_room():
+def test_fitting_ignores_other_gpu_types():
     nodes = [NodeFacts("a", 8, GIB, gpus(4)), NodeFacts("b", 8, GIB, gpus(4, "a100"))]
     field = Field(spots_of(nodes, "h100"))
     assert (field.total("gpu"), field.judge(Need(4, 1000, gpu_type="h100", nodes=2)).wait) == (
@@ -130,7 +133,7 @@ def test_gpus_of_another_type_are_no_room():
     )
 
 
-def test_a_drained_node_is_told_apart_from_a_full_one():
+def test_judge_distinguishes_drained_from_full_node():
     drained = [NodeFacts("a", 8, GIB, gpus(4), is_drained=True), NodeFacts("b", 8, GIB)]
     full = [NodeFacts("a", 8, GIB, gpus(4), used_gpus=4), NodeFacts("b", 8, GIB)]
     need = Need(gpu=1, cpu=1000)

@@ -1,4 +1,4 @@
-"""Slurm's short writing of many nodes."""
+"""Test the expansion of Slurm's hostlists."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ LISTS = [
 ]
 
 
-def test_a_list_becomes_its_names_in_order(subtests):
+def test_expand_returns_names_in_order(subtests):
     for text, names in LISTS:
         with subtests.test(text=text, names=names):
             assert expand(text) == names
 
 
-def test_a_list_that_means_very_many_is_cut():
+def test_expand_huge_list_is_truncated():
     assert len(expand("a[0-99]b[0-99]c[0-99]")) == MOST
     assert len(expand("a[0-999999999]")) == 1

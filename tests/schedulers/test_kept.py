@@ -1,4 +1,4 @@
-"""What is costly to read is read rarely, and not reading it is no failure."""
+"""Test that expensive values are read rarely and that failed reads are no errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from schedulers.cached import Kept
+from schedulers.cached import CachedValue
 from schedulers.contract import Unavailable
 
 
@@ -22,19 +22,19 @@ class Source:
         return self.reads
 
 
-def test_it_is_read_once():
-    source, kept = Source(), Kept("it", 60)
+def test_cached_value_is_read_once():
+    source, kept = Source(), CachedValue("it", 60)
     assert [kept.current(source.read) for _ in range(3)] == [1, 1, 1]
 
 
-def test_it_is_read_again_when_it_is_due(wait_for):
-    source, kept = Source(), Kept("it", 0.05)
+def test_cached_value_is_read_again_when_due(wait_for):
+    source, kept = Source(), CachedValue("it", 0.05)
     assert wait_for(lambda: kept.current(source.read) == 2)
 
 
 @pytest.mark.parametrize(("takes", "each"), [(0.5, 0), (0, 0.5)])
-def test_what_takes_long_or_is_asked_for_by_many_is_read_less_often(takes, each):
-    source, kept = Source(), Kept("it", 0.01, each)
+def test_slow_or_popular_value_is_read_less_often(takes, each):
+    source, kept = Source(), CachedValue("it", 0.01, each)
     source.takes = takes
     kept.current(source.read, asking=40)
     time.sleep(0.1)
@@ -42,8 +42,8 @@ def test_what_takes_long_or_is_asked_for_by_many_is_read_less_often(takes, each)
 
 
 @pytest.mark.parametrize("outlives", [True, False])
-def test_what_cannot_be_read_is_nothing_or_what_it_was(outlives, wait_for):
-    source, kept = Source(), Kept("it", 0, outlives=outlives)
+def test_unreadable_value_is_none_or_previous(outlives, wait_for):
+    source, kept = Source(), CachedValue("it", 0, outlives=outlives)
     kept.current(source.read)
     source.error = True
     assert wait_for(

@@ -1,4 +1,4 @@
-"""The Kubernetes backend while its API server never answers to the end. Against our double, which can be told to."""
+"""Test Kubernetes with a double of the API server that never completes a response."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.schedulers.kubernetes_stage import launch, state_of
 
 
 @pytest.mark.parametrize("part", ["POST /apis/batch", "POST /secrets"])
-def test_a_hand_over_is_not_held_and_the_job_starts_once(
+def test_submit_to_trickling_server_starts_job_once(
     double, backend, monkeypatch, tmp_path, wait_for, part
 ):
     wanted = launch(f"echo started >> {tmp_path}/starts")
-    backend.submit(launch())  # the namespace is there from now on
+    backend.submit(launch())  # creates the namespace
     monkeypatch.setattr(http_connection, "WHOLE", 0.5)
     double.fail(part, Drip(0.1))
     start = time.monotonic()
@@ -31,7 +31,7 @@ def test_a_hand_over_is_not_held_and_the_job_starts_once(
     assert (tmp_path / "starts").read_text() == "started\n"
 
 
-def test_it_is_unavailable_and_heals(double, backend, monkeypatch, wait_for):
+def test_trickling_server_is_unavailable_and_recovers(double, backend, monkeypatch, wait_for):
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     monkeypatch.setattr(observed, "SILENT", 0.0)
@@ -42,11 +42,11 @@ def test_it_is_unavailable_and_heals(double, backend, monkeypatch, wait_for):
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
 
 
-def test_a_watch_that_is_broken_off_is_told_in_words(double, backend, wait_for, caplog):
+def test_interrupted_watch_is_logged_in_words(double, backend, wait_for, caplog):
     caplog.set_level("INFO")
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     double.cut()
     wait_for(lambda: "broke:" in caplog.text)
-    assert f"The connection to {double.url} was broken off." in caplog.text
+    assert f"The connection to {double.url} was interrupted." in caplog.text
     wait_for(lambda: state_of(backend, key) == State.RUNNING)

@@ -1,4 +1,7 @@
-"""A command beside a running pod. Against our double, which speaks the websocket of `kubectl exec`, or a real cluster (tests/rig/kube.py)."""
+"""Test exec in a running pod.
+
+Against a double with the websocket of `kubectl exec`, or a real cluster (tests/rig/kube.py).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from tests.schedulers.kubernetes_stage import launch, state_of
 
 @pytest.fixture(scope="module")
 def anywhere() -> KubernetesBackend:
-    """On the double, or on a real cluster."""
+    """A backend on the double or on a real cluster."""
     return KubernetesBackend.configured(options_of())
 
 
@@ -34,9 +37,7 @@ def started(backend: KubernetesBackend, wait_for) -> str:
     return key
 
 
-def test_a_command_runs_beside_the_job_in_its_directory_with_its_variables(
-    anywhere, running, wait_for
-):
+def test_exec_uses_directory_and_variables_of_job(anywhere, running, wait_for):
     wait_for(lambda: anywhere.exec(running, ["sh", "-c", "ls"])[1])
     assert anywhere.exec(running, ["sh", "-c", "cat note; echo $WORD; exit 3"]) == (
         3,
@@ -48,21 +49,19 @@ def test_a_command_runs_beside_the_job_in_its_directory_with_its_variables(
     )
 
 
-def test_both_outputs_come_back(anywhere, running):
+def test_exec_returns_stdout_and_stderr(anywhere, running):
     code, output = anywhere.exec(running, ["sh", "-c", "echo one; echo two >&2"])
     assert code == 0 and set(output.splitlines()) == {b"one", b"two"}
 
 
-def test_much_output_comes_back_whole_and_too_much_is_refused(anywhere, running):
+def test_exec_large_output_is_complete_and_excess_is_rejected(anywhere, running):
     code, output = anywhere.exec(running, ["head", "-c", "3000000", "/dev/zero"])
     assert (code, len(output)) == (0, 3_000_000)
     with pytest.raises(Rejected, match="more than 16 MiB"):
         anywhere.exec(running, ["head", "-c", "20000000", "/dev/zero"])
 
 
-def test_a_command_that_does_not_end_is_stopped_with_all_it_started(
-    anywhere, running, wait_for, tmp_path
-):
+def test_exec_timeout_kills_whole_process_group(anywhere, running, wait_for, tmp_path):
     beat = folder_of(tmp_path) / "beat"
     began = time.monotonic()
     with pytest.raises(Rejected, match="did not end within"):
@@ -81,24 +80,24 @@ def _is_still(path: Path) -> bool:
     return path.stat().st_size == before
 
 
-def test_a_command_that_is_not_there_is_told(anywhere, running):
+def test_exec_missing_command_is_reported(anywhere, running):
     code, output = anywhere.exec(running, ["no-such-program"])
     assert code == 127 and b"no-such-program: command not found" in output
 
 
-def test_a_command_beside_what_does_not_run_is_refused(anywhere, running):
+def test_exec_without_running_job_is_rejected(anywhere, running):
     with pytest.raises(Rejected, match="not running"):
         anywhere.exec("t-none", ["true"])
 
 
-def test_a_right_that_is_missing_is_named(double, backend, wait_for):
+def test_exec_missing_permission_is_named(double, backend, wait_for):
     running = started(backend, wait_for)
     double.denied.add("get pods/exec")
     with pytest.raises(Unavailable, match="pods/exec"):
         backend.exec(running, ["true"])
 
 
-def test_a_server_that_is_gone_is_unavailable(double, backend, wait_for):
+def test_exec_unreachable_server_is_unavailable(double, backend, wait_for):
     running = started(backend, wait_for)
     double._server.shutdown()
     double._server.server_close()

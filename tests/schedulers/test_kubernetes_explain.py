@@ -1,4 +1,4 @@
-"""The numbers behind Kubernetes' and Kueue's words."""
+"""Test the numbers in explanations of Kubernetes and Kueue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from schedulers.capacity import Field
 from schedulers.kubernetes import kueue, names, pending_reasons
-from schedulers.kubernetes.explanations import explained, picture_of
+from schedulers.kubernetes.explanations import explained, snapshot_of
 from schedulers.states import Wait
 
 GPU, GIB = "nvidia.com/gpu", 1 << 30
@@ -72,18 +72,18 @@ def told(
     count: int = 1,
     said: str = SHORT,
 ):
-    picture = picture_of(
+    snapshot = snapshot_of(
         [node(i) for i in (1, 2, 3, 4)] if nodes is None else nodes, running, GPU, (), "muster"
     )
     return explained(
         pending_reasons.of_scheduler("Unschedulable", said),
         job(pending, count),
         [pending] * count,
-        picture,
+        snapshot,
     )
 
 
-def test_free_but_scattered_is_told_apart_from_full_with_holders_and_the_change():
+def test_explanation_distinguishes_fragmented_from_full():
     running = [
         pod(3, on=1, key="a"),
         pod(3, on=2, key="a"),
@@ -110,7 +110,7 @@ def test_free_but_scattered_is_told_apart_from_full_with_holders_and_the_change(
     )
 
 
-def test_another_type_of_gpu_is_no_room():
+def test_explanation_ignores_other_gpu_types():
     wanted = {"key": "nvidia.com/gpu.product", "operator": "In", "values": ["NVIDIA-A100"]}
     rules = {
         "nodeAffinity": {
@@ -123,7 +123,7 @@ def test_another_type_of_gpu_is_no_room():
     assert (seen.wait, seen.facts["free"], seen.facts["total"]) == (Wait.CAPACITY, 1, 4)
 
 
-def test_what_no_node_could_hold_never_fits():
+def test_request_larger_than_any_node_is_impossible():
     seen = told(pod(8), [])
     assert (seen.wait, seen.text) == (
         Wait.IMPOSSIBLE,
@@ -132,7 +132,7 @@ def test_what_no_node_could_hold_never_fits():
     assert seen.facts["change"]["to"] == 4
 
 
-def test_cordoned_nodes_are_named():
+def test_explanation_names_cordoned_nodes():
     said = "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) were unschedulable."
     seen = told(pod(4), [], [node(1, unschedulable=True), node(2, gpus=2)], said=said)
     assert (seen.wait, seen.text) == (
@@ -141,33 +141,33 @@ def test_cordoned_nodes_are_named():
     )
 
 
-def test_words_that_the_numbers_do_not_bear_out_stand_alone():
+def test_message_contradicted_by_numbers_stands_alone():
     assert told(pod(4), []).text == "0 of 4 nodes fit: 4 lack free nvidia.com/gpu."
     affinity = "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector."
     assert told(pod(4), [pod(4, on=i) for i in (1, 2, 3, 4)], said=affinity).wait == Wait.IMPOSSIBLE
 
 
-def test_only_the_pods_that_have_no_node_yet_are_looked_for():
+def test_explanation_covers_unscheduled_pods_only():
     ours = pod(4, on=1, key="mine")
-    picture = picture_of([node(1), node(2)], [ours, pod(1, on=2)], GPU, (), "muster")
+    snapshot = snapshot_of([node(1), node(2)], [ours, pod(1, on=2)], GPU, (), "muster")
     seen = explained(
         pending_reasons.of_scheduler("Unschedulable", SHORT),
         job(pod(4), 2),
         [ours, pod(4)],
-        picture,
+        snapshot,
     )
     assert seen.wait == Wait.CAPACITY and seen.facts["on_nodes"] == 1
 
 
-def test_jobs_that_are_alike_are_judged_once(monkeypatch):
-    picture, judged = picture_of([node(1)], [pod(3, on=1)], GPU, (), "muster"), []
+def test_equal_jobs_are_judged_once(monkeypatch):
+    snapshot, judged = snapshot_of([node(1)], [pod(3, on=1)], GPU, (), "muster"), []
     change = Field.smallest_change
     monkeypatch.setattr(
         Field, "smallest_change", lambda field, need: judged.append(need) or change(field, need)
     )
     waiting = pending_reasons.of_scheduler("Unschedulable", SHORT)
     told = [
-        explained(waiting, job(pod(gpus)), [pod(gpus)], picture).facts["ask"]
+        explained(waiting, job(pod(gpus)), [pod(gpus)], snapshot).facts["ask"]
         for gpus in (2, 2, 3, 2, 3)
     ]
     assert (told, len(judged)) == ([2, 2, 3, 2, 3], 2)
@@ -175,11 +175,11 @@ def test_jobs_that_are_alike_are_judged_once(monkeypatch):
 
 def refused(text: str, pending: dict, running: list[dict], count: int = 1):
     message = f'pods "x" is forbidden: exceeded quota: gpus, {text}'
-    picture = picture_of([node(i) for i in (1, 2, 3, 4)], running, GPU, (), "muster")
-    return explained(pending_reasons.of_refusal(message), job(pending, count), [], picture)
+    snapshot = snapshot_of([node(i) for i in (1, 2, 3, 4)], running, GPU, (), "muster")
+    return explained(pending_reasons.of_refusal(message), job(pending, count), [], snapshot)
 
 
-def test_a_quota_is_told_in_numbers_with_who_holds_it_and_what_would_start():
+def test_quota_explanation_has_numbers_users_and_change():
     seen = refused(
         f"requested: requests.{GPU}=2, used: requests.{GPU}=7, limited: requests.{GPU}=8",
         pod(2),
@@ -197,7 +197,7 @@ def test_a_quota_is_told_in_numbers_with_who_holds_it_and_what_would_start():
     assert seen.facts["change"] == {"resource": "gpu", "from": 2, "to": 1}
 
 
-def test_all_pods_of_a_job_count_against_a_quota():
+def test_quota_counts_all_pods_of_a_job():
     seen = refused(
         "requested: pods=1,requests.cpu=2, used: pods=8,requests.cpu=1500m, limited: pods=10,requests.cpu=4",
         pod(0, cpu="2"),
@@ -213,7 +213,7 @@ def test_all_pods_of_a_job_count_against_a_quota():
     assert seen.facts["change"] == {"resource": "nodes", "from": 2, "to": 1}
 
 
-def test_more_than_a_quota_gives_at_all_never_fits():
+def test_request_above_quota_is_impossible():
     seen = refused(
         f"requested: requests.{GPU}=4, used: requests.{GPU}=0, limited: requests.{GPU}=3",
         pod(4),
@@ -228,9 +228,7 @@ def test_more_than_a_quota_gives_at_all_never_fits():
     st.integers(1, 5),
     st.integers(1, 3),
 )
-def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_that_starts(
-    running, gpus, count
-):
+def test_explanation_of_random_cluster_is_correct(running, gpus, count):
     free = dict.fromkeys((1, 2, 3, 4), 4)
     pods = []
     for on, asks in running:
@@ -288,7 +286,7 @@ QUEUE = {
 MORE = "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 2 more needed"
 
 
-def test_kueues_message_becomes_numbers_and_the_smallest_change():
+def test_kueue_message_yields_numbers_and_smallest_change():
     seen = kueue.waiting(workload(MORE))
     assert seen is not None and (seen.wait, seen.facts["change"]) == (
         Wait.CLUSTER_LIMIT,
@@ -304,7 +302,7 @@ def test_kueues_message_becomes_numbers_and_the_smallest_change():
     )
 
 
-def test_numbers_of_a_queue_that_are_older_than_the_message_are_not_told():
+def test_kueue_stale_queue_numbers_are_omitted():
     idle = {
         **QUEUE,
         "status": {
@@ -326,7 +324,7 @@ UNITS = [
 ]
 
 
-def test_one_more_is_one_in_every_unit(subtests):
+def test_kueue_one_more_needed_uses_singular_in_every_unit(subtests):
     for resource, more, words in UNITS:
         with subtests.test(resource=resource, more=more):
             seen = kueue.waiting(
@@ -338,7 +336,7 @@ def test_one_more_is_one_in_every_unit(subtests):
 
 
 def admitted(name: str, gpus: int, queue: str = "big", flavor: str = "default", **more):
-    """A Workload that holds quota."""
+    """Return a Workload that has reserved quota."""
     usage = {
         "name": "main",
         "flavors": {GPU: flavor, "cpu": flavor},
@@ -360,7 +358,7 @@ def admitted(name: str, gpus: int, queue: str = "big", flavor: str = "default", 
     }
 
 
-def test_who_holds_the_quota_of_a_queue_is_told_and_only_of_that_flavor():
+def test_kueue_explanation_lists_users_of_same_flavor_only():
     over = {"type": "Finished", "status": "True"}
     given = kueue.reserved(
         [
@@ -379,7 +377,7 @@ def test_who_holds_the_quota_of_a_queue_is_told_and_only_of_that_flavor():
         waiting,
         job(pod(4)),
         [],
-        replace(picture_of([node(1)], [], GPU, (), "muster"), reserved=ours),
+        replace(snapshot_of([node(1)], [], GPU, (), "muster"), reserved=ours),
     )
     assert seen.facts["held"] == [
         {"key": "k-a", "amount": 4, "since": 1767323045.0}
@@ -391,13 +389,13 @@ def test_who_holds_the_quota_of_a_queue_is_told_and_only_of_that_flavor():
     }
 
 
-def test_a_change_that_kueue_allows_and_no_node_holds_now_is_none():
+def test_kueue_change_without_free_node_is_omitted():
     waiting = kueue.waiting(workload(MORE), QUEUE)
-    full = picture_of([node(1)], [pod(3, on=1)], GPU, (), "muster")
+    full = snapshot_of([node(1)], [pod(3, on=1)], GPU, (), "muster")
     assert explained(waiting, job(pod(4)), [], full).facts["change"] is None
 
 
-def test_what_is_needed_more_is_shared_by_all_pods():
+def test_kueue_missing_amount_is_divided_among_pods():
     seen = kueue.waiting(workload(MORE.replace("2 more", "3 more"), gpus=4, count=2))
     assert seen is not None and (seen.facts["ask"], seen.facts["change"]["to"]) == (8, 2)
 
@@ -434,19 +432,19 @@ SENTENCES = [
     ),
     (f"{LACKS}resource memory unavailable in ClusterQueue", Wait.IMPOSSIBLE, "no memory at all"),
     ("LocalQueue vision doesn't exist", Wait.CLUSTER_HELD, "no queue vision"),
-    ("ClusterQueue big is inactive", Wait.CLUSTER_HELD, "queue big is closed"),
+    ("ClusterQueue big is inactive", Wait.CLUSTER_HELD, "queue big is stopped"),
     (
         f"{LACKS}untolerated taint {{a b NoSchedule <nil>}} in flavor spot",
         Wait.IMPOSSIBLE,
         "flavor spot are tainted",
     ),
-    ("ClusterQueue big not found", Wait.CLUSTER_HELD, "queue big is not there"),
-    ("LocalQueue vision is inactive", Wait.CLUSTER_HELD, "queue vision is closed"),
-    ("LocalQueue vision is stopped", Wait.CLUSTER_HELD, "queue vision is closed"),
+    ("ClusterQueue big not found", Wait.CLUSTER_HELD, "queue big does not exist"),
+    ("LocalQueue vision is inactive", Wait.CLUSTER_HELD, "queue vision is stopped"),
+    ("LocalQueue vision is stopped", Wait.CLUSTER_HELD, "queue vision is stopped"),
     (
         "workload namespace doesn't match ClusterQueue selector",
         Wait.CLUSTER_HELD,
-        "takes no jobs of this team's namespace",
+        "does not accept jobs from this team's namespace",
     ),
     (f"{MORE}. Pending the preemption of 2 workload(s)", Wait.CAPACITY, "is stopping 2 other jobs"),
     (
@@ -457,18 +455,18 @@ SENTENCES = [
     (
         "Bypassed scheduling evaluation because an equivalent workload recently failed",
         Wait.CLUSTER_LIMIT,
-        "asks for the same",
+        "with the same request",
     ),
     (
         "Workload is pending evaluation in the scheduling queue",
         Wait.EVALUATING,
-        "has not looked at it yet",
+        "has not evaluated the job yet",
     ),
     ("something new", Wait.CLUSTER_LIMIT, "Kueue says: something new"),
 ]
 
 
-def test_each_word_of_kueues_has_its_sentence(subtests):
+def test_kueue_messages_all_have_a_sentence(subtests):
     for message, wait, words in SENTENCES:
         with subtests.test(message=message, wait=wait):
             seen = kueue.waiting(workload(message))
@@ -478,7 +476,7 @@ def test_each_word_of_kueues_has_its_sentence(subtests):
 @pytest.mark.parametrize(
     "said", ["", "Bypassed scheduling evaluation because an equivalent workload recently failed"]
 )
-def test_of_jobs_that_ask_for_the_same_kueue_looks_at_one_and_the_others_tell_what_it_lacks(said):
+def test_kueue_equal_workloads_share_explanation(said):
     first, later = workload(MORE), workload(said)
     smaller = workload(MORE.replace("2 more", "1 more"), gpus=3)
     seen = kueue.waiting(later, QUEUE, [later, smaller, first])
@@ -495,7 +493,7 @@ def test_of_jobs_that_ask_for_the_same_kueue_looks_at_one_and_the_others_tell_wh
     assert "stopping" not in kueue.waiting(later, QUEUE, [stopping]).text
 
 
-def test_what_kueue_admitted_waits_no_more_and_what_it_only_reserved_waits_for_a_check():
+def test_kueue_reserved_workload_waits_for_admission_check():
     reserved = {"type": "QuotaReserved", "status": "True"}
     checks = [{"name": "capacity", "state": "Pending"}]
     assert (
@@ -509,7 +507,7 @@ def test_what_kueue_admitted_waits_no_more_and_what_it_only_reserved_waits_for_a
 
 
 @given(st.text())
-def test_no_message_of_kueues_breaks_us(message):
+def test_kueue_any_message_is_parsed_without_error(message):
     assert kueue.of_message(message, workload()).text
     assert kueue.of_message(f"insufficient unused quota for {message}", workload()).text
 
@@ -525,8 +523,8 @@ amounts = st.lists(pairs, min_size=1, max_size=3).map(
 
 @given(amounts, amounts)
 @example("pods=9e999", "pods=9e999")
-def test_no_message_about_a_quota_breaks_us(used, limited):
+def test_any_quota_message_is_parsed_without_error(used, limited):
     message = f"exceeded quota: q, requested: pods=1, used: {used}, limited: {limited}"
     assert explained(
-        pending_reasons.of_refusal(message), job(pod(1)), [], picture_of([], [], GPU, (), "muster")
+        pending_reasons.of_refusal(message), job(pod(1)), [], snapshot_of([], [], GPU, (), "muster")
     ).text

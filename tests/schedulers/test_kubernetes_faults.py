@@ -1,4 +1,4 @@
-"""The Kubernetes backend while its API server breaks off, forgets, refuses and hangs. Against our double, which can be told to."""
+"""Test Kubernetes with a double of the API server that disconnects, forgets, refuses and hangs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lists_of(double: Double) -> int:
     )
 
 
-def test_a_watch_that_breaks_off_goes_on_where_it_was(double, backend, wait_for):
+def test_interrupted_watch_resumes_from_last_version(double, backend, wait_for):
     key = backend.submit(launch("sleep 1.5; exit 4")).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     lists = lists_of(double)
@@ -41,7 +41,7 @@ def test_a_watch_that_breaks_off_goes_on_where_it_was(double, backend, wait_for)
 
 
 @courses(range(3), few=1)
-def test_breaks_at_any_moment_lose_no_end(double, backend, wait_for, seed):
+def test_interruptions_at_any_time_lose_no_end(double, backend, wait_for, seed):
     dice, keys = random.Random(seed), []
     for _ in range(8):
         keys.append(backend.submit(launch(f"sleep {dice.random()}; exit {dice.randrange(2)}")).key)
@@ -52,7 +52,7 @@ def test_breaks_at_any_moment_lose_no_end(double, backend, wait_for, seed):
     wait_for(lambda: all((state_of(backend, key) or State.QUEUED).is_final for key in keys), 30)
 
 
-def test_a_version_forgotten_in_the_stream_is_listed_anew(double, backend, wait_for):
+def test_version_expired_during_watch_triggers_list(double, backend, wait_for):
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     lists = lists_of(double)
@@ -61,7 +61,7 @@ def test_a_version_forgotten_in_the_stream_is_listed_anew(double, backend, wait_
     assert state_of(backend, key) == State.RUNNING
 
 
-def test_a_version_forgotten_before_connecting_is_listed_anew(double, backend, wait_for):
+def test_version_expired_before_watch_triggers_list(double, backend, wait_for):
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     lists = lists_of(double)
@@ -71,7 +71,7 @@ def test_a_version_forgotten_before_connecting_is_listed_anew(double, backend, w
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
 
 
-def test_bookmarks_move_the_version_on(double, backend, wait_for):
+def test_bookmarks_advance_resource_version(double, backend, wait_for):
     state_of(backend, "t-none")
     double.store.version += 500
     wait_for(lambda: backend._view._jobs._version == str(double.store.version))
@@ -85,9 +85,7 @@ def test_bookmarks_move_the_version_on(double, backend, wait_for):
     )
 
 
-def test_what_is_not_synced_is_unavailable_and_never_missing(
-    double, backend, monkeypatch, wait_for
-):
+def test_unsynced_mirror_is_unavailable_not_missing(double, backend, monkeypatch, wait_for):
     monkeypatch.setattr(observed, "SYNC", 0.3)
     double.fail("GET /api/v1/pods", BROKEN, 3)
     with pytest.raises(Unavailable, match="leader changed"):
@@ -95,9 +93,7 @@ def test_what_is_not_synced_is_unavailable_and_never_missing(
     assert wait_for(lambda: state_of(backend, "t-any") is None and not double.answers)
 
 
-def test_a_server_that_hangs_is_unavailable_within_seconds_and_heals(
-    double, backend, monkeypatch, wait_for
-):
+def test_hanging_server_is_unavailable_quickly_and_recovers(double, backend, monkeypatch, wait_for):
     monkeypatch.setattr("schedulers.kubernetes.client.READ", 0.5)
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
@@ -106,16 +102,16 @@ def test_a_server_that_hangs_is_unavailable_within_seconds_and_heals(
     start = time.monotonic()
     with pytest.raises(Unavailable, match="in time"):
         backend.poll([key])
-    assert time.monotonic() - start < 15  # it hangs for 30
+    assert time.monotonic() - start < 15  # the server hangs for 30 s
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
 
 
-def test_retry_after_is_kept(double, backend):
+def test_retry_after_is_respected(double, backend):
     double.fail("POST", BUSY)
     with pytest.raises(Unavailable, match="429"):
         backend.submit(launch())
     asked = len(double.asked)
-    with pytest.raises(Unavailable, match="rest"):
+    with pytest.raises(Unavailable, match="to recover"):
         backend.submit(launch())
     assert len(double.asked) == asked
 
@@ -129,7 +125,7 @@ def test_retry_after_is_kept(double, backend):
     ],
     ids=str,
 )
-def test_a_failing_server_is_unavailable_and_the_job_starts_once_afterwards(
+def test_failing_server_is_unavailable_and_job_starts_once_later(
     double, backend, answer, tmp_path, wait_for
 ):
     wanted = launch(f"echo started >> {tmp_path}/starts")
@@ -141,7 +137,7 @@ def test_a_failing_server_is_unavailable_and_the_job_starts_once_afterwards(
     assert (tmp_path / "starts").read_text() == "started\n"
 
 
-def test_a_job_without_its_secrets_gets_them_when_it_is_submitted_again(double, backend, wait_for):
+def test_resubmit_adds_missing_secret(double, backend, wait_for):
     wanted = launch("echo $WORD", env={"WORD": "kept"})
     double.fail("/secrets", BROKEN)
     with pytest.raises(Unavailable):
@@ -151,7 +147,7 @@ def test_a_job_without_its_secrets_gets_them_when_it_is_submitted_again(double, 
     assert backend.read_log(wanted.key, 0).data == b"kept\n"
 
 
-def test_what_admission_refuses_is_refused_with_the_part_of_the_spec(double, backend):
+def test_admission_refusal_is_rejected_with_spec_field(double, backend):
     causes = (
         ("spec.template.spec.containers[0].resources.limits[nvidia.com/gpu]", "Invalid value"),
     )
@@ -161,19 +157,19 @@ def test_what_admission_refuses_is_refused_with_the_part_of_the_spec(double, bac
     assert told.value.field == "resources.gpus"
 
 
-def test_a_name_that_is_anothers_is_not_adopted(double, backend):
+def test_foreign_job_with_same_name_is_not_adopted(double, backend):
     wanted = launch()
-    backend.submit(launch())  # the namespace is there from now on
+    backend.submit(launch())  # creates the namespace
     double.store.create(
         "jobs",
         "muster-jobs",
         {"metadata": {"name": wanted.key, "labels": {}}, "spec": {"suspend": True}, "kind": "Job"},
     )
-    with pytest.raises(Rejected, match="none of Muster's"):
+    with pytest.raises(Rejected, match="does not belong to Muster"):
         backend.submit(wanted)
 
 
-def test_a_namespace_that_is_anothers_is_not_used(double, backend):
+def test_foreign_namespace_is_not_used(double, backend):
     double.store.create(
         "namespaces",
         "",
@@ -183,7 +179,7 @@ def test_a_namespace_that_is_anothers_is_not_used(double, backend):
         backend.submit(launch(org="atlas", team="vision"))
 
 
-def test_a_name_used_again_is_another_job(double, backend, wait_for):
+def test_reused_name_is_a_different_job(double, backend, wait_for):
     wanted = launch("exit 3")
     first = backend.submit(wanted)
     wait_for(lambda: state_of(backend, wanted.key) == State.FAILED)
@@ -198,7 +194,7 @@ def test_a_name_used_again_is_another_job(double, backend, wait_for):
     assert backend.find(wanted.key) == second
 
 
-def test_a_reply_lost_after_success_starts_it_once(
+def test_lost_response_after_create_starts_one_job(
     double, backend, tmp_path, wait_for, monkeypatch
 ):
     wanted = launch(f"echo started >> {tmp_path}/starts")
@@ -219,9 +215,7 @@ def test_a_reply_lost_after_success_starts_it_once(
     assert backend.find(wanted.key) == handle and (tmp_path / "starts").read_text() == "started\n"
 
 
-def test_news_that_come_before_our_own_answer_are_not_put_back(
-    double, backend, wait_for, monkeypatch
-):
+def test_watch_event_before_response_is_not_overwritten(double, backend, wait_for, monkeypatch):
     key = backend.submit(launch(gpus=9)).key
     wait_for(lambda: next((o for o in backend.poll([key]).observations if o.waiting), None))
     patch = backend._wire.patch
@@ -241,7 +235,7 @@ def test_news_that_come_before_our_own_answer_are_not_put_back(
     )
 
 
-def test_one_pod_that_cannot_be_read_hides_no_other(double, backend, wait_for, caplog):
+def test_unreadable_pod_does_not_hide_others(double, backend, wait_for, caplog):
     odd, other = backend.submit(launch()).key, backend.submit(launch("sleep 1; exit 3")).key
     wait_for(lambda: state_of(backend, odd) == State.RUNNING)
     name = next(
@@ -271,7 +265,7 @@ TEXTS = [
 ]
 
 
-def test_text_arrives_in_the_process_as_it_was(double, backend, wait_for):
+def test_any_text_reaches_process_unchanged(double, backend, wait_for):
     env = {f"VALUE_{number}": text for number, text in enumerate(TEXTS)}
     shown = " ".join(f'"${name}"' for name in env)
     key = backend.submit(launch(f"printf '%s\\0' {shown}", env=env)).key
@@ -279,7 +273,7 @@ def test_text_arrives_in_the_process_as_it_was(double, backend, wait_for):
     assert backend.read_log(key, 0).data.decode().split("\0") == [*TEXTS, ""]
 
 
-def test_too_many_gpus_wait_in_words_and_are_canceled_before_they_start(double, backend, wait_for):
+def test_oversized_gpu_request_is_explained_and_cancelable(double, backend, wait_for):
     key = backend.submit(launch(gpus=9)).key
     seen = wait_for(lambda: next((o for o in backend.poll([key]).observations if o.waiting), None))
     assert seen.state == State.SUBMITTED and seen.waiting.wait == Wait.IMPOSSIBLE
@@ -294,7 +288,7 @@ def test_too_many_gpus_wait_in_words_and_are_canceled_before_they_start(double, 
     assert (ended.reason, ended.evidence) == (Reason.CANCELED, "Canceled before it started.")
 
 
-def test_a_gang_has_a_rank_each_and_a_log_each(double, backend, wait_for):
+def test_gang_has_rank_and_log_per_node(double, backend, wait_for):
     key = backend.submit(
         launch(
             'echo "rank $NODE_RANK of $NNODES at $MASTER_ADDR"', num_nodes=3, env={"NNODES": "3"}
@@ -307,9 +301,7 @@ def test_a_gang_has_a_rank_each_and_a_log_each(double, backend, wait_for):
     assert backend.read_log(key, 0).data == backend.read_rank(key, 0, 0).data
 
 
-def test_slow_last_lines_of_failed_pods_delay_no_other_state(
-    double, backend, wait_for, monkeypatch
-):
+def test_slow_log_tails_delay_no_other_state(double, backend, wait_for, monkeypatch):
     monkeypatch.setattr(observed, "TAILS_FOR", 0.1)
     failed = [backend.submit(launch("echo no route; exit 3")).key for _ in range(6)]
     good = backend.submit(launch("true")).key
@@ -328,7 +320,7 @@ def test_slow_last_lines_of_failed_pods_delay_no_other_state(
     assert all("no route" in one.evidence for one in backend.poll(failed).observations)
 
 
-def test_a_gang_ends_by_its_first_failure_and_names_the_rank(double, backend, wait_for):
+def test_gang_ends_with_first_failure_and_names_rank(double, backend, wait_for):
     key = backend.submit(
         launch('[ "$NODE_RANK" = 1 ] && { echo "no route"; exit 9; }; sleep 0.5', num_nodes=2)
     ).key
@@ -342,7 +334,7 @@ def test_a_gang_ends_by_its_first_failure_and_names_the_rank(double, backend, wa
     )
 
 
-def test_draining_cordons_a_node_with_its_reason_and_resuming_takes_it_back(double, backend):
+def test_drain_cordons_node_with_reason_and_resume_undoes_it(double, backend):
     backend.drain(NODE, "Dot: a fan is loud")
     node = backend.inventory()[0]
     assert node.is_drained and "a fan is loud" in node.note and node.is_ready
@@ -352,7 +344,7 @@ def test_draining_cordons_a_node_with_its_reason_and_resuming_takes_it_back(doub
         backend.drain("no-such-node", "why not")
 
 
-def test_the_probe_names_the_rights_that_are_missing(double, backend):
+def test_probe_names_missing_permissions(double, backend):
     assert backend.probe().is_ok
     double.denied |= {"create jobs", "list nodes"}
     probe = backend.probe()
@@ -370,21 +362,21 @@ WRONG = [
 ]
 
 
-def test_the_probe_says_in_words_what_is_wrong(subtests):
+def test_probe_describes_problem(subtests):
     for options, words in WRONG:
         with subtests.test(options=options, words=words):
             probe = KubernetesBackend.configured(options).probe()
             assert not probe.is_ok and words in probe.message
 
 
-def test_a_wrong_token_is_told(double):
+def test_probe_reports_wrong_token(double):
     assert (
         "401"
         in KubernetesBackend.configured({"server": double.url, "token": "wrong"}).probe().message
     )
 
 
-def test_the_threads_of_a_backend_end_with_it(double, wait_for):
+def test_stopped_backend_ends_its_threads(double, wait_for):
     backend = KubernetesBackend.configured(
         {"server": double.url, "token": double.token, "image": "x"}
     )
@@ -397,14 +389,10 @@ def test_the_threads_of_a_backend_end_with_it(double, wait_for):
     assert wait_for(lambda: all(mirror._stopped.is_set() for mirror in mirrors))
 
 
-def test_the_log_of_what_runs_is_not_asked_for_at_each_look_and_its_last_lines_come_with_the_end(
-    double, backend
-):
+def test_log_reads_pause_while_running_and_end_is_complete(double, backend):
     key = backend.submit(launch("echo one; sleep 2; echo two; exit 4")).key
     output, state = b"", None
-    while (
-        state != State.FAILED
-    ):  # as the watcher does: twenty looks a second, and one more at the end
+    while state != State.FAILED:  # like the watcher: twenty polls a second, and one more at the end
         state = state_of(backend, key)
         output += backend.read_log(key, len(output)).data
         time.sleep(0.05)

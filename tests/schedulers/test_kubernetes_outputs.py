@@ -1,4 +1,7 @@
-"""What jobs write, on a volume that stays. Against our double, or a real cluster (tests/rig/kube.py)."""
+"""Test output folders on persistent volumes.
+
+Against a double, or a real cluster (tests/rig/kube.py).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def over(backend: KubernetesBackend, key: str, wait_for) -> State:
     )
 
 
-def test_what_a_job_wrote_is_there_when_the_job_and_its_pod_are_forgotten(keeping, place, wait_for):
+def test_output_on_volume_outlives_job_and_pod(keeping, place, wait_for):
     keys = [
         keeping.submit(launch(f'echo {word} > "$MUSTER_OUTPUT_DIR/weights"')).key
         for word in ("one", "two")
@@ -44,7 +47,7 @@ def test_what_a_job_wrote_is_there_when_the_job_and_its_pod_are_forgotten(keepin
     assert {output.stays for output in told} == {Stay.ON}
 
 
-def test_a_volume_that_lets_nobody_write_is_named_before_the_job_runs(keeping, place, wait_for):
+def test_read_only_volume_is_reported_before_job_runs(keeping, place, wait_for):
     key = launch().key
     Path(keeping.output_of(key).path).write_text("a file where the folder would be")
     keeping.submit(launch("echo ran", key=key))
@@ -56,7 +59,7 @@ def test_a_volume_that_lets_nobody_write_is_named_before_the_job_runs(keeping, p
     )
 
 
-def test_without_a_volume_it_goes_with_the_pod_and_the_shared_ones_are_named():
+def test_output_without_volume_is_lost_and_lists_shared_folders():
     backend = KubernetesBackend.configured(
         {"server": "http://127.0.0.1:1", "shared": ["data:/data", "more:/more"]}
     )
@@ -76,7 +79,7 @@ NO_PLACES = [
 ]
 
 
-def test_a_place_for_outputs_that_is_none_is_refused(subtests):
+def test_invalid_output_volume_is_rejected(subtests):
     for word in NO_PLACES:
         with subtests.test(word=word):
             with pytest.raises(Rejected) as told:

@@ -1,4 +1,4 @@
-"""What is made of a launch: nothing of a user's text ever stands where Kubernetes would read it as anything but data."""
+"""Test the objects built from a launch: user input only appears as data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LAUNCH = Launch(
 MARK = "evil"
 YAML = f"x\n      hostPath:\n        path: /{MARK}"
 
-# Each is refused, or leaves every object but the data of the Secret as it would be without it.
+# Each value is rejected, or changes nothing but the data of the Secret.
 ESCAPES = {
     "script with YAML": {"script": f"true\n---\n{YAML}"},
     "script that closes a string": {"script": f"'\"; {MARK} #"},
@@ -81,11 +81,11 @@ ESCAPES = {
 
 
 def _without_data(made: pod.Objects) -> str:
-    """Everything that the API server reads as more than bytes."""
+    """Return everything that the API server interprets as more than bytes."""
     return json.dumps([made.job, *({**thing, "data": None} for thing in made.owned)])
 
 
-def test_an_escape_is_refused_or_inert(subtests):
+def test_escape_attempt_is_rejected_or_inert(subtests):
     for name, change in ESCAPES.items():
         with subtests.test(name):
             try:
@@ -93,7 +93,7 @@ def test_an_escape_is_refused_or_inert(subtests):
             except Rejected:
                 continue
             assert MARK not in _without_data(made)
-            # A variable's name, which is checked, stands in the Job; its value never does.
+            # The validated name of a variable appears in the Job; its value never does.
             plain = dict.fromkeys(change.get("env", ()), "plain")
             assert (
                 made.job
@@ -120,7 +120,7 @@ OPENING = [
 ]
 
 
-def test_an_option_that_would_open_the_pods_is_refused(subtests):
+def test_unsafe_option_is_rejected(subtests):
     for options in OPENING:
         with subtests.test(options=options):
             with pytest.raises(Rejected) as told:
@@ -128,7 +128,7 @@ def test_an_option_that_would_open_the_pods_is_refused(subtests):
             assert told.value.field in options
 
 
-def test_a_pod_is_as_restricted_as_pod_security_asks():
+def test_pod_meets_restricted_pod_security_standard():
     spec = pod.build(
         replace(LAUNCH, gpus=2, shm_size=1 << 30, time_limit=60, num_nodes=2), SITE
     ).job["spec"]["template"]["spec"]
@@ -148,12 +148,11 @@ def test_a_pod_is_as_restricted_as_pod_security_asks():
         "emptyDir",
     }
     assert container["command"] == ["bash", "/muster/given/start"] and "args" not in container
-    assert all(
-        "value" not in variable for variable in container["env"]
-    )  # Kubernetes would expand it
+    # Kubernetes would expand this
+    assert all("value" not in variable for variable in container["env"])
 
 
-def test_every_object_is_one_of_the_published_api():
+def test_objects_match_published_api():
     made = pod.build(
         replace(LAUNCH, gpus=1, gpu_type="h100", shm_size=1, time_limit=1, num_nodes=3),
         replace(
@@ -172,9 +171,7 @@ def test_every_object_is_one_of_the_published_api():
 
 
 @given(script=st.text(), value=st.text(), name=st.text(), user=st.text())
-def test_any_text_comes_back_from_the_secrets_as_it_was_and_stands_nowhere_else(
-    script, value, name, user
-):
+def test_user_text_is_stored_in_secret_only_and_unchanged(script, value, name, user):
     launch = replace(LAUNCH, script=script, env={"VALUE": value}, name=name, user=user)
     if any("\0" in text or not _is_text(text) for text in (script, value)):
         with pytest.raises(Rejected) as told:
@@ -201,7 +198,7 @@ def test_any_text_comes_back_from_the_secrets_as_it_was_and_stands_nowhere_else(
     other=st.tuples(st.text(max_size=60), st.text(max_size=60)),
 )
 @settings(max_examples=300)
-def test_no_two_teams_share_a_namespace_and_each_is_a_name(org, team, other):
+def test_namespace_name_is_valid_and_unique_per_team(org, team, other):
     name = names.namespace_name("muster", org, team)
     assert (
         len(name) <= 63
@@ -213,18 +210,18 @@ def test_no_two_teams_share_a_namespace_and_each_is_a_name(org, team, other):
     assert (names.namespace_name("muster", *other) == name) == ((org, team) == other)
 
 
-def test_slugs_with_hyphens_do_not_meet_in_one_namespace():
+def test_namespace_name_of_hyphenated_slugs_is_unique():
     assert names.namespace_name("muster", "atlas", "vision") == "muster-atlas-vision"
     assert names.namespace_name("muster", "a-b", "c") != names.namespace_name("muster", "a", "b-c")
 
 
-def test_a_script_beyond_what_a_secret_holds_is_refused_with_its_size():
+def test_script_too_large_for_secret_is_rejected_with_size():
     with pytest.raises(Rejected, match="1 MiB") as told:
         pod.build(replace(LAUNCH, script="x" * (1 << 20)), SITE)
     assert told.value.field == "run"
 
 
-def test_a_mig_slice_asks_for_a_resource_of_its_own_and_whole_gpus_for_their_product():
+def test_mig_slice_uses_own_resource_and_gpu_uses_product():
     slices = pod.build(replace(LAUNCH, gpus=1, gpu_type="mig-1g.10gb"), SITE).job["spec"][
         "template"
     ]["spec"]

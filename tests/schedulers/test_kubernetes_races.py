@@ -1,4 +1,4 @@
-"""The Kubernetes backend while what it sees comes in any order. Against our double."""
+"""Test Kubernetes with events that arrive in any order, against a double."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from schedulers.states import Reason, State
 from tests.schedulers.kubernetes_stage import launch, state_of
 
 
-def test_an_end_of_which_the_jobs_watch_tells_first_is_told_as_the_pod_ended(
-    double, backend, wait_for, monkeypatch
-):
+def test_job_event_before_pod_event_reports_end_of_pod(double, backend, wait_for, monkeypatch):
     key = backend.submit(launch("sleep 0.5; exit 4")).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     monkeypatch.setattr(
         backend._view._pods, "_take", lambda _: None
-    )  # this watch has more to carry than the other
+    )  # this watch is slower than the other
     wait_for(lambda: backend._view._jobs.of(key)[0].get("status", {}).get("conditions"))
     seen = wait_for(
         lambda: next((o for o in backend.poll([key]).observations if o.state.is_final), None)
@@ -21,9 +19,7 @@ def test_an_end_of_which_the_jobs_watch_tells_first_is_told_as_the_pod_ended(
     assert (seen.reason, seen.exit_code) == (Reason.USER_ERROR, 4)
 
 
-def test_an_end_of_a_pod_that_is_gone_already_waits_for_the_watch_that_tells_it(
-    double, backend, wait_for, monkeypatch
-):
+def test_end_of_deleted_pod_waits_for_watch(double, backend, wait_for, monkeypatch):
     key, late = backend.submit(launch("sleep 60")).key, []
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     pods = backend._view._pods

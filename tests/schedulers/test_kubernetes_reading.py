@@ -1,4 +1,4 @@
-"""What the Kubernetes backend reads: logs in lines with times, the scheduler's messages, nodes, and the ends of pods."""
+"""Test the parsing of timestamped logs, scheduler messages, nodes and ends of pods."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ JOB = {
 
 
 class Kubelet:
-    """Keeps lines as a kubelet does, and gives them with their times from a second on."""
+    """Keeps lines like a kubelet, and returns them with timestamps from a given second on."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[datetime, bytes]] = []
@@ -33,7 +33,7 @@ class Kubelet:
         if rest := data.rpartition(b"\n")[2]:
             self.lines.append((NOW + timedelta(seconds=at), rest))
 
-    def answer(self, place: logs.Place, cut: int) -> list[bytes]:
+    def answer(self, place: logs.LogPosition, cut: int) -> list[bytes]:
         since = datetime.fromisoformat(place.since) if place.since else NOW
         data = b"".join(
             f"{at.strftime('%Y-%m-%dT%H:%M:%S.%f')}000Z ".encode() + line
@@ -51,8 +51,8 @@ class Kubelet:
     limit=st.integers(1, 90),
     cut=st.integers(1, 70),
 )
-def test_a_log_read_bit_by_bit_while_it_grows_is_byte_exact(writes, limit, cut):
-    kubelet, places, got, at = Kubelet(), logs.Places(), b"", 0.0
+def test_log_read_in_pieces_while_growing_is_byte_exact(writes, limit, cut):
+    kubelet, places, got, at = Kubelet(), logs.LogPositions(), b"", 0.0
     for data, pause in [*writes, (b"", 0)]:
         kubelet.write(data, at := at + pause / 1000)
         while True:
@@ -71,21 +71,21 @@ def test_a_log_read_bit_by_bit_while_it_grows_is_byte_exact(writes, limit, cut):
     ),
     after=st.integers(0, 99),
 )
-def test_a_log_is_the_same_from_any_offset_without_memory(lines, after):
+def test_log_from_any_offset_without_cache_is_identical(lines, after):
     kubelet = Kubelet()
     for number, line in enumerate(lines):
         kubelet.write(line, number * 0.7)
     assert (
-        logs.take(kubelet.answer(logs.Place(), 64), logs.Place(), after, 1 << 20)[0]
+        logs.take(kubelet.answer(logs.LogPosition(), 64), logs.LogPosition(), after, 1 << 20)[0]
         == b"".join(lines)[after:]
     )
 
 
-def test_a_log_that_was_turned_over_goes_on_after_the_last_line_seen():
-    kubelet, places = Kubelet(), logs.Places()
+def test_rotated_log_continues_after_last_line():
+    kubelet, places = Kubelet(), logs.LogPositions()
     for number in range(10):
         kubelet.write(f"line {number}\n".encode(), number * 0.2)
-    first, place = logs.take(kubelet.answer(logs.Place(), 64), logs.Place(), 0, 1 << 20)
+    first, place = logs.take(kubelet.answer(logs.LogPosition(), 64), logs.LogPosition(), 0, 1 << 20)
     places.keep("pod", place)
     for number in range(10, 13):
         kubelet.write(f"line {number}\n".encode(), number * 0.2)
@@ -125,13 +125,13 @@ MESSAGES = [
     ),
     (
         '0/2 nodes are available: persistentvolumeclaim "data" not found. not found',
-        Wait.CLUSTER_HELD,  # seen on 1.36
-        "The claim data, a shared volume of this cluster, is not there in the team's namespace.",
+        Wait.CLUSTER_HELD,  # observed with 1.36
+        "The claim data, a shared volume of this cluster, does not exist in the team's namespace.",
     ),
     (
         "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available.",
         Wait.CLUSTER_HELD,
-        "A volume that its pods mount is not bound yet.",
+        "A volume of its pods is not bound yet.",
     ),
     (
         "0/2 nodes are available: something without a number.",
@@ -142,14 +142,14 @@ MESSAGES = [
 ]
 
 
-def test_the_schedulers_message_becomes_words_and_numbers(subtests):
+def test_scheduler_message_yields_words_and_numbers(subtests):
     for message, wait, text in MESSAGES:
         with subtests.test(message=message, wait=wait):
             told = pending_reasons.of_scheduler("Unschedulable", message)
             assert (told.wait, told.text) == (wait, text)
 
 
-def test_a_quota_is_told_with_its_numbers():
+def test_quota_message_yields_numbers():
     told = pending_reasons.of_refusal(
         'pods "x" is forbidden: exceeded quota: q, requested: g=2, used: requests.nvidia.com/gpu=7, limited: 8'
     )
@@ -157,7 +157,7 @@ def test_a_quota_is_told_with_its_numbers():
 
 
 @given(st.text())
-def test_no_message_of_a_scheduler_breaks_us(message):
+def test_any_scheduler_message_is_parsed_without_error(message):
     assert pending_reasons.of_scheduler("Unschedulable", f"0/3 nodes are available: {message}").text
 
 
@@ -247,14 +247,14 @@ ENDS = [
 ]
 
 
-def test_every_end_of_a_pod_has_its_reason(subtests):
+def test_pod_ends_map_to_reasons(subtests):
     for one, reason in ENDS:
         with subtests.test(one=one, reason=reason):
             seen = states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW)
             assert seen.reason == reason and seen.state == reason.final_state
 
 
-def test_what_the_job_says_decides_nothing_while_its_pods_own_end_is_not_known():
+def test_job_condition_waits_for_end_of_pod():
     over = {
         "type": "Failed",
         "status": "True",
@@ -284,7 +284,7 @@ DIGESTS = [
 ]
 
 
-def test_an_end_tells_the_digest_of_the_image_that_ran(subtests):
+def test_end_has_digest_of_image(subtests):
     for told, digest in DIGESTS:
         with subtests.test(told=told, digest=digest):
             one = pod("Failed", ended(1, message=NO_KERNEL))
@@ -293,7 +293,7 @@ def test_an_end_tells_the_digest_of_the_image_that_ran(subtests):
             assert (seen.reason, seen.image_digest) == (Reason.NO_KERNEL_IMAGE, digest)
 
 
-def test_an_image_that_does_not_come_waits_and_then_ends():
+def test_image_pull_failure_waits_then_fails():
     scheduled = {
         "type": "PodScheduled",
         "status": "True",
@@ -314,7 +314,7 @@ def test_an_image_that_does_not_come_waits_and_then_ends():
     ) and late.reason == Reason.IMAGE_UNAVAILABLE
 
 
-def test_a_pod_of_an_unreachable_node_is_given_up_only_after_its_time():
+def test_pod_of_unreachable_node_is_lost_after_timeout():
     one = pod(
         "Running",
         {"running": {"startedAt": "2026-05-01T11:00:00Z"}},
@@ -342,13 +342,13 @@ QUANTITIES = [
 ]
 
 
-def test_a_quantity_is_a_number(subtests):
+def test_quantity_is_parsed(subtests):
     for text, number in QUANTITIES:
         with subtests.test(text=text, number=number):
             assert nodes.quantity(text) == pytest.approx(number)
 
 
-def test_mig_slices_taints_and_what_others_use_are_seen():
+def test_inventory_has_mig_slices_taints_and_usage():
     node = {
         "metadata": {"name": "n1", "labels": {nodes.PRODUCT: "NVIDIA-H100-80GB-HBM3"}},
         "spec": {"taints": [{"key": "dedicated", "value": "infra", "effect": "NoSchedule"}]},
@@ -400,7 +400,7 @@ def test_mig_slices_taints_and_what_others_use_are_seen():
         },
     ],
 )
-def test_what_runs_on_a_node_is_read_from_the_labels_of_gpu_feature_discovery(labels):
+def test_inventory_reads_gpu_feature_discovery_labels(labels):
     labels = {**labels, "nvidia.com/gpu.compute.major": "9", "nvidia.com/gpu.compute.minor": "0"}
     node = {
         "metadata": {"name": "n1", "labels": labels},
@@ -424,7 +424,7 @@ TRAPS = [
 ]
 
 
-def test_a_kubeconfig_that_would_run_or_read_something_is_refused(subtests):
+def test_kubeconfig_with_commands_or_files_is_refused(subtests):
     for trap in TRAPS:
         with subtests.test(trap=trap):
             text = (

@@ -1,5 +1,7 @@
-"""A cancel at every moment of a pod's life, 1,000 random orders of what a cluster does by and by. Against our double with its node switched off:
-the steps of controller, scheduler and kubelet are the test's."""
+"""Cancel a pod at every moment of its life, in 1,000 random orders of cluster events.
+
+Against a double without its node: the test executes the steps of controller, scheduler and kubelet.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def quiet() -> Iterator[Double]:
 
 
 class Life:
-    """One Job and its only pod: each step is one of those that a cluster may take next."""
+    """A Job with its only pod; each step is one that a cluster may take next."""
 
     def __init__(self, double: Double, backend: KubernetesBackend, dice: Random):
         self.store, self.backend, self.dice = double.store, backend, dice
@@ -44,14 +46,14 @@ class Life:
         return next(iter(self.store.all("pods", "muster-jobs", f"muster/key={self.key}")), None)
 
     def go_on(self) -> None:
-        """To the end of what the cluster does; and the stop is sent again, as the portal does."""
+        """Run all remaining steps of the cluster; the stop is repeated, as in the portal."""
         for _ in range(20):
             self.step()
         self.backend.cancel(self.key)
         self.look()
 
     def step(self) -> bool:
-        """The next thing that must happen there; False when all is done."""
+        """Run the next necessary step; returns False when there is none."""
         job, pod = self.job(), self.pod()
         if job.get("status", {}).get("conditions"):
             return False
@@ -96,7 +98,7 @@ class Life:
         return next((seen for seen in self.told if seen.state.is_final), None)
 
     def _suspended(self, job: dict[str, Any], pod: dict[str, Any] | None) -> bool:
-        """A controller that is told to wait takes its pods away."""
+        """Delete the pods of a suspended Job, like its controller."""
         if pod is not None and pod["status"]["phase"] == "Running":
             ended = {"exitCode": 143, "startedAt": now(), "finishedAt": now()}
             return self._change(
@@ -132,7 +134,7 @@ class Life:
         return True
 
     def _end(self, pod: dict[str, Any]) -> bool:
-        """By its deadline, if somebody set one; else by itself, now or later."""
+        """End a pod at its deadline if it has one, else on its own, now or later."""
         is_over, word = (
             pod["spec"].get("activeDeadlineSeconds") == 1,
             {"startedAt": now(), "finishedAt": now()},
@@ -172,7 +174,10 @@ class Life:
 
 
 def _is_consistent(life: Life, which: tuple[int, int]) -> None:
-    """One end, told the same ever after; what was canceled runs no more, and what ran to its end was not cut short."""
+    """Check that there is one end, reported consistently.
+
+    A canceled job no longer runs, and a job that ran to its end was not stopped.
+    """
     end, pod = life.final(), life.pod()
     assert end and end.reason in {Reason.CANCELED, Reason.COMPLETED}, (which, life.told)
     life.look()
@@ -183,23 +188,20 @@ def _is_consistent(life: Life, which: tuple[int, int]) -> None:
         one["state"]["terminated"]["exitCode"]
         for one in (pod or {"status": {}})["status"].get("containerStatuses", ())
     ]
-    was_cut_short = (
-        bool(pod) and pod["status"].get("reason") == "DeadlineExceeded"
-    )  # so a cancel ends its pod
+    # so a cancel ends its pod
+    was_cut_short = bool(pod) and pod["status"].get("reason") == "DeadlineExceeded"
     assert (end.state == State.SUCCEEDED) == (codes == [0] and not was_cut_short), (which, end, pod)
 
 
 @courses([1, 2, 3, 4], few=1)
-def test_a_cancel_at_any_moment_of_a_thousand_orders_ends_it_once_and_for_good(
-    quiet, wait_for, monkeypatch, seed
-):
+def test_cancel_at_any_time_ends_job_exactly_once(quiet, wait_for, monkeypatch, seed):
     backend = KubernetesBackend.configured(
         {"server": quiet.url, "token": quiet.token, "image": "local/bash:1"}
     )
     dice, lives, answer = Random(seed), [], quiet.answer
 
     def answer_late(method: str, parts: list[str], *rest: Any) -> Any:
-        """The cluster goes on between our own requests, too."""
+        """Let the cluster continue between requests of the backend."""
         if lives and dice.random() < 0.3:
             lives[-1].step()
         return answer(method, parts, *rest)

@@ -1,4 +1,7 @@
-"""The Kubernetes backend over TLS, with certificates made for the test: who is trusted, and under which name. Against our double."""
+"""Test which certificates and names the Kubernetes backend trusts.
+
+Against a double, with certificates made for the test.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ NAME = "kubernetes.test"
 
 
 def certificate(folder: Path) -> tuple[str, Path]:
-    """(the certificate, a file with it and its key), for NAME and signed by itself."""
+    """Create a self-signed certificate for NAME; returns it and a file with certificate and key."""
     key = ec.generate_private_key(ec.SECP256R1())
     who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
     at = datetime.now(UTC)
@@ -56,7 +59,7 @@ def kubeconfig(server: str, authority: str, name: str, token: str) -> str:
 
 @pytest.fixture
 def safe(double: Double, tmp_path: Path) -> tuple[Double, str]:
-    """A double behind TLS, and whom to trust."""
+    """A double behind TLS, and the CA to trust."""
     authority, file = certificate(tmp_path)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
@@ -64,7 +67,7 @@ def safe(double: Double, tmp_path: Path) -> tuple[Double, str]:
     return double, authority
 
 
-def test_a_certificate_of_the_given_authority_is_trusted_under_the_given_name(safe, wait_for):
+def test_tls_trusts_certificate_of_configured_ca_and_name(safe, wait_for):
     double, authority = safe
     text = kubeconfig(double.url.replace("http", "https"), authority, NAME, double.token)
     backend = KubernetesBackend.configured({"kubeconfig": text, "image": "local/bash:1"})
@@ -78,9 +81,7 @@ def test_a_certificate_of_the_given_authority_is_trusted_under_the_given_name(sa
 @pytest.mark.parametrize(
     ("is_known", "name", "words"), [(True, "another.test", "match"), (False, NAME, "not trusted")]
 )
-def test_another_name_or_another_authority_is_not_trusted_and_said_so(
-    safe, tmp_path, is_known, name, words
-):
+def test_tls_rejects_other_name_or_ca_with_message(safe, tmp_path, is_known, name, words):
     double, authority = safe
     (other := tmp_path / "other").mkdir()
     text = kubeconfig(
@@ -93,7 +94,7 @@ def test_another_name_or_another_authority_is_not_trusted_and_said_so(
     assert not probe.is_ok and words in probe.message
 
 
-def test_a_server_behind_a_path_is_reached_there(double):
+def test_server_with_path_prefix_is_reached(double):
     backend = KubernetesBackend.configured(
         {"server": f"{double.url}/k8s/clusters/one/", "token": double.token}
     )

@@ -1,4 +1,4 @@
-"""One connection to a scheduler's API: whole answers, whatever they look like, and none where there is none."""
+"""Test connections to a scheduler's API: complete responses in any form, or an error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from schedulers import http_connection as links
-from schedulers.http_connection import Answer, Link
+from schedulers.http_connection import Answer, Connection
 
 WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: a\r\n\r\nok"
 
@@ -20,8 +20,11 @@ WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-One: a\r\n\r\nok"
 @contextmanager
 def answering(
     *answers: bytes, in_bits: bool = False, bit: int = 1, pause: float = 0
-) -> Iterator[tuple[Link, list[bytes]]]:
-    """One that says these, one for each request that comes to its head's end, then closes; in bits of so many bytes, with a pause after each."""
+) -> Iterator[tuple[Connection, list[bytes]]]:
+    """A server that sends these responses, one per request, and closes the connection.
+
+    Responses can be sent in chunks with pauses.
+    """
     heard: list[bytes] = []
 
     def serve() -> None:
@@ -36,7 +39,7 @@ def answering(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         thread = threading.Thread(target=serve)
         thread.start()
-        link = Link(urlsplit(f"http://127.0.0.1:{listening.getsockname()[1]}/x"), timeout=2)
+        link = Connection(urlsplit(f"http://127.0.0.1:{listening.getsockname()[1]}/x"), timeout=2)
         yield link, heard
         link.close()
         thread.join()
@@ -56,7 +59,7 @@ ANSWERS = [
 ]
 
 
-def test_an_answer_comes_whole_however_its_end_is_told(subtests):
+def test_response_is_complete_for_any_framing(subtests):
     for in_bits in [False, True]:
         for said, data, stays in ANSWERS:
             with subtests.test(in_bits=in_bits, said=said):
@@ -70,7 +73,7 @@ def test_an_answer_comes_whole_however_its_end_is_told(subtests):
                     ) == (200, data, stays, False)
 
 
-def test_an_answer_without_a_body_ends_with_its_head():
+def test_response_without_body_ends_after_head():
     with answering(b"HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\n\r\n") as (link, _):
         assert link.send("GET", "/x", None, {}) == Answer(304, {"content-length": "7"}, b"")
 
@@ -83,7 +86,7 @@ HALVES = [
 ]
 
 
-def test_half_an_answer_is_none(subtests):
+def test_truncated_response_raises(subtests):
     for said in HALVES:
         with subtests.test(said=said):
             with answering(said) as (link, _), pytest.raises(ConnectionResetError):
@@ -98,16 +101,16 @@ def test_half_an_answer_is_none(subtests):
         b"HTTP/1.1 100 Go on\r\n\r\n" * 5,
     ],
 )
-def test_an_answer_that_drips_is_given_up(said, monkeypatch):
+def test_trickling_response_times_out(said, monkeypatch):
     monkeypatch.setattr(links, "WHOLE", 0.5)
     with answering(said, in_bits=True, pause=0.1) as (link, _):
         began = time.monotonic()
         with pytest.raises(TimeoutError):
             link.send("GET", "/x", None, {})
-        assert 0.4 < time.monotonic() - began < 8  # the whole of it takes 11
+        assert 0.4 < time.monotonic() - began < 8  # the whole response takes 11
 
 
-def test_a_long_answer_may_take_the_longer_the_more_of_it_comes(monkeypatch):
+def test_long_response_extends_timeout(monkeypatch):
     monkeypatch.setattr(links, "WHOLE", 0.2)
     monkeypatch.setattr(links, "RATE", 1 << 14)
     long = b"x" * (1 << 15)
@@ -120,13 +123,13 @@ def test_a_long_answer_may_take_the_longer_the_more_of_it_comes(monkeypatch):
         assert link.send("GET", "/x", None, {}).data == long
 
 
-def test_a_short_wait_at_the_end_of_one_answer_is_none_of_the_next(monkeypatch):
+def test_timeout_of_response_does_not_affect_next(monkeypatch):
     monkeypatch.setattr(links, "WHOLE", 0.5)
     with answering(*[WHOLE] * 4, in_bits=True, bit=40, pause=0.2) as (link, _):
         assert [link.send("GET", "/x", None, {}).data for _ in range(4)] == [b"ok"] * 4
 
 
-def test_what_is_no_http_is_told_so():
+def test_non_http_response_raises_connection_error():
     with (
         answering(b"SSH-2.0-OpenSSH_9.2\r\n") as (link, _),
         pytest.raises(ConnectionError, match="no HTTP"),
@@ -142,7 +145,7 @@ SLIPS = [
 ]
 
 
-def test_nothing_can_be_slipped_into_a_request(subtests):
+def test_request_smuggling_is_rejected(subtests):
     for path, headers in SLIPS:
         with subtests.test(path=path, headers=headers):
             with answering() as (link, heard):
@@ -151,7 +154,7 @@ def test_nothing_can_be_slipped_into_a_request(subtests):
                 assert heard == []
 
 
-def test_a_request_says_its_length_and_its_host():
+def test_request_has_content_length_and_host():
     with answering(WHOLE) as (link, heard):
         link.send("POST", "/x?a=b", b"{}", {"Content-Type": "application/json"})
         head, _, body = heard[0].partition(b"\r\n\r\n")
@@ -159,7 +162,7 @@ def test_a_request_says_its_length_and_its_host():
         assert b"Content-Length: 2" in head.split(b"\r\n") and body == b"{}"
 
 
-def test_what_the_other_end_closed_is_not_usable(wait_for):
+def test_connection_closed_by_peer_is_not_usable(wait_for):
     with answering(WHOLE) as (link, _):
         link.send("GET", "/x", None, {})
         wait_for(lambda: not link.is_usable())

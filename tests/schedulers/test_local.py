@@ -1,4 +1,4 @@
-"""This machine as a cluster: supervisors that are killed, jobs that run away, images by podman, and exec."""
+"""Test the local backend: killed supervisors, leftover processes, images with podman, and exec."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ def local(shared_folder, wait_for) -> Iterator[Stage]:
 
 @pytest.fixture(scope="module")
 def podman() -> Iterator[tuple[str, ...]]:
-    """podman with a storage of its own, and one tiny image in it, made without any registry."""
-    folder = Path(
-        tempfile.mkdtemp(prefix="mpod-")
-    )  # podman takes a run folder of at most 50 characters
+    """podman with its own storage and a tiny image, built without a registry."""
+    # the run folder of podman is limited to 50 characters
+    folder = Path(tempfile.mkdtemp(prefix="mpod-"))
     (folder / "containers.conf").write_text(CONTAINERS_CONF)
     store = (
         "--root",
@@ -86,7 +85,7 @@ def _build(folder: Path, store: tuple[str, ...]) -> None:
 
 
 def _supervisors(folder: Path) -> list[int]:
-    """Those that stand by this job's folder, by their command line."""
+    """Return the supervisors of this folder, by their command line."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -110,7 +109,7 @@ def _kill_supervisor(stage: Stage, key: str) -> None:
     stage.wait_for(lambda: not _supervisors(folder))
 
 
-def test_a_killed_supervisor_costs_neither_log_nor_exit_code(local):
+def test_killed_supervisor_preserves_log_and_exit_code(local):
     key = local.submit("for n in $(seq 1 40); do echo line $n; sleep 0.05; done; exit 6").key
     local.logged(key, b"line 3\n")
     _kill_supervisor(local, key)
@@ -121,7 +120,7 @@ def test_a_killed_supervisor_costs_neither_log_nor_exit_code(local):
     assert local.log(key) == b"".join(b"line %d\n" % n for n in range(1, 41))
 
 
-def test_an_end_that_no_supervisor_saw_is_told_by_the_next(local):
+def test_end_without_supervisor_is_reported_by_next(local):
     key = local.submit("echo on; sleep 0.4; exit 9").key
     local.logged(key, b"on")
     _kill_supervisor(local, key)
@@ -129,7 +128,7 @@ def test_an_end_that_no_supervisor_saw_is_told_by_the_next(local):
     assert local.ended(key).exit_code == 9
 
 
-def test_a_cancel_reaches_a_job_whose_supervisor_was_killed(local):
+def test_cancel_works_after_supervisor_was_killed(local):
     key = local.submit("echo on; sleep 60").key
     local.logged(key, b"on")
     _kill_supervisor(local, key)
@@ -137,7 +136,7 @@ def test_a_cancel_reaches_a_job_whose_supervisor_was_killed(local):
     assert local.ended(key, 10).reason == Reason.CANCELED
 
 
-def test_a_job_that_is_killed_from_outside_with_its_supervisor_is_told_so(local):
+def test_job_killed_with_supervisor_is_reported(local):
     handle = local.submit("exec sleep 60")
     _kill_supervisor(local, handle.key)
     os.killpg(int(handle.native_id), signal.SIGKILL)
@@ -146,7 +145,7 @@ def test_a_job_that_is_killed_from_outside_with_its_supervisor_is_told_so(local)
     assert "SIGKILL from outside" in seen.evidence
 
 
-def test_a_process_that_a_job_leaves_behind_is_ended_and_told(local):
+def test_leftover_process_is_killed_and_reported(local):
     started, words = local.path / "started", a_sleep()
     away = f"env -i setsid -f sh -c 'echo > {started}; exec {words}' >/dev/null 2>&1"
     key = local.submit(f"{away}; while [ ! -s {started} ]; do sleep 0.02; done; exit 0").key
@@ -156,7 +155,7 @@ def test_a_process_that_a_job_leaves_behind_is_ended_and_told(local):
     local.wait_for(lambda: not running(words), 5)
 
 
-def test_exec_runs_beside_the_job_in_its_directory_and_environment(local):
+def test_exec_uses_directory_and_environment_of_job(local):
     key = local.submit("echo here > note; echo on; sleep 30", env={"WORD": "sesame"}).key
     local.logged(key, b"on")
     assert local.backend.exec(key, ["sh", "-c", "cat note; echo $WORD; exit 3"]) == (
@@ -168,19 +167,19 @@ def test_exec_runs_beside_the_job_in_its_directory_and_environment(local):
 @pytest.mark.parametrize(
     ("argv", "words"), [(["no-such-program"], "no such file"), (["sleep", "9"], "within 0.5 s")]
 )
-def test_an_exec_that_cannot_be_done_is_refused_in_words(local, argv, words):
+def test_impossible_exec_is_rejected_with_message(local, argv, words):
     key = local.submit("sleep 30").key
     with pytest.raises(Rejected, match=words):
         local.backend.exec(key, argv, timeout=0.5)
 
 
-def test_two_jobs_see_their_own_files_only(local):
+def test_jobs_see_their_own_files_only(local):
     keys = [local.submit("echo mine > file; ls; echo $MUSTER_OUTPUT_DIR").key for _ in range(2)]
     logs = [local.log(key) for key in keys if local.ended(key)]
     assert all(log.startswith(b"file\n") for log in logs) and len(set(logs)) == 2
 
 
-def test_without_podman_an_image_is_refused_with_what_to_do(tmp_path):
+def test_image_without_podman_is_rejected_with_advice(tmp_path):
     backend = LocalBackend.configured({"root": str(tmp_path), "podman": ()})
     stage = Stage(LocalBackend, {"root": str(tmp_path), "podman": ()}, tmp_path, None)
     with pytest.raises(Rejected, match="install podman") as refused:
@@ -188,7 +187,7 @@ def test_without_podman_an_image_is_refused_with_what_to_do(tmp_path):
     assert refused.value.field == "image"
 
 
-def test_an_image_is_run_with_its_own_files_and_the_jobs_variables(boxed):
+def test_image_runs_with_its_files_and_variables_of_job(boxed):
     script = "ls /bin | cat; echo $WORD; pwd; echo kept > $MUSTER_OUTPUT_DIR/result"
     key = boxed.submit(script, image=IMAGE, env={"WORD": "two words"}).key
     seen = boxed.ended(key, 40)
@@ -203,7 +202,7 @@ def test_an_image_is_run_with_its_own_files_and_the_jobs_variables(boxed):
 
 
 @pytest.mark.integration
-def test_exec_in_an_image_runs_inside_it(boxed):
+def test_exec_with_image_runs_inside_container(boxed):
     key = boxed.submit("echo on; sleep 60", image=IMAGE).key
     boxed.logged(key, b"on", 30)
     code, output = boxed.backend.exec(key, ["ls", "/"])
@@ -216,7 +215,7 @@ def test_exec_in_an_image_runs_inside_it(boxed):
 
 
 @pytest.mark.integration
-def test_canceling_a_container_ends_it_and_forgetting_removes_it(boxed):
+def test_cancel_stops_container_and_forget_removes_it(boxed):
     key = boxed.submit(
         "trap 'echo bye; exit 0' TERM; echo on; while true; do sleep 0.1; done", image=IMAGE
     ).key
@@ -235,7 +234,7 @@ def test_canceling_a_container_ends_it_and_forgetting_removes_it(boxed):
 
 
 @pytest.mark.integration
-def test_a_container_that_ignores_the_polite_signal_is_killed(boxed):
+def test_container_ignoring_sigterm_is_killed(boxed):
     key = boxed.submit("trap '' TERM; echo on; while true; do sleep 0.1; done", image=IMAGE).key
     boxed.logged(key, b"on", 30)
     boxed.backend.cancel(key, 1)
@@ -243,7 +242,7 @@ def test_a_container_that_ignores_the_polite_signal_is_killed(boxed):
 
 
 @pytest.mark.integration
-def test_an_image_without_code_for_the_gpu_ends_with_that_reason_and_its_digest(boxed, podman):
+def test_image_without_gpu_code_has_reason_and_digest(boxed, podman):
     seen, _ = boxed.run(
         "echo 'CUDA error: no kernel image is available for execution on the device' >&2; exit 1",
         image=IMAGE,
@@ -257,6 +256,6 @@ def test_an_image_without_code_for_the_gpu_ends_with_that_reason_and_its_digest(
 
 
 @pytest.mark.integration
-def test_an_image_that_is_not_there_is_told(boxed):
+def test_missing_image_is_reported(boxed):
     seen, _ = boxed.run("true", image="localhost/muster-none:1")
     assert seen.reason == Reason.IMAGE_UNAVAILABLE and "muster-none" in seen.evidence

@@ -1,4 +1,4 @@
-"""What a local job can reach of the portal and of another team's job, at each level of isolation that this machine has."""
+"""Test what a job can reach of the portal and other teams, at each level of isolation here."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def stage(request: pytest.FixtureRequest, shared_folder: Path, wait_for) -> Iter
 
 
 @pytest.mark.parametrize("stage", LEVELS, indirect=True)
-def test_local_job_reaches_nothing_of_the_portal_or_of_another_team(stage):
+def test_job_cannot_reach_portal_or_other_team(stage):
     assert stage.backend.isolation.is_shared, stage.backend.probe().message
     home, secrets = stage.path, {"env": {"WORD": MARK}, "files": {"FILE": MARK}}
     (home / "secret_key").write_text(MARK)
@@ -51,7 +51,7 @@ def test_local_job_reaches_nothing_of_the_portal_or_of_another_team(stage):
     for name in ("secret_key", "muster.sqlite3"):
         (home / name).chmod(0o644)
     stage.backend = stage.again()
-    stage.backend.probe()  # as a start of the portal with such files finds them
+    stage.backend.probe()  # like a start of the portal with such files
     victim = stage.submit(f"echo {MARK} > data; echo {MARK}; sleep 60", **secrets)
     stage.logged(victim.key, MARK.encode())
     portal = subprocess.Popen(["sleep", "60"], env={"KEY": MARK})
@@ -83,7 +83,7 @@ def test_local_job_reaches_nothing_of_the_portal_or_of_another_team(stage):
 
 
 @pytest.mark.parametrize("stage", LEVELS, indirect=True)
-def test_isolated_job_has_its_own_files_and_its_end_is_known(stage):
+def test_isolated_job_has_own_files_and_known_end(stage):
     script = """cat "$FILE_FILE"; echo "$WORD"; echo kept > "$MUSTER_OUTPUT_DIR/result"; echo err >> /dev/stderr; touch "$HOME/mine"
 trap 'sleep 0.2; echo bye; exit 7' TERM; (env -i setsid sleep 99 &) ; echo on; while true; do sleep 0.05; done"""
     key = stage.submit(script, env={"WORD": "it's\ntwo lines"}, files={"FILE": "sesame\n"}).key
@@ -106,7 +106,7 @@ trap 'sleep 0.2; echo bye; exit 7' TERM; (env -i setsid sleep 99 &) ; echo on; w
 
 
 @pytest.mark.parametrize("stage", BWRAP_LEVELS, indirect=True)
-def test_job_sees_no_process_of_others_and_leaves_none(stage):
+def test_job_sees_no_foreign_process_and_leaves_none(stage):
     other, own = a_sleep(), a_sleep()
     stage.submit(f"{other} & wait")
     stage.wait_for(lambda: running(other))
@@ -134,7 +134,7 @@ def _name(pid: int) -> str:
     return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
-def test_memory_folder_of_another_or_behind_a_link_is_not_used(tmp_path, monkeypatch):
+def test_foreign_or_symlinked_memory_folder_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(isolation, "MEMORY", tmp_path)
     monkeypatch.setattr(os.path, "ismount", lambda _: True)
     made = isolation.memory_folder()
@@ -148,7 +148,7 @@ def test_memory_folder_of_another_or_behind_a_link_is_not_used(tmp_path, monkeyp
     assert isolation.memory_folder() is None
 
 
-def test_isolation_that_cannot_be_tried_now_is_no_level(tmp_path, monkeypatch):
+def test_isolation_that_cannot_be_tested_is_unavailable(tmp_path, monkeypatch):
     def hang(*args, **kwargs):
         raise subprocess.TimeoutExpired("bwrap", 10)
 
@@ -159,7 +159,7 @@ def test_isolation_that_cannot_be_tried_now_is_no_level(tmp_path, monkeypatch):
     assert isolation.isolation_of(tmp_path, None).is_shared
 
 
-def test_jobs_do_not_run_as_root_without_isolation(tmp_path, monkeypatch):
+def test_submit_as_root_without_isolation_is_unavailable(tmp_path, monkeypatch):
     backend = LocalBackend.configured({"root": str(tmp_path / "jobs")})
     monkeypatch.setattr(LocalBackend, "isolation", isolation.Isolation(isolation.Level.NONE))
     with pytest.raises(Unavailable, match="do not run as root"):
@@ -169,7 +169,7 @@ def test_jobs_do_not_run_as_root_without_isolation(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "stage", ["user", "sandbox"] if os.geteuid() == 0 else ["sandbox"], indirect=True
 )
-def test_command_that_writes_without_end_is_cut_off_and_ended(stage):
+def test_exec_with_endless_output_is_truncated_and_killed(stage):
     key = stage.submit("echo on; sleep 60").key
     stage.logged(key, b"on\n")
     code, output = stage.backend.exec(key, ["yes", key])
@@ -178,7 +178,7 @@ def test_command_that_writes_without_end_is_cut_off_and_ended(stage):
 
 
 @pytest.mark.parametrize("stage", LEVELS, indirect=True)
-def test_exec_that_times_out_leaves_no_process(stage):
+def test_exec_timeout_leaves_no_process(stage):
     key, words = stage.submit("echo on; sleep 60").key, a_sleep()
     stage.logged(key, b"on\n")
     with pytest.raises(Rejected, match="did not end within"):
@@ -187,7 +187,7 @@ def test_exec_that_times_out_leaves_no_process(stage):
     assert stage.look(key).state == State.RUNNING
 
 
-def test_folder_that_a_killed_portal_left_unfinished_goes_with_the_next_submission(tmp_path):
+def test_unfinished_folder_is_removed_by_next_submission(tmp_path):
     backend = LocalBackend.configured({"root": str(tmp_path / "jobs")})
     gone = subprocess.Popen(["true"])
     gone.wait()

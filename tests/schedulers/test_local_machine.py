@@ -1,4 +1,4 @@
-"""This machine's GPUs, by a double of NVML: the machines that run this suite have none."""
+"""Test this machine's GPUs with a double of NVML, as the test machines have none."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from schedulers.local.machine import machine
 from tests.agent.nvml_double import Device, Nvml
 
 
-def test_a_machine_tells_its_gpus_with_what_runs_there(monkeypatch):
+def test_machine_reports_gpus_driver_and_cuda(monkeypatch):
     monkeypatch.setitem(sys.modules, "pynvml", Nvml(Device("GPU-1")))
     found = machine()
     assert (found.arch, found.driver, found.cuda) == (
@@ -21,7 +21,7 @@ def test_a_machine_tells_its_gpus_with_what_runs_there(monkeypatch):
     assert [(gpu.uuid, gpu.type, gpu.compute) for gpu in found.gpus] == [("GPU-1", "h100", "9.0")]
 
 
-def test_a_machine_without_a_driver_says_so_and_knows_its_processor(monkeypatch):
+def test_machine_without_driver_has_note_and_architecture(monkeypatch):
     nvml = Nvml()
     nvml.driver = nvml.NVML_ERROR_DRIVER_NOT_LOADED
     monkeypatch.setitem(sys.modules, "pynvml", nvml)

@@ -1,4 +1,4 @@
-"""The supervisor of a local job as a program: what it costs each job, and that its files are JSON all the same."""
+"""Test the cost of the supervisor as a program, and that its files are JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAUNCH = {
 }
 
 
-def test_it_imports_none_of_the_modules_that_cost_more_than_the_interpreter():
+def test_supervisor_imports_no_expensive_module():
     folder = Path(supervisor.__file__).parent.parent
     what = f"import sys; sys.path.append({str(folder)!r}); from local import supervisor; print(*sys.modules)"
     loaded = subprocess.run(
@@ -37,14 +37,14 @@ def test_it_imports_none_of_the_modules_that_cost_more_than_the_interpreter():
 @pytest.mark.parametrize(
     "make", [json.dumps, dump, lambda value: json.dumps(value, indent=1, ensure_ascii=False)]
 )
-def test_what_it_reads_is_json(make):
+def test_supervisor_parse_reads_json(make):
     assert parse(make(LAUNCH)) == LAUNCH
 
 
-def test_what_it_writes_is_json():
+def test_supervisor_dump_writes_json():
     assert json.loads(dump(LAUNCH)) == LAUNCH
 
 
-def test_it_reads_and_writes_json_where_python_has_no_such_scanner_any_more(monkeypatch):
+def test_supervisor_json_works_without_c_scanner(monkeypatch):
     monkeypatch.setitem(sys.modules, "_json", None)
     assert parse(json.dumps(LAUNCH)) == LAUNCH and json.loads(dump(LAUNCH)) == LAUNCH

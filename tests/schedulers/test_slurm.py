@@ -1,4 +1,4 @@
-"""The Slurm backend with a real Slurm, by its commands and by slurmrestd: what the contract of all backends does not ask."""
+"""Test the Slurm backend with a real Slurm, by commands and slurmrestd, beyond the contract."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ END
     max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(name=TEXT, values=st.lists(TEXT, min_size=3, max_size=8), line=TEXT)
-def test_any_text_reaches_the_job_as_it_was(stage, name, values, line):
+def test_any_text_reaches_job_unchanged(stage, name, values, line):
     env = {
         f"X_{number}": value
         for number, value in enumerate([*values, "a'b\"c\n#SBATCH --uid=0\n$(id)`id`\x01\x7f"])
@@ -59,12 +59,12 @@ def test_any_text_reaches_the_job_as_it_was(stage, name, values, line):
 
 
 @SLURM
-def test_a_job_runs_as_the_user_that_the_operator_named(stage, slurm):
+def test_job_runs_as_configured_user(stage, slurm):
     assert stage.run("id -un; id -gn")[1].decode().split() == [slurm.user, slurm.group]
 
 
 @SLURM
-def test_the_ranks_of_two_nodes_meet_at_the_first(stage):
+def test_ranks_of_two_nodes_meet_at_first_node(stage):
     seen, log = stage.run(
         f"echo $RANK of $SLURM_NNODES{MEET}", num_nodes=2, env={"MASTER_PORT": "29517"}
     )
@@ -73,7 +73,7 @@ def test_the_ranks_of_two_nodes_meet_at_the_first(stage):
 
 
 @SLURM
-def test_several_nodes_end_with_the_code_and_words_of_the_first_failed_rank(stage):
+def test_multi_node_job_ends_with_first_failed_rank(stage):
     script = 'if [ "$NODE_RANK" = 1 ]; then sleep 0.5; echo no route to the data; exit 6; fi; echo rank 0 works; sleep 600'
     seen, _ = stage.run(script, num_nodes=2)
     assert (seen.reason, seen.exit_code, seen.signal) == (Reason.USER_ERROR, 6, None)
@@ -81,32 +81,32 @@ def test_several_nodes_end_with_the_code_and_words_of_the_first_failed_rank(stag
 
 
 @SLURM
-def test_a_launcher_of_its_own_runs_on_the_first_node_only(stage):
+def test_own_launcher_runs_on_first_node_only(stage):
     _, log = stage.run("echo once $SLURM_NNODES", num_nodes=2, is_on_first_node_only=True)
     assert log == b"once 2\n"
 
 
 @SLURM
-def test_gpus_are_those_that_slurm_gave(stage):
+def test_job_sees_gpus_allocated_by_slurm(stage):
     _, log = stage.run("echo $CUDA_VISIBLE_DEVICES", gpus=2, gpu_type="h100")
     assert len(log.decode().strip().split(",")) == 2
 
 
 @SLURM
-def test_a_twin_made_behind_our_back_never_runs(stage):
+def test_duplicate_job_with_same_key_never_runs(stage):
     launch = stage.launch(f"echo started >> {stage.path}/starts; sleep 0.5")
     backend = stage.backend
     given = (
         build_request(launch, backend.site),
         batch_script(launch, f"{backend.site.spool}/{launch.key}"),
     )
-    first, second = backend._door.submit(*given), backend._door.submit(*given)
+    first, second = backend._client.submit(*given), backend._client.submit(*given)
     assert backend.find(launch.key).native_id == str(min(first, second))
     assert stage.ended(launch.key).reason == Reason.COMPLETED
     stage.wait_for(
         lambda: all(
             row.state == "COMPLETED"
-            for row in stage.again()._door.jobs([launch.key])
+            for row in stage.again()._client.jobs([launch.key])
             if row.key == launch.key
         ),
         20,
@@ -124,14 +124,14 @@ def test_a_twin_made_behind_our_back_never_runs(stage):
         ({"node_labels": {"a": "none"}}, "node_labels"),
     ],
 )
-def test_what_slurm_will_never_run_is_rejected_with_the_field(stage, more, field):
+def test_impossible_request_is_rejected_with_field(stage, more, field):
     with pytest.raises(Rejected) as caught:
         stage.submit("true", **more)
     assert caught.value.field.startswith(field)
 
 
 @SLURM
-def test_a_job_that_waits_says_why_and_is_canceled_at_once(stage):
+def test_pending_job_is_explained_and_canceled_at_once(stage):
     full = stage.submit("sleep 60", partition="debug", cpus=8).key
     stage.wait_for(lambda: stage.look(full).state == State.RUNNING)
     key = stage.submit("true", partition="debug", cpus=8).key
@@ -147,7 +147,7 @@ def test_a_job_that_waits_says_why_and_is_canceled_at_once(stage):
 
 
 @COMMANDS
-def test_a_job_that_gives_way_is_preempted_and_not_requeued(stage):
+def test_preempted_job_is_not_requeued(stage):
     low = stage.submit("echo up; sleep 60", partition="debug", cpus=8).key
     stage.logged(low, b"up")
     stage.options["qos"] = "high"
@@ -157,22 +157,22 @@ def test_a_job_that_gives_way_is_preempted_and_not_requeued(stage):
 
 
 @SLURM
-def test_a_node_that_goes_down_is_the_reason(stage, slurm):
+def test_job_on_failed_node_has_reason_node_failed(stage, slurm):
     key = stage.submit("echo up; sleep 60", partition="debug").key
     stage.logged(key, b"up")
     slurm.run("scontrol", "update", "nodename=n1", "state=down", "reason=test")
     try:
         assert stage.ended(key).reason == Reason.NODE_FAILED
-    finally:  # it comes back by itself (ReturnToService)
+    finally:  # the node returns by itself (ReturnToService)
         stage.wait_for(lambda: _node(stage, "n1").is_ready, 30)
 
 
 @SLURM
-def test_an_end_is_known_when_slurm_has_forgotten_the_job(stage, monkeypatch):
+def test_end_is_known_after_slurm_purged_job(stage, monkeypatch):
     key = stage.submit("exit 7").key
     first = stage.ended(key)
     other = stage.again()
-    monkeypatch.setattr(type(other._door), "jobs", lambda *_: [])
+    monkeypatch.setattr(type(other._client), "jobs", lambda *_: [])
     seen = stage.look(key, other)
     assert (seen.reason, seen.exit_code, seen.started_at, seen.finished_at) == (
         Reason.USER_ERROR,
@@ -183,21 +183,21 @@ def test_an_end_is_known_when_slurm_has_forgotten_the_job(stage, monkeypatch):
 
 
 @COMMANDS
-def test_accounting_knows_what_was_canceled_before_it_ran(stage, monkeypatch):
+def test_job_canceled_before_start_is_read_from_accounting(stage, monkeypatch):
     full = stage.submit("sleep 60", partition="debug", cpus=8).key
     stage.wait_for(lambda: stage.look(full).state == State.RUNNING)
     key = stage.submit("true", partition="debug", cpus=8).key
-    stage.wait_for(lambda: stage.backend._door.past([key]))
+    stage.wait_for(lambda: stage.backend._client.past([key]))
     stage.backend.cancel(key)
     other = stage.again()
-    stage.wait_for(lambda: any(row.state == "CANCELLED" for row in other._door.past([key])))
+    stage.wait_for(lambda: any(row.state == "CANCELLED" for row in other._client.past([key])))
     with monkeypatch.context() as patch:
-        patch.setattr(type(other._door), "jobs", lambda *_: [])
+        patch.setattr(type(other._client), "jobs", lambda *_: [])
         assert stage.look(key, other).reason == Reason.CANCELED
 
 
 @SLURM
-def test_nothing_is_guessed_while_the_controller_is_down(stage, slurm):
+def test_poll_with_controller_down_guesses_nothing(stage, slurm):
     key = stage.submit("echo up; sleep 60").key
     stage.logged(key, b"up")
     slurm.save()
@@ -229,8 +229,8 @@ def _state(stage: Stage, key: str) -> State | None:
 
 
 @SLURM
-def test_a_job_is_taken_while_no_node_is_up_and_says_why_it_waits(stage, slurm):
-    """slurmrestd answers such a submission with an error and a job."""
+def test_submit_with_all_nodes_down_is_accepted_and_explained(stage, slurm):
+    """slurmrestd answers such a submission with both an error and a job."""
     nodes = f"nodename={','.join(slurm.nodes)}"
     slurm.run("scontrol", "update", nodes, "state=drain", "reason=test")
     try:
@@ -239,15 +239,14 @@ def test_a_job_is_taken_while_no_node_is_up_and_says_why_it_waits(stage, slurm):
         assert waiting.wait == Wait.NODES_DOWN
     finally:
         for node in slurm.nodes:
-            with contextlib.suppress(
-                RigFailure
-            ):  # one that Slurm had drained itself, and put back since
+            # a node that Slurm had drained itself and resumed since
+            with contextlib.suppress(RigFailure):
                 slurm.run("scontrol", "update", f"nodename={node}", "state=resume")
     assert stage.ended(key, 60).reason == Reason.COMPLETED
 
 
 @SLURM
-def test_examples_come_along_with_the_script(stage):
+def test_examples_are_delivered_with_script(stage):
     end, log = stage.run(
         'cd "$MUSTER_EXAMPLES"; cat "a b/x.txt"; od -An -tx1 y',
         examples={"a b/x.txt": b"hello\n", "y": b"\0\xff"},
@@ -256,13 +255,13 @@ def test_examples_come_along_with_the_script(stage):
 
 
 @SLURM
-def test_a_node_tells_its_processor_as_images_write_it(stage):
+def test_inventory_has_architecture_in_image_notation(stage):
     stage.wait_for(lambda: _node(stage, "n1").is_ready, 30)
     assert _node(stage, "n1").arch == arch_name(os.uname().machine)
 
 
 @COMMANDS
-def test_a_node_is_drained_with_a_reason_and_taken_back(stage):
+def test_drain_sets_reason_and_resume_clears_it(stage):
     stage.wait_for(lambda: _node(stage, "n4").is_ready, 30)
     stage.backend.drain("n4", "fan is\nloud")
     assert _node(stage, "n4").is_drained and "fan is loud" in _node(stage, "n4").note
@@ -274,7 +273,7 @@ def test_a_node_is_drained_with_a_reason_and_taken_back(stage):
 
 
 @COMMANDS
-def test_a_command_runs_beside_the_job_with_its_variables(stage, slurm):
+def test_exec_has_variables_of_job(stage, slurm):
     key = stage.submit("touch mark; echo up; sleep 60", env={"WORD": "it's"}).key
     stage.logged(key, b"up")
     assert stage.backend.exec(key, ["sh", "-c", "echo $WORD; ls; id -un; exit 3"]) == (
@@ -290,10 +289,10 @@ def test_a_command_runs_beside_the_job_with_its_variables(stage, slurm):
         ({"rest_url": "http://127.0.0.1:1"}, "cannot be reached"),
         ({"rest_key": "another key"}, ""),
         ({"rest_key": "", "rest_token": "expired"}, ""),
-        ({"user": ""}, "as which user"),
+        ({"user": ""}, "set the user"),
     ],
 )
-def test_a_wrong_way_to_slurmrestd_is_told_in_words(request, place, slurm, change, words):
+def test_probe_with_wrong_slurmrestd_options_is_explained(request, place, slurm, change, words):
     given = {**MAKERS["slurm-rest"](place, request), **change}
     if given.get("rest_token"):
         given["rest_token"] = signed(
@@ -308,7 +307,7 @@ def test_a_wrong_way_to_slurmrestd_is_told_in_words(request, place, slurm, chang
 
 
 @pytest.mark.integration
-def test_a_machine_without_slurm_says_so(tmp_path):
+def test_probe_without_slurm_is_explained(tmp_path):
     backend = backends()["slurm"].configured(
         {"spool": str(tmp_path), "conf": "/nowhere/slurm.conf", "user": "games"}
     )
@@ -317,7 +316,7 @@ def test_a_machine_without_slurm_says_so(tmp_path):
         backend.poll(["t-1"])
 
 
-def test_a_spool_that_a_script_could_misread_is_refused(subtests):
+def test_unsafe_spool_path_is_rejected(subtests):
     for spool in ["relative", "/a b", "/a/$(id)", "/a/../b", "/a%j"]:
         with subtests.test(spool=spool):
             with pytest.raises(Rejected):

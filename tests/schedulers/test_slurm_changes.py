@@ -1,4 +1,4 @@
-"""A real slurmrestd is asked for its jobs only where one of them changed, and tells every change."""
+"""Test that a real slurmrestd is asked for jobs only after changes, and reports every change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.schedulers.conftest import REST
 
 @pytest.fixture
 def answers(monkeypatch) -> list[bool]:
-    """Of each listing: whether it told that nothing changed."""
+    """Record for each listing whether it reported no change."""
     told: list[bool] = []
     changed = Rest._changed
 
@@ -24,14 +24,12 @@ def answers(monkeypatch) -> list[bool]:
 
 
 @REST
-def test_a_queue_in_which_nothing_changed_is_not_listed_and_a_change_is_seen_at_once(
-    stage, slurm, answers, wait_for
-):
+def test_unchanged_queue_is_not_listed_and_change_is_seen(stage, slurm, answers, wait_for):
     slurm.run(
         "scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=test"
     )
     try:
-        door, keys = stage.backend._door, [stage.submit("true").key for _ in range(3)]
+        door, keys = stage.backend._client, [stage.submit("true").key for _ in range(3)]
         wait_for(lambda: (len(door._all()), answers[-1])[1], 30)
         rows = door._all()
         assert {row.key for row in rows} >= set(keys) and (door._all() is rows or not answers[-1])

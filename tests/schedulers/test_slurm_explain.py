@@ -1,4 +1,4 @@
-"""The numbers behind Slurm's reasons: read from its own tables, and told only where they bear its word out."""
+"""Test the numbers in explanations of Slurm, which must be consistent with its reasons."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def nodes(used=(0, 0, 0, 0), gpus=4, **more):
 
 
 def told(*lines, number=9, of=None, limits=None):
-    """What is told of one job of the queue."""
+    """Return the explanation of one job of the queue."""
     known = Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)) if limits is None else limits
     queue = queue_lines("\n".join(lines))
     return explained(
@@ -112,7 +112,7 @@ def told(*lines, number=9, of=None, limits=None):
     )
 
 
-def test_a_limit_of_an_account_is_told_with_its_numbers_its_holders_and_the_smallest_change():
+def test_account_limit_has_numbers_users_and_smallest_change():
     seen = told(
         line(1, gpus=1),
         line(2, gpus=1, user="ada"),
@@ -127,7 +127,7 @@ def test_a_limit_of_an_account_is_told_with_its_numbers_its_holders_and_the_smal
     assert seen.facts["change"] == {"resource": "gpu", "from": 2, "to": 1}
 
 
-def test_jobs_of_this_portals_other_users_are_holders_too():
+def test_jobs_of_other_portal_users_are_listed():
     queue = queue_lines(
         "\n".join(
             [
@@ -137,23 +137,23 @@ def test_jobs_of_this_portals_other_users_are_holders_too():
             ]
         )
     )
-    picture = picture_of(
+    snapshot = picture_of(
         queue, nodes(), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)), {"games", "ada"}
     )
-    seen = explained(queue[2].row, picture)
+    seen = explained(queue[2].row, snapshot)
     assert [one["key"] for one in seen.facts["held"]] == ["k1"] and seen.facts["others"] == {
         "jobs": 1,
         "amount": 1,
     }
 
 
-def test_what_hangs_below_an_account_counts_for_it():
+def test_account_limit_counts_child_accounts():
     seen = told(line(1, gpus=3, account="vision"), line(9, "PENDING", "AssocGrpGRES", gpus=1))
     assert seen.text == "Account borealis holds 3 of 3 GPUs; this asks 1 GPU."
     assert "change" not in seen.facts
 
 
-def test_a_limit_of_a_parent_is_blamed_on_the_parent():
+def test_parent_account_limit_names_parent():
     seen = told(line(1, gpus=3), line(9, "PENDING", "AssocGrpGRES", gpus=1, account="vision"))
     assert seen.facts["whose"] == "Account borealis"
 
@@ -174,7 +174,7 @@ LIMITS = [
 ]
 
 
-def test_each_kind_of_limit_has_its_sentence(subtests):
+def test_limits_of_each_kind_have_a_sentence(subtests):
     for reason, more, text in LIMITS:
         with subtests.test(reason=reason, more=more):
             seen = told(
@@ -185,7 +185,7 @@ def test_each_kind_of_limit_has_its_sentence(subtests):
             assert (seen.wait, seen.text) == (Wait.CLUSTER_LIMIT, text)
 
 
-def test_more_than_a_limit_gives_at_all_never_fits_and_what_would_is_told():
+def test_request_above_limit_is_impossible_with_change():
     seen = told(line(9, "PENDING", "AssocGrpGRES", gpus=4))
     assert (seen.wait, seen.facts["change"]["to"]) == (Wait.IMPOSSIBLE, 3)
     assert (
@@ -194,7 +194,7 @@ def test_more_than_a_limit_gives_at_all_never_fits_and_what_would_is_told():
     )
 
 
-def test_numbers_that_do_not_bear_out_slurms_word_are_not_told():
+def test_numbers_contradicting_slurm_reason_are_omitted():
     seen = told(line(1, gpus=1), line(9, "PENDING", "AssocGrpGRES", gpus=1))
     assert (
         seen.text
@@ -203,12 +203,12 @@ def test_numbers_that_do_not_bear_out_slurms_word_are_not_told():
     )
 
 
-def test_without_accounting_slurms_word_stands():
+def test_explanation_without_accounting_keeps_slurm_reason():
     seen = told(line(1, gpus=3), line(9, "PENDING", "AssocGrpGRES", gpus=1), limits=Limits())
     assert "is at its limit of GPUs" in seen.text
 
 
-def test_free_but_scattered_is_told_apart_from_full():
+def test_explanation_distinguishes_fragmented_from_full():
     waiting = line(9, "PENDING", "Resources", gpus=4, account="atlas")
     scattered, full = told(waiting, of=nodes((2, 2, 3, 3))), told(waiting, of=nodes((4, 4, 4, 2)))
     assert (scattered.wait, full.wait) == (Wait.SCATTERED, Wait.CAPACITY)
@@ -222,7 +222,7 @@ def test_free_but_scattered_is_told_apart_from_full():
     )
 
 
-def test_nodes_that_are_out_of_use_are_named():
+def test_explanation_names_unavailable_nodes():
     drained = nodes((0, 0), is_drained=True) + [replace(node, name="n3") for node in nodes((4,))]
     seen = told(
         line(
@@ -242,7 +242,7 @@ def test_nodes_that_are_out_of_use_are_named():
     )
 
 
-def test_how_many_come_first_and_when_slurm_expects_it_to_start():
+def test_explanation_has_queue_position_and_expected_start():
     first, mine = (
         line(8, "PENDING", "Resources", gpus=4, priority=5),
         line(9, "PENDING", "Priority", gpus=1, account="atlas"),
@@ -260,7 +260,7 @@ def test_how_many_come_first_and_when_slurm_expects_it_to_start():
     )
 
 
-def test_of_many_that_come_first_only_about_how_many_is_told():
+def test_large_queue_position_is_rounded():
     first = [line(n, "PENDING", "Priority", priority=9) for n in range(1000, 4456)]
     seen = told(*first, line(9, "PENDING", "Priority", gpus=1))
     assert (
@@ -269,12 +269,12 @@ def test_of_many_that_come_first_only_about_how_many_is_told():
     )
 
 
-def test_what_is_newer_than_the_picture_is_told_in_words():
+def test_job_newer_than_snapshot_keeps_slurm_reason():
     row = queue_lines(line(9, "PENDING", "Resources"))[0].row
     assert explained(row, picture_of([], [], Limits())).text == explained(row, None).text != ""
 
 
-def test_a_name_with_bars_in_it_is_one_name():
+def test_job_name_with_bars_is_parsed():
     assert queue_lines(line(1, key="a|b||"))[0].row.key == "a|b||"
     assert queue_lines("slurm_load_jobs error\n1|RUNNING") == []
 
@@ -289,13 +289,13 @@ SPELLINGS = [
 ]
 
 
-def test_what_a_job_asks_is_read_of_all_spellings(subtests):
+def test_request_is_parsed_from_all_spellings(subtests):
     for per_node, nodes, need in SPELLINGS:
         with subtests.test(per_node=per_node, nodes=nodes):
             assert need_of("cpu=6,mem=6G,node=3,billing=6,gres/gpu=9", per_node, nodes) == need
 
 
-def test_amounts_come_in_the_units_of_quotas():
+def test_amounts_are_in_units_of_quotas():
     assert amounts_of("cpu=6,mem=1.5G,node=2,gres/gpu=9,gres/gpu:H100=9,fs/disk=7") == {
         "cpu": 6000,
         "memory": 3 * GIB // 2,
@@ -306,7 +306,7 @@ def test_amounts_come_in_the_units_of_quotas():
     assert amounts_of("mem=512") == {"memory": 512 << 20}
 
 
-def test_slurmrestd_tells_the_same_as_the_commands():
+def test_slurmrestd_and_commands_agree():
     total = [{"type": "gres", "name": "gpu", "id": 1001, "count": 3}]
     assoc = {
         "account": "borealis",
@@ -382,7 +382,7 @@ def test_slurmrestd_tells_the_same_as_the_commands():
     )
 
 
-def test_the_qos_of_a_partition_stands_before_the_jobs_own():
+def test_partition_qos_takes_precedence_over_job_qos():
     limits = Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES), {"batch": "high"})
     seen = told(line(1, gpus=2), line(9, "PENDING", "QOSMaxGRESPerUser", gpus=1), limits=limits)
     assert seen.facts["whose"] == "QOS high"
@@ -390,7 +390,7 @@ def test_the_qos_of_a_partition_stands_before_the_jobs_own():
 
 @st.composite
 def crowds(draw):
-    """Running jobs of two accounts on four nodes of four GPUs, and one that waits."""
+    """Draw running jobs of two accounts on four nodes with four GPUs, and a pending one."""
     used, lines = [0, 0, 0, 0], []
     for number in range(1, draw(st.integers(0, 10)) + 1):
         node, gpus = draw(st.integers(0, 3)), draw(st.integers(1, 4))
@@ -413,7 +413,7 @@ def crowds(draw):
 
 @settings(max_examples=300, deadline=None)
 @given(crowds())
-def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_that_starts(crowd):
+def test_explanation_of_random_cluster_is_correct(crowd):
     used, running, gpus, count, account = crowd
     held = sum(
         int(text.split("gres/gpu=")[1].split("|")[0]) for text, _ in running if "|borealis|" in text
@@ -421,7 +421,7 @@ def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_
     jobs = sum("|borealis|" in text for text, _ in running)
 
     def first_check(gpus: int, count: int) -> str:
-        """As Slurm would: jobs of the account, its GPUs, then nodes."""
+        """Return the first failing check in Slurm's order: account jobs, account GPUs, nodes."""
         if account == "borealis" and jobs >= 2:
             return "AssocMaxJobsLimit"
         if account == "borealis" and held + gpus * count > 3:
@@ -460,7 +460,7 @@ def test_for_random_clusters_the_reason_is_the_truth_and_the_change_the_largest_
 
 
 @pytest.mark.parametrize("reason", ["Resources", "AssocGrpGRES", "Priority"])
-def test_what_a_thousand_equal_jobs_wait_for_is_looked_into_once(reason, monkeypatch):
+def test_equal_jobs_are_explained_once(reason, monkeypatch):
     queue = queue_lines(
         "\n".join([line(1, gpus=3), *(line(n, "PENDING", reason, gpus=4) for n in range(2, 1002))])
     )
@@ -468,10 +468,10 @@ def test_what_a_thousand_equal_jobs_wait_for_is_looked_into_once(reason, monkeyp
     monkeypatch.setattr(
         explanations, "scene_of", lambda *given: asked.append(given) or scene_of(*given)
     )
-    picture = picture_of(
+    snapshot = picture_of(
         queue, nodes(used=(4, 4, 4, 1)), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES))
     )
-    seen = [explained(job.row, picture) for job in queue[1:]]
+    seen = [explained(job.row, snapshot) for job in queue[1:]]
     assert len(asked) == 1
     assert (
         (seen[999].facts.get("before") == 1000)
@@ -488,14 +488,14 @@ def test_what_a_thousand_equal_jobs_wait_for_is_looked_into_once(reason, monkeyp
     )
 )
 @settings(max_examples=50, deadline=None)
-def test_how_many_come_first_is_as_counted_one_by_one(jobs):
+def test_queue_position_matches_direct_count(jobs):
     queue = queue_lines(
         "\n".join(
             line(n, "PENDING", "Priority", priority=p, partition=names)
             for n, (names, p) in enumerate(jobs, 1)
         )
     )
-    picture = picture_of(queue, nodes(), Limits({}, {}))
+    snapshot = picture_of(queue, nodes(), Limits({}, {}))
     for job in queue:
         first = [
             other
@@ -503,4 +503,4 @@ def test_how_many_come_first_is_as_counted_one_by_one(jobs):
             if set(other.partitions) & set(job.partitions)
             and (-other.priority, other.row.id) < (-job.priority, job.row.id)
         ]
-        assert picture.before(job) == len(first)
+        assert snapshot.before(job) == len(first)

@@ -1,5 +1,8 @@
-"""Images on Slurm: Charliecloud really, in jobs of a real Slurm; Pyxis and Apptainer, which Debian does not have, by the programs they
-would be started with. A program of the same name that writes down its words stands for each of the two."""
+"""Test images on Slurm.
+
+Charliecloud runs for real, in jobs of a real Slurm. Debian has no Pyxis and Apptainer: for each a
+double of that name records its arguments.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ APPLETS = ("sh", "cat", "id", "ls", "env", "sleep", "head", "cut")
 
 @pytest.fixture
 def ready(place: Path) -> Path:
-    """A folder of images with one in it, that of busybox: made without a network, since a folder is an image to Charliecloud."""
+    """A folder with a prepared busybox image.
+
+    Made without a network, since Charliecloud accepts a folder as an image.
+    """
     root = place / "images" / "nvcr.io%muster%tools+1.2"
     for name in ("bin", "dev", "etc", "home", "mnt", "proc", "sys", "tmp", "ch"):
         (root / name).mkdir(parents=True)
@@ -47,7 +53,7 @@ def charliecloud(stage, ready):
 
 
 @SLURM
-def test_a_job_runs_in_its_image_with_its_variables_and_as_its_user(charliecloud, slurm):
+def test_job_runs_in_image_with_variables_and_user(charliecloud, slurm):
     text = 'ls /; echo $WORD $FROM_IMAGE $(pwd) $MUSTER_OUTPUT_DIR; id -u; echo kept > "$MUSTER_OUTPUT_DIR/file"; exit 3'
     seen, log = charliecloud.run(text, image=IMAGE, env={"WORD": "it's"})
     lines = log.decode().splitlines()
@@ -62,21 +68,21 @@ def test_a_job_runs_in_its_image_with_its_variables_and_as_its_user(charliecloud
 
 
 @SLURM
-def test_every_node_of_a_job_is_in_the_image(charliecloud):
+def test_multi_node_job_runs_in_image_on_every_node(charliecloud):
     seen, log = charliecloud.run("ls /bin/busybox; echo $RANK", image=IMAGE, num_nodes=2)
     assert seen.reason == Reason.COMPLETED
     assert sorted(log.decode().split()) == ["/bin/busybox", "/bin/busybox", "0", "1"]
 
 
 @SLURM
-def test_what_runs_images_is_found_by_the_node_itself(charliecloud):
+def test_container_runtime_is_detected_on_node(charliecloud):
     charliecloud.options["containers"] = "auto"
     charliecloud.backend = charliecloud.again()
     assert charliecloud.run("ls /", image=IMAGE)[1].decode().split()[:2] == ["bin", "ch"]
 
 
 @SLURM
-def test_a_folder_of_the_site_is_seen_where_the_operator_says(charliecloud):
+def test_site_mount_is_visible_at_configured_path(charliecloud):
     (charliecloud.path / "data").mkdir()
     (charliecloud.path / "data" / "x").write_text("from the site\n")
     charliecloud.options["mounts"] = [f"{charliecloud.path}/data:/home"]
@@ -85,14 +91,14 @@ def test_a_folder_of_the_site_is_seen_where_the_operator_says(charliecloud):
 
 
 @SLURM
-def test_an_image_that_cannot_be_had_is_the_reason_in_words(charliecloud):
+def test_unavailable_image_is_reported(charliecloud):
     seen, _ = charliecloud.run("true", image="nvcr.io/muster/missing:1")
     assert seen.reason == Reason.IMAGE_UNAVAILABLE
     assert "nvcr.io/muster/missing:1 cannot be run on n1" in seen.evidence
 
 
 @SLURM
-def test_a_job_in_an_image_is_canceled_as_any_other(charliecloud):
+def test_job_in_image_is_canceled(charliecloud):
     key = charliecloud.submit(
         "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.1; done", image=IMAGE, grace=5.0
     ).key
@@ -103,13 +109,13 @@ def test_a_job_in_an_image_is_canceled_as_any_other(charliecloud):
 
 
 @SLURM
-def test_a_cluster_that_runs_no_images_refuses_one(stage):
-    with pytest.raises(Rejected, match="runs no images") as caught:
+def test_image_without_runtime_is_rejected(stage):
+    with pytest.raises(Rejected, match="does not run images") as caught:
         stage.submit("true", image=IMAGE)
     assert caught.value.field == "image"
 
 
-def test_a_cluster_can_run_images_once_its_operator_says_what_runs_them():
+def test_configured_runtime_adds_images_capability():
     assert Capability.IMAGES not in capabilities_of("slurm")
     assert Capability.IMAGES not in capabilities_of(
         "slurm", lambda: {"spool": "/s", "containers": "none"}
@@ -119,7 +125,7 @@ def test_a_cluster_can_run_images_once_its_operator_says_what_runs_them():
     )
 
 
-def test_ranks_that_are_started_from_outside_do_not_fit_into_an_image():
+def test_image_with_external_launcher_is_rejected():
     backend = backends()["slurm"].configured({"spool": "/spool", "containers": "pyxis"})
     with pytest.raises(Rejected, match="outside of an image") as caught:
         backend.left_out(Launch("t-1", "x", "srun true", image=IMAGE, is_on_first_node_only=True))
@@ -136,7 +142,7 @@ MISREAD = [
 ]
 
 
-def test_an_option_that_a_script_could_misread_is_refused(subtests):
+def test_unsafe_image_option_is_rejected(subtests):
     for kind, folder, mounts, field in MISREAD:
         with subtests.test(kind=kind, folder=folder):
             with pytest.raises(Rejected) as caught:
@@ -144,7 +150,7 @@ def test_an_option_that_a_script_could_misread_is_refused(subtests):
             assert caught.value.field == field
 
 
-def test_the_batch_script_of_an_image_is_bash():
+def test_batch_script_with_image_is_valid_bash():
     text = batch_script(
         Launch("t-1", "x", "true", image=IMAGE),
         "/shared/spool/t-1",
@@ -159,7 +165,7 @@ def test_the_batch_script_of_an_image_is_bash():
 def started(
     tmp_path: Path, kind: str, image: str = IMAGE, gpus: int = 0, folder: str = ""
 ) -> list[str]:
-    """The words that a program of Apptainer's name, or srun, is started with."""
+    """Return the arguments that a double of apptainer or srun is started with."""
     (tmp_path / "bin").mkdir()
     for name in ("apptainer", "srun"):
         (tmp_path / "bin" / name).write_text(
@@ -182,7 +188,7 @@ def started(
     return (tmp_path / "words").read_text().splitlines()
 
 
-def test_apptainer_is_started_with_gpus_and_folders(tmp_path):
+def test_apptainer_command_has_gpus_and_mounts(tmp_path):
     assert started(tmp_path, "apptainer", gpus=2) == [
         "apptainer",
         "exec",
@@ -200,7 +206,7 @@ def test_apptainer_is_started_with_gpus_and_folders(tmp_path):
     ]
 
 
-def test_apptainer_takes_the_image_that_lies_ready(tmp_path):
+def test_apptainer_uses_prepared_image(tmp_path):
     ready = tmp_path / "nvcr.io%muster%tools+1.2.sif"
     ready.touch()
     words = started(tmp_path, "apptainer", folder=str(tmp_path))
@@ -217,7 +223,7 @@ def test_apptainer_takes_the_image_that_lies_ready(tmp_path):
         ("reg:5000/a/b:1", "reg:5000#a/b:1"),
     ],
 )
-def test_pyxis_gets_the_name_of_the_image_as_enroot_reads_it(tmp_path, image, name):
+def test_pyxis_image_name_is_in_enroot_notation(tmp_path, image, name):
     assert started(tmp_path, "pyxis", image=image) == [
         "srun",
         f"--container-image={name}",
@@ -228,7 +234,7 @@ def test_pyxis_gets_the_name_of_the_image_as_enroot_reads_it(tmp_path, image, na
     ]
 
 
-def test_pyxis_takes_the_image_that_lies_ready(tmp_path):
+def test_pyxis_uses_prepared_image(tmp_path):
     ready = tmp_path / "nvcr.io%muster%tools+1.2.sqsh"
     ready.touch()
     assert started(tmp_path, "pyxis", folder=str(tmp_path))[1] == f"--container-image={ready}"
@@ -249,7 +255,7 @@ def test_pyxis_takes_the_image_that_lies_ready(tmp_path):
         ),
     ],
 )
-def test_an_image_that_was_not_to_be_had_is_no_fault_of_the_script(code, tail, said):
+def test_image_failure_is_not_a_user_error(code, tail, said):
     seen = states.ended(
         Row(7, "FAILED", "t-1"),
         states.Record("7", 1000, "n1", code, "", 1001),

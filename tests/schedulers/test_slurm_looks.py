@@ -1,12 +1,12 @@
-"""What one look at Slurm's queue leaves for the next: nothing that did not change is read, judged or told anew."""
+"""Test that nothing unchanged in Slurm's queue is parsed or observed again."""
 
 from __future__ import annotations
 
 import pytest
 
 from schedulers.contract import Observation, Waiting
-from schedulers.slurm.explanations import Picture
-from schedulers.slurm.queue_cache import Looks
+from schedulers.slurm.explanations import Snapshot
+from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rows import Listing, Row, squeue_rows
 from schedulers.slurm.states import Record, live
 from schedulers.states import State
@@ -18,13 +18,13 @@ PENDING = Row(
 
 
 class Eyes:
-    """Observes as the backend does, and counts."""
+    """Observes like the backend, and counts."""
 
     def __init__(self) -> None:
-        self.looks = Looks(self.observe)
+        self.looks = ObservationCache(self.observe)
         self.judged: list[str] = []
         self.waiting: list[int] = []
-        self.picture: Picture | None = None
+        self.snapshot: Snapshot | None = None
 
     def observe(self, row: Row) -> Observation | None:
         self.judged.append(row.key)
@@ -32,11 +32,11 @@ class Eyes:
 
     def see(self, *rows: Row) -> list[Observation]:
         by_key = {row.key: row for row in rows}
-        return self.looks.look(list(by_key), by_key, self._picture)
+        return self.looks.look(list(by_key), by_key, self._snapshot)
 
-    def _picture(self, waiting: int) -> Picture | None:
+    def _snapshot(self, waiting: int) -> Snapshot | None:
         self.waiting.append(waiting)
-        return self.picture
+        return self.snapshot
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def eyes() -> Eyes:
     return Eyes()
 
 
-def test_a_line_that_stayed_is_the_row_of_before_and_one_that_changed_is_read():
+def test_listing_reuses_unchanged_rows_and_parses_changed_ones():
     listing, lines = Listing(), [LINE.format(n, "PENDING", "Priority", n) for n in range(3)]
     first = listing.rows("".join(lines).encode())
     lines[1] = LINE.format(1, "RUNNING", "None", 1)
@@ -53,7 +53,7 @@ def test_a_line_that_stayed_is_the_row_of_before_and_one_that_changed_is_read():
     assert [a is b for a, b in zip(first, second, strict=True)] == [True, False, True]
 
 
-def test_a_line_that_went_is_not_remembered():
+def test_listing_drops_removed_lines():
     listing = Listing()
     listing.rows(LINE.format(1, "PENDING", "Priority", 1).encode())
     assert (
@@ -62,13 +62,13 @@ def test_a_line_that_went_is_not_remembered():
     )
 
 
-def test_a_job_that_waits_as_before_is_judged_once(eyes):
+def test_unchanged_pending_job_is_observed_once(eyes):
     first = eyes.see(PENDING)
     assert eyes.see(PENDING) == first and eyes.see(Row(**PENDING.__dict__)) == first
     assert eyes.judged == ["t-7"] and first[0].state == State.SUBMITTED
 
 
-def test_what_slurm_says_anew_of_it_is_told(eyes):
+def test_changed_pending_job_is_observed_again(eyes):
     eyes.see(PENDING)
     told = eyes.see(Row(**{**PENDING.__dict__, "reason": "Priority"}))[0]
     assert isinstance(told.waiting, Waiting) and told.waiting.said == "Priority"
@@ -82,21 +82,21 @@ def test_what_slurm_says_anew_of_it_is_told(eyes):
         Row(7, "PENDING", "t-7", "launch failed requeued held"),
     ],
 )
-def test_a_job_whose_files_may_say_more_is_judged_each_time(eyes, row):
+def test_job_with_files_is_observed_each_time(eyes, row):
     eyes.see(row)
     eyes.see(row)
     assert eyes.judged == ["t-7", "t-7"]
 
 
-def test_a_new_picture_of_the_queue_is_taken_over_and_the_same_one_is_not_asked_again(eyes):
+def test_new_snapshot_refreshes_explanations_once(eyes):
     plain = eyes.see(PENDING)[0]
-    eyes.picture = Picture()
+    eyes.snapshot = Snapshot()
     drawn = eyes.see(PENDING)[0]
     assert eyes.see(PENDING)[0] is drawn and drawn is not plain
     assert eyes.judged == ["t-7"] and eyes.waiting == [1, 1, 1]
 
 
-def test_a_job_that_left_the_queue_is_judged_when_it_comes_back(eyes):
+def test_job_returning_to_queue_is_observed_again(eyes):
     eyes.see(PENDING)
     assert eyes.see() == [] and not eyes.looks.knows("t-7")
     eyes.see(PENDING)

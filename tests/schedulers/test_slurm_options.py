@@ -1,4 +1,7 @@
-"""What a job says to Slurm in Slurm's own words, on a real one by both ways: what counts, what the operator keeps, what Slurm refuses."""
+"""Test Slurm-specific options with a real Slurm, by commands and slurmrestd.
+
+Covers what takes effect, what the operator overrides, and what Slurm refuses.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ FIXED = {"account": "atlas", "qos": "", "reservation": ""}
 
 
 def shown(slurm, stage, key: str) -> dict[str, str]:
-    """The job as slurmctld has it."""
+    """Return the job as shown by slurmctld."""
     number = stage.backend.find(key).native_id
     words = slurm.run("scontrol", "show", "job", "-o", number).split()
     return dict(word.split("=", 1) for word in words if "=" in word)
@@ -23,8 +26,8 @@ def shown(slurm, stage, key: str) -> dict[str, str]:
 
 @SLURM
 @pytest.mark.parametrize("gpu_type", ["h100", ""])
-def test_a_plain_srun_starts_the_tasks_that_were_asked_for(stage, gpu_type):
-    """8 tasks of 2 cores on 2 nodes, and a GPU of its own for each: what sbatch would do."""
+def test_plain_srun_starts_requested_tasks(stage, gpu_type):
+    """8 tasks of 2 cores on 2 nodes with a GPU each, as with sbatch."""
     each = "echo $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME sees [$CUDA_VISIBLE_DEVICES]"
     seen, log = stage.run(
         f"srun sh -c '{each}' | sort",
@@ -42,7 +45,7 @@ def test_a_plain_srun_starts_the_tasks_that_were_asked_for(stage, gpu_type):
 
 
 @SLURM
-def test_account_and_qos_of_a_job_are_passed_on(stage, slurm):
+def test_job_account_and_qos_are_passed_on(stage, slurm):
     key = stage.submit("sleep 60", native={"account": "borealis", "qos": "high"}).key
     assert (shown(slurm, stage, key)["Account"], shown(slurm, stage, key)["QOS"]) == (
         "borealis",
@@ -61,14 +64,14 @@ def test_account_and_qos_of_a_job_are_passed_on(stage, slurm):
         ({"licenses": "unicorn:1"}, "slurm.licenses", "icense"),
     ],
 )
-def test_what_slurm_does_not_give_comes_back_in_its_words(stage, native, field, words):
+def test_option_refused_by_slurm_is_quoted(stage, native, field, words):
     with pytest.raises(Rejected, match=words) as caught:
         stage.submit("true", native=native)
     assert caught.value.field == field
 
 
 @SLURM
-def test_what_the_operator_has_set_is_not_changed_by_a_job(stage, slurm):
+def test_job_cannot_change_operator_settings(stage, slurm):
     stage.options["account"] = "atlas"
     stage.backend = stage.again()
     launch = stage.launch("sleep 60", native={"account": "borealis", "exclusive": True})
@@ -81,7 +84,7 @@ def test_what_the_operator_has_set_is_not_changed_by_a_job(stage, slurm):
 
 
 @SLURM
-def test_the_operator_may_let_jobs_choose(stage, slurm):
+def test_operator_can_let_jobs_choose(stage, slurm):
     stage.options.update(account="atlas", may_choose=["account", "exclusive"])
     stage.backend = stage.again()
     key = stage.submit("sleep 60", native={"account": "borealis", "exclusive": True}).key
@@ -91,7 +94,7 @@ def test_the_operator_may_let_jobs_choose(stage, slurm):
 
 
 @SLURM
-def test_a_job_runs_in_the_reservation_that_it_names(stage, slurm):
+def test_job_runs_in_named_reservation(stage, slurm):
     slurm.run(
         "scontrol",
         "create",
@@ -111,7 +114,7 @@ def test_a_job_runs_in_the_reservation_that_it_names(stage, slurm):
 
 
 @SLURM
-def test_a_script_is_warned_before_its_end_as_it_asked(stage):
+def test_script_receives_requested_signal_before_end(stage):
     text = 'trap "echo warned; exit 0" USR1\necho ready\nwhile :; do sleep 0.1; done'
     began = time.monotonic()
     seen, log = stage.run(text, time_limit=600.0, native={"signal": "B:USR1@598"})
@@ -120,7 +123,7 @@ def test_a_script_is_warned_before_its_end_as_it_asked(stage):
 
 
 @COMMANDS
-def test_without_b_the_steps_are_warned_and_the_script_is_not(stage):
+def test_signal_without_b_reaches_steps_only(stage):
     step = 'trap "echo step; exit 0" USR1; while :; do sleep 0.1; done'
     seen, log = stage.run(
         f"trap 'echo script' USR1\nsrun sh -c '{step}'\necho after",
@@ -136,8 +139,8 @@ def test_without_b_the_steps_are_warned_and_the_script_is_not(stage):
 
 
 @COMMANDS
-def test_without_a_limit_of_its_own_the_partitions_end_counts(stage):
-    """`debug` gives 5 minutes where nobody asks for a time."""
+def test_signal_without_time_limit_uses_partition_limit(stage):
+    """Jobs without a time limit get 5 minutes in `debug`."""
     text = 'trap "echo warned; exit 0" USR1\nwhile :; do sleep 0.1; done'
     seen, log = stage.run(text, partition="debug", native={"signal": "B:USR1@298"})
     assert (seen.reason, log) == (Reason.COMPLETED, b"warned\n")
@@ -154,28 +157,31 @@ CHOICES = [
 ]
 
 
-def test_a_job_chooses_only_what_is_left_to_it(subtests):
+def test_job_chooses_only_allowed_options(subtests):
     for native, may_choose, values, left_out in CHOICES:
         with subtests.test(native=native, may_choose=may_choose):
             found = choose(native, FIXED, checked(may_choose))
             assert (found.values, len(found.left_out)) == (values, left_out)
 
 
-def test_an_option_that_jobs_cannot_choose_is_refused_by_name():
+def test_unknown_choosable_option_is_rejected_by_name():
     with pytest.raises(Rejected, match="'uid'") as caught:
         checked(["account", "uid"])
     assert caught.value.field == "may_choose"
 
 
-def test_features_of_the_pool_stay_whatever_a_job_adds():
+def test_pool_features_are_combined_with_job_features():
     assert combined("nvlink", "a100") == "nvlink&a100" and combined("", "a100|h100") == "a100|h100"
     with pytest.raises(Rejected):
         combined("nvlink", "a100|h100")
 
 
 @SLURM
-def test_a_task_of_an_array_knows_its_number_and_an_attempt_that_it_is_not_the_first(stage):
-    """To Slurm each is a job of its own, which Slurm knows nothing of that kind about; what it does know stays its word."""
+def test_array_task_and_restart_variables_are_set(stage):
+    """Slurm treats each task as a separate job, so Muster sets the array variables.
+
+    Variables that Slurm does set take precedence.
+    """
     ours = {
         "SLURM_ARRAY_TASK_ID": "7",
         "SLURM_ARRAY_JOB_ID": "12",

@@ -1,4 +1,4 @@
-"""The pure halves of the Slurm backend: what is written for Slurm, and what is read from it."""
+"""Test the pure parts of the Slurm backend: what is sent to Slurm and how its output is read."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ def read_by_bash(text: str) -> dict[bytes, bytes]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.from_regex(r"\AX_[A-Za-z0-9_]{0,10}\Z"), TEXT, max_size=5))
-def test_any_value_of_a_variable_reaches_bash_as_it_was(env):
+def test_any_variable_value_reaches_bash_unchanged(env):
     seen = read_by_bash(exports(env))
     assert {name: seen[name.encode()].decode() for name in env} == env
 
 
-def test_a_name_that_is_no_variable_is_refused(subtests):
+def test_invalid_variable_name_is_rejected(subtests):
     for name in ["A B", "A;id", "1A", "", "A=B", "Ä", "A\nB", "$(id)"]:
         with subtests.test(name=name):
             with pytest.raises(Rejected):
                 exports({name: "x"})
 
 
-def test_what_would_change_the_programs_around_the_job_is_dropped():
+def test_variables_affecting_wrapper_programs_are_dropped():
     dropped = dict.fromkeys(
         ["LD_PRELOAD", "LD_AUDIT", "BASH_ENV", "SLURM_CONF", "SBATCH_UID", "BASH_FUNC_ls"], "/x"
     )
@@ -61,7 +61,7 @@ def test_what_would_change_the_programs_around_the_job_is_dropped():
 
 @settings(max_examples=60, deadline=None)
 @given(TEXT, st.dictionaries(st.just("VALUE"), TEXT))
-def test_nothing_of_a_person_stands_in_the_batch_script_but_as_base64(text, env):
+def test_batch_script_has_user_input_as_base64_only(text, env):
     plain = batch_script(launch(script=""), "/shared/spool/t-1").splitlines()
     made = batch_script(launch(script=text, env=env), "/shared/spool/t-1").splitlines()
     assert set("".join(line for line in made if line not in plain)) <= set(
@@ -70,7 +70,7 @@ def test_nothing_of_a_person_stands_in_the_batch_script_but_as_base64(text, env)
     assert base64.b64encode(text.encode()).decode() in "".join(made)
 
 
-def test_the_batch_script_is_bash():
+def test_batch_script_is_valid_bash():
     text = batch_script(launch(script="#SBATCH --uid=0\n'\"`$(id)"), "/shared/spool/t-1")
     assert (
         subprocess.run(["bash", "-n"], input=text.encode(), capture_output=True, check=True).stderr
@@ -80,7 +80,7 @@ def test_the_batch_script_is_bash():
 
 
 @given(st.text(max_size=300))
-def test_a_comment_is_one_line_of_printable_text(name):
+def test_comment_is_one_printable_line(name):
     comment = comment_of(name)
     assert len(comment.splitlines()) <= 1 and comment.isprintable() and len(comment) <= 200
 
@@ -96,7 +96,7 @@ APART = [
 ]
 
 
-def test_a_word_that_slurm_could_take_apart_is_refused(subtests):
+def test_word_with_separator_is_rejected(subtests):
     for more, field in APART:
         with subtests.test(more=more, field=field):
             with pytest.raises(Rejected) as caught:
@@ -104,7 +104,7 @@ def test_a_word_that_slurm_could_take_apart_is_refused(subtests):
             assert caught.value.field == field
 
 
-def test_a_request_becomes_options_of_sbatch():
+def test_request_is_converted_to_sbatch_options():
     ask = launch(
         cpus=1.5,
         memory=(3 << 30) + 1,
@@ -139,7 +139,7 @@ BODIES = [
 ]
 
 
-def test_a_request_becomes_a_body_of_its_version(subtests):
+def test_request_is_converted_to_body_of_api_version(subtests):
     for minor, gres, memory in BODIES:
         with subtests.test(minor=minor, gres=gres):
             body = job_body(build_request(launch(gpus=2, memory=1 << 30), SITE), minor)
@@ -148,7 +148,7 @@ def test_a_request_becomes_a_body_of_its_version(subtests):
             assert json.dumps(body)
 
 
-def test_a_token_says_who_and_until_when():
+def test_token_has_user_and_expiry():
     head, claims, mark = signed(b"key", "ada", 1000, 60).split(".")
     assert json.loads(base64.urlsafe_b64decode(claims + "==")) == {
         "exp": 1060,
@@ -158,7 +158,7 @@ def test_a_token_says_who_and_until_when():
     assert json.loads(base64.urlsafe_b64decode(head + "=="))["alg"] == "HS256" and len(mark) == 43
 
 
-def test_squeue_is_read_whatever_a_comment_holds():
+def test_squeue_with_any_comment_is_parsed():
     row = squeue_rows("7|RUNNING|None|1000|2000|n[1-2]|t-1|batch|atlas|normal|ada|a|b|c\nrubbish\n")
     assert row == [
         Row(
@@ -178,7 +178,7 @@ def test_squeue_is_read_whatever_a_comment_holds():
     ]
 
 
-def test_sacct_is_read_with_the_largest_memory_of_its_steps():
+def test_sacct_peak_is_largest_of_steps():
     text = "7|CANCELLED by 0|0:15|1000|1010|n1||t-1\n7.batch|CANCELLED|0:15|1000|1010|n1|2048K|batch\n7.0|FAILED|1:0|1000|1010|n1|3M|bash\n"
     assert sacct_rows(text) == [
         Row(7, "CANCELLED", "t-1", started=1000, ended=1010, nodes="n1", exit="0:15", peak=3 << 20)
@@ -195,14 +195,14 @@ VERSIONS = [
 ]
 
 
-def test_a_job_of_any_version_is_read_alike(subtests):
+def test_rest_job_of_any_api_version_is_parsed_alike(subtests):
     for job in VERSIONS:
         with subtests.test(job=job):
             row = rest_row({"job_id": 7, "name": "t-1", **job})
             assert (row.state, row.exit, row.started) == ("FAILED", "1:0", 1000)
 
 
-def test_a_reason_that_slurmrestd_tells_with_spaces_is_told_as_squeue_writes_it():
+def test_rest_reason_is_converted_to_squeue_notation():
     said = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
     row = rest_row(
         {
@@ -216,7 +216,7 @@ def test_a_reason_that_slurmrestd_tells_with_spaces_is_told_as_squeue_writes_it(
     assert waiting(row).wait == Wait.NODES_DOWN
 
 
-def test_of_two_jobs_with_one_key_the_first_counts():
+def test_duplicate_key_uses_first_job():
     assert (
         oldest([Row(9, "PENDING", "t-1"), Row(7, "RUNNING", "t-1"), Row(8, "PENDING", "t-2")])[
             "t-1"
@@ -235,13 +235,13 @@ STATES = [
 ]
 
 
-def test_a_state_is_told_in_our_words(subtests):
+def test_native_state_is_mapped(subtests):
     for native, state in STATES:
         with subtests.test(native=native, state=state):
             assert states.live(Row(7, native, "t-1"), states.Record()).state == state
 
 
-def test_a_state_that_nobody_knows_is_left_out_and_logged(caplog):
+def test_unknown_state_is_skipped_and_logged(caplog):
     assert states.live(Row(7, "QUANTUM", "t-1"), states.Record()) is None
     assert "QUANTUM" in caplog.text
 
@@ -257,7 +257,7 @@ ENDS = [
 ]
 
 
-def test_an_end_by_slurm_has_its_reason(subtests):
+def test_end_by_slurm_has_reason(subtests):
     for native, reason in ENDS:
         with subtests.test(native=native, reason=reason):
             seen = states.ended(
@@ -268,7 +268,7 @@ def test_an_end_by_slurm_has_its_reason(subtests):
             assert (seen.reason, seen.state, seen.node) == (reason, reason.final_state, "n3")
 
 
-def test_a_job_that_no_node_could_start_is_not_its_owners_fault():
+def test_failed_launch_is_not_a_user_error():
     seen = states.ended(Row(7, "FAILED", "t-1", exit="0:53"), states.Record(), states.Evidence())
     assert seen.reason == Reason.PLATFORM_ERROR and "spool" in seen.evidence
 
@@ -285,12 +285,12 @@ WAITS = [
     ("PartitionDown", Wait.NODES_DOWN, "Partition big is closed"),
     ("Reservation", Wait.RESERVED, "reservation"),
     ("Licenses", Wait.CAPACITY, "licenses"),
-    ("Dependency", Wait.DEPENDENCY, "another job"),
+    ("Dependency", Wait.DEPENDENCY, "another Slurm job"),
     ("SomethingNew", Wait.CLUSTER_LIMIT, "Slurm says SomethingNew"),
 ]
 
 
-def test_why_slurm_waits_is_told_in_a_sentence(subtests):
+def test_pending_reason_has_a_sentence(subtests):
     for said, wait, words in WAITS:
         with subtests.test(said=said, wait=wait):
             seen = waiting(
@@ -315,14 +315,14 @@ FAILURES = [
 ]
 
 
-def test_a_failure_is_the_specs_or_nobodys(subtests):
+def test_failure_is_rejected_or_unavailable(subtests):
     for said, kind, field in FAILURES:
         with subtests.test(said=said, kind=kind):
             found = failure(said)
             assert isinstance(found, kind) and (field is None or found.field == field)
 
 
-def test_a_node_is_read_with_its_gpus_and_why_it_is_drained():
+def test_node_has_gpus_and_drain_reason():
     line = (
         "NodeName=n1 Arch=x86_64 CPUAlloc=4 CPUTot=8 ActiveFeatures=nvlink,rack1 Gres=gpu:h100:2(S:0-1),gpu:1g.10gb:1 "
         "GresUsed=gpu:h100:1(IDX:0),gpu:1g.10gb:0(IDX:N/A) "
@@ -349,13 +349,13 @@ def test_a_node_is_read_with_its_gpus_and_why_it_is_drained():
     assert node.partitions == ("batch", "debug") and set(node.labels) == {"nvlink", "rack1"}
 
 
-def test_a_node_that_does_not_answer_is_not_ready():
+def test_unresponsive_node_is_not_ready():
     [node] = nodes.from_scontrol("NodeName=n1 CPUTot=8 RealMemory=100 Gres=(null) State=DOWN*")
     assert node.arch == ""
     assert not node.is_ready and not node.is_drained and "not_responding" in node.note.lower()
 
 
-def test_a_record_that_is_not_whole_counts_as_none():
+def test_incomplete_record_is_ignored():
     assert parse_record("7", "1000.5 n1 64 2.5", "0 - 1000").code is None
     assert parse_record("7\n", "1000.5 n1 64 2.5", "143 time 1000.5 1003.25") == states.Record(
         "7", 1000.5, "n1", 143, "time", 1003.25, 64, 2.5
@@ -370,8 +370,8 @@ CODES = [
 ]
 
 
-def test_an_end_is_that_of_the_job_that_ran_and_not_of_the_one_sent_in_its_place(subtests):
-    """Slurm forgot number 6 while it ran, and was given 7: that one's script finds the folder taken, and ends well at once."""
+def test_end_is_that_of_original_job_not_replacement(subtests):
+    """Slurm lost job 6 while it ran and got 7, whose script finds the folder taken and exits 0."""
     for code, reason in CODES:
         with subtests.test(code=code, reason=reason):
             record = states.Record(
@@ -405,8 +405,8 @@ KILLED = [
 ]
 
 
-def test_one_that_was_killed_and_is_unknown_at_once_was_forgotten(subtests):
-    """A controller knows an end for minutes; the record is of one killed so many seconds ago."""
+def test_killed_job_unknown_to_controller_is_forgotten(subtests):
+    """A controller knows an end for minutes; the record is of a job killed some seconds ago."""
     for asked, age, said, reason in KILLED:
         with subtests.test(asked=asked, age=age):
             record = states.Record(
@@ -418,7 +418,7 @@ def test_one_that_was_killed_and_is_unknown_at_once_was_forgotten(subtests):
             assert seen.reason == reason
 
 
-def test_that_a_job_ends_by_itself_is_not_that_it_was_asked_to():
+def test_completing_job_is_not_stopping():
     asked = Row(7, "COMPLETING", "t-1", comment="[cancel 1000 30] x")
     assert states.live(asked, states.Record()).state == State.STOPPING
 
@@ -436,7 +436,7 @@ PUT_BACK_ROWS = [
 ]
 
 
-def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(subtests):
+def test_requeued_job_ends_with_reason_of_slurm(subtests):
     for why, reason in PUT_BACK:
         for row, is_again in PUT_BACK_ROWS:
             with subtests.test(why=why, reason=reason):
@@ -455,8 +455,8 @@ def test_what_slurm_put_back_ended_as_slurm_says_and_not_well(subtests):
                 assert seen.exit_code is None or row.state != "PENDING"
 
 
-def test_a_job_that_its_node_did_not_start_and_says_nothing_of_was_forgotten():
-    """So it ends where its number still runs there, of a job that the controller does not know any more."""
+def test_job_failed_without_record_is_forgotten():
+    """Happens when its number still runs on the node, for a job that the controller lost."""
     row = Row(7, "FAILED", "t-1", exit="1:0", nodes="n1", started=1000, ended=1001)
     assert states.ended(row, states.Record(), states.Evidence()).reason == Reason.FORGOTTEN
     for ran in (replace(row, ended=1400), replace(row, exit="3:0")):
@@ -467,8 +467,8 @@ def test_a_job_that_its_node_did_not_start_and_says_nothing_of_was_forgotten():
     )
 
 
-def test_a_job_that_a_node_refused_to_start_was_forgotten_even_where_its_number_ran_before():
-    """Slurm counted anew: the record is of the forgotten one, which had the same number."""
+def test_job_refused_by_node_is_forgotten():
+    """Slurm reused the number: the record belongs to the lost job."""
     row = Row(29, "PENDING", "t-1", reason="launch failed requeued held")
     seen = states.ended(row, states.Record(id="29", started=1000), states.Evidence())
     assert seen.reason == Reason.FORGOTTEN

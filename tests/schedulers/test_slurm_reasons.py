@@ -1,4 +1,7 @@
-"""A real Slurm's own first failing check, and what is told of it: the same reason, with the right numbers, holders and change."""
+"""Compare explanations with a real Slurm's first failing check.
+
+The reason, numbers, users and proposed change must be right.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from tests.schedulers.conftest import COMMANDS, SLURM, Stage
 
 @contextmanager
 def limited(slurm, what: str, name: str, before: str, after: str):
-    """A limit of an account or a QOS for as long as the test lasts."""
+    """Set a limit of an account or a QOS for the duration of the test."""
     slurm.run("sacctmgr", "-i", "modify", what, name, "set", *before.split())
     try:
         yield
@@ -29,17 +32,17 @@ def running(stage: Stage, backend, number: int = 1, **more) -> list[str]:
 
 
 def told(stage: Stage, backend, key: str, said: str, fact: str):
-    """What is told of a job once Slurm gives this reason and the picture has its numbers."""
+    """Return the explanation once Slurm gives this reason and the snapshot has its numbers."""
 
     def seen():
         waiting = stage.look(key, backend).waiting
         return waiting if waiting and waiting.said == said and fact in waiting.facts else None
 
-    return stage.wait_for(seen, 60)  # a busy machine takes pictures rarely
+    return stage.wait_for(seen, 60)  # a busy machine takes snapshots rarely
 
 
 @SLURM
-def test_gpus_of_an_account(stage, slurm):
+def test_account_gpu_limit_is_explained(stage, slurm):
     with limited(slurm, "account", "borealis", "GrpTRES=gres/gpu=3", "GrpTRES=gres/gpu=-1"):
         stage.options["account"] = "borealis"
         backend = stage.again()
@@ -53,12 +56,12 @@ def test_gpus_of_an_account(stage, slurm):
         assert [one["key"] for one in seen.facts["held"]] == [holder] and "others" not in seen.facts
         change = seen.facts["change"]
         assert change == {"resource": "gpu", "from": 2, "to": 1}
-        running(stage, backend, gpus=change["to"])  # and what is proposed does start
+        running(stage, backend, gpus=change["to"])  # the proposed change lets it start
         assert stage.look(key, backend).state == State.SUBMITTED
 
 
 @SLURM
-def test_jobs_of_one_user_in_an_account(stage, slurm):
+def test_account_limit_on_user_jobs_is_explained(stage, slurm):
     with limited(slurm, "account", "borealis", "MaxJobs=1", "MaxJobs=-1"):
         stage.options["account"] = "borealis"
         backend = stage.again()
@@ -82,7 +85,7 @@ def test_jobs_of_one_user_in_an_account(stage, slurm):
         ),
     ],
 )
-def test_limits_of_a_qos(stage, slurm, rule, said, text):
+def test_qos_limits_are_explained(stage, slurm, rule, said, text):
     name = rule.rpartition("=")[0]
     with limited(slurm, "qos", "high", rule, f"{name}=-1"):
         stage.options["qos"] = "high"
@@ -98,9 +101,9 @@ def test_limits_of_a_qos(stage, slurm, rule, said, text):
 
 
 @SLURM
-def test_free_but_scattered_and_full_and_what_comes_behind(stage):
+def test_fragmented_full_and_queued_are_explained(stage):
     backend = stage.again()
-    running(stage, backend, 4, gpus=3)  # on each of four nodes three of four
+    running(stage, backend, 4, gpus=3)  # three of four GPUs on each of four nodes
     big = backend.submit(stage.launch("sleep 60", gpus=4)).key
     seen = told(stage, backend, big, "Resources", "free")
     assert (seen.wait, seen.facts["free"], seen.facts["total"], seen.facts["most_on_one_node"]) == (
@@ -117,7 +120,7 @@ def test_free_but_scattered_and_full_and_what_comes_behind(stage):
     behind = backend.submit(stage.launch("sleep 60", gpus=2)).key
     later = told(stage, backend, behind, "Priority", "before")
     assert (later.wait, later.facts["before"], later.facts["fitting"]) == (Wait.BEHIND, 1, 0)
-    running(stage, backend, 3, gpus=1, time_limit=60)  # over before anything that waits could start
+    running(stage, backend, 3, gpus=1, time_limit=60)  # ends before anything pending could start
     full = stage.wait_for(
         lambda: (w := stage.look(big, backend).waiting) and w.wait == Wait.CAPACITY and w, 60
     )
@@ -125,7 +128,7 @@ def test_free_but_scattered_and_full_and_what_comes_behind(stage):
 
 
 def first_check(seen) -> str:
-    """What our own model finds first, in Slurm's words."""
+    """Return the first failing check of our own model, in Slurm's terms."""
     if seen.wait is None:
         return ""
     if seen.cap is None:
@@ -140,7 +143,7 @@ def first_check(seen) -> str:
 
 
 def settled(stage: Stage, backend, key: str) -> str:
-    """What Slurm has decided: "" once it runs, else its reason."""
+    """Return Slurm's decision: "" once the job runs, else its reason."""
 
     def seen():
         look = stage.look(key, backend)
@@ -157,7 +160,7 @@ def settled(stage: Stage, backend, key: str) -> str:
 
 @COMMANDS
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_random_crowds_and_limits_are_judged_as_the_real_slurm_judges_them(stage, slurm, seed):
+def test_random_limits_are_judged_like_real_slurm(stage, slurm, seed):
     dice = random.Random(seed)
     with ExitStack() as stack:
         for what, name, rule, most in (
@@ -188,14 +191,14 @@ def test_random_crowds_and_limits_are_judged_as_the_real_slurm_judges_them(stage
         ]
         for ask in asks:
             key = backend.submit(stage.launch("sleep 120", **ask)).key
-            said, door = settled(stage, backend, key), backend._door
+            said, door = settled(stage, backend, key), backend._client
             if not said:
-                continue  # one more that holds something
-            picture = picture_of(door.queue(), door.nodes(), door.limits())
-            job = next(one for one in picture.queue if one.row.key == key)
-            scene, _ = scene_of(job, picture)
+                continue  # another running job
+            snapshot = picture_of(door.queue(), door.nodes(), door.limits())
+            job = next(one for one in snapshot.queue if one.row.key == key)
+            scene, _ = scene_of(job, snapshot)
             assert first_check(scene.judge(job.need)) == said, (ask, scene)
-            backend.cancel(key, 0)  # so that nothing stands before what is tried next
+            backend.cancel(key, 0)  # so that it does not block the next trial
             stage.ended(key)
             change = scene.smallest_change(job.need)
             name = {"gpu": "gpus", "cpu": "cpus", "nodes": "num_nodes"}

@@ -1,4 +1,4 @@
-"""Teams that run as users of their own, on a real Slurm by both ways: the user, the account and the QOS come from the grant of a pool."""
+"""Test teams with their own user, account and QOS from the grant of a pool, on a real Slurm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from schedulers import backends
 from schedulers.contract import Identity, Rejected
 from schedulers.slurm.commands import Commands
 from schedulers.slurm.rest import signed
-from schedulers.slurm.transport import Here
+from schedulers.slurm.transport import LocalTransport
 from schedulers.states import Reason, State
 from tests.rig.slurm_cluster import SECOND_USER
 from tests.schedulers.conftest import MAKERS, SLURM, Stage
@@ -28,7 +28,7 @@ def both(stage):
 
 
 @SLURM
-def test_a_team_runs_as_its_own_user_and_counts_for_its_own_account(both, slurm):
+def test_team_runs_as_own_user_and_account(both, slurm):
     other = both.submit("sleep 60").key
     key = both.submit("id -un; sleep 60", identity=NEWS).key
     both.logged(key, f"{SECOND_USER}\n".encode())
@@ -43,7 +43,7 @@ def test_a_team_runs_as_its_own_user_and_counts_for_its_own_account(both, slurm)
 
 
 @SLURM
-def test_a_job_of_another_user_is_canceled_found_and_not_begun_twice(both):
+def test_job_of_other_user_is_found_canceled_and_started_once(both):
     launch = both.launch(
         "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done",
         identity=NEWS,
@@ -62,7 +62,7 @@ def test_a_job_of_another_user_is_canceled_found_and_not_begun_twice(both):
 
 
 @SLURM
-def test_the_files_of_one_team_are_closed_to_the_other(both):
+def test_team_cannot_read_files_of_other_team(both):
     key = both.submit("echo secret; sleep 60", identity=NEWS).key
     both.logged(key, b"secret")
     _, log = both.run(f"cat {both.path}/spool/{key}/output.log {both.path}/spool/{key}/variables")
@@ -70,14 +70,14 @@ def test_the_files_of_one_team_are_closed_to_the_other(both):
 
 
 @SLURM
-def test_an_account_that_the_teams_user_is_not_in_comes_back_in_slurms_words(both):
+def test_account_without_team_user_is_rejected_by_slurm(both):
     with pytest.raises(Rejected, match="Invalid account") as caught:
         both.submit("true", identity=Identity(SECOND_USER, "atlas"))
     assert caught.value.field == "account"
 
 
 @SLURM
-def test_what_came_with_the_grant_is_never_chosen_by_a_job(both, slurm):
+def test_job_cannot_override_grant_settings(both, slurm):
     both.options["may_choose"] = ["account"]
     both.backend = both.again()
     key = both.submit(
@@ -88,7 +88,7 @@ def test_what_came_with_the_grant_is_never_chosen_by_a_job(both, slurm):
 
 @SLURM
 @pytest.mark.parametrize("user", ["root", "daemon"])
-def test_a_user_that_the_operator_did_not_list_is_refused(both, user):
+def test_unlisted_user_is_rejected(both, user):
     with pytest.raises(Rejected) as caught:
         both.backend.check_identity(Identity(user=user))
     assert caught.value.field == "user"
@@ -97,7 +97,7 @@ def test_a_user_that_the_operator_did_not_list_is_refused(both, user):
 
 
 @SLURM
-def test_testing_the_connection_tries_every_user(both):
+def test_probe_checks_every_user(both):
     assert both.backend.probe().is_ok
     both.options["users"] = ["no-such-user"]
     probe = both.again().probe()
@@ -105,7 +105,7 @@ def test_testing_the_connection_tries_every_user(both):
 
 
 @pytest.mark.integration
-def test_one_users_token_cannot_speak_for_others(place, request, slurm):
+def test_user_token_cannot_act_for_others(place, request, slurm):
     token = signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time()), 600)
     given = {
         **MAKERS["slurm-rest"](place, request),
@@ -118,7 +118,7 @@ def test_one_users_token_cannot_speak_for_others(place, request, slurm):
 
 
 @pytest.mark.integration
-def test_a_token_of_roots_submits_to_slurm_as_anybody_that_is_listed(stage_by_root):
+def test_root_token_submits_as_listed_user(stage_by_root):
     seen, log = stage_by_root.run("id -un", identity=NEWS)
     assert (seen.reason, log) == (Reason.COMPLETED, f"{SECOND_USER}\n".encode())
 
@@ -135,8 +135,10 @@ def stage_by_root(request, place, wait_for, slurm):
     return Stage(backends()["slurm"], given, place, wait_for)
 
 
-def test_who_is_not_root_asks_sudo_and_names_the_slurm():
-    door = Commands(Here({"PATH": "/bin", "SLURM_CONF": "/etc/slurm.conf"}), "portal", ("ada",))
+def test_non_root_uses_sudo_with_slurm_variables():
+    door = Commands(
+        LocalTransport({"PATH": "/bin", "SLURM_CONF": "/etc/slurm.conf"}), "portal", ("ada",)
+    )
     assert door._as("ada", ["scancel", "7"]) == [
         "sudo",
         "-n",
@@ -152,7 +154,9 @@ def test_who_is_not_root_asks_sudo_and_names_the_slurm():
     assert (
         door._as("portal", ["scancel", "7"]) == door._as("", ["scancel", "7"]) == ["scancel", "7"]
     )
-    assert Commands(Here({}), "portal", ("ada",), is_root=True)._as("ada", ["scancel", "7"]) == [
+    assert Commands(LocalTransport({}), "portal", ("ada",), is_root=True)._as(
+        "ada", ["scancel", "7"]
+    ) == [
         "scancel",
         "7",
     ]

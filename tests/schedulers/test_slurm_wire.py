@@ -1,4 +1,4 @@
-"""Connections to slurmrestd that stay open: what the other end does with them is no trouble of a job's."""
+"""Test persistent connections to slurmrestd: a server closing them never affects a job."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from schedulers.contract import Unavailable
-from schedulers.slurm.http import CONNECTIONS, Wire
+from schedulers.slurm.http import CONNECTIONS, HttpClient
 
 
 class Server(ThreadingHTTPServer):
-    """Echoes bodies, and counts its connections. `/hang-up` closes behind its answer without having said so."""
+    """Echoes bodies and counts connections.
+
+    `/hang-up` closes the connection after its response without announcing it.
+    """
 
     daemon_threads = True
 
@@ -52,7 +55,7 @@ class Echo(BaseHTTPRequestHandler):
         self.close_connection = self.path.endswith("/hang-up")
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -64,24 +67,24 @@ def server() -> Iterator[Server]:
     made.server_close()
 
 
-def test_requests_one_after_the_other_go_over_one_connection(server):
-    wire = Wire(server.url)
+def test_sequential_requests_share_one_connection(server):
+    wire = HttpClient(server.url)
     assert [wire.send("POST", "/a", b"%d" % n, {}) for n in range(5)] == [
         (200, b"%d" % n) for n in range(5)
     ]
     assert server.connections == 1
 
 
-def test_a_connection_that_the_other_end_closed_meanwhile_is_not_used_again(server, wait_for):
-    wire = Wire(server.url)
+def test_connection_closed_by_server_is_not_reused(server, wait_for):
+    wire = HttpClient(server.url)
     for word in (b"one", b"two"):
         assert wire.send("POST", "/hang-up", word, {}) == (200, word)
         wait_for(lambda: server.now == 0)
     assert server.connections == 2
 
 
-def test_no_more_are_opened_at_once_than_slurm_is_to_bear(server):
-    wire, told = Wire(server.url), []
+def test_connections_are_limited(server):
+    wire, told = HttpClient(server.url), []
     threads = [
         threading.Thread(target=lambda: told.append(wire.send("POST", "/a", b"x" * 100_000, {})[0]))
         for _ in range(4 * CONNECTIONS)
@@ -93,17 +96,17 @@ def test_no_more_are_opened_at_once_than_slurm_is_to_bear(server):
     assert told == [200] * len(threads) and server.most <= CONNECTIONS
 
 
-def test_a_path_before_all_others_is_kept(server):
-    assert Wire(f"{server.url}/slurmrestd").send("POST", "/hang-up", b"x", {}) == (200, b"x")
+def test_path_prefix_is_kept(server):
+    assert HttpClient(f"{server.url}/slurmrestd").send("POST", "/hang-up", b"x", {}) == (200, b"x")
 
 
-def test_who_does_not_answer_is_told_in_words():
+def test_unresponsive_server_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        wire = Wire(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        wire = HttpClient(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
         with pytest.raises(Unavailable, match="did not answer in time"):
             wire.send("POST", "/a", b"x", {})
 
 
-def test_who_is_not_there_is_told_in_words():
+def test_unreachable_server_is_reported():
     with pytest.raises(Unavailable, match="cannot be reached: Connection refused"):
-        Wire("http://127.0.0.1:1").send("POST", "/a", b"x", {})
+        HttpClient("http://127.0.0.1:1").send("POST", "/a", b"x", {})

@@ -1,4 +1,4 @@
-"""Random specs, made through the parser's own door: what hypothesis draws is plain data as a client would send it."""
+"""Generate random specs as plain data, parsed like the input of a client."""
 
 from __future__ import annotations
 

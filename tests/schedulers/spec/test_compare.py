@@ -1,11 +1,11 @@
-"""The difference of two specs, as the page shows it."""
+"""Test the differences of two specs."""
 
 from __future__ import annotations
 
 from schedulers.spec import Change, diff, parse_yaml
 
 
-def test_each_changed_field_is_named_as_it_is_written() -> None:
+def test_diff_names_changed_fields_in_yaml_notation() -> None:
     before = parse_yaml("run: a\nresources: {memory: 64Gi}\nenvs: {A: 1, B: 2}\narray: 10\n")
     after = parse_yaml(
         "run: b\nresources: {memory: 128Gi, accelerators: H100:8}\nenvs: {B: 3, C: 4}\npolicy: {max_runtime: 1d}\n"
@@ -22,7 +22,7 @@ def test_each_changed_field_is_named_as_it_is_written() -> None:
     ]
 
 
-def test_two_spellings_of_the_same_ask_do_not_differ() -> None:
+def test_diff_of_equivalent_spellings_is_empty() -> None:
     one = parse_yaml(
         "run: x\nresources: {memory: 1Ti, accelerators: 'H100:1'}\npolicy: {max_runtime: 24h}"
     )

@@ -1,4 +1,4 @@
-"""The environment contract, name by name."""
+"""Test the environment variables of a job, name by name."""
 
 from __future__ import annotations
 
@@ -150,24 +150,24 @@ TABLE: list[tuple[str, dict[str, object], dict[str, str]]] = [
 ]
 
 
-def test_a_job_finds_the_contract_set(subtests: pytest.Subtests) -> None:
+def test_environment_has_documented_variables(subtests: pytest.Subtests) -> None:
     for text, changes, expected in TABLE:
         with subtests.test(text=text, changes=changes):
             found = environment(parse_yaml(text), replace(TASK, **changes))  # type: ignore[arg-type]
             assert {name: found.get(name) for name in expected} == expected
 
 
-def test_a_job_that_asked_for_no_gpu_sees_none_even_where_a_scheduler_placed_it() -> None:
+def test_environment_without_gpus_hides_all_gpus() -> None:
     assert PLAIN["CUDA_VISIBLE_DEVICES"] == ""
 
 
-def test_the_scheduler_that_places_a_gpu_job_says_which_gpus() -> None:
+def test_environment_leaves_gpus_to_scheduler() -> None:
     found = environment(parse_yaml("run: x\nresources: {accelerators: 1}"), TASK)
     assert "CUDA_VISIBLE_DEVICES" not in found
     assert "NVIDIA_VISIBLE_DEVICES" not in found
 
 
-def test_what_does_not_exist_is_not_set() -> None:
+def test_environment_omits_unavailable_variables() -> None:
     assert not {
         name for name in PLAIN if "ARRAY" in name or name.startswith(("MLFLOW_", "HF_", "OTEL_"))
     }
@@ -181,7 +181,7 @@ def test_what_does_not_exist_is_not_set() -> None:
     assert "MUSTER_TOKEN" not in environment(parse_yaml("run: x"), replace(TASK, token="", url=""))
 
 
-def test_users_may_set_none_of_the_names_that_the_contract_sets() -> None:
+def test_users_cannot_set_reserved_variables() -> None:
     tunable = {"OMP_NUM_THREADS"}
     text = "run: x\nlauncher: torchrun\narray: 2\nresources: {accelerators: 1, memory: 1}"
     full = environment(
@@ -196,7 +196,7 @@ def test_users_may_set_none_of_the_names_that_the_contract_sets() -> None:
     assert unguarded == tunable
 
 
-def test_ranks_meet_on_a_port_outside_the_ephemeral_range() -> None:
+def test_master_port_is_outside_ephemeral_range() -> None:
     ports = {
         environment(parse_yaml("run: x"), replace(TASK, attempt_id=UUID(int=n)))["MASTER_PORT"]
         for n in range(4000)
@@ -205,5 +205,5 @@ def test_ranks_meet_on_a_port_outside_the_ephemeral_range() -> None:
     assert all(20_000 <= int(port) < 32_768 for port in ports)
 
 
-def test_the_token_is_not_in_the_repr() -> None:
+def test_task_repr_omits_token() -> None:
     assert "mst_x" not in repr(TASK)

@@ -1,4 +1,4 @@
-"""Sizes, durations and ranges, against the meaning written beside each."""
+"""Test the parsing and formatting of sizes, durations and ranges."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ NEITHER = [
 ]
 
 
-def test_a_size_is_read_in_bytes(subtests: pytest.Subtests) -> None:
+def test_size_is_parsed_in_bytes(subtests: pytest.Subtests) -> None:
     for text, size in SIZES:
         with subtests.test(text=text, size=size):
             assert grammar.parse_size(text) == size
@@ -64,20 +64,20 @@ def test_a_size_is_read_in_bytes(subtests: pytest.Subtests) -> None:
 NO_SIZES = ["", "Gi", "-1Gi", "1Xi", "1e9", "1 2", "64++", "٣Gi", "0x10", "1" * 50, float("inf")]
 
 
-def test_what_is_no_size_is_refused(subtests: pytest.Subtests) -> None:
+def test_invalid_size_is_rejected(subtests: pytest.Subtests) -> None:
     for text in NO_SIZES:
         with subtests.test(text=text):
             with pytest.raises(ValueError, match="must be a size"):
                 grammar.parse_size(text)
 
 
-def test_a_duration_is_read_in_seconds(subtests: pytest.Subtests) -> None:
+def test_duration_is_parsed_in_seconds(subtests: pytest.Subtests) -> None:
     for text, seconds in DURATIONS:
         with subtests.test(text=text, seconds=seconds):
             assert grammar.parse_duration(text) == seconds
 
 
-def test_what_is_no_duration_is_refused(subtests: pytest.Subtests) -> None:
+def test_invalid_duration_is_rejected(subtests: pytest.Subtests) -> None:
     for text in NEITHER:
         with subtests.test(text=text):
             with pytest.raises(ValueError, match="must"):
@@ -85,12 +85,12 @@ def test_what_is_no_duration_is_refused(subtests: pytest.Subtests) -> None:
 
 
 @given(st.integers(0, 1 << 60))
-def test_a_size_and_a_duration_that_are_written_read_back_exactly(number: int) -> None:
+def test_size_and_duration_round_trip(number: int) -> None:
     assert grammar.parse_size(grammar.format_size(number)) == number
     assert grammar.parse_duration(grammar.format_duration(number % 10**9)) == number % 10**9
 
 
-def test_a_size_is_written_in_the_unit_a_person_would_choose() -> None:
+def test_size_is_formatted_in_natural_unit() -> None:
     written = [
         grammar.format_size(size) for size in (64 << 30, 512 * 10**9, 1500 << 20, 1001, 0, 1 << 50)
     ]
@@ -98,7 +98,7 @@ def test_a_size_is_written_in_the_unit_a_person_would_choose() -> None:
 
 
 @given(st.lists(st.integers(0, 9999), min_size=1, max_size=30, unique=True))
-def test_a_range_that_is_written_reads_back_exactly(ids: list[int]) -> None:
+def test_range_round_trips(ids: list[int]) -> None:
     parts = grammar.parse_range(",".join(map(str, sorted(ids))), 10_000)
     assert [number for part in parts for number in part] == sorted(ids)
     assert grammar.parse_range(grammar.format_range(parts), 10_000) == parts
@@ -107,7 +107,7 @@ def test_a_range_that_is_written_reads_back_exactly(ids: list[int]) -> None:
 NO_RANGES = ["", "a", "1-", "-1", "3-1", "1,1", "1-5,3", "1:2", "1-9:0", "0-10000", "1;2"]
 
 
-def test_what_is_no_range_is_refused(subtests: pytest.Subtests) -> None:
+def test_invalid_range_is_rejected(subtests: pytest.Subtests) -> None:
     for text in NO_RANGES:
         with subtests.test(text=text):
             with pytest.raises(ValueError, match="must"):

@@ -1,4 +1,4 @@
-"""What is printed reads back as the same, and nothing that can be sent raises anything but SpecErrors."""
+"""Test that written specs read back equal, and that any input raises SpecErrors only."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ SCHEMA = jsonschema.Draft202012Validator(json_schema())
 @example({"run": "a\r\nb\n", "setup": "\ttabbed\n\n  spaced  \n"})
 @example({"run": "x\x85y\ufeffz\x1b[0m"})
 @example({"run": "0\x85", "setup": "a\n\u2028b\n", "envs": {"A": "\ufeffx"}})
-def test_a_spec_written_as_yaml_reads_back_equal(data: dict[str, Any]) -> None:
+def test_spec_round_trips_through_yaml(data: dict[str, Any]) -> None:
     spec = parse_mapping(data)
     assert parse_yaml(spec.to_yaml()) == spec
     assert parse_mapping(json.loads(json.dumps(spec.to_mapping()))) == spec
 
 
 @given(mappings)
-def test_what_is_written_fits_the_schema_and_writing_is_stable(data: dict[str, Any]) -> None:
+def test_written_spec_matches_schema_and_is_stable(data: dict[str, Any]) -> None:
     spec = parse_mapping(data)
     written = spec.to_mapping()
     SCHEMA.validate(written)
@@ -54,15 +54,13 @@ def test_what_is_written_fits_the_schema_and_writing_is_stable(data: dict[str, A
 
 @given(mappings)
 @example({"run": "0\x85", "setup": "a\n\u2028b\n", "envs": {"A": "\ufeffx"}})
-def test_another_yaml_parser_reads_the_same_data(data: dict[str, Any]) -> None:
+def test_written_yaml_is_read_alike_by_other_parser(data: dict[str, Any]) -> None:
     spec = parse_mapping(data)
     assert yaml.safe_load(spec.to_yaml()) == spec.to_mapping()
 
 
 @given(mappings, mappings)
-def test_the_difference_of_two_specs_is_empty_only_for_equal_ones(
-    one: dict[str, Any], other: dict[str, Any]
-) -> None:
+def test_diff_is_empty_for_equal_specs_only(one: dict[str, Any], other: dict[str, Any]) -> None:
     before, after = parse_mapping(one), parse_mapping(other)
     assert (diff(before, after) == []) == (before == after)
 
@@ -75,7 +73,7 @@ def test_the_difference_of_two_specs_is_empty_only_for_equal_ones(
 @example({"run": "x", "array": {"range": 10**5000}})
 @example({"run": "x", "after": [10**5000, None, {}, b"x", 1.5]})
 @example({"run": "x", "labels": {("a", "b"): 1}})
-def test_no_data_raises_anything_but_spec_errors(data: Any) -> None:
+def test_any_data_raises_spec_errors_only(data: Any) -> None:
     with contextlib.suppress(SpecErrors):
         script(parse_mapping(data))
 
@@ -89,14 +87,14 @@ def test_no_data_raises_anything_but_spec_errors(data: Any) -> None:
 @example("? \n: x")
 @example("run: '\\ud800'\nx: \"\\ud800\"")
 @example("num_nodes: " + "9" * 5000)
-def test_no_text_raises_anything_but_spec_errors(text: str) -> None:
+def test_any_text_raises_spec_errors_only(text: str) -> None:
     with contextlib.suppress(SpecErrors):
         parse_text(text)
 
 
 @given(st.text(alphabet="#SBATCH -=:,%\n\"'abcgpumem0123456789", max_size=120))
 @settings(max_examples=300)
-def test_no_script_raises_anything_but_spec_errors(text: str) -> None:
+def test_any_script_raises_spec_errors_only(text: str) -> None:
     with contextlib.suppress(SpecErrors):
         parse_text(f"#!/bin/bash\n#SBATCH {text}")
 
@@ -115,7 +113,7 @@ HOSTILE = {
 }
 
 
-def test_a_hostile_text_is_refused_quickly_and_in_few_words(subtests: pytest.Subtests) -> None:
+def test_hostile_text_is_rejected_quickly_and_briefly(subtests: pytest.Subtests) -> None:
     for name, text in HOSTILE.items():
         with subtests.test(name):
             began = time.process_time()

@@ -1,4 +1,4 @@
-"""Slurm scripts as they are."""
+"""Test the parsing of Slurm scripts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def spec_of(*options: str):
     ).spec
 
 
-def test_a_slurm_script_becomes_a_spec_and_stays_verbatim() -> None:
+def test_script_becomes_spec_and_stays_verbatim() -> None:
     spec = parse_text(SCRIPT).spec
     assert spec.run == SCRIPT
     assert (spec.name, spec.num_nodes, spec.policy.pool, spec.policy.max_runtime) == (
@@ -46,7 +46,7 @@ def test_a_slurm_script_becomes_a_spec_and_stays_verbatim() -> None:
     assert spec.after == (Dependency(12), Dependency(13), Dependency(5, condition=Condition.ANY))
 
 
-def test_what_could_not_be_kept_is_noted_with_its_line() -> None:
+def test_ignored_options_are_noted_with_line() -> None:
     notes = parse_text(SCRIPT).notes
     assert [(note.field, note.line) for note in notes] == [
         ("#SBATCH --ntasks", None),
@@ -66,7 +66,7 @@ FIRST_NODE = [
 ]
 
 
-def test_a_script_that_slurm_would_run_on_the_first_node_alone_stays_one(
+def test_multi_node_script_runs_on_first_node(
     subtests: pytest.Subtests,
 ) -> None:
     for text, launcher in FIRST_NODE:
@@ -74,16 +74,16 @@ def test_a_script_that_slurm_would_run_on_the_first_node_alone_stays_one(
             assert parse_sbatch("#!/bin/bash\n" + text).spec.launcher.value == launcher
 
 
-def test_a_script_without_options_is_a_spec_too() -> None:
+def test_script_without_options_is_a_spec() -> None:
     parsed = parse_text("#!/bin/sh\necho hi\n")
     assert (parsed.spec.run, parsed.notes) == ("#!/bin/sh\necho hi\n", ())
 
 
-def test_a_text_without_a_script_line_is_yaml() -> None:
+def test_text_without_shebang_is_yaml() -> None:
     assert parse_text("run: hostname").spec.run == "hostname"
 
 
-def test_options_after_the_first_command_do_not_count() -> None:
+def test_options_after_first_command_are_ignored() -> None:
     assert spec_of("-n 2").resources.cpus == 2
     assert parse_sbatch("#!/bin/bash\nls\n#SBATCH -n 2\n").spec.resources.cpus == 1
 
@@ -100,7 +100,7 @@ TIMES = [
 ]
 
 
-def test_times_mean_what_they_mean_to_slurm(subtests: pytest.Subtests) -> None:
+def test_times_are_parsed_like_slurm(subtests: pytest.Subtests) -> None:
     for text, seconds in TIMES:
         with subtests.test(text=text, seconds=seconds):
             assert spec_of(f"--time={text}").policy.max_runtime == seconds
@@ -143,7 +143,7 @@ def test_memory_is_counted_per_node(subtests: pytest.Subtests) -> None:
             assert spec_of(*options).resources.memory == size
 
 
-def test_other_options_become_what_they_mean_here() -> None:
+def test_other_options_are_converted() -> None:
     spec = spec_of(
         "--requeue",
         "--comment='my first'",
@@ -162,23 +162,23 @@ REFUSED = [
     ("--mem=lots", "must be a size"),
     ("--time=soon", "must be a time"),
     ("--nodes=0", "from 1"),
-    ("--wrap=ls", "no place in a script"),
+    ("--wrap=ls", "not supported in a script"),
     ("--dependency=singleton", "must be afterok"),
     ("--dependency=afterok:1?afterok:2", "any one"),
     ("--gres=fpga:1", "other generic resources"),
-    ("-N3 --gpus=4", "evenly over 3 nodes"),
+    ("-N3 --gpus=4", "evenly among 3 nodes"),
     ("-c x", "whole number from 1"),
-    ("--begin=tomorrow", "cannot be kept"),
+    ("--begin=tomorrow", "not supported"),
     ("--job-name='x", "quotation mark"),
     ("--time", "has no value"),
     ("-Z 4", "not an option of sbatch"),
     ("train.py", "not an option of sbatch"),
     ("--dependency=afterok:x", "must be a job"),
-    ("--array=9-1", "must ascend"),
+    ("--array=9-1", "ascending order"),
 ]
 
 
-def test_an_option_that_cannot_be_kept_is_refused_on_its_line(subtests: pytest.Subtests) -> None:
+def test_unsupported_option_is_rejected_with_line(subtests: pytest.Subtests) -> None:
     for option, words in REFUSED:
         with subtests.test(option=option, words=words):
             with pytest.raises(SpecErrors) as caught:
@@ -188,16 +188,16 @@ def test_an_option_that_cannot_be_kept_is_refused_on_its_line(subtests: pytest.S
             ], caught.value
 
 
-def test_a_comment_after_the_options_may_contain_anything() -> None:
+def test_comment_after_options_is_ignored() -> None:
     assert spec_of("-J x # don't ask", '--comment="a # b" # c').labels == {"comment": "a # b"}
 
 
-def test_windows_line_ends_do_not_reach_bash() -> None:
+def test_script_with_crlf_is_normalized() -> None:
     spec = parse_text("#!/bin/bash\r\n#SBATCH -J win\r\necho hi\r\n").spec
     assert (spec.name, spec.run) == ("win", "#!/bin/bash\n#SBATCH -J win\necho hi\n")
 
 
-def test_what_only_slurm_understands_is_passed_on_with_a_note_on_its_line() -> None:
+def test_slurm_only_options_are_passed_on_with_note() -> None:
     text = (
         "#!/bin/bash\n#SBATCH -A vision -q long\n#SBATCH --signal=RB:USR1@120\n#SBATCH -C 'a100|h100' --reservation=course-7\n"
         "#SBATCH -L matlab:2 --exclusive\nsrun hostname\n"
@@ -221,7 +221,7 @@ def test_what_only_slurm_understands_is_passed_on_with_a_note_on_its_line() -> N
         ("#SBATCH --exclusive", 5),
     }
     assert all(
-        "passed on where the job runs on Slurm" in note.message
+        "passed on if the job runs on Slurm" in note.message
         for note in parsed.notes
         if note.field != "run"
     )
@@ -236,7 +236,7 @@ HARMFUL = [
 ]
 
 
-def test_a_form_that_is_not_known_to_be_harmless_is_left_out_with_a_note(
+def test_unrecognized_option_value_is_ignored_with_note(
     subtests: pytest.Subtests,
 ) -> None:
     for option in HARMFUL:
@@ -244,7 +244,7 @@ def test_a_form_that_is_not_known_to_be_harmless_is_left_out_with_a_note(
             parsed = parse_sbatch(f"#!/bin/bash\n#SBATCH {option}\nhostname\n")
             assert "slurm" not in parsed.spec.to_mapping()
             assert [
-                ("left out" in note.message, "passed on" in note.message, note.line)
+                ("ignored" in note.message, "passed on" in note.message, note.line)
                 for note in parsed.notes
             ] == [(True, False, 2)]
 
@@ -257,7 +257,7 @@ TASKS = [
 ]
 
 
-def test_tasks_are_kept_for_srun_and_counted_as_cores_of_a_node(subtests: pytest.Subtests) -> None:
+def test_tasks_are_passed_to_srun_and_counted_as_cores(subtests: pytest.Subtests) -> None:
     for options, tasks, cpus in TASKS:
         with subtests.test(options=options, tasks=tasks):
             spec = spec_of(options)

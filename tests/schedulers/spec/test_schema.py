@@ -1,4 +1,4 @@
-"""What editors are told agrees with what the parser does."""
+"""Test that schema and documentation agree with the parser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOCS = {doc.path: doc for doc in describe()}
 
 
 def nested(path: str, value: Any) -> dict[str, Any]:
-    """A whole spec with this value at the path, and beside it what its section requires."""
+    """Return a whole spec with this value at the path, and the required fields of its section."""
     section, _, name = path.rpartition(".")
     inner: dict[str, Any] = {name: value}
     if not section:
@@ -46,11 +46,11 @@ OFFERED = [
 ]
 
 
-def test_the_schema_is_valid_itself() -> None:
+def test_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(json_schema())
 
 
-def test_every_documented_example_and_word_is_taken_by_parser_and_schema(
+def test_documented_examples_match_parser_and_schema(
     subtests: pytest.Subtests,
 ) -> None:
     for path, value in WRITTEN + OFFERED:
@@ -62,7 +62,7 @@ def test_every_documented_example_and_word_is_taken_by_parser_and_schema(
             SCHEMA.validate(data)
 
 
-def test_the_schema_takes_the_shipped_examples(subtests: pytest.Subtests) -> None:
+def test_schema_accepts_shipped_examples(subtests: pytest.Subtests) -> None:
     for example in examples():
         with subtests.test(example=example):
             SCHEMA.validate(yaml.safe_load(example.yaml))
@@ -80,7 +80,7 @@ NO_SPECS = [
 ]
 
 
-def test_the_schema_refuses_what_the_parser_refuses(subtests: pytest.Subtests) -> None:
+def test_schema_rejects_what_parser_rejects(subtests: pytest.Subtests) -> None:
     for data in NO_SPECS:
         with subtests.test(data=data):
             assert not SCHEMA.is_valid(data)
@@ -88,7 +88,7 @@ def test_the_schema_refuses_what_the_parser_refuses(subtests: pytest.Subtests) -
                 parse_mapping(data)
 
 
-def test_every_field_is_documented_with_its_default_and_values() -> None:
+def test_fields_are_documented_with_default_and_values() -> None:
     assert {
         "run",
         "resources",
@@ -104,7 +104,7 @@ def test_every_field_is_documented_with_its_default_and_values() -> None:
     )
 
 
-def test_documentation_is_plain_data_for_the_editor() -> None:
+def test_documentation_is_plain_data() -> None:
     doc = FieldDoc("a.b", "text", "What it is", None, False, ("x",), (1,))
     assert doc.as_dict() == {
         "path": "a.b",
@@ -130,7 +130,7 @@ ASKS = {
 }
 
 
-def test_a_field_is_unavailable_exactly_where_its_feature_is_missing(
+def test_field_is_unavailable_if_feature_is_missing(
     subtests: pytest.Subtests,
 ) -> None:
     for feature in Feature:
@@ -141,5 +141,5 @@ def test_a_field_is_unavailable_exactly_where_its_feature_is_missing(
             assert spec.unavailable({feature}) == []
 
 
-def test_a_plain_spec_needs_no_feature_at_all() -> None:
+def test_plain_spec_needs_no_feature() -> None:
     assert parse_yaml("run: x").unavailable(set()) == []

@@ -1,4 +1,4 @@
-"""The text that runs, run by a real bash."""
+"""Run the generated scripts with a real bash."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ def launchers(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_plain_run_is_the_users_text_itself() -> None:
+def test_plain_run_is_unchanged() -> None:
     text = "cd /data\npython train.py '$x' \"y\" `z`\n"
     assert script(parse_mapping({"run": text})) == f"#!/usr/bin/env bash\n{text}"
     batch = "#!/bin/bash -l\n#SBATCH -n 1\necho hi\n"
     assert script(parse_mapping({"run": batch})) == batch
 
 
-def test_run_ends_with_the_code_of_its_last_command(tmp_path: Path) -> None:
+def test_run_exits_with_code_of_last_command(tmp_path: Path) -> None:
     assert run(tmp_path, run="false\nexit 7").returncode == 7
     assert run(tmp_path, run="false\ntrue").returncode == 0
     assert run(tmp_path, run="no-such-command").returncode == 127
 
 
-def test_setup_hands_its_directory_and_variables_to_run(tmp_path: Path) -> None:
+def test_setup_passes_directory_and_variables_to_run(tmp_path: Path) -> None:
     done = run(
         tmp_path,
         setup="mkdir deep; cd deep\nX='a b'\nf() { echo \"f $X\"; }",
@@ -81,9 +81,7 @@ SETUPS = [
 ]
 
 
-def test_a_setup_that_fails_ends_the_job_and_says_so(
-    subtests: pytest.Subtests, tmp_path: Path
-) -> None:
+def test_failing_setup_ends_job_with_message(subtests: pytest.Subtests, tmp_path: Path) -> None:
     for setup, code in SETUPS:
         with subtests.test(setup=setup, code=code):
             done = run(tmp_path, setup=setup, run="echo RUN")
@@ -93,7 +91,7 @@ def test_a_setup_that_fails_ends_the_job_and_says_so(
             assert f"muster: setup ended with exit code {code}; run was not started" in done.stderr
 
 
-def test_a_run_for_another_interpreter_is_executed_as_the_file_it_is(tmp_path: Path) -> None:
+def test_run_with_other_interpreter_is_executed_as_file(tmp_path: Path) -> None:
     text = "#!/usr/bin/env python3\nimport sys\nprint('$HOME', len(sys.argv))\nsys.exit(5)"
     for setup in ("", "X=1"):
         done = run(tmp_path, setup=setup, run=text)
@@ -109,17 +107,13 @@ SHELLS = [
 ]
 
 
-def test_a_shell_script_with_a_setup_stays_in_the_same_shell(
-    subtests: pytest.Subtests, tmp_path: Path
-) -> None:
+def test_shell_script_with_setup_shares_shell(subtests: pytest.Subtests, tmp_path: Path) -> None:
     for first in SHELLS:
         with subtests.test(first=first):
             assert run(tmp_path, setup="X=carried", run=f"{first}\necho $X").stdout == "carried\n"
 
 
-def test_torchrun_starts_the_whole_run_once_per_gpu(
-    subtests: pytest.Subtests, launchers: Path
-) -> None:
+def test_torchrun_starts_run_once_per_gpu(subtests: pytest.Subtests, launchers: Path) -> None:
     for gpus, count in [(0, 1), (4, 4)]:
         with subtests.test(gpus=gpus, count=count):
             done = run(
@@ -141,14 +135,14 @@ def test_torchrun_starts_the_whole_run_once_per_gpu(
             ]
 
 
-def test_torchrun_on_several_nodes_finds_the_others_by_the_environment(launchers: Path) -> None:
+def test_torchrun_multi_node_uses_environment(launchers: Path) -> None:
     done = run(
         launchers, launcher="torchrun", num_nodes=2, resources={"accelerators": 8}, run="echo $RANK"
     )
     assert done.stdout.splitlines()[:2] == ["option --nproc_per_node=8", "option --no_python"]
 
 
-def test_mpi_starts_as_many_ranks_as_there_are_gpus_in_all(launchers: Path) -> None:
+def test_mpi_starts_one_rank_per_gpu(launchers: Path) -> None:
     done = run(
         launchers,
         launcher="mpi",
@@ -160,7 +154,7 @@ def test_mpi_starts_as_many_ranks_as_there_are_gpus_in_all(launchers: Path) -> N
     assert done.returncode == 1
 
 
-def test_a_launcher_that_is_not_installed_is_a_command_not_found(tmp_path: Path) -> None:
+def test_missing_launcher_is_command_not_found(tmp_path: Path) -> None:
     done = run(tmp_path, "/nowhere", launcher="torchrun", run="echo hi")
     assert done.returncode == 127
     assert "torchrun" in done.stderr
@@ -175,7 +169,7 @@ def test_a_launcher_that_is_not_installed_is_a_command_not_found(tmp_path: Path)
 )
 @settings(max_examples=40, deadline=None)
 def test_any_text_reaches_bash_verbatim(text: str) -> None:
-    """A launcher that prints its last argument stands for all that is done with the text."""
+    """A launcher that prints its last argument stands for all uses of the text."""
     shown = script(parse_mapping({"launcher": "mpi", "run": text}))
     program = (
         f"mpirun() {{ printf '%s' \"${{@: -1}}\"; }}\n{shown.replace('exec mpirun', 'mpirun')}"
