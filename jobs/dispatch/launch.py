@@ -1,4 +1,4 @@
-"""From an attempt to what a backend starts: names resolved, variables set, its own token made."""
+"""Build what a backend starts from an attempt: names, environment variables and token."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ NIL = UUID(int=0)
 def build_launches(
     attempts: Sequence[Attempt], known: Collection[UUID], cluster: Cluster | None = None
 ) -> list[Launch]:
-    """What is handed over to a cluster; `known` are those that somebody may have handed over before. Makes the attempts' tokens, opens the
-    secrets that their jobs refer to and, where the cluster needs them, finds their teams' system users."""
+    """Build the launches of these attempts, with their tokens, secrets and system users.
+
+    `known` are attempts that may have been handed over before. System users are looked up only for
+    clusters that need them.
+    """
     grants = _grants(attempts)
     tokens = issue_attempt_tokens(
         [
@@ -77,12 +80,12 @@ def _use(attempt: Attempt) -> Use:
 
 
 def _lacking(opened: Opened) -> dict[str, Any]:
-    """A secret that went after the submission: without it the job would only fail later and without a word."""
+    """Bar a launch whose secret was deleted since; it would fail without explanation."""
     return {"barred": opened.lacks, "barred_by": "secrets"} if opened.lacks else {}
 
 
 def _not_served(cluster: Cluster | None, only: UUID | None, attempt: Attempt) -> dict[str, Any]:
-    """It was claimed before the cluster served one organization only."""
+    """Bar a launch that was claimed before the cluster was restricted to one organization."""
     return (
         {}
         if cluster is None or only in (None, attempt.job.org_id)
@@ -91,7 +94,7 @@ def _not_served(cluster: Cluster | None, only: UUID | None, attempt: Attempt) ->
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:
-    """The variables it gets, with its token left out."""
+    """Return the environment variables of the attempt, without its token."""
     return environment(spec_of(attempt.job), _task(attempt, "(secret)", {}))
 
 
@@ -114,7 +117,7 @@ def _task(attempt: Attempt, token: str, secrets: Mapping[str, str]) -> Task:
 
 
 def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec) -> Launch:
-    """What would be handed over, with ids and token left out."""
+    """Build what would be handed over, with placeholders for ids and token."""
     task = Task(
         job_id=NIL,
         number=0,
@@ -130,7 +133,7 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
 
 
 def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolGrant]:
-    """By pool and team; in one statement, and in none where no job has a pool."""
+    """Load the grants by pool and team: one query, or none if no job has a pool."""
     jobs = [attempt.job for attempt in attempts if attempt.job.pool_id]
     rows = (
         PoolGrant.objects.filter(
@@ -147,7 +150,10 @@ def _pair(attempt: Attempt) -> tuple[UUID | None, UUID]:
 
 
 def _given(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
-    """What comes with the grant. A grant that was taken back bars: without it the job would run as somebody else."""
+    """Return what the grant adds to the launch.
+
+    A revoked grant bars the launch, which would otherwise run as the wrong user.
+    """
     if grant is not None:
         return {"identity": Identity(grant.run_as, grant.account, grant.qos)}
     return (
@@ -158,7 +164,7 @@ def _given(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
 
 
 def placement_of(attempt: Attempt) -> Placement | None:
-    """Where the portal put it; None where the cluster's own scheduler chooses."""
+    """Return the portal's placement; None if the cluster's own scheduler chooses."""
     place = attempt.placement
     if not place:
         return None
@@ -180,7 +186,7 @@ def _launch(
     pool: Pool | None,
     **more: Any,
 ) -> Launch:
-    """Where the portal places jobs itself they see its files; anywhere else the examples travel with a script that names them."""
+    """Build a launch; example files travel along unless the node sees the portal's files."""
     ask, text = spec.resources, script(spec)
     is_away = placement is None and "MUSTER_EXAMPLES" in text
     return Launch(

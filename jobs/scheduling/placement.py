@@ -1,5 +1,7 @@
-"""Which pool a job goes to: what is allowed, what could hold it, and what is free now, with a word on every pool that was
-considered. A choice, not a promise: whoever starts it judges again."""
+"""Choose the pool of a job by what is allowed, what fits and what is free now.
+
+Every pool that was considered gets a reason. The choice is no reservation: admission decides again.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,22 @@ from workspaces.models import Team
 from workspaces.organizations.team_rules import TeamRules
 from workspaces.tenancy.scope import platform_scope
 
-HERE = frozenset({Feature.POOLS, Feature.SECRETS})  # what every cluster has, since Muster brings it
+# Features that Muster provides on every cluster.
+HERE = frozenset({Feature.POOLS, Feature.SECRETS})
 FEATURES = {
     Capability.IMAGES: Feature.IMAGES,
     Capability.GANG: Feature.GANG,
     Capability.SRUN: Feature.SRUN,
 }
-FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # the better, the smaller
+FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # lower is better
 
 
 @dataclass(frozen=True)
 class Considered:
-    """One pool (or a cluster without pools), and what was found. `rank`: FREE … UNFIT; `text` says it for a person."""
+    """One pool, or a cluster without pools, as it was considered.
+
+    `rank`: FREE … UNFIT. `text`: the finding, for people.
+    """
 
     name: str
     cluster: Cluster
@@ -54,7 +60,7 @@ class Considered:
 
 @dataclass(frozen=True)
 class Choice:
-    """Where it goes, why there, and what else there was."""
+    """The chosen pool, the reason and the alternatives."""
 
     cluster: Cluster
     pool: Pool | None
@@ -63,8 +69,10 @@ class Choice:
 
 
 def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
-    """The pool for a job of this team; `policy.pool` narrows it to one pool or cluster. Raises NotPermitted, and InvalidInput
-    when there is none that could ever hold it."""
+    """Choose the pool for a job of this team; `policy.pool` narrows it to one pool or cluster.
+
+    Raises NotPermitted, and InvalidInput if no pool could ever run the job.
+    """
     authorize(actor, Permission.JOBS_SUBMIT, team)
     places = _allowed(team)
     if not places:
@@ -96,7 +104,7 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
 
 
 def need_of(spec: JobSpec) -> Need:
-    """What each of its nodes must have."""
+    """Return what each node of the job must have."""
     ask = spec.resources
     return Need(
         round(ask.cpus * 1000), ask.memory, ask.gpus, (ask.gpu_type or "").lower(), spec.num_nodes
@@ -104,7 +112,7 @@ def need_of(spec: JobSpec) -> Need:
 
 
 def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
-    """Pools the team may use, and clusters that have no pools; the oldest cluster first."""
+    """Return pools the team may use and clusters without pools; the oldest cluster first."""
     whole = Cluster.objects.filter(is_enabled=True, pools=None).order_by("created_at")
     places: list[tuple[Cluster, Pool | None]] = [(cluster, None) for cluster in whole]
     places += [(pool.cluster, pool) for pool in pools_for(team)]
@@ -118,7 +126,7 @@ def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
 
 
 def names_for(teams: Iterable[Team]) -> list[str]:
-    """What `policy.pool` may name for a job of any of these teams; nothing where there is no choice."""
+    """Return the values of `policy.pool` for these teams; empty if there is no choice."""
     names = dict.fromkeys(
         pool.name if pool else cluster.name for team in teams for cluster, pool in _allowed(team)
     )
@@ -177,7 +185,7 @@ def _judge(
 
 
 def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:
-    """Why even the empty pool could not hold it."""
+    """Return why not even the empty pool could run the job."""
     if not inside:
         return "no node belongs to it"
     if able:
@@ -202,7 +210,7 @@ def _kind(need: Need) -> str:
 
 
 def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> str:
-    """One sentence for the job page."""
+    """Return the reason for the job page, as one sentence."""
     if is_named:
         return f"{best.name}, because the spec names it: {best.text}."
     if len(found) == 1:

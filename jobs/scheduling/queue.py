@@ -1,4 +1,4 @@
-"""The queue across clusters: every organization's jobs that wait, each with its dominant reason. Operators only."""
+"""List pending jobs of every organization, each with its dominant reason. Operators only."""
 
 from __future__ import annotations
 
@@ -24,8 +24,11 @@ _FILTERS = {"cluster": "cluster__name", "org": "job__org__slug", "team": "job__t
 def queue_page(
     actor: Actor, asked: Mapping[str, str], most: int = PAGE
 ) -> tuple[list[dict[str, Any]], str]:
-    """The oldest first, `most` behind `asked["after"]`, by cluster, org, team and reason; and where the next ones begin. A job's
-    reason is that of its first waiting task. Raises NotPermitted, InvalidInput for a foreign cursor."""
+    """Return up to `most` pending jobs, oldest first, and the cursor of the next page.
+
+    `asked` filters by cluster, org, team and reason, and has the cursor in `after`. A job's reason
+    is that of its first waiting task. Raises NotPermitted, InvalidInput for an invalid cursor.
+    """
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see every organization's queue"):
         rows = _asked(asked).filter(
@@ -48,7 +51,7 @@ def queue_page(
 
 
 def reasons(actor: Actor, asked: Mapping[str, str]) -> list[dict[str, Any]]:
-    """How many jobs wait for what, the most first; `asked` narrows it but for the reason itself."""
+    """Count pending jobs by reason, most frequent first; ignores the filter by reason."""
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see every organization's queue"):
         rows = (
@@ -68,7 +71,7 @@ def reasons(actor: Actor, asked: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 def teams_waiting(actor: Actor, asked: Mapping[str, str]) -> list[dict[str, Any]]:
-    """By organization and team: how many jobs wait, since when the first, and for what most of them."""
+    """Return per team: number of pending jobs, the earliest start of waiting, the main reason."""
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see every organization's queue"):
         rows = list(
@@ -109,7 +112,7 @@ def _asked(asked: Mapping[str, str]) -> QuerySet[Attempt]:
 
 
 def _first_tasks(counts: Mapping[UUID, tuple[int, int]]) -> QuerySet[Attempt]:
-    """The waiting task with the smallest index of each job."""
+    """Return the waiting task with the smallest index of each job."""
     indexes = {index for index, _ in counts.values()}
     rows = Attempt.objects.filter(
         _WAITS, is_current=True, job__in=list(counts), index__in=indexes

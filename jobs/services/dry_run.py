@@ -1,4 +1,4 @@
-"""`--dry-run`: everything a submission would be asked, and the very text that would be sent, without a row written."""
+"""Dry run: make every check of a submission and render its launch, without writing a row."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from workspaces.models import Team
 
 @dataclass(frozen=True)
 class Check:
-    """One question and its answer in words. `is_ok` None: it could not be asked because an earlier answer was no."""
+    """One check and its result in words. `is_ok` is None if an earlier failure prevented it."""
 
     name: str
     is_ok: bool | None
@@ -51,7 +51,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """`is_ok`: the submission would be accepted. `starts_now`: it would start at once. `launch`: what would be sent."""
+    """The result of a dry run.
+
+    `is_ok`: the submission would be accepted. `starts_now`: it would start at once. `launch`: what
+    would be sent to the backend.
+    """
 
     is_ok: bool
     starts_now: bool
@@ -60,8 +64,11 @@ class Rehearsal:
 
 
 def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
-    """Never raises for what a submission would be refused for: that is the answer. A registry may be asked about the image, for
-    some seconds, so that is before the transaction."""
+    """Make every check of a submission and return the results.
+
+    A check that fails is part of the result, not an exception. The image registry may be queried
+    for some seconds, so that happens before the transaction.
+    """
     image = (
         lookups.look(spec.image)
         if spec.image and actor.may(Permission.JOBS_SUBMIT, team.id)

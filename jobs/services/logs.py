@@ -1,4 +1,4 @@
-"""Deleting what a job wrote."""
+"""Delete the logs of a job."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from workspaces.access.permissions import Permission
 
 @transaction.atomic
 def delete_logs(*, actor: Actor, job: Job) -> Job:
-    """Delete the logs of a job that has ended, of all its tasks and tries, for good: who may cancel it may. What was asked goes on by itself;
-    asking again is no error. Raises NotPermitted, Conflict."""
+    """Request the permanent deletion of all logs of a job that has ended.
+
+    Covers all tasks and retries; whoever may cancel the job may do this. A background task deletes
+    the files. Idempotent. Raises NotPermitted, Conflict.
+    """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
     job = Job.objects.select_for_update().get(id=job.id)
     if not State(job.state).is_final:

@@ -1,4 +1,4 @@
-"""Submitting a job: the one way in for the form, the API, the CLI and a rerun."""
+"""Submit a job: the only entry point, shared by the form, the API, the CLI and reruns."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ from workspaces.models import Team, User
 
 
 def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = None) -> Job:
-    """Accept a job: once this returns and the transaction commits, it is not lost. It starts when its turn comes.
+    """Accept a job; it is durable once the transaction commits, and starts when its turn comes.
 
-    Raises InvalidInput (naming the field), NotPermitted, QuotaExceeded (asks more than a limit allows at all).
+    Raises InvalidInput (naming the field), NotPermitted, QuotaExceeded (the request alone exceeds a
+    limit).
     """
     whole = nullcontext() if accept.is_one_statement() and not spec.after else transaction.atomic()
     with whole:
@@ -101,7 +102,7 @@ def _job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job
     at = clock.now()
     owner = User(
         id=actor.user_id, email=actor.email, name=actor.name
-    )  # as it is shown, without asking for it again
+    )  # enough for display, without a query
     return Job(
         org=team.org,
         number=0,
@@ -122,17 +123,22 @@ def _job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job
 
 
 def rerun_job(*, actor: Actor, job: Job, spec: JobSpec | None = None) -> Job:
-    """Submit the same again, or with a changed spec; the new job remembers its parent. It waits for nobody."""
+    """Submit the job again, optionally with a changed spec; the new job remembers its parent.
+
+    A rerun with the original spec drops its dependencies.
+    """
     again = spec or spec_of(job)
-    return submit_job(actor=actor, team=job.team, spec=again if spec else _alone(again), parent=job)
+    return submit_job(
+        actor=actor, team=job.team, spec=again if spec else _without_dependencies(again), parent=job
+    )
 
 
-def _alone(spec: JobSpec) -> JobSpec:
+def _without_dependencies(spec: JobSpec) -> JobSpec:
     return replace(spec, after=())
 
 
 def _check_needs(needs: Sequence[Need]) -> None:
-    """A need that has already ended otherwise can never be met."""
+    """Reject a dependency that has already ended and can never be met."""
     for at, need in enumerate(needs):
         state = State(need.job.state)
         if state.is_final and not is_met(need.condition, state):

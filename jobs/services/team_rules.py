@@ -1,4 +1,4 @@
-"""A team's rules at the door: what a job is where it does not say, and a sentence for each rule that it breaks."""
+"""Enforce a team's job rules at submission: defaults, and an error for each violated rule."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _DO = "or ask an administrator to change the rule"
 
 
 def rules_of(team: Team) -> TeamRules:
-    """Read along with the team, so no statement of its own."""
+    """Return the rules stored on the team's row, without a query."""
     return TeamRules.of(team.job_rules)
 
 
 def with_defaults(team: Team, spec: JobSpec) -> JobSpec:
-    """The same spec with the team's own time limit and pool where it names none."""
+    """Return the spec with the team's default time limit and pool where it sets none."""
     rules = rules_of(team)
     runtime = spec.policy.max_runtime or rules.runtime
     pool = spec.policy.pool or rules.default_pool
@@ -30,7 +30,10 @@ def with_defaults(team: Team, spec: JobSpec) -> JobSpec:
 
 
 def check_rules(team: Team, spec: JobSpec) -> None:
-    """Raises InvalidInput, which names the rule and what to do."""
+    """Require the spec to follow the team's rules.
+
+    Raises InvalidInput, which names the rule and what to do.
+    """
     rules, whose = rules_of(team), f"a rule of team {team.name}"
     if rules.max_runtime and (spec.policy.max_runtime or 0) > rules.max_runtime:
         raise InvalidInput.at(
@@ -58,7 +61,7 @@ def check_rules(team: Team, spec: JobSpec) -> None:
 
 
 def check_place_rule(team: Team, place: Place) -> None:
-    """Where it would go is one of the pools allowed. Raises InvalidInput."""
+    """Require the chosen pool to be one that the team's rules allow. Raises InvalidInput."""
     rules, name = rules_of(team), place.pool.name if place.pool else place.cluster.name
     if not rules.allows_pool(name):
         raise InvalidInput.at("policy.pool", _pools(name, rules, f"a rule of team {team.name}"))

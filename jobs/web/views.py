@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from jobs import representations, selectors, services, storage
 from jobs.first_steps import guide_for
 from jobs.models import Job
-from jobs.outputs import told_of
+from jobs.outputs import output_text
 from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_summary import pending_summary
 from jobs.scheduling.placement import names_for
@@ -163,7 +163,7 @@ def job(request: Any, job: str) -> HttpResponse:
             "tries": [representations.attempt_row(a) for a in tries],
             "pending": told,
             "more": quota_limits.more(told.numbers, row) if told else "",
-            "output": told_of(attempt),
+            "output": output_text(attempt),
             "log": facts_of_log(attempt),
             "deletable": _deletable(request, row),
             "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),

@@ -1,4 +1,4 @@
-"""What a scheduler's own queue tells: why it keeps an attempt, and which of those that it acknowledged it has forgotten since."""
+"""Read the scheduler's own queue: why an attempt is pending, and which submissions it forgot."""
 
 from __future__ import annotations
 
@@ -31,18 +31,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 CONFIRMED_AFTER = timedelta(
     seconds=10
-)  # an acknowledged submission is durable once it was seen this long afterwards
+)  # An acknowledged submission counts as durable once it is seen this long afterwards.
 FORGOTTEN_AFTER = timedelta(
     seconds=5
-)  # one that was not is sent again when a healthy scheduler does not know it for this long
-AT_ONCE = (
-    1000  # attempts whose reasons are written in one transaction: a first look may bring 50,000
-)
+)  # An unconfirmed one is resubmitted when a healthy scheduler does not know it for this long.
+AT_ONCE = 1000  # Reasons written per transaction; the first poll may bring 50,000.
 RESEND_LEASE = 15.0  # seconds
 
 
 def confirm(cluster: Cluster, seen: Iterable[Watched]) -> None:
-    """These were seen again: once that is long enough after they came, they can only be lost, not forgotten."""
+    """Mark attempts still known some time after submission; they can no longer be forgotten."""
     if not _may_forget(cluster):
         return
     since = clock.now() - CONFIRMED_AFTER
@@ -56,7 +54,7 @@ def confirm(cluster: Cluster, seen: Iterable[Watched]) -> None:
 
 
 def is_forgotten(cluster: Cluster, attempt: Watched) -> bool:
-    """Acknowledged, never confirmed, not asked to stop, and unknown to a healthy scheduler for long enough."""
+    """Tell whether a healthy scheduler has lost an acknowledged but unconfirmed submission."""
     return (
         _may_forget(cluster)
         and attempt.confirmed_at is None
@@ -71,14 +69,17 @@ def _may_forget(cluster: Cluster) -> bool:
 
 
 def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -> None:
-    """Submit what was forgotten under its key, outside of any transaction; the backend adopts what is there after all."""
+    """Resubmit forgotten attempts under their key; the backend adopts a job that still exists.
+
+    The backend is called outside of any transaction.
+    """
     for attempt in missing:
         if attempt.state != State.SUBMITTED or not is_forgotten(cluster, attempt):
             continue
         lease = uuid4()
         is_free = Q(lease=None) | Q(
             lease_until__lt=clock.now()
-        )  # or the watcher that began to send it is gone
+        )  # or the watcher that claimed it is gone
         mine = Attempt.objects.filter(is_free, id=attempt.id, state=State.SUBMITTED)
         if not mine.update(lease=lease, lease_until=clock.after(RESEND_LEASE)):
             continue
@@ -140,34 +141,36 @@ def _note_sent_again(cluster: Cluster, attempt: Attempt, native_id: str) -> None
 
 
 class Reasons:
-    """The scheduler's own reasons, kept like ours, with their history. Writes nothing while nothing changes."""
+    """Store the scheduler's pending reasons and their history; write only changes."""
 
     def __init__(self) -> None:
-        self._told: dict[UUID, Waiting] = {}
+        self._reported: dict[UUID, Waiting] = {}
 
     def keeps(self, attempt_id: UUID) -> bool:
-        """Whether the scheduler gave a reason for it in the last look: it has not begun, and has no output."""
-        return attempt_id in self._told
+        """Tell whether the scheduler reported a pending reason in the last poll: no output yet."""
+        return attempt_id in self._reported
 
     def note(self, by_key: Mapping[str, Watched], poll: Poll) -> None:
-        """What the scheduler said in this look."""
-        told = {
+        """Store the reasons of this poll."""
+        reported = {
             by_key[seen.key].id: seen.waiting
             for seen in poll.observations
             if seen.waiting and seen.key in by_key and by_key[seen.key].state in IN_CLUSTER_QUEUE
         }
-        before, self._told = self._told, told
+        before, self._reported = self._reported, reported
         news = {
-            pk: why for pk, why in told.items() if (old := before.get(pk)) is not why and old != why
+            pk: why
+            for pk, why in reported.items()
+            if (old := before.get(pk)) is not why and old != why
         }
-        changed = [*news, *(before.keys() - told.keys())]
+        changed = [*news, *(before.keys() - reported.keys())]
         for at in range(0, len(changed), AT_ONCE):
             _write(changed[at : at + AT_ONCE], news)
 
 
 @transaction.atomic
 def _write(ids: Sequence[UUID], news: Mapping[UUID, Waiting]) -> None:
-    """Of these, what is told anew, and that the others are told nothing any more."""
+    """Store the reasons in `news` and clear those of the other ids."""
     rows = _there(ids)
     pending_history.note(
         [
@@ -188,6 +191,11 @@ def _there(ids: Sequence[UUID]) -> list[Attempt]:
     return list(rows.order_by("id"))
 
 
-def _facts(told: Waiting) -> dict[str, object]:
-    """As it is stored beside the attempt."""
-    return {**told.facts, "said": told.said, "text": told.text, "advice": told.advice}
+def _facts(reported: Waiting) -> dict[str, object]:
+    """Return the reason as it is stored on the attempt."""
+    return {
+        **reported.facts,
+        "said": reported.said,
+        "text": reported.text,
+        "advice": reported.advice,
+    }
