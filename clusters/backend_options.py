@@ -1,4 +1,4 @@
-"""What can be set for a backend: drawn from its Config, so that no form and no door knows a backend by name."""
+"""Describe and check the options of a backend from its Config; no form knows a backend by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Option", "Options", "backend_kinds", "checked", "options_of"]
 
 
 def backend_kinds() -> list[dict[str, Any]]:
-    """Every backend with its options, for forms and the API."""
+    """Return every backend with its options, for forms and the API."""
     return [
         {
             "name": name,
@@ -29,7 +29,10 @@ def backend_kinds() -> list[dict[str, Any]]:
 
 
 def options_of(backend: str) -> list[Option]:
-    """The options of a backend in the order of its Config. Raises InvalidInput for a backend that is none."""
+    """Return the options of a backend in the order of its Config.
+
+    Raises InvalidInput for an unknown backend.
+    """
     kind = backends().get(backend)
     if kind is None:
         raise InvalidInput.at(
@@ -40,8 +43,10 @@ def options_of(backend: str) -> list[Option]:
 
 
 def checked(backend: str, given: Mapping[str, Any], former: Options | None = None) -> Options:
-    """The values given, by type, as `portal.core.options.check` says. Raises InvalidInput, also for
-    what the backend refuses."""
+    """Validate and convert the values; see `portal.core.options.check`.
+
+    Raises InvalidInput, also for what the backend refuses.
+    """
     made = check(options_of(backend), given, former)
     kind: Any = backends()[backend]
     if Capability.USERS in kind.capabilities:

@@ -17,7 +17,7 @@ _ACTS = {
 
 
 def job_named(actor: Actor, org: Organization, name: str) -> About:
-    """Return the job as the subject of an access check. Raises NotFound if the actor cannot see it."""
+    """Return the job as the subject of an access check. Raises NotFound if not visible."""
     job = find_job(actor, name)
 
     def needs(permission: Permission, user_id: UUID | None) -> Needs:

@@ -37,7 +37,7 @@ def write_rows(rows: Sequence[models.Model], names: Sequence[str]) -> None:
 
 
 def attach(rows: Sequence[models.Model], *names: str) -> None:
-    """Load these foreign keys where missing: each target once, shared by all rows that point to it."""
+    """Load these foreign keys where missing; rows with the same target share one object."""
     for name in names:
         field: Any = rows[0]._meta.get_field(name) if rows else None
         lacking = [row for row in rows if not field.is_cached(row)]

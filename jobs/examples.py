@@ -9,7 +9,7 @@ from pathlib import Path
 
 @cache
 def contents(folder: Path) -> Mapping[str, bytes]:
-    """Return all files by their path under `folder`; cached, as examples never change at run time."""
+    """Return all files by path under `folder`; cached, as examples never change at run time."""
     paths = (
         path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
     )

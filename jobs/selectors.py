@@ -58,8 +58,9 @@ def find_job(actor: Actor, name: str) -> Job:
 
 
 def find_attempt(job: Job, index: int = 0, ordinal: int | None = None) -> Attempt:
-    """Return an attempt of one task: the current one, or the one with this ordinal. Raises
-    NotFound.
+    """Return an attempt of one task: the current one, or the one with this ordinal.
+
+    Raises NotFound.
     """
     rows = Attempt.objects.select_related("job").filter(job=job, index=index)
     attempt = (

@@ -1,4 +1,7 @@
-"""Taking nodes out of use and back. The scheduler is asked; our row follows at once and the next inventory confirms it."""
+"""Drain nodes and return them to service.
+
+The scheduler is asked; the row changes at once and the next inventory confirms it.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,16 @@ from workspaces.access.permissions import Permission
 
 
 def may_drain(cluster: Cluster) -> bool:
-    """Whether this kind of cluster lets nodes be drained."""
+    """Tell whether the cluster's backend can drain nodes."""
     kind = backends().get(cluster.backend)
     return kind is not None and Capability.DRAIN in kind.capabilities
 
 
 def drain_node(*, actor: Actor, node: Node, why: str) -> Node:
-    """No new jobs there; what runs goes on. Raises NotPermitted, InvalidInput, Conflict, Unavailable."""
+    """Drain a node: it takes no new jobs, running ones continue.
+
+    Raises NotPermitted, InvalidInput, Conflict, Unavailable.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     why = why.strip()
     if not 0 < len(why) <= 200 or not why.isprintable():
@@ -36,14 +42,14 @@ def drain_node(*, actor: Actor, node: Node, why: str) -> Node:
 
 
 def resume_node(*, actor: Actor, node: Node) -> Node:
-    """Take it into use again. Raises NotPermitted, Conflict, Unavailable."""
+    """Return a drained node to service. Raises NotPermitted, Conflict, Unavailable."""
     authorize(actor, Permission.CLUSTERS_WRITE)
     _ask(node, lambda backend: backend.resume(node.name))
     return _write(actor, node, is_drained=False, note="", said="")
 
 
 def find_node(cluster: Cluster, name: str) -> Node:
-    """By name in one cluster. Raises NotFound."""
+    """Return a node of the cluster by name. Raises NotFound."""
     row = (
         Node.objects.select_related("cluster").filter(cluster=cluster, name=name).first()
         if name.isprintable()

@@ -1,5 +1,7 @@
-"""Pages for operators: all clusters, connecting one, and changing how one is reached. What does not answer is only stored when
-that is said in so many words."""
+"""Pages for operators: list, connect and edit clusters.
+
+A cluster that does not respond is stored only if the operator confirms it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from workspaces.web.base import page
 
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
 def clusters(request: Any) -> HttpResponse:
-    """All clusters, and the form to connect one: drawn from the options of the kind chosen."""
+    """List all clusters, with the form to connect one of the chosen kind."""
     kinds = {kind["name"]: kind for kind in backend_kinds()}
     chosen = kinds.get(request.POST.get("kind") or request.GET.get("kind", ""))
     shown: dict[str, Any] = {
@@ -53,7 +55,7 @@ def clusters(request: Any) -> HttpResponse:
 
 @page(P.CLUSTERS_WRITE, ("GET", "HEAD", "POST"))
 def edit_cluster(request: Any, cluster: str) -> HttpResponse:
-    """Other options; an empty secret stays, one ticked for removal goes."""
+    """Edit the options; an empty secret stays, one ticked for removal is removed."""
     row = connections.find_cluster(cluster)
     here, options = f"/{request.org.slug}/clusters/{row.name}", given(request, row.backend, row)
     made, told = tried(

@@ -1,4 +1,4 @@
-"""What the REST views of jobs take and give."""
+"""Request and response schemas of the jobs API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""REST: what takes the space."""
+"""REST: storage use of logs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class StorageView(OrgView):
         ],
     )
     def get(self, request: Request) -> Response:
-        """The jobs that one may see whose logs take the most space, the largest first. A log counts within a minute after it is closed."""
+        """List the visible jobs with the largest logs. A log counts within a minute of its end."""
         asked = request.query_params
         rows = representations.listed(
             selectors.filtered(

@@ -12,7 +12,7 @@ from jobs.dispatch.job_status import verdict_of
 from jobs.models import Attempt, Dependency, Job, PendingSpell
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import Change
-from jobs.scheduling.blocking_jobs import line, offer, reported_change, reported_blockers
+from jobs.scheduling.blocking_jobs import line, offer, reported_blockers, reported_change
 from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE, is_pending, silence_of, wait_text
 from jobs.scheduling.snapshot import room_of
 from portal.core import clock

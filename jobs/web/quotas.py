@@ -1,4 +1,4 @@
-"""The page of quotas: the tree, changing many limits with a preview, and what was changed before."""
+"""Page of quotas: the usage tree, bulk changes with a preview, and past changes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIELDS = ("who", "person", "resource", "limit", "guaranteed")
 
 @page(P.QUOTAS_READ, ("GET", "HEAD", "POST"))
 def quotas(request: Any) -> HttpResponse:
-    """Who holds what, the limits, and changing them."""
+    """Show usage and limits, and change limits."""
     if request.method != "POST":
         return _show(request)
     try:
@@ -56,7 +56,7 @@ def quotas(request: Any) -> HttpResponse:
 
 @page(None, ("POST",))
 def ask(request: Any) -> HttpResponse:
-    """Ask for a higher limit."""
+    """Request a higher limit."""
     form = request.POST
     scope, _colon, subject = form.get("who", "").partition(":")
     return action(
@@ -78,7 +78,7 @@ def ask(request: Any) -> HttpResponse:
 
 @page(None, ("POST",))
 def decide(request: Any, ask: UUID) -> HttpResponse:
-    """Approve, decline, or withdraw one's own."""
+    """Approve, decline or withdraw a request."""
     do, word = request.POST.get("do", ""), request.POST.get("word", "")
     done = {
         "approve": _("Approved: the limit is raised."),
@@ -109,7 +109,10 @@ def _number(text: str) -> int | None:
 
 
 def changes_in(form: Any) -> list[Wanted]:
-    """Each of the classes for each of those chosen; an empty field leaves things as they are. Raises InvalidInput."""
+    """Return each chosen class for each chosen subject; empty fields mean no change.
+
+    Raises InvalidInput.
+    """
     person = form.get("person", "").strip()
     whose = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
     lines = zip_longest(
@@ -132,7 +135,10 @@ def changes_in(form: Any) -> list[Wanted]:
 
 
 def _amount(resource: str, text: str) -> Any:
-    """A number, or a size such as 64Gi for memory and storage (where a bare number is in bytes); `none` for none."""
+    """Parse a number, a size such as 64Gi for memory and storage, or `none` for no limit.
+
+    A bare number of memory or storage is in bytes.
+    """
     text = text.strip()
     if not text:
         return KEEP
@@ -156,7 +162,7 @@ def _amount(resource: str, text: str) -> Any:
 
 
 def _given(form: Any) -> list[tuple[str, str]]:
-    """What was posted, to be posted again."""
+    """Return the submitted fields, to be submitted again."""
     return [(name, value) for name in FIELDS for value in form.getlist(name)]
 
 
@@ -186,7 +192,7 @@ def _show(request: Any, **more: Any) -> HttpResponse:
 
 
 def _wish(request: Any) -> dict[str, Any]:
-    """The form that asks for more: whose limits one may ask about, and what a waiting job's page has filled in."""
+    """Return the request form: possible subjects, and values passed by a pending job's page."""
     actor = request.actor
     teams = actor.teams_where(P.JOBS_SUBMIT)
     mine = (
@@ -206,7 +212,7 @@ def _wish(request: Any) -> dict[str, Any]:
 
 
 def _form(found: Any, edit: str) -> dict[str, Any]:
-    """The classes with what is set now, where one is edited; else empty."""
+    """Return the classes with their current values if one subject is edited, else empty."""
     of_one = next(
         (
             b
@@ -217,12 +223,12 @@ def _form(found: Any, edit: str) -> dict[str, Any]:
     )
     classes = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][
         :FORM_CLASSES
-    ]  # whatever is held, a row keeps its place
+    ]  # rows keep their order whatever is in use
     return {"one": of_one, "lines": [(name, title(name), *_set(of_one, name)) for name in classes]}
 
 
 def _rules(edit: str) -> dict[str, Any] | None:
-    """Of the team that is edited."""
+    """Return the rules of the edited team."""
     scope, _colon, slug = edit.partition(":")
     team = Team.objects.filter(slug=slug).first() if scope == "team" else None
     return {"team": team, **shown(team)} if team else None

@@ -1,4 +1,4 @@
-"""What takes the space: the jobs with the largest logs, to be deleted where one stands."""
+"""Page of storage use: jobs with the largest logs, which can be deleted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 100
 
 @page()
 def kept_logs(request: Any) -> HttpResponse:
-    """Of everybody whose jobs one may see, of a team (`?team=`) or one's own (`?owner=me`); the largest first."""
+    """List visible jobs by size of logs, of a team (`?team=`) or the viewer (`?owner=me`)."""
     asked = {name: request.GET.get(name, "")[:254] for name in ("team", "owner")}
     error, found = "", []
     try:
@@ -62,7 +62,7 @@ def kept_logs(request: Any) -> HttpResponse:
 
 
 def _concerns(request: Any, quota: dict[str, Any], mine: set[str]) -> bool:
-    """The organization's, one's own, and those of these teams."""
+    """Tell whether the quota is the organization's, the viewer's or one of these teams'."""
     return quota["scope"] == "org" or quota["subject"] in (
         mine if quota["scope"] == "team" else {request.actor.email}
     )

@@ -62,7 +62,7 @@ LONG_WAIT = timedelta(minutes=10)
 
 @page()
 def home(request: Any) -> HttpResponse:
-    """What needs me, what runs, what waits and why, how full the quota is, what failed lately."""
+    """Show what needs attention, running and pending jobs, quota use and recent failures."""
     rows = representations.listed(selectors.visible_jobs(request.actor)).order_by("-number")
     week = clock.now() - timedelta(days=7)
     running = [
@@ -106,7 +106,7 @@ def home(request: Any) -> HttpResponse:
 
 @page()
 def job_list(request: Any) -> HttpResponse:
-    """The list; all of its state is in the URL."""
+    """Show the list of jobs; its whole state is in the URL."""
     asked = {name: request.GET.get(name, "") for name in FILTERS}
     error, found = "", selectors.Page([], None, None)
     try:
@@ -142,7 +142,7 @@ def job_list(request: Any) -> HttpResponse:
 
 @page()
 def job(request: Any, job: str) -> HttpResponse:
-    """One job."""
+    """Show one job."""
     row = selectors.find_job(request.actor, job)
     index = int(request.GET["index"]) if request.GET.get("index", "").isdigit() else 0
     ordinal = int(request.GET["attempt"]) if request.GET.get("attempt", "").isdigit() else None
@@ -181,7 +181,7 @@ def job(request: Any, job: str) -> HttpResponse:
 
 @page(None, POST)
 def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
-    """Cancel, hold, release, run again, delete the log; back to where one came from."""
+    """Cancel, hold, release or rerun a job, or delete its log; then redirect back."""
     row = selectors.find_job(request.actor, job)
     back = f"/{request.org.slug}/jobs/{row.number}" + ("?tab=logs" if verb == "delete-logs" else "")
     if verb == "rerun":
@@ -197,7 +197,7 @@ def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
 
 @page(None, POST)
 def act_on_jobs(request: Any) -> HttpResponse:
-    """The bulk bar of the list: cancel, run again or delete the logs of what is selected; each that fails is named."""
+    """Cancel, rerun or delete the logs of the selected jobs; report each failure by job."""
     from django.contrib import messages
 
     verb, done, failed = request.POST.get("verb", ""), 0, []
@@ -224,7 +224,7 @@ def act_on_jobs(request: Any) -> HttpResponse:
 
 @page(None, ("GET", "HEAD", "POST"))
 def new_job(request: Any) -> HttpResponse:
-    """Form and YAML side by side; from an example (`?example=`) or a former job (`?from=`)."""
+    """Show form and YAML, filled from an example (`?example=`) or an earlier job (`?from=`)."""
     text = starting_text(request)
     faults: list[dict[str, Any]] = []
     if request.method == "POST":
@@ -266,7 +266,7 @@ def new_job(request: Any) -> HttpResponse:
 
 @page()
 def find(request: Any) -> JsonResponse:
-    """For the command palette: jobs by number or the beginning of a name, pages, and people's teams."""
+    """Search for the command palette: jobs by number or name prefix, pages and teams."""
     q = request.GET.get("q", "").strip()[:100]
     jobs = representations.listed(selectors.filtered(request.actor, {"q": q})).order_by("-number")[
         :8
@@ -313,7 +313,7 @@ def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
 
 
 def _timeline(row: Job, index: int) -> list[dict[str, Any]]:
-    """The states that one task went through, over all its tries, with when and for how long."""
+    """Return the states of one task over all attempts, with start and duration."""
     events = Event.objects.filter(
         subject_id=row.id, kind__startswith="attempt.", data__index=index
     ).order_by("position")[:100]
@@ -326,7 +326,7 @@ def _timeline(row: Job, index: int) -> list[dict[str, Any]]:
         step["seconds"] = max((following["at"] - step["at"]).total_seconds(), 0)
         step["why"] = (
             step["data"].get("reason", "").replace("_", " ")
-        )  # of a try that another followed; the last one's stands below
+        )  # another attempt followed; the final state of the last one is added below
     return steps
 
 
@@ -361,7 +361,7 @@ def _may_submit(request: Any) -> bool:
 
 
 def may_change(request: Any, row: Job) -> bool:
-    """Whether the viewer may cancel it, and delete its logs."""
+    """Tell whether the viewer may cancel the job and delete its logs."""
     try:
         authorize_change(request.actor, row, P.JOBS_CANCEL)
     except PortalError:
@@ -370,7 +370,7 @@ def may_change(request: Any, row: Job) -> bool:
 
 
 def _deletable(request: Any, row: Job) -> int:
-    """The bytes of logs that the viewer may delete."""
+    """Return the bytes of logs that the viewer may delete."""
     return (
         storage.bytes_of(row)
         if State(row.state).is_final and not row.log_delete_asked_at and may_change(request, row)
