@@ -18,34 +18,28 @@ class Cluster(models.Model):
     `trouble`.
     """
 
-    SEALED: ClassVar[dict[str, str]] = {
-        "secrets": "clusters"
-    }  # field → purpose, for `manage.py rotate_secrets`
+    # Field → purpose, for `manage.py rotate_secrets`.
+    SEALED: ClassVar[dict[str, str]] = {"secrets": "clusters"}
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.SlugField(max_length=40, unique=True)
     backend = models.CharField(max_length=40)
     config = models.JSONField(default=dict)
-    secrets = models.BinaryField(
-        default=bytes, editable=False
-    )  # secret options as JSON, encrypted by `portal.core.vault`
-    version = models.CharField(
-        max_length=80, blank=True
-    )  # scheduler version at the last connection test
+    # Secret options as JSON, encrypted by `portal.core.vault`.
+    secrets = models.BinaryField(default=bytes, editable=False)
+    # Scheduler version at the last connection test.
+    version = models.CharField(max_length=80, blank=True)
     is_enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now)
     seen_at = models.DateTimeField(null=True)  # last response of the backend
-    counted_at = models.DateTimeField(
-        null=True
-    )  # last inventory; a node that is not gone was seen then
+    # Last inventory; a node that is not gone was seen then.
+    counted_at = models.DateTimeField(null=True)
     trouble = models.CharField(max_length=500, blank=True)  # error of the last failed request
     trouble_since = models.DateTimeField(null=True)
-    inventory = models.PositiveBigIntegerField(
-        default=0
-    )  # incremented with each write of nodes or GPUs; key of caches
-    plan = models.PositiveBigIntegerField(
-        default=0
-    )  # incremented by each admission: the planner's optimistic lock
+    # Incremented with each write of nodes or GPUs; key of caches.
+    inventory = models.PositiveBigIntegerField(default=0)
+    # Incremented by each admission: the planner's optimistic lock.
+    plan = models.PositiveBigIntegerField(default=0)
 
     def __str__(self) -> str:
         return self.name
@@ -61,24 +55,20 @@ class Node(models.Model):
     memory = models.BigIntegerField()  # bytes
     labels = models.JSONField(default=dict)
     is_ready = models.BooleanField(default=True)
-    is_drained = models.BooleanField(default=False)  # cordoned or drained by an operator
+    is_drained = models.BooleanField(default=False)  # drained on request: takes no new jobs
     is_gone = models.BooleanField(default=False)  # no longer reported by its cluster
     note = models.CharField(max_length=300, blank=True)
     partitions = models.JSONField(default=list)  # partitions of the scheduler
-    used_cpus = models.PositiveIntegerField(
-        default=0
-    )  # in use by any job, as the scheduler counts; in quota units
+    # In use by any job, as the scheduler counts; in quota units.
+    used_cpus = models.PositiveIntegerField(default=0)
     used_memory = models.BigIntegerField(default=0)
     used_gpus = models.PositiveSmallIntegerField(default=0)
-    runs = models.JSONField(
-        default=dict
-    )  # `arch` as in images, NVIDIA's `driver`, its newest `cuda`; if known
-    told = models.JSONField(
-        default=dict
-    )  # the same from the node's agent, and `compute`; written by `ingest`
-    seen_at = models.DateTimeField(
-        default=clock.now
-    )  # last change of this description; each inventory updates `counted_at` of the cluster
+    # `arch` as in images, NVIDIA's `driver`, its newest `cuda`; if known.
+    runs = models.JSONField(default=dict)
+    # The same from the node's agent, and `compute`; written by `ingest`.
+    told = models.JSONField(default=dict)
+    # Last change of this description; each inventory updates `counted_at` of the cluster.
+    seen_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="node_once")]
@@ -102,9 +92,8 @@ class Gpu(models.Model):
     model = models.CharField(max_length=80)
     type = models.CharField(max_length=34)
     memory = models.BigIntegerField()  # bytes
-    compute = models.CharField(
-        max_length=10, blank=True
-    )  # compute capability, "9.0"; empty if unknown
+    # Compute capability, "9.0"; empty if unknown.
+    compute = models.CharField(max_length=10, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["node", "uuid"], name="gpu_once")]

@@ -68,10 +68,11 @@ def ticker(stop: threading.Event) -> None:
         str(entry["task"]): float(str(entry["schedule"]))
         for entry in settings.CELERY_BEAT_SCHEDULE.values()
     }
+    # Claims of the last process, and lost hints.
     starter = Ticker(
         {task: every for task, every in schedule.items() if task in _STARTING},
         asked={"jobs.dispatch"},
-    )  # claims of the last process, and lost hints
+    )
     keeper = Ticker({task: every for task, every in schedule.items() if task not in _STARTING})
 
     def tap(task: str) -> None:

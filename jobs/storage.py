@@ -24,9 +24,8 @@ log = logging.getLogger(__name__)
 PIECE = 0.5  # seconds per run, so that others get their turn
 BATCH = 100  # logs per transaction
 LOOKED = 1000  # Uncounted logs whose certificates are read to estimate the size of a job.
-KEPT = Q(log_bytes__gt=0) | Q(log_bytes=None) & ~Q(
-    native_id="", is_log_sealed=False
-)  # an attempt that never reached a cluster has no log
+# An attempt that never reached a cluster has no log.
+KEPT = Q(log_bytes__gt=0) | Q(log_bytes=None) & ~Q(native_id="", is_log_sealed=False)
 
 
 class Deleting(NamedTuple):

@@ -17,9 +17,8 @@ from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(days=1)
-_next: dict[
-    tuple[UUID, str, bytes], float
-] = {}  # Uses recorded or seen by this process, until they are recorded again.
+# Uses recorded or seen by this process, until they are recorded again.
+_next: dict[tuple[UUID, str, bytes], float] = {}
 
 
 def note_use(cluster: Cluster, use: str, who: str = "muster") -> None:

@@ -17,6 +17,7 @@ from schedulers.contract import Backend, NodeFacts
 
 BATCH = 500  # rows per statement
 _GONE = "The cluster no longer names this node."
+# Fields that affect whether a pending job can start.
 _ROOM = (
     "cpus",
     "memory",
@@ -25,7 +26,7 @@ _ROOM = (
     "is_drained",
     "is_gone",
     "partitions",
-)  # Fields that affect whether a pending job can start.
+)
 _FACTS = (*_ROOM, "note", "used_cpus", "used_memory", "used_gpus", "runs")
 _GPU = ("index", "model", "type", "memory", "compute")
 

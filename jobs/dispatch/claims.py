@@ -45,9 +45,8 @@ FIRST = 25  # Size of the first batch: the cluster starts work while the next ba
 GROWTH = 2  # Factor between batches: claiming the next takes about as long as submitting the last.
 LEASE = 15.0  # Seconds a worker has to hand a batch over.
 MAX_KINDS = 50  # Upper bound of the NOT conditions in one query.
-_reached: dict[
-    UUID, Attempt
-] = {}  # Last attempt read in the previous round, by cluster; the next round continues there.
+# Last attempt read in the previous round, by cluster; the next round continues there.
+_reached: dict[UUID, Attempt] = {}
 _OF_NODES = frozenset({Wait.IMPOSSIBLE, Wait.CAPACITY, Wait.SCATTERED})
 # While a job stays refused, its reason may change among these.
 _CROWDED = (
@@ -59,9 +58,10 @@ _CROWDED = (
     Wait.SCATTERED,
 )
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
+# Loaded once per job instead of once per attempt.
 _OF_JOB = tuple(
     f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key
-)  # Loaded once per job instead of once per attempt.
+)
 
 
 def dispatch_all() -> int:
@@ -85,10 +85,8 @@ def dispatch_cluster(cluster: Cluster) -> int:
                 total += handover.finish(before)
             if under_way is None:
                 return total
-            if (
-                len(under_way.attempts) < size
-                # Probably the last batch: do not delay its results for another look at the queue.
-            ):
+            # Probably the last batch: do not delay its results for another look at the queue.
+            if len(under_way.attempts) < size:
                 total, before = total + handover.finish(under_way), None
             else:
                 before = under_way

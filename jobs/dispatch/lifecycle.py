@@ -98,9 +98,8 @@ def transition(changes: Iterable[Change]) -> list[Attempt]:
         .order_by("id")
     )
     at = clock.now()
-    waited = {
-        attempt.id for attempt in rows if attempt.state == State.QUEUED or attempt.wait
-    }  # The claim closes the spell itself.
+    # The claim closes the spell itself.
+    waited = {attempt.id for attempt in rows if attempt.state == State.QUEUED or attempt.wait}
     moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id], at)]
     if moved:
         with_jobs(moved, is_locked=True)  # Same lock order as a claim: jobs before meters.

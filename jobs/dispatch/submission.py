@@ -121,9 +121,8 @@ def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exceptio
         handle = submitted(backend, launch)
         if clock.now() < claim.until:
             return handle
-        return submitted(
-            backend, replace(launch, is_new=False)
-        )  # Another worker may have submitted it meanwhile; the backend keeps one of the two.
+        # Another worker may have submitted it meanwhile; the backend keeps one of the two.
+        return submitted(backend, replace(launch, is_new=False))
     except Exception as error:
         return error
 

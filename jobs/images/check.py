@@ -18,10 +18,11 @@ from schedulers.images.config import Image
 from schedulers.images.requirements import Device, version
 from schedulers.spec import ImageCheck, JobSpec
 
+# Lifetime in seconds and size of the cache; drivers of nodes seldom change.
 REMEMBERED, MOST = (
     60,
     2_000,
-)  # Lifetime in seconds and size of the cache; drivers of nodes seldom change.
+)
 OVERRIDE = "To submit it all the same, write `image_check: warn` under `policy`."
 _SWITCH = "NVIDIA_DISABLE_REQUIRE"
 _verdicts: dict[object, tuple[float, str]] = {}

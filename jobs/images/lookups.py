@@ -84,9 +84,8 @@ def _read(name: str, reference: Reference) -> Image | str:
             found: Image | str = read_image(reference, policy())
         except Unreadable as error:
             found = str(error)
-            if isinstance(
-                kept := known(name), Image
-            ):  # keep the previous result while the registry is down
+            # Keep the previous result while the registry is down.
+            if isinstance(kept := known(name), Image):
                 return kept
         cache.set(
             _key(name),

@@ -31,26 +31,22 @@ class Attempt(TenantModel):
     state = models.PositiveSmallIntegerField(default=State.QUEUED)
     state_at = models.DateTimeField(default=clock.now)
     queued_at = models.DateTimeField(default=clock.now)
-    due_at = models.DateTimeField(
-        null=True, default=clock.now
-    )  # earliest start; null: held or waiting for another job
+    # Earliest start; null: held or waiting for another job.
+    due_at = models.DateTimeField(null=True, default=clock.now)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
     is_held = models.BooleanField(default=False)  # resources are reserved for it
-    placement = models.JSONField(
-        null=True
-    )  # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}
+    # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}
+    placement = models.JSONField(null=True)
     lease = models.UUIDField(null=True)  # worker that is handing it over
     lease_until = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)  # failed hand-overs
-    native_id = models.CharField(
-        max_length=253, blank=True
-    )  # in Kubernetes, namespace, name and uid: up to 153 characters
+    # In Kubernetes, namespace, name and uid: up to 153 characters.
+    native_id = models.CharField(max_length=253, blank=True)
     node = models.CharField(max_length=253, blank=True)
     nodes = models.JSONField(null=True)  # all nodes if several, `node` first
-    confirmed_at = models.DateTimeField(
-        null=True
-    )  # seen long enough after submission that the scheduler cannot forget it
+    # Seen long enough after submission that the scheduler cannot forget it.
+    confirmed_at = models.DateTimeField(null=True)
     missing_since = models.DateTimeField(null=True)
     stop_sent_at = models.DateTimeField(null=True)
     reason = models.CharField(max_length=32, blank=True)
@@ -62,9 +58,8 @@ class Attempt(TenantModel):
     wait_facts = models.JSONField(default=dict)  # numbers of `wait`
     wait_since = models.DateTimeField(null=True)
     is_log_sealed = models.BooleanField(default=False)
-    log_bytes = models.BigIntegerField(
-        null=True
-    )  # of its sealed log, as accounted; null: not yet; 0 once deleted
+    # Of its sealed log, as accounted; null: not yet; 0 once deleted.
+    log_bytes = models.BigIntegerField(null=True)
     is_forgotten = models.BooleanField(default=False)  # the backend has deleted its files
 
     class Meta(TenantModel.Meta):

@@ -15,9 +15,8 @@ class ImageEnd(TenantModel):
     Written by `jobs.images.failures`. Tenant-scoped: one tenant's output must not warn another.
     """
 
-    digest = models.CharField(
-        max_length=140
-    )  # of the index or manifest, from the runtime or the registry
+    # Of the index or manifest, from the runtime or the registry.
+    digest = models.CharField(max_length=140)
     gpu = models.CharField(max_length=80)  # GPU model: "NVIDIA H200"
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
     at = models.DateTimeField(default=clock.now)  # last occurrence

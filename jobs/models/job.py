@@ -27,25 +27,22 @@ class Job(TenantModel):
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
     # Reason of the placement, if there was a choice.
     place_why = models.CharField(max_length=500, blank=True)
-    parent = models.ForeignKey(
-        "self", null=True, on_delete=models.SET_NULL, related_name="+"
-    )  # the job that this one reruns
+    # The job that this one reruns.
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
     name = models.CharField(max_length=100)
     spec = models.JSONField()
     labels = models.JSONField(default=dict)
     priority = models.SmallIntegerField(default=0)
-    resources = models.JSONField(
-        default=dict
-    )  # per task: {"cpu": milli, "memory": bytes, "gpu": n, "gpu.<type>": n}
+    # Per task: {"cpu": milli, "memory": bytes, "gpu": n, "gpu.<type>": n}
+    resources = models.JSONField(default=dict)
     array_size = models.PositiveIntegerField(null=True)
     max_parallel = models.PositiveIntegerField(null=True)
     is_held = models.BooleanField(default=False)  # held by its owner
     created_at = models.DateTimeField(default=clock.now)
     cancel_asked_at = models.DateTimeField(null=True)
     cancel_asked_by = models.CharField(max_length=254, blank=True)
-    log_delete_asked_at = models.DateTimeField(
-        null=True
-    )  # logs of all tasks and retries are deleted from then on
+    # Logs of all tasks and retries are deleted from then on.
+    log_delete_asked_at = models.DateTimeField(null=True)
     log_delete_asked_by = models.CharField(max_length=254, blank=True, default="", db_default="")
     log_deleted_at = models.DateTimeField(null=True)  # the last log was deleted
     # derived

@@ -86,9 +86,8 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
 
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
     """Require the cluster and installation to support the spec's features. Raises InvalidInput."""
-    options = (
-        (lambda: cluster.config) if spec.image else None
-    )  # only image features depend on the backend options, and few backends check
+    # Only image features depend on the backend options, and few backends check.
+    options = (lambda: cluster.config) if spec.image else None
     has = {
         *HERE,
         *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, options)),

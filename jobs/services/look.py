@@ -57,9 +57,8 @@ def plain_cluster(spec: JobSpec, ask: Ask) -> Cluster | None:
         return None
     *values, has_pools, fits, is_over = rows[0]
     cluster = Cluster.from_db(connection.alias, _SEEN, values)
-    fits = fits or Capability.PLACES not in capabilities_of(
-        cluster.backend
-    )  # the scheduler chooses the nodes
+    # The scheduler chooses the nodes.
+    fits = fits or Capability.PLACES not in capabilities_of(cluster.backend)
     return (
         cluster
         if fits and not has_pools and not is_over and spec.policy.pool in ("", cluster.name)

@@ -100,9 +100,8 @@ def _place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
 def _job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job:
     assert actor.user_id is not None
     at = clock.now()
-    owner = User(
-        id=actor.user_id, email=actor.email, name=actor.name
-    )  # enough for display, without a query
+    # Enough for display, without a query.
+    owner = User(id=actor.user_id, email=actor.email, name=actor.name)
     return Job(
         org=team.org,
         number=0,

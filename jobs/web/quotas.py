@@ -221,9 +221,8 @@ def _form(found: Any, edit: str) -> dict[str, Any]:
         ),
         None,
     )
-    classes = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][
-        :FORM_CLASSES
-    ]  # rows keep their order whatever is in use
+    # Rows keep their order whatever is in use.
+    classes = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][:FORM_CLASSES]
     return {"one": of_one, "lines": [(name, title(name), *_set(of_one, name)) for name in classes]}
 
 

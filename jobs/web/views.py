@@ -324,9 +324,8 @@ def _timeline(row: Job, index: int) -> list[dict[str, Any]]:
     steps = [{"state": "queued", "at": row.created_at, "source": "muster", "data": {}}, *steps]
     for step, following in pairwise(steps):
         step["seconds"] = max((following["at"] - step["at"]).total_seconds(), 0)
-        step["why"] = (
-            step["data"].get("reason", "").replace("_", " ")
-        )  # another attempt followed; the final state of the last one is added below
+        # Another attempt followed; the final state of the last one is added below.
+        step["why"] = step["data"].get("reason", "").replace("_", " ")
     return steps
 
 

@@ -212,9 +212,8 @@ def test_canceled_and_looked_for_while_it_is_being_handed_over_it_is_stopped_and
 
     def meanwhile(launch):
         cancel(story, job)
-        look(
-            cluster, double
-        )  # not known there yet: that says nothing, for somebody is handing it over
+        # Not known there yet: that says nothing, for somebody is handing it over.
+        look(cluster, double)
 
     double.before_submit = meanwhile
     hand_over(claim_due(cluster.id))

@@ -220,9 +220,8 @@ def test_two_planners_at_once_never_claim_the_same_attempt(mode, transactional_d
         thread.start()
     for thread in threads:
         thread.join()
-    while claim := claim_due(
-        cluster.id, 50
-    ):  # whoever met a locked cluster went away: the sweep would come again
+    # Whoever met a locked cluster went away: the sweep would come again.
+    while claim := claim_due(cluster.id, 50):
         taken.extend(a.id for a in claim.attempts)
     assert len(taken) == len(set(taken)) == 40, connection.vendor
 

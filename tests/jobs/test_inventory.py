@@ -154,9 +154,8 @@ def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_few_seconds(clu
         f"unchanged {again:.2f} s; all changed {took:.2f} s, {len(statements)} statements; first {len(first)} statements"
     )
     assert len(statements) <= 4 or mode == "embedded"  # SQLite takes fewer variables a statement
-    assert (
-        again < 60 and took < 60
-    )  # a bound against the square of them; the figures are in docs/design/clusters.md
+    # A bound against the square of them; the figures are in docs/design/clusters.md.
+    assert again < 60 and took < 60
     assert Gpu.objects.count() == 16_000
 
 

@@ -93,9 +93,8 @@ def test_a_server_that_is_busy_broken_or_hanging_changes_nothing_but_the_time_it
         dispatch_all()
         site.look()
         site.expire_leases()
-    site.until(
-        lambda: site.expire_leases() or site.is_over(), 30
-    )  # the pauses between tries have grown by now
+    # The pauses between tries have grown by now.
+    site.until(lambda: site.expire_leases() or site.is_over(), 30)
     assert (site.remote(), site.runs(), site.states()) == (
         [1] * 4,
         [1] * 4,

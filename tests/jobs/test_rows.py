@@ -56,10 +56,11 @@ def test_a_value_that_is_too_long_for_its_column_is_refused_and_never_cut_off(st
         rows = list(Attempt.objects.filter(job=job).order_by("index"))
         for n, row in enumerate(rows):
             row.native_id = "x" * 300 + str(n % kinds)
+        # PostgreSQL refuses it, SQLite keeps it whole.
         with (
             suppress(DataError),
             transaction.atomic(),
-        ):  # PostgreSQL refuses it, SQLite keeps it whole
+        ):
             write_rows(rows, NAMES)
         kept = set(Attempt.objects.filter(job=job).values_list("native_id", flat=True))
     assert kept in ({""}, {row.native_id for row in rows})

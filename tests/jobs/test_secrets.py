@@ -182,9 +182,8 @@ def test_to_slurm_it_goes_inside_the_script_and_to_kubernetes_by_reference(stage
     ).get(id=only_attempt(Job.objects.get()).id)
     [launch] = build_launches([attempt], set())
     assert launch.env["WANDB_API_KEY"] == VALUE
-    assert VALUE not in batch_script(
-        launch, "/spool/x"
-    )  # base64: nothing that a `ps` or a listing shows
+    # Base64: nothing that a `ps` or a listing shows.
+    assert VALUE not in batch_script(launch, "/spool/x")
     made = build(launch, Site(image="busybox"))
     assert VALUE not in json.dumps(made.job)
     [variable] = [

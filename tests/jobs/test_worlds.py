@@ -67,9 +67,8 @@ class World:
             raise Unavailable("busy")
         if what < 0.13:
             raise Rejected("never")
-        if (
-            what < 0.25
-        ):  # the hand-over is under way when its owner changes their mind and the watcher looks
+        # The hand-over is under way when its owner changes their mind and the watcher looks.
+        if what < 0.25:
             job = Job.objects.get(attempts__id=id_of(launch.key))
             self._act(services.cancel_job, job)
             self.learn()
@@ -182,9 +181,8 @@ class World:
                 )
                 self.stop()
                 for key in self.double.alive.keys() & {a.key for a in active}:
-                    self.double.finish(
-                        key
-                    )  # what the portal does not know of any more would run for ever
+                    # What the portal does not know of any more would run for ever.
+                    self.double.finish(key)
             if not Attempt.objects.filter(state__lt=State.SUCCEEDED).exists():
                 return
         raise AssertionError("it never came to rest")

@@ -29,12 +29,10 @@ if TYPE_CHECKING:
     from jobs.dispatch.watch.observations import Watched
 
 log = logging.getLogger(__name__)
-CONFIRMED_AFTER = timedelta(
-    seconds=10
-)  # An acknowledged submission counts as durable once it is seen this long afterwards.
-FORGOTTEN_AFTER = timedelta(
-    seconds=5
-)  # An unconfirmed one is resubmitted when a healthy scheduler does not know it for this long.
+# An acknowledged submission counts as durable once it is seen this long afterwards.
+CONFIRMED_AFTER = timedelta(seconds=10)
+# An unconfirmed one is resubmitted when a healthy scheduler does not know it for this long.
+FORGOTTEN_AFTER = timedelta(seconds=5)
 AT_ONCE = 1000  # Reasons written per transaction; the first poll may bring 50,000.
 RESEND_LEASE = 15.0  # seconds
 
@@ -77,9 +75,8 @@ def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -
         if attempt.state != State.SUBMITTED or not is_forgotten(cluster, attempt):
             continue
         lease = uuid4()
-        is_free = Q(lease=None) | Q(
-            lease_until__lt=clock.now()
-        )  # or the watcher that claimed it is gone
+        # Or the watcher that claimed it is gone.
+        is_free = Q(lease=None) | Q(lease_until__lt=clock.now())
         mine = Attempt.objects.filter(is_free, id=attempt.id, state=State.SUBMITTED)
         if not mine.update(lease=lease, lease_until=clock.after(RESEND_LEASE)):
             continue

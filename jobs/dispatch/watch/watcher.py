@@ -34,10 +34,11 @@ log = logging.getLogger(__name__)
 BUSY, IDLE = 0.05, 1.0  # seconds between turns while something runs, and while nothing does
 SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
+# Intervals of what is also done while nothing runs.
 _REGULAR = {
     "probe": SEEN_EVERY * 4,
     "inventory": INVENTORY_EVERY,
-}  # Intervals of what is also done while nothing runs.
+}
 NEWS_EVERY = 1.0  # Seconds between queries for submissions and cancels, while polls are rarer.
 LAST_LINES = 0.5  # Seconds to read the last lines of ended attempts before their end is recorded.
 LEASE = 15.0

@@ -86,9 +86,8 @@ def test_an_image_that_names_only_its_cuda_asks_for_that_one():
 def test_a_megabyte_of_conditions_is_judged_in_no_time():
     condition = parse("cuda>=12 " * 100_000)
     assert len(condition) == 201
-    assert (
-        holds(condition, Device(cuda=(11, 8))) is None
-    )  # an alternative that was not read may hold
+    # An alternative that was not read may hold.
+    assert holds(condition, Device(cuda=(11, 8))) is None
 
 
 def test_versions_are_numbers_however_they_are_written():
