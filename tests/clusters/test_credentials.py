@@ -25,7 +25,7 @@ def told() -> list[Event]:
     return list(Event.objects.filter(kind="cluster.credential_used").order_by("position"))
 
 
-def test_a_credential_is_told_once_for_each_kind_of_use(cluster, monkeypatch):
+def test_credential_use_is_recorded_once_per_kind(cluster, monkeypatch):
     for _ in range(3):
         credentials.note_use(cluster, "to submit jobs")
         credentials.note_use(cluster, "to watch jobs and nodes")
@@ -37,7 +37,7 @@ def test_a_credential_is_told_once_for_each_kind_of_use(cluster, monkeypatch):
     )
 
 
-def test_another_credential_begins_anew(cluster, story):
+def test_changed_credential_is_recorded_again(cluster, story):
     credentials.note_use(cluster, "to submit jobs")
     changed = c.change_cluster(
         actor=story.actor(story.dot, story.atlas),
@@ -48,7 +48,7 @@ def test_another_credential_begins_anew(cluster, story):
     assert len(told()) == 2
 
 
-def test_a_cluster_without_credentials_tells_nothing(story):
+def test_cluster_without_credentials_records_nothing(story):
     credentials.note_use(
         Cluster.objects.create(name="plain", backend="drainable", config={"url": "u"}),
         "to submit jobs",
@@ -56,7 +56,7 @@ def test_a_cluster_without_credentials_tells_nothing(story):
     assert told() == []
 
 
-def test_a_use_that_cannot_be_recorded_is_no_obstacle(cluster, monkeypatch):
+def test_failed_record_does_not_affect_the_use(cluster, monkeypatch):
     def broken(*_: object) -> None:
         raise RuntimeError("no room")
 

@@ -91,7 +91,7 @@ def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
         *(pytest.param(name, marks=pytest.mark.integration) for name in ENGINES if name != "plain"),
     ],
 )
-def test_the_network_learns_to_read_digits_it_has_not_seen(tmp_path: Path, engine: str) -> None:
+def test_network_learns_to_read_unseen_digits(tmp_path: Path, engine: str) -> None:
     epochs = {"plain": "8", "numpy": "1000", "torch": "30"}[engine]
     done = train(
         tmp_path, ENGINES[engine], DIGITS_ENGINE=engine, DIGITS_EPOCHS=epochs, DIGITS_SECONDS="60"
@@ -106,7 +106,7 @@ def test_the_network_learns_to_read_digits_it_has_not_seen(tmp_path: Path, engin
 
 
 @pytest.mark.integration
-def test_two_nodes_learn_together_and_the_first_one_speaks(tmp_path: Path) -> None:
+def test_two_nodes_train_together_and_the_first_reports(tmp_path: Path) -> None:
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
         told = [pool.submit(_node, folder, rank, port) for rank, folder in enumerate(folders)]
@@ -119,7 +119,7 @@ def test_two_nodes_learn_together_and_the_first_one_speaks(tmp_path: Path) -> No
 
 
 @pytest.mark.integration
-def test_the_first_node_leaves_last(tmp_path: Path) -> None:
+def test_first_node_leaves_last(tmp_path: Path) -> None:
     """gloo ends its connections with a reset: what another has not read of the last word by then is lost, and that one waits for ever."""
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
@@ -133,7 +133,7 @@ def test_the_first_node_leaves_last(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-def test_a_node_that_fails_leaves_no_other_waiting(tmp_path: Path) -> None:
+def test_failing_node_leaves_no_other_waiting(tmp_path: Path) -> None:
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
         told = [
@@ -183,7 +183,7 @@ def _node(folder: Path, rank: int, port: int, **variables: str) -> subprocess.Co
     )
 
 
-def test_the_judging_digits_are_not_among_the_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_test_digits_are_not_in_the_training_set(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = importlib.util.spec_from_file_location(
         "digits_data", EXAMPLES_DIR / "digits" / "data.py"
     )
@@ -199,7 +199,7 @@ def test_the_judging_digits_are_not_among_the_learnt(monkeypatch: pytest.MonkeyP
     assert set(split.test.labels) == set(range(10))
 
 
-def test_a_run_stops_when_its_time_is_over(tmp_path: Path) -> None:
+def test_run_stops_at_its_time_limit(tmp_path: Path) -> None:
     done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_SECONDS="0.5")
     assert done.returncode == 0
     assert 1 <= int(LINE.findall(done.stdout)[-1][0]) < 50
@@ -224,7 +224,7 @@ def test_live_curves_arrive_with_the_jobs_token(tmp_path: Path, portal: Portal) 
     assert done.stderr == ""
 
 
-def test_each_task_of_an_array_draws_its_own_curve(tmp_path: Path, portal: Portal) -> None:
+def test_each_array_task_draws_its_own_curve(tmp_path: Path, portal: Portal) -> None:
     train(
         tmp_path,
         DIGITS_ENGINE="plain",
@@ -238,7 +238,7 @@ def test_each_task_of_an_array_draws_its_own_curve(tmp_path: Path, portal: Porta
     ]
 
 
-def test_a_training_that_diverges_ends_well_and_reports_only_numbers(
+def test_diverging_training_ends_well_and_reports_only_numbers(
     tmp_path: Path, portal: Portal
 ) -> None:
     done = train(
@@ -249,9 +249,7 @@ def test_a_training_that_diverges_ends_well_and_reports_only_numbers(
 
 
 @pytest.mark.parametrize("portal", [403], indirect=True)
-def test_a_portal_that_refuses_costs_one_warning_and_no_training(
-    tmp_path: Path, portal: Portal
-) -> None:
+def test_refusing_portal_costs_one_warning(tmp_path: Path, portal: Portal) -> None:
     done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="3", **portal.variables)
     assert done.returncode == 0
     assert done.stderr.count("warning: live curves could not be sent") == 1
@@ -259,7 +257,7 @@ def test_a_portal_that_refuses_costs_one_warning_and_no_training(
     assert len(portal.seen) >= 1
 
 
-def test_an_unreachable_portal_costs_one_warning_and_no_training(tmp_path: Path) -> None:
+def test_unreachable_portal_costs_one_warning(tmp_path: Path) -> None:
     done = train(
         tmp_path,
         DIGITS_ENGINE="plain",
@@ -272,7 +270,7 @@ def test_an_unreachable_portal_costs_one_warning_and_no_training(tmp_path: Path)
     assert done.stderr.count("warning") == 1
 
 
-def test_an_engine_that_was_named_and_is_missing_is_an_error(tmp_path: Path) -> None:
+def test_missing_engine_is_an_error(tmp_path: Path) -> None:
     done = train(tmp_path, DIGITS_ENGINE="abacus", DIGITS_EPOCHS="1")
     assert done.returncode == 1
     assert "engine_abacus" in done.stderr

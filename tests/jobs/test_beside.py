@@ -25,9 +25,7 @@ def run(client) -> int:
 
 
 @pytest.mark.parametrize("owner", ["ada", "ben"])
-def test_nobody_who_acts_as_a_person_runs_commands_beside_that_persons_job_or_anothers(
-    story, owner
-):
+def test_exec_as_another_person_is_forbidden(story, owner):
     cluster_with()
     submit(story, getattr(story, owner))
     browser = story.client(story.dot)
@@ -38,7 +36,7 @@ def test_nobody_who_acts_as_a_person_runs_commands_beside_that_persons_job_or_an
     assert run(story.client(story.ada)) == 409
 
 
-def test_a_token_without_the_right_to_run_commands_runs_none_beside_anothers_job(story):
+def test_exec_in_anothers_job_without_the_scope_is_forbidden(story):
     cluster_with()
     submit(story, story.ben)
     assert run(story.api(story.ada, scopes=("jobs:read", "jobs:admin"))) == 403
@@ -63,9 +61,7 @@ class Beside(BackendDouble):
         return done.returncode, done.stdout
 
 
-def test_command_in_anothers_job_gets_neither_its_token_nor_its_secrets_and_is_told(
-    story, monkeypatch
-):
+def test_exec_in_anothers_job_hides_token_and_secrets_and_is_recorded(story, monkeypatch):
     cluster_with()
     with org_scope(story.atlas.id):
         set_secret(

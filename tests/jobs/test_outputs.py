@@ -62,7 +62,7 @@ def end(job) -> None:
         ),
     ],
 )
-def test_a_job_on_kubernetes_says_whether_its_files_stay(story, config, before, after):
+def test_kubernetes_job_says_whether_its_files_stay(story, config, before, after):
     cluster(**config)
     job = submit(story)
     key = key_of(job)
@@ -71,7 +71,7 @@ def test_a_job_on_kubernetes_says_whether_its_files_stay(story, config, before, 
     assert told(job) == after.format(key=key)
 
 
-def test_a_job_on_this_machine_says_where_its_files_are_until_they_are_removed(story, settings):
+def test_local_job_says_where_its_files_are_until_they_are_removed(story, settings):
     cluster_with()
     job = submit(story)
     folder = f"{settings.MUSTER_HOME}/jobs/{key_of(job)}/out"
@@ -89,14 +89,14 @@ def test_a_job_on_this_machine_says_where_its_files_are_until_they_are_removed(s
     assert told(job) == "What it wrote to MUSTER_OUTPUT_DIR was removed 7 days after its end."
 
 
-def test_a_cluster_whose_options_can_no_longer_be_read_leaves_the_page_as_it_was(story):
+def test_unreadable_cluster_options_leave_the_page_unchanged(story):
     broken = cluster()
     job = submit(story)
     Cluster.objects.filter(id=broken.id).update(config={"user_id": 0})
     assert told(job) == ""
 
 
-def test_a_rehearsal_warns_where_files_are_lost_and_only_there(story):
+def test_dry_run_warns_only_where_files_are_lost(story):
     cluster()
     assert ("output", True) in [(check.name, check.is_ok) for check in rehearsed(story).checks]
     Cluster.objects.update(config=SERVER | {"outputs": "kept:/kept"})
@@ -110,7 +110,7 @@ def rehearsed(story) -> services.Rehearsal:
         )
 
 
-def test_the_page_of_a_job_that_waits_says_it(story):
+def test_page_of_a_pending_job_describes_its_output(story):
     cluster()
     job = submit(story)
     page = story.client(story.ada).get(f"/{story.atlas.slug}/jobs/{job.number}").content.decode()

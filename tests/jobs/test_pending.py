@@ -37,7 +37,7 @@ def away(story, monkeypatch) -> BackendDouble:
 
 
 @pytest.mark.usefixtures("away")
-def test_pending_answer_names_the_silent_cluster_and_since_when(story):
+def test_pending_explanation_names_the_silent_cluster_and_since_when(story):
     since = clock.now() - timedelta(minutes=4)
     viewer, handed_over = story.actor(story.ada), submit(story)
     dispatch_all()

@@ -54,14 +54,14 @@ def change(cluster, random: Random) -> None:
 
 
 @pytest.mark.both_databases
-def test_after_any_change_it_is_what_the_database_holds(cluster):
+def test_cache_equals_the_database_after_any_change(cluster):
     mine, random = attempts.Roll(), Random(7)
     for _ in range(60):
         assert same(mine.active(cluster), cluster)
         change(cluster, random)
 
 
-def test_the_last_one_that_ends_leaves_nothing(cluster):
+def test_cache_is_empty_after_the_last_attempt_ends(cluster):
     mine = attempts.Roll()
     assert len(mine.active(cluster)) == len(mine.active(cluster)) == TASKS
     Attempt.objects.update(state=State.CANCELED)
@@ -71,7 +71,7 @@ def test_the_last_one_that_ends_leaves_nothing(cluster):
 
 
 @pytest.mark.both_databases
-def test_nothing_that_did_not_change_is_sent_by_postgresql_again(cluster):
+def test_unchanged_rows_are_not_read_again_on_postgresql(cluster):
     mine = attempts.Roll()
     mine.active(cluster)
     before = {one.id: one for one in mine.active(cluster)}

@@ -29,7 +29,7 @@ NAMES = (
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("kinds", [1, 3, 12])
-def test_each_row_gets_its_own_values_and_no_other_row_changes(story, kinds):
+def test_write_rows_sets_each_row_and_changes_no_other(story, kinds):
     cluster_with()
     job, bystander = submit(story, array=12), submit(story)
     at = clock.now()
@@ -49,7 +49,7 @@ def test_each_row_gets_its_own_values_and_no_other_row_changes(story, kinds):
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("kinds", [1, 12])
-def test_a_value_that_is_too_long_for_its_column_is_refused_and_never_cut_off(story, kinds):
+def test_write_rows_refuses_too_long_values_without_truncation(story, kinds):
     cluster_with()
     job = submit(story, array=12)
     with platform_scope("test"):
@@ -81,7 +81,7 @@ def _fill(row: Attempt, kind: int, at) -> None:
 _LEASES = [uuid4() for _ in range(12)]
 
 
-def test_what_many_rows_name_is_read_once_and_is_one_object(story, django_assert_num_queries):
+def test_attach_loads_shared_targets_once_as_one_object(story, django_assert_num_queries):
     cluster_with()
     for _ in range(3):
         submit(story)

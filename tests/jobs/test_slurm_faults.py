@@ -69,7 +69,7 @@ def faulty(seed: int, before: BaseException, after: BaseException) -> Callable[.
 @pytest.mark.parametrize(
     "fault", [Killed(), Unavailable("no answer")], ids=["worker killed", "reply lost"]
 )
-def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recording(
+def test_attempt_is_one_job_whatever_fails_between_submit_and_record(
     site, monkeypatch, seed, fault
 ):
     for _ in range(4):
@@ -87,7 +87,7 @@ def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recordi
 
 
 @SEEDS
-def test_what_a_killed_controller_forgot_is_found_and_sent_again_once(site, seed):
+def test_jobs_forgotten_by_a_killed_controller_are_resubmitted_once(site, seed):
     """It saves its state every five seconds at most: what it acknowledged in between is gone with it."""
     random = Random(seed)
     site.submit("sleep 1")
@@ -107,7 +107,7 @@ def test_what_a_killed_controller_forgot_is_found_and_sent_again_once(site, seed
 
 
 @SEEDS
-def test_a_controller_that_is_down_changes_no_state_and_is_caught_up_with(site, seed):
+def test_controller_outage_changes_no_state_and_is_caught_up_with(site, seed):
     site.submit(f"sleep {3 + seed}")
     site.submit("sleep 600")
     site.until(lambda: State.RUNNING in site.states() and min(site.states()) == State.RUNNING, 30)
@@ -134,7 +134,7 @@ def test_a_controller_that_is_down_changes_no_state_and_is_caught_up_with(site, 
 
 
 @SEEDS
-def test_an_expired_token_is_told_and_a_new_one_goes_on(site, slurm, seed):
+def test_expired_token_is_reported_and_a_new_one_recovers(site, slurm, seed):
     site.submit("sleep 1")
     dispatch_all()
     operator = site.story.actor(site.story.dot)
@@ -161,7 +161,7 @@ def _plain(site: Site) -> dict[str, Any]:
 
 
 @SEEDS
-def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed, wait_for):
+def test_cancel_at_any_moment_ends_the_job_on_both_sides(site, seed, wait_for):
     random = Random(seed)
     waits = [random.uniform(0, 1.5) for _ in range(8)]
     for _ in waits:
@@ -192,7 +192,7 @@ def _cancel(site: Site, job: Job) -> None:
 
 @SEEDS
 @pytest.mark.parametrize("hours", [-1, 1])
-def test_a_clock_that_is_an_hour_off_changes_nothing(site, monkeypatch, hours, seed):
+def test_clock_skew_of_an_hour_changes_nothing(site, monkeypatch, hours, seed):
     offset = timedelta(hours=hours, seconds=Random(seed).uniform(-60, 60))
     monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + offset)
     for _ in range(2):

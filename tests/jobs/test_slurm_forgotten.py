@@ -60,7 +60,7 @@ def lose_all_since(site: Site, act: Callable[[], object]) -> None:
 
 @SEEDS
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen running", "not seen running"])
-def test_jobs_that_were_forgotten_while_they_ran_run_again_under_numbers_given_before(
+def test_running_jobs_that_were_forgotten_run_again_under_reused_numbers(
     site, seed, is_seen, wait_for
 ):
     """Those sent in their place find a number in use, or a folder taken: neither may pass for an end of theirs."""
@@ -83,7 +83,7 @@ def test_jobs_that_were_forgotten_while_they_ran_run_again_under_numbers_given_b
     assert {attempt.reason for attempt in lost} <= {Reason.FORGOTTEN}, site.story_so_far()
 
 
-def test_what_a_node_kills_since_its_controller_forgot_it_runs_again(site, wait_for):
+def test_job_killed_by_its_node_after_a_controller_loss_runs_again(site, wait_for):
     """A node kills process by process: the batch script may still write down that its child was killed, as if somebody else had done it."""
 
     def begin() -> None:
@@ -102,7 +102,7 @@ def test_what_a_node_kills_since_its_controller_forgot_it_runs_again(site, wait_
 
 
 @SEEDS
-def test_jobs_that_waited_when_they_were_forgotten_run_once(site, seed):
+def test_pending_jobs_that_were_forgotten_run_once(site, seed):
     def fill() -> None:
         for _ in range(2 + seed):
             site.submit("sleep 1")
@@ -116,7 +116,7 @@ def test_jobs_that_waited_when_they_were_forgotten_run_once(site, seed):
     assert site.runs() == [1] * (2 + seed)
 
 
-def test_a_job_that_only_accounting_still_calls_running_is_lost(site_by_commands, monkeypatch):
+def test_job_known_only_to_accounting_is_lost(site_by_commands, monkeypatch):
     """Nobody tells accounting of the end of a job that the controller has forgotten."""
     site = site_by_commands
     monkeypatch.setattr(observations, "LOST_AFTER", timedelta(seconds=3))

@@ -17,7 +17,7 @@ JOBS = "/api/v1/orgs/atlas/jobs"
 
 
 @pytest.mark.parametrize("by_rest", [True, False], ids=["rest", "commands"])
-def test_jobs_on_slurm_are_submitted_run_logged_canceled_and_fail(
+def test_slurm_jobs_are_submitted_run_logged_canceled_and_fail(
     story: Story, slurm: Slurm, home: Path, by_rest: bool
 ) -> None:
     client = story.api(story.ada)

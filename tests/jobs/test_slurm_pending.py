@@ -52,7 +52,7 @@ def is_in(job: Job, state: State) -> bool:
     return Job.objects.get(id=job.id).state == state
 
 
-def test_a_limit_that_tenants_share_is_told_in_numbers_with_no_more_than_each_may_know(site, story):
+def test_limit_shared_by_tenants_is_explained_within_the_viewers_permissions(site, story):
     mine, theirs = submit(story, 2), submit(story, 1, is_of_atlas=False)
     site.until(lambda: is_in(mine, State.RUNNING) and is_in(theirs, State.RUNNING), 60)
     waits, theirs_too = submit(story, 3), submit(story, 2, is_of_atlas=False)

@@ -194,7 +194,7 @@ def id_of(key: str) -> UUID:
 
 @pytest.mark.both_databases
 @courses(range(14), few=1)
-def test_whatever_happens_at_whatever_moment_nothing_leaks(story, double, monkeypatch, seed):
+def test_random_worlds_leak_nothing(story, double, monkeypatch, seed):
     monkeypatch.setattr("jobs.dispatch.claims.WINDOW", 5)
     with platform_scope("test"):
         cluster = cluster_with(cpus=6)

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.integration
 MIB = 1 << 20
 
 
-def test_a_job_that_writes_more_than_is_kept_leaves_its_first_bytes_and_one_honest_gap(mode):
+def test_oversized_log_keeps_its_first_bytes_and_records_one_gap(mode):
     folder = Folder()
     try:
         outcome = Flood(

@@ -152,9 +152,7 @@ def faults(answers: list[httpx.Response]) -> list[str]:
     ]
 
 
-def test_a_full_disk_breaks_nothing_says_what_is_full_and_all_goes_on_when_there_is_room(
-    visitor, wait_for
-):
+def test_full_disk_breaks_nothing_is_reported_and_recovers(visitor, wait_for):
     writer = visitor.start("writer", each="echo line $((n=n+1)) of very many;")
     quiet, stopped = visitor.start("quiet", last="exit 3"), visitor.start("never")
     wait_for(lambda: visitor.log_size(writer) > 100, 30)
@@ -236,9 +234,7 @@ def refusal(portal: Portal, *, is_limited: bool) -> str:
 
 
 @pytest.mark.parametrize("kind", ["mounted", "limited"])
-def test_a_new_portal_does_not_start_on_a_full_disk_says_why_and_starts_when_there_is_room(
-    mode, kind
-):
+def test_portal_does_not_start_on_a_full_disk_and_explains_why(mode, kind):
     folder = Folder()
     addresses = (
         (start_postgres(folder, durable=False).url, start_redis(folder).url)

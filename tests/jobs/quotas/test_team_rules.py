@@ -51,9 +51,7 @@ def _rules(story, **rules):
         ),
     ],
 )
-def test_a_job_that_breaks_a_rule_is_refused_by_a_sentence_that_names_it(
-    story, rules, spec, sentence
-):
+def test_job_that_violates_a_rule_is_refused_and_the_rule_is_named(story, rules, spec, sentence):
     cluster_with(gpus=4)
     Pool.objects.create(
         name="fast",
@@ -66,7 +64,7 @@ def test_a_job_that_breaks_a_rule_is_refused_by_a_sentence_that_names_it(
     assert sentence in refused.value.message and "or ask an administrator" in refused.value.message
 
 
-def test_a_job_within_the_rules_is_accepted_and_has_the_teams_run_time_where_it_names_none(story):
+def test_job_within_the_rules_gets_the_default_run_time(story):
     cluster_with(gpus=4)
     _rules(
         story, max_runtime=7200, default_runtime=3600, max_gpus=2, images=["none"], pools=["local"]
@@ -77,7 +75,7 @@ def test_a_job_within_the_rules_is_accepted_and_has_the_teams_run_time_where_it_
     assert spec_of(submit(story)).policy.max_runtime == 7200
 
 
-def test_a_pool_that_is_not_allowed_is_not_chosen(story):
+def test_forbidden_pool_is_not_chosen(story):
     cluster = cluster_with(nodes=2)
     with platform_scope("test"):
         for name in ("slow", "fast"):
@@ -89,7 +87,7 @@ def test_a_pool_that_is_not_allowed_is_not_chosen(story):
         submit(story, policy={"pool": "slow"})
 
 
-def test_the_rehearsal_says_the_same_sentence(story):
+def test_dry_run_gives_the_same_refusal(story):
     cluster_with(gpus=4)
     _rules(story, max_gpus=1)
     with org_scope(story.atlas.id):
@@ -104,7 +102,7 @@ def test_the_rehearsal_says_the_same_sentence(story):
     )
 
 
-def test_rules_cost_a_submission_no_statement(story):
+def test_rules_take_no_statement_at_submission(story):
     cluster_with()
     api, body = story.api(story.ben, story.atlas), {"team": "vision", "spec": {"run": "true"}}
 
@@ -134,7 +132,7 @@ def test_rules_cost_a_submission_no_statement(story):
         {"pools": ["fast"], "default_pool": "slow"},
     ],
 )
-def test_rules_that_cannot_be_are_refused(story, rules):
+def test_invalid_rules_are_refused(story, rules):
     with pytest.raises(InvalidInput):
         _rules(story, **rules)
 
@@ -161,7 +159,7 @@ def test_team_rules_with_an_unknown_pool_are_refused_by_its_name(story):
         )
 
 
-def test_only_who_sets_limits_sets_rules_by_the_page_too(story):
+def test_rules_page_requires_quota_permission(story):
     with org_scope(story.atlas.id), pytest.raises(NotPermitted):
         set_team_rules(actor=story.actor(story.ben), team=story.vision, max_gpus=1)
     story.client(story.ada).post(
