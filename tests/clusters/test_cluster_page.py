@@ -1,4 +1,4 @@
-"""The page of one cluster: how it does in words, what it has and who uses it, and what can be done from there."""
+"""The page of one cluster: health, capacity, usage and actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operators' page: connecting by its form, testing first, and what it never shows."""
+"""The operators' list of clusters: connecting with a test first, and no leak of secrets."""
 
 from __future__ import annotations
 

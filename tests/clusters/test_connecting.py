@@ -1,4 +1,4 @@
-"""Operators connect, change, test, switch off and remove clusters; secrets go in and never come out."""
+"""Connecting, changing, testing, disabling and removing clusters; secrets are write-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""That a credential is used is a fact, and a bounded one."""
+"""Uses of a credential are recorded, at a bounded rate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_credential_use_is_recorded_once_per_kind(cluster, monkeypatch):
     for _ in range(3):
         credentials.note_use(cluster, "to submit jobs")
         credentials.note_use(cluster, "to watch jobs and nodes")
-    monkeypatch.setattr(credentials, "_next", {})  # another process
+    monkeypatch.setattr(credentials, "_next", {})  # as in another process
     credentials.note_use(cluster, "to submit jobs")
     assert [fact.data["use"] for fact in told()] == ["to submit jobs", "to watch jobs and nodes"]
     assert told()[0].data["secrets"] == ["token"] and "s3cret" not in str(

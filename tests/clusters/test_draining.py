@@ -1,4 +1,4 @@
-"""Nodes out of use and back, with a reason."""
+"""Draining and resuming nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools: which nodes they are, and who may use them."""
+"""Pools: their nodes and the teams that may use them."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_only_operators_write_pools(story, cluster, dot):
 
 @pytest.fixture
 def slurm(story) -> Cluster:
-    """Connected on paper: nothing here asks it anything."""
+    """Return a Slurm cluster that is never called."""
     return Cluster.objects.create(
         name="slow",
         backend="slurm",

@@ -1,4 +1,4 @@
-"""Pools as pages: where one's teams can run, and what operators do with pools there."""
+"""Pages of pools: where teams can run, and actions of operators."""
 
 from __future__ import annotations
 

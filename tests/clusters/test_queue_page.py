@@ -1,4 +1,4 @@
-"""The queue across clusters: every organization's, with reasons; for operators."""
+"""The operators' queue across clusters and organizations, with reasons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def waits(job: Job, wait: str, facts: dict | None = None, **more: object) -> Non
 
 @pytest.fixture
 def line(story) -> list[Job]:
-    """Three of Vision (two for room, one of them an array, one held), one of Borealis in its scheduler's queue; one that runs."""
+    """Create pending jobs in two organizations (one an array, one held), and a running one."""
     cluster_with()
     jobs = [
         submit(story, name="first"),

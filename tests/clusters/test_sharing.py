@@ -1,4 +1,4 @@
-"""The portal's own machine as a cluster: whose jobs may run there, and as whom."""
+"""The portal's own machine as a cluster: which organization it serves, and under which uids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trainer, run for real on the real digits, with each engine that this machine has."""
+"""The example trainer on the real digits, with each engine installed on this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from schedulers.spec.examples import EXAMPLES_DIR
 from tests.rig.processes import free_port
 
 TRAINER = EXAMPLES_DIR / "digits" / "train.py"
-SYSTEM = "/usr/bin/python3"  # Debian's, which has Debian's PyTorch
+SYSTEM = "/usr/bin/python3"  # Debian's Python, which has Debian's PyTorch
 ENGINES = {
     "plain": sys.executable,
     "torch": SYSTEM,
@@ -46,7 +46,7 @@ def train(
 
 
 class Portal(ThreadingHTTPServer):
-    """Stands for the portal's one route that the trainer calls; remembers what came and answers `status`."""
+    """A double of the portal's route that the trainer calls: records requests, answers `status`."""
 
     def __init__(self, status: int):
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -70,7 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_two_nodes_train_together_and_the_first_reports(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_first_node_leaves_last(tmp_path: Path) -> None:
-    """gloo ends its connections with a reset: what another has not read of the last word by then is lost, and that one waits for ever."""
+    """gloo resets connections at its end, so a peer that has not read the last message hangs."""
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
         told = [
@@ -146,7 +146,8 @@ def test_failing_node_leaves_no_other_waiting(tmp_path: Path) -> None:
     assert [folder.joinpath("parted").read_text() for folder in folders] == ["True", "True"]
 
 
-# The trainer, and whether the ranks had parted when it ended; LATE seconds lie between the barrier's end and what is done next.
+# The trainer, reporting whether the ranks had parted at its end. LATE seconds pass after the
+# barrier.
 WATCHED = """import atexit, os, pathlib, runpy, sys, time
 from torch import distributed
 barrier, write = distributed.barrier, lambda name, value: pathlib.Path(name).write_text(str(value))

@@ -1,4 +1,4 @@
-"""The shipped examples, run as a job would run them: the spec's script under the spec's environment."""
+"""The shipped examples, run as a job runs them: the spec's script and environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BRIEF = {"DIGITS_EPOCHS": "1", "DIGITS_ENGINE": "plain"}
 
 
 def run(folder: Path, title: str, index: int = 0) -> subprocess.CompletedProcess[str]:
-    """One task of an example, shortened to one pass over the digits."""
+    """Run one task of an example, shortened to one epoch."""
     spec = parse_yaml(EXAMPLES[title].yaml)
     task = Task(
         job_id=UUID(int=1),

@@ -1,4 +1,4 @@
-"""What accepting a job costs, and that the short way in says what the long way says."""
+"""Cost of a submission, and equality of the fast path and the full checks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BODY = json.dumps({"team": "vision", "spec": {"run": "true", "name": "cheap"}})
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    """What is sent to the database, each once (the log of queries has no COPY and counts some twice)."""
+    """Collect the SQL statements; the query log lacks COPY and counts some twice."""
     sent: list[str] = []
 
     def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:

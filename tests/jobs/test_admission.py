@@ -1,4 +1,4 @@
-"""The planner and the pending answer are one: random clusters, quotas and asks."""
+"""Admission and its explanations agree, for random clusters, quotas and requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Commands beside jobs: who may run them beside whose. A job that has not started answers 409 to who may."""
+"""Commands inside running jobs: permissions and environment.
+
+A caller with permission gets 409 for a job that does not run.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import subprocess
 import pytest
 
 from jobs.models import Attempt, Job
-from jobs.services import exec as beside
+from jobs.services import exec as exec_service
 from portal.core.models import Event
 from schedulers.contract import Capability
 from schedulers.states import State
@@ -45,8 +48,8 @@ def test_exec_in_anothers_job_without_the_scope_is_forbidden(story):
     assert run(story.api(story.ada, scopes=("jobs:read", "jobs:exec", "jobs:exec-others"))) == 409
 
 
-class Beside(BackendDouble):
-    """A cluster that notes which command it was given, and runs it here with the variables of a job."""
+class ExecBackend(BackendDouble):
+    """Record the command and run it here with the variables of a job."""
 
     capabilities = frozenset({Capability.EXEC})
 
@@ -72,7 +75,7 @@ def test_exec_in_anothers_job_hides_token_and_secrets_and_is_recorded(story, mon
             value="s3same",
         )
     job = submit(story, story.ben, secrets={"KEY": "team/key"})
-    monkeypatch.setattr(beside, "backend_of", lambda cluster: Beside())
+    monkeypatch.setattr(exec_service, "backend_of", lambda cluster: ExecBackend())
     with platform_scope("test"):
         Attempt.objects.update(state=State.RUNNING)
         Job.objects.update(state=State.RUNNING)

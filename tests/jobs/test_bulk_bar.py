@@ -1,4 +1,4 @@
-"""What the bar below the list of jobs does with those that are ticked."""
+"""Bulk actions on the list of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims in many windows, under a lease, and while somebody cancels: nothing is given out twice, nothing runs on unseen."""
+"""Claims across windows, leases and cancellations: nothing is allocated twice or left running."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def cancel(story, job: Job) -> None:
 
 
 def look(cluster: Cluster, double: BackendDouble) -> None:
-    """One turn of the watcher."""
+    """Take one turn of the watcher."""
     active = observations.active_attempts(cluster)
     observations.apply_poll(cluster, active, double.poll([a.key for a in active]))
     observations.send_stops(double, observations.active_attempts(cluster))
@@ -206,7 +206,7 @@ def test_attempt_canceled_during_hand_over_is_stopped_and_not_forgotten(story, d
 
     def meanwhile(launch):
         cancel(story, job)
-        # Not known there yet: that says nothing, for somebody is handing it over.
+        # Unknown to the cluster, which means nothing during the hand-over.
         look(cluster, double)
 
     double.before_submit = meanwhile
@@ -280,7 +280,7 @@ def test_job_started_by_a_dead_worker_is_adopted_with_a_valid_token(story, doubl
     submit(story)
 
     class Killed(BaseException):
-        """Nothing of ours catches it."""
+        """The death of a worker; no handler catches it."""
 
     def die(*args):
         raise Killed

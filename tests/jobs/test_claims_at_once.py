@@ -1,4 +1,4 @@
-"""Planners, watchers and people who lock the same rows at once: each waits for the other at most, never both."""
+"""Planners, watchers and people that lock the same rows concurrently never deadlock."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_end_that_frees_jobs_does_not_deadlock_with_their_cancel(transactional_d
 
 
 class _Thread(threading.Thread):
-    """Remembers what was raised in it, and closes its connection."""
+    """Keep the exception raised in the thread, and close its connection."""
 
     failed: BaseException | None = None
 

@@ -1,4 +1,4 @@
-"""Deleting what an ended job wrote: who may, once, of all tasks and tries, going on after a kill, and said to every reader."""
+"""Deletion of logs: permissions, all tasks and attempts, resumption after a kill, reporting."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def everywhere(db):
 
 
 def ended(story, *, sealed: bool = True, person=None, **spec) -> Job:
-    """A job of Ada's that ended, each of its tasks with a log of 700 bytes."""
+    """Return an ended job of Ada's; each task has a log of 700 bytes."""
     if not Node.objects.exists():
         cluster_with(cpus=64)
     job = submit(story, person, **spec)

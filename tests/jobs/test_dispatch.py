@@ -1,4 +1,4 @@
-"""From the queue to a cluster: claims, orphans, what the cluster refuses, two planners at once, and what is lost."""
+"""Dispatch: claims, orphans, rejected submissions, concurrent planners and lost jobs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 
 class ScriptedBackend:
-    """A double of a scheduler that answers as told; the real one is tested by the contract suite (tests/schedulers)."""
+    """A double of a scheduler with scripted results; tests/schedulers tests the real ones."""
 
     name, title, capabilities = "local", "this machine", frozenset({Capability.PLACES})
 
@@ -121,7 +121,7 @@ def test_claim_of_a_dead_worker_is_resubmitted_under_the_same_key(story, backend
     with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
         dispatch_all()
     assert [launch.key for launch in backend.started] == [only_attempt(job).key]
-    hand_over(dead)  # it was only slow: its lease is gone, so it does nothing
+    hand_over(dead)  # The worker was only slow: its lease is gone, so it does nothing.
     assert len(backend.started) == 1
 
 
@@ -218,7 +218,7 @@ def test_concurrent_planners_never_claim_the_same_attempt(mode, transactional_db
         thread.start()
     for thread in threads:
         thread.join()
-    # Whoever met a locked cluster went away: the sweep would come again.
+    # A claim that met a locked cluster returned; the sweep would call it again.
     while claim := claim_due(cluster.id, 50):
         taken.extend(a.id for a in claim.attempts)
     assert len(taken) == len(set(taken)) == 40, connection.vendor

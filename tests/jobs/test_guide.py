@@ -1,4 +1,4 @@
-"""The first steps: each ticks itself by what is there, for owners and operators, until they are done or put away."""
+"""First steps: each completes itself; shown to owners and operators until done or dismissed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def done(org) -> set[str]:
 
 @pytest.fixture
 def fresh(db):
-    """What a fresh installation has."""
+    """Return a fresh installation."""
     bootstrap.bootstrap()
     org = Organization.objects.get(slug="home")
     with org_scope(org.id):

@@ -1,4 +1,4 @@
-"""What a cluster says of its nodes becomes rows, in few statements; what did not change is not written."""
+"""Inventory: reported nodes become rows in few statements; unchanged ones are not written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GIB = 1 << 30
 
 
 class Named:
-    """A backend that names these nodes."""
+    """A backend that reports these nodes."""
 
     def __init__(self, nodes):
         self.nodes = nodes
@@ -48,7 +48,7 @@ def cluster(db) -> Cluster:
 
 
 def written(cluster: Cluster, nodes) -> list[str]:
-    """The statements that write nodes or GPUs."""
+    """Return the statements that write nodes or GPUs."""
     with CaptureQueriesContext(connection) as seen:
         take_inventory(cluster, Named(nodes))
     verbs = ("INSERT", "UPDATE", "DELETE")
@@ -151,14 +151,14 @@ def test_two_thousand_nodes_take_few_statements_and_seconds(cluster, mode):
     print(
         f"unchanged {again:.2f} s; all changed {took:.2f} s, {len(statements)} statements; first {len(first)} statements"
     )
-    assert len(statements) <= 4 or mode == "embedded"  # SQLite takes fewer variables a statement
-    # A bound against the square of them; the figures are in docs/design/clusters.md.
+    assert len(statements) <= 4 or mode == "embedded"  # SQLite allows fewer variables per statement
+    # Rules out quadratic cost; docs/design/clusters.md has the figures.
     assert again < 60 and took < 60
     assert Gpu.objects.count() == 16_000
 
 
 def test_trouble_stays_until_the_cluster_responds(cluster, monkeypatch):
-    """With nothing running there, most looks ask the cluster nothing: they know nothing of it."""
+    """Most turns of an idle watcher do not call the backend, so they prove nothing."""
     backend = BackendDouble()
     monkeypatch.setattr("jobs.dispatch.watch.watcher.backend_of", lambda row: backend)
     watch, words = Watcher(cluster.id), lambda: Cluster.objects.get(id=cluster.id).trouble

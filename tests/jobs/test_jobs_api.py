@@ -1,4 +1,4 @@
-"""The REST door of jobs, as a program meets it."""
+"""The REST API of jobs, as a program uses it."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_array_of_a_thousand_is_one_call(ada):
 
 
 def test_attempt_pages_omit_and_repeat_no_attempt(subtests, story, ada):
-    """Three tasks, of which the second was tried four times."""
+    """Page through three tasks, of which the second has four attempts."""
     job = submit(story, array="0-2")
     with platform_scope("test"):
         second = job.attempts.get(index=1)

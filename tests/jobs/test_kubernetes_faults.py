@@ -1,4 +1,4 @@
-"""The portal over Kubernetes while things break between them: every attempt runs once, and nothing is guessed. Against our double."""
+"""Faults between the portal and Kubernetes (a double): every attempt runs exactly once."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ POST = Wire.post
 BUSY = Answer(429, "TooManyRequests", "too many requests")
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
 GONE = Answer(410, "Expired", "too old resource version")
-HANG = 0.6  # seconds: more than we wait in these tests
+HANG = 0.6  # seconds; longer than the client's timeout in these tests
 
 
 def faulty(seed: int, fault: BaseException) -> Callable[..., Any]:
-    """Requests of which some never reach the cluster, and of some the answer never comes back: a Job may be left without its Secrets."""
+    """Lose some requests and some responses; a Job may be left without its Secrets."""
     random = Random(seed)
 
     def post_or_not(self: Wire, path: str, body: Any, **query: Any) -> Any:
@@ -91,7 +91,7 @@ def test_busy_broken_or_hanging_server_only_delays(site, monkeypatch, seed, faul
         dispatch_all()
         site.look()
         site.expire_leases()
-    # The pauses between tries have grown by now.
+    # The backoff has grown by now.
     site.until(lambda: site.expire_leases() or site.is_over(), 30)
     assert (site.remote(), site.runs(), site.states()) == (
         [1] * 4,
@@ -143,7 +143,7 @@ def test_deleted_pod_ends_its_job_and_a_namesake_is_ignored(site, seed):
 
 
 def _put_strangers_in(site: Site, pod: dict[str, Any], seed: int) -> None:
-    """Pods with the names and labels of ours, of somebody else: each ended well, or failed, or runs."""
+    """Create foreign pods with the names and labels of ours: ended well, failed or running."""
     for name, phase in (
         (pod["metadata"]["name"], ["Succeeded", "Failed", "Running"][seed % 3]),
         (f"{pod['metadata']['name']}-x", "Succeeded"),

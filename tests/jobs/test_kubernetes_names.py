@@ -1,4 +1,4 @@
-"""Names of organizations and teams, as long as they may be, on their way to Kubernetes and back. Against our double."""
+"""Organization and team names of maximum length on Kubernetes (a double)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_longest_native_id_fits_its_column():
     )
 
 
-@pytest.mark.parametrize("jobs", [1, 7])  # few rows and many are written in two ways
+@pytest.mark.parametrize("jobs", [1, 7])  # few and many rows use different statements
 def test_jobs_of_a_team_with_a_long_name_run_and_keep_their_native_id(site: Site, jobs):
     Organization.objects.filter(id=site.story.atlas.id).update(
         slug="atlas-laboratories-of-the-north"

@@ -1,4 +1,4 @@
-"""Pools of Kubernetes whose jobs stand in a queue of Kueue, through the portal. Against our double and its minimal stand-in for Kueue."""
+"""Pools with a Kueue queue, on a double of Kubernetes with a minimal Kueue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.schedulers.kubernetes_stage import launch
 
 @pytest.fixture
 def queued(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """A pool of the queue `gpu`, which lets one job go at a time."""
+    """Return a pool with the queue `gpu`, which admits one job at a time."""
     monkeypatch.setattr(queues, "WORKLOADS_FOR", 0.0)
     monkeypatch.setattr(queues, "VERSION_FOR", 0.0)
     site.double.kueue.install(gpu=1)

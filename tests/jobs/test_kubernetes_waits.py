@@ -1,4 +1,4 @@
-"""What holds a job back on Kubernetes, as the portal tells it: in words, with advice, and not for ever. Against our double."""
+"""Why a job is pending on Kubernetes (a double): explained, with advice and a timeout."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TROUBLES = pytest.mark.parametrize(
 
 
 def answer(site: Site, job: Job) -> pending_explanation.Answer | None:
-    """What the portal tells while it is with the cluster."""
+    """Return the explanation while the cluster has the job."""
     fresh = Job.objects.get(id=job.id)
     return (
         pending_explanation.answer(fresh, site.story.actor(site.story.ada))

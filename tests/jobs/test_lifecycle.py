@@ -1,4 +1,4 @@
-"""State changes in one place: every pair of states, holds, retries, dependencies, arrays, and racing changes."""
+"""State changes: all pairs of states, reservations, retries, dependencies, arrays and races."""
 
 from __future__ import annotations
 

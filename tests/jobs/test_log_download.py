@@ -1,4 +1,4 @@
-"""The log as a file: what is told of its length is what comes, gaps or not, and while the job writes on."""
+"""Download of a log: Content-Length matches the body, with gaps and while the job writes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_download_of_a_growing_log_matches_its_content_length(story, attempt, mo
     store, name, text = logs.log_store(), attempt.id.hex, b"0123456789" * 20
     store.append(name, 0, text[:100], 1)
     answer = story.api(story.ada).get(DOWNLOAD)
-    store.append(name, 100, text[100:], 2)  # its open segment is compressed by this
+    store.append(name, 100, text[100:], 2)  # this compresses the open segment
     assert b"".join(answer.streaming_content) == text[:100] and answer["Content-Length"] == "100"
 
 

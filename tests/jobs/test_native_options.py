@@ -1,4 +1,4 @@
-"""Options in Slurm's own words on their way through the portal: a job says what of them does not count where it goes."""
+"""Native Slurm options of a spec, and the ones that the chosen cluster ignores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCRIPT = (
 
 @pytest.fixture
 def slurm() -> Cluster:
-    """Connected on paper: nothing here asks it anything."""
+    """Return a Slurm cluster that is never called."""
     cluster = Cluster.objects.create(
         name="big", backend="slurm", config={"spool": "/spool", "account": "atlas"}
     )

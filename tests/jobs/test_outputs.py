@@ -1,4 +1,4 @@
-"""What becomes of what a job writes is said before it starts and after it ended, by page, API and rehearsal."""
+"""Where a job's files are kept, as pages, API and dry run report it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SERVER = {"server": "http://127.0.0.1:1", "image": "local/bash:1"}
 
 
 def cluster(**config) -> Cluster:
-    """Connected on paper: nothing here asks it anything."""
+    """Return a cluster that is never called."""
     made = Cluster.objects.create(name="k8s", backend="kubernetes", config=SERVER | config)
     Node.objects.create(cluster=made, name="n0", cpus=64_000, memory=512 * GIB)
     return made

@@ -1,4 +1,4 @@
-"""Keyset pages against a list made by hand: both directions, both orders, any size, with filters, within what one may see."""
+"""Keyset pages compared with a list: directions, orders, sizes, filters and permissions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNT = 500
 
 @pytest.fixture
 def atlas(story):
-    """500 jobs of Ada and Ben in two teams, in every state, numbered with gaps."""
+    """Create 500 jobs of Ada and Ben in two teams, in every state, numbered with gaps."""
     cluster, chance = cluster_with(), random.Random(7)
     with org_scope(story.atlas.id):
         Job.objects.bulk_create(
@@ -40,7 +40,7 @@ def atlas(story):
 
 
 def walk(actor, asked, *, limit, ascending, backwards=False):
-    """All pages, by the cursors that they give."""
+    """Return all pages, following their cursors."""
     cursor, pages = "", []
     while True:
         page = selectors.page_of(
@@ -85,7 +85,7 @@ def test_paging_forwards_visits_each_job_once_in_order(subtests, atlas):
 
 
 def by_hand(story, person, asked) -> list[int]:
-    """The numbers that the filters mean, without the database's help."""
+    """Return the numbers that the filters select, computed without the database."""
 
     def fits(job: Job) -> bool:
         key, _, value = asked.get("label", "").partition(":")

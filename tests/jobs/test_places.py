@@ -1,4 +1,4 @@
-"""A submission goes where the choice says: by the team's pools, with the reason kept, and to the scheduler with the pool's rule."""
+"""Submission to pools: the choice and its reason are stored, the scheduler gets the pool's rule."""
 
 from __future__ import annotations
 

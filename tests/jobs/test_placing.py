@@ -1,4 +1,4 @@
-"""Where a job goes when the spec leaves it open, and the words for every pool that was considered."""
+"""Choice of a pool when the spec leaves it open, with a reason for every pool considered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.tenancy.scope import org_scope
 def scheduler(
     name: str, gpus: int = 8, nodes: int = 2, used: int = 0, kind: str = "h100"
 ) -> Cluster:
-    """A cluster whose scheduler counts what is used."""
+    """Create a cluster whose scheduler reports its usage."""
     cluster = Cluster.objects.create(name=name, backend="drainable", config={"url": name})
     for n in range(nodes):
         node = Node.objects.create(
@@ -178,7 +178,7 @@ def test_actor_without_submit_permission_gets_no_reasons(story, place):
 def test_only_some_schedulers_pack_several_nodes_of_a_job_on_one_machine(
     place, backend, nodes, rank
 ):
-    """One machine of 8 GPUs: four pairs."""
+    """One machine with 8 GPUs can run four nodes of 2 GPUs."""
     Cluster.objects.filter(id=scheduler("one", nodes=1).id).update(backend=backend)
     if rank is None:
         with pytest.raises(

@@ -1,4 +1,4 @@
-"""What a watcher does while nothing runs: next to nothing, and it misses nothing for that."""
+"""An idle watcher does almost nothing and misses nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workspaces.tenancy.scope import platform_scope
 
 @pytest.fixture
 def watch(story, monkeypatch):
-    """A watcher that has looked once at a cluster in which nothing runs; what it polls is only counted."""
+    """Return a watcher that has polled an idle cluster once; further polls are only counted."""
     made = watcher.Watcher(cluster_with().id)
     made.polled, made._pace.poll_every = [], 0
     monkeypatch.setattr(

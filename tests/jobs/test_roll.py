@@ -1,4 +1,4 @@
-"""The watcher's own copy of what is under way: after any change it is what the database holds."""
+"""The watcher's cache of active attempts equals the database after any change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def same(found: list[observations.Watched], cluster) -> bool:
 
 
 def change(cluster, random: Random) -> None:
-    """Something that a look, a cancel or a worker may do to some of them."""
+    """Change some rows as a poll, a cancel or a worker may."""
     ids = random.sample(list(Attempt.objects.values_list("id", flat=True)), random.randint(1, 5))
     values = random.choice(
         [

@@ -1,4 +1,4 @@
-"""Rows are written as the objects hold them, however many sets of values there are among them."""
+"""Bulk writes and loads of rows, for any number of distinct values."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_write_rows_refuses_too_long_values_without_truncation(story, kinds):
         rows = list(Attempt.objects.filter(job=job).order_by("index"))
         for n, row in enumerate(rows):
             row.native_id = "x" * 300 + str(n % kinds)
-        # PostgreSQL refuses it, SQLite keeps it whole.
+        # PostgreSQL refuses it, SQLite stores it untruncated.
         with (
             suppress(DataError),
             transaction.atomic(),
@@ -67,7 +67,7 @@ def test_write_rows_refuses_too_long_values_without_truncation(story, kinds):
 
 
 def _fill(row: Attempt, kind: int, at) -> None:
-    """Every type of column, quotes and braces among the text, and nothing at all for every other kind."""
+    """Set every type of column, with quotes and braces in texts, and nulls in every other kind."""
     row.is_held, row.state_at = kind % 2 == 0, at + timedelta(microseconds=kind)
     row.evidence, row.native_id = (
         f'{kind} "quoted", \\ {{braces}} NULL',
@@ -88,7 +88,8 @@ def test_attach_loads_shared_targets_once_as_one_object(story, django_assert_num
     with platform_scope("test"):
         jobs = list(Job.objects.all())
         with django_assert_num_queries(2):
-            attach(jobs, "team", "owner", "pool")  # none has a pool: that is known without asking
+            # No job has a pool, which is known without a query.
+            attach(jobs, "team", "owner", "pool")
             attach(jobs, "team", "owner", "pool")
             assert {(job.team.slug, job.owner.email, job.pool) for job in jobs} == {
                 (jobs[0].team.slug, jobs[0].owner.email, None)

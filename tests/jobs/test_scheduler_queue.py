@@ -1,4 +1,4 @@
-"""A cluster with a scheduler of its own: its reasons for keeping a job are ours to tell, and what it forgets is sent again."""
+"""Clusters with their own scheduler: pending reasons are stored, forgotten jobs resubmitted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def handed_over(story, double, cluster) -> Job:
 
 
 def tell(cluster: Cluster, waiting: Waiting, reasons: native_queue.Reasons | None = None) -> None:
-    """The scheduler says that it has them all in its queue, for this reason."""
+    """Let the scheduler report all attempts as queued for this reason."""
     active = observations.active_attempts(cluster)
     poll = Poll([Observation(a.key, State.SUBMITTED, "PENDING", waiting=waiting) for a in active])
     observations.apply_poll(cluster, active, poll)
@@ -69,7 +69,7 @@ def tell(cluster: Cluster, waiting: Waiting, reasons: native_queue.Reasons | Non
 
 
 def look(cluster: Cluster, double: BackendDouble, seconds: float = 0) -> None:
-    """One turn of the watcher, so many seconds from now."""
+    """Take one turn of the watcher, so many seconds in the future."""
     with clock.frozen(clock.now() + timedelta(seconds=seconds)):
         active = observations.active_attempts(cluster)
         poll = double.poll([a.key for a in active])
@@ -79,7 +79,7 @@ def look(cluster: Cluster, double: BackendDouble, seconds: float = 0) -> None:
 
 
 def forget_all(double: BackendDouble) -> None:
-    """slurmctld is killed right after it acknowledged."""
+    """Kill slurmctld right after it acknowledged."""
     double.alive.clear()
 
 
@@ -106,7 +106,7 @@ def test_reason_comes_with_advice(story, cluster, handed_over):
 def test_unchanged_reason_writes_nothing(cluster, handed_over, django_assert_num_queries):
     reasons = native_queue.Reasons()
     tell(cluster, FULL, reasons)
-    with django_assert_num_queries(1):  # the look itself
+    with django_assert_num_queries(1):  # the query of the turn itself
         tell(cluster, FULL, reasons)
 
 
@@ -181,7 +181,7 @@ def test_resubmission_waits_for_an_unavailable_scheduler(cluster, double, handed
 
 def test_resubmission_of_a_killed_watcher_is_completed_by_the_next(cluster, double, handed_over):
     class Killed(BaseException):
-        """Nothing of ours catches it."""
+        """The death of a worker; no handler catches it."""
 
     def die(launch: Launch) -> None:
         double.before_submit = lambda launch: None
@@ -193,7 +193,7 @@ def test_resubmission_of_a_killed_watcher_is_completed_by_the_next(cluster, doub
     with pytest.raises(Killed):
         look(cluster, double, 6)
     look(cluster, double, 7)
-    assert len(double.starts) == 1  # it may still be at it
+    assert len(double.starts) == 1  # the first watcher may still be active
     look(cluster, double, 6 + native_queue.RESEND_LEASE + 1)
     attempt = only_attempt(handed_over)
     assert double.starts == [attempt.key, attempt.key] and attempt.lease is None

@@ -1,4 +1,4 @@
-"""A job and the secrets that it names: refused when it may not, given when it starts, and shown by nothing in between."""
+"""Secrets of jobs: permission at submission, value at start, shown nowhere in between."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def double(monkeypatch):
 
 @pytest.fixture
 def stage(story):
-    """A cluster, and Vision's secret."""
+    """Create a cluster, and a secret of Vision."""
     cluster_with()
     put(story)
     with platform_scope("test"):
@@ -182,7 +182,7 @@ def test_secret_is_inside_slurm_scripts_and_by_reference_on_kubernetes(stage):
     ).get(id=only_attempt(Job.objects.get()).id)
     [launch] = build_launches([attempt], set())
     assert launch.env["WANDB_API_KEY"] == VALUE
-    # Base64: nothing that a `ps` or a listing shows.
+    # Base64-encoded, so that neither `ps` nor a listing shows it.
     assert VALUE not in batch_script(launch, "/spool/x")
     made = build(launch, Site(image="busybox"))
     assert VALUE not in json.dumps(made.job)

@@ -1,4 +1,4 @@
-"""A job on several nodes says all of them, however many and however long their names: in the store, by REST, on the pages."""
+"""Jobs on several nodes: all names are stored, and shown by API and pages."""
 
 from __future__ import annotations
 

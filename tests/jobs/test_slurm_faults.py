@@ -1,4 +1,4 @@
-"""The portal over a real Slurm while things break between them: every attempt runs once, and nothing is guessed."""
+"""Faults between the portal and a real Slurm: every attempt runs exactly once."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SUBMIT = Rest.submit
 
 
 class Killed(BaseException):
-    """A worker's end: nothing of ours catches it."""
+    """The death of a worker; no handler catches it."""
 
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
-    """One of these tests' own: a controller that lost its state leaves nodes behind that it must learn to trust again."""
+    """Start a separate Slurm, because a controller that lost its state distrusts its nodes."""
     rig = Folder()
     try:
         yield start_slurm(rig, accounting=False)
@@ -51,7 +51,7 @@ def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
 
 
 def faulty(seed: int, before: BaseException, after: BaseException) -> Callable[..., int]:
-    """A submission of which some never reach Slurm, and of some the answer never comes back."""
+    """Lose some submissions and some responses."""
     random = Random(seed)
 
     def submit_or_not(self: Rest, request: Any, script: str) -> int:
@@ -88,10 +88,10 @@ def test_attempt_is_one_job_whatever_fails_between_submit_and_record(
 
 @SEEDS
 def test_jobs_forgotten_by_a_killed_controller_are_resubmitted_once(site, seed):
-    """It saves its state every five seconds at most: what it acknowledged in between is gone with it."""
+    """Slurm saves its state every five seconds at most; jobs acknowledged since are lost."""
     random = Random(seed)
     site.submit("sleep 1")
-    site.until(site.is_over, 30)  # it has just saved, or soon will
+    site.until(site.is_over, 30)  # its state was just saved or soon will be
     for _ in range(3):
         site.submit("sleep 2")
     dispatch_all()
@@ -125,7 +125,7 @@ def test_controller_outage_changes_no_state_and_is_caught_up_with(site, seed):
         with org_scope(site.story.atlas.id):
             began = time.monotonic()
             services.cancel_job(actor=site.story.actor(site.story.ada), job=late)
-            assert time.monotonic() - began < 0.5  # nobody in the web waits for Slurm
+            assert time.monotonic() - began < 0.5  # web requests never wait for Slurm
     finally:
         site.slurm.start_controller()
     site.until(lambda: site.states() == [State.SUCCEEDED, State.RUNNING, State.CANCELED], 20)
@@ -180,7 +180,7 @@ def test_cancel_at_any_moment_ends_the_job_on_both_sides(site, seed, wait_for):
     assert max(site.runs()) <= 1
     queue = ["squeue", "--noheader", "--user", site.slurm.user]
     assert site.slurm.run(*queue, "--states=PENDING,RUNNING,SUSPENDED").strip() == ""
-    wait_for(lambda: not site.slurm.run(*queue).strip())  # its node may still be cleaning up
+    wait_for(lambda: not site.slurm.run(*queue).strip())  # the node may still be cleaning up
 
 
 def _cancel(site: Site, job: Job) -> None:

@@ -1,4 +1,4 @@
-"""The smoke test of a real Slurm: three jobs from the API to their ends, by slurmrestd and by Slurm's commands."""
+"""Smoke test of a real Slurm, by slurmrestd and by commands: three jobs from API to end."""
 
 from __future__ import annotations
 

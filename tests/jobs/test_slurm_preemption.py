@@ -1,4 +1,4 @@
-"""A Slurm whose partitions have tiers, and which requeues what gives way: to the portal each start is an attempt of its own."""
+"""Slurm with preemption by partition tiers and requeue: each start is an attempt of its own."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def starts(site: Site) -> None:
 
 
 def make_way(site: Site) -> None:
-    """Somebody's job of a higher tier takes all nodes for a moment."""
+    """Run a job of a higher tier on all nodes for a moment."""
     site.slurm.run(
         "sbatch",
         "-p",

@@ -1,4 +1,4 @@
-"""The clock finds what a lost hint left behind, and is silent while there is nothing."""
+"""The periodic sweep finds work whose hint was lost, and is silent otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each cluster is dispatched to and cleaned up in its own time, beside the others."""
+"""Dispatch and cleanup of a cluster are independent of other clusters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workspaces.tenancy.scope import platform_scope
 
 @pytest.fixture
 def doubles(monkeypatch):
-    """One for each cluster, by its name."""
+    """Return a double for each cluster, by name."""
     made = {"local": BackendDouble(), "other": BackendDouble()}
     for where in ("clusters.backends.backend_of", "jobs.tasks.backend_of"):
         monkeypatch.setattr(where, lambda cluster: made[cluster.name])

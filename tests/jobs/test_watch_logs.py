@@ -1,4 +1,4 @@
-"""Moving and closing logs: trouble with one keeps no other waiting, is said once, and ends by itself."""
+"""Moving and sealing logs: an error affects one log, is logged once, and recovers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 class Outputs(BackendDouble):
-    """Each job wrote its key; reading what `breaks` names raises."""
+    """Each job wrote its key; reading one named in `breaks` raises."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Outputs(BackendDouble):
 
 @pytest.fixture
 def ended(story) -> Iterator[list[Attempt]]:
-    """Three attempts whose jobs have ended."""
+    """Return three attempts whose jobs have ended."""
     cluster = cluster_with()
     with org_scope(story.atlas.id):
         found = [only_attempt(submit(story)) for _ in range(3)]

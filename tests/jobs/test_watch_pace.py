@@ -1,4 +1,4 @@
-"""The watcher's pace: what ends makes room for what waits, so a queue of short jobs goes as fast as the machine."""
+"""The poll interval: ends are noticed at once, so a queue of short jobs keeps the machine busy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 @pytest.fixture
 def tick(monkeypatch):
-    """A clock that stands still until it is told to go on."""
+    """Return a clock that only moves when told to."""
     at = [1000.0]
     monkeypatch.setattr(clock, "monotonic", lambda: at[0])
 
@@ -78,7 +78,7 @@ def test_watcher_does_not_pause_between_the_end_of_one_batch_and_the_next(story,
 
 
 class Slow(BackendDouble):
-    """Each poll takes so many seconds of a clock that is not the wall's, and is counted; `meanwhile` happens during it."""
+    """A backend with polls of simulated length that are counted; `meanwhile` runs during a poll."""
 
     def __init__(self, tick):
         super().__init__()
@@ -93,7 +93,7 @@ class Slow(BackendDouble):
 
 @pytest.fixture
 def slow(story, monkeypatch, tick):
-    """A watcher whose cluster has just taken 34 s for an answer, with one job running there."""
+    """Return a watcher with one running job, whose cluster just took 34 s to respond."""
     double, cluster = Slow(tick), cluster_with()
     for where in ("clusters.backends.backend_of", "jobs.dispatch.watch.watcher.backend_of"):
         monkeypatch.setattr(where, lambda row: double)
@@ -120,7 +120,7 @@ def test_cancel_after_a_slow_response_is_sent_within_seconds_without_a_wake(slow
 
 
 class Turns(threading.Event):
-    """Stops a loop after six turns of a second and a half each."""
+    """Stop a loop after six turns of 1.5 s each."""
 
     def __init__(self, tick):
         super().__init__()

@@ -1,7 +1,7 @@
-"""Hundreds of jobs through worlds in which everything happens at the wrong moment: what must hold at the end does.
+"""Random simulations: hundreds of jobs with events at the worst moments, checked by invariants.
 
-Each world is a seed: submits, claims that are handed over late or never, a cluster that refuses, loses jobs or tells old news,
-cancels, holds, ends. Then it is left alone until nothing moves any more, and asked what leaked.
+Each seed is a sequence of submissions, delayed or lost hand-overs, cancels, holds and ends, on a
+cluster that rejects, loses jobs and reports late. It then settles, and is checked for leaks.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def double(monkeypatch):
 
 
 class World:
-    """One seed's course of things."""
+    """One simulation."""
 
     def __init__(self, story, double: BackendDouble, cluster: Cluster, seed: int):
         self.story, self.double, self.cluster = story, double, cluster
@@ -59,15 +59,15 @@ class World:
         self.jobs: list[Job] = []
         self.claims: list[Claim] = []
         self.news: list[tuple[list[Attempt], Poll]] = []
-        double.before_submit = self._at_the_door
+        double.before_submit = self._disturb
 
-    def _at_the_door(self, launch):
+    def _disturb(self, launch):
         what = self.chance.random()
         if what < 0.1:
             raise Unavailable("busy")
         if what < 0.13:
             raise Rejected("never")
-        # The hand-over is under way when its owner changes their mind and the watcher looks.
+        # The owner cancels, and the watcher polls, during the hand-over.
         if what < 0.25:
             job = Job.objects.get(attempts__id=id_of(launch.key))
             self._act(services.cancel_job, job)
@@ -92,7 +92,7 @@ class World:
         try:
             self.jobs.append(submit(self.story, **spec))
         except PortalError:
-            return  # what it waits for has ended otherwise already
+            return  # a dependency has already ended otherwise
 
     def claim(self):
         if claim := claim_due(self.cluster.id, self.chance.choice([1, 1, 4])):
@@ -105,7 +105,7 @@ class World:
                 hand_over(claim, workers=1)
 
     def learn(self):
-        """Ask the cluster now; it is told to the portal some time later, twice, or never."""
+        """Poll the cluster now; the portal gets the result later, twice, or never."""
         active = observations.active_attempts(self.cluster)
         self.news.append((active, self.double.poll([a.key for a in active])))
 
@@ -164,7 +164,7 @@ class World:
             )
 
     def come_to_rest(self):
-        """Nothing new happens; the portal does its rounds until nothing moves."""
+        """Let the portal work without new events until nothing changes."""
         self.double.before_submit = lambda launch: None
         with org_scope(self.story.atlas.id):
             for job in Job.objects.filter(
@@ -181,7 +181,7 @@ class World:
                 )
                 self.stop()
                 for key in self.double.alive.keys() & {a.key for a in active}:
-                    # What the portal does not know of any more would run for ever.
+                    # A job that the portal gave up would run forever.
                     self.double.finish(key)
             if not Attempt.objects.filter(state__lt=State.SUCCEEDED).exists():
                 return

@@ -1,4 +1,4 @@
-"""The short form of the flood; `make storm` runs the long one: 10 GiB against the limit of 4 GiB."""
+"""The short flood; `make storm` runs the long one: 10 GiB against a limit of 4 GiB."""
 
 from __future__ import annotations
 

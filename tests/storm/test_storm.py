@@ -1,4 +1,4 @@
-"""The short form of the storm; `make storm` is the long one."""
+"""The short storm; `make storm` runs the long one."""
 
 from __future__ import annotations
 

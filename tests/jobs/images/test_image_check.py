@@ -1,4 +1,4 @@
-"""From the name in a spec to a sentence: the rehearsal, the form and the door, with a real registry behind."""
+"""Image check in dry run, form and submission, with a real registry."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_image_that_fits_nowhere_is_refused_once_known(story, allowed, add_nodes
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
     name = f"{allowed.host}/torch:v1"
-    submit(story, image=name, resources=GPU)  # nobody has looked: it is taken, and looked at now
+    submit(story, image=name, resources=GPU)  # Unknown, so it is accepted, and looked up now.
     wait_for(lambda: lookups.known(name))
     with pytest.raises(
         InvalidInput,
@@ -182,7 +182,7 @@ def test_submission_does_not_wait_for_a_hanging_registry(
     begin = time.monotonic()
     for _ in range(5):
         submit(story, image=f"{server.host}/torch:v1", resources=GPU)
-    assert time.monotonic() - begin < 3  # as long as one look would have waited
+    assert time.monotonic() - begin < 3  # one lookup's timeout
     assert "did not answer within 3 s" in said_of(rehearse(story, f"{server.host}/torch:v1")).text
 
 
@@ -258,13 +258,14 @@ def test_form_checks_the_image_once_its_name_is_complete(story, allowed, add_nod
         "doubtful": False,
         "text": "",
     }
-    assert lookups.known(f"{allowed.host}/torch:v1") is None  # nobody was asked
+    assert lookups.known(f"{allowed.host}/torch:v1") is None  # no lookup was made
     validate(ada, yaml=text, team="vision", settled=True)
     wait_for(lambda: lookups.known(f"{allowed.host}/torch:v1"))
     told = validate(ada, yaml=text, team="vision")["image"]
     assert (told["ok"], told["doubtful"]) == (False, True)
     assert told["text"].startswith("The image fits 0 of 2 nodes")
     assert validate(ada, yaml="run: 'true'", team="vision", settled=True)["image"] is None
-    assert validate(ada, yaml=text, settled=True)["image"] is None  # for no team there is no place
+    # Without a team there are no pools.
+    assert validate(ada, yaml=text, settled=True)["image"] is None
     with platform_scope("test"):
         assert not Job.objects.exists()

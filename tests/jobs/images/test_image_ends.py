@@ -1,4 +1,4 @@
-"""An image that ended with "no kernel image" is remembered for its digest, on that kind of GPU, in that organization."""
+""" "no kernel image" failures are stored by digest, GPU and organization."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_failed_image_is_warned_about_on_that_gpu(story, allowed, nodes, name):
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
     assert said(story, name).startswith(WARNING)
     assert "Take an image that is built for this GPU." in said(story, name)
-    assert submit(story, image=name, resources=GPU).number == 2  # a warning, never a refusal
+    assert submit(story, image=name, resources=GPU).number == 2  # only a warning
 
 
 def test_digest_comes_from_the_registry_if_the_runtime_reports_none(story, nodes, name):

@@ -1,4 +1,4 @@
-"""Against a real registry."""
+"""Lookups in a real registry."""
 
 import base64
 import json
@@ -89,7 +89,7 @@ def test_local_registry_is_not_queried_unless_the_operator_allows_it(registry, p
 
 @pytest.fixture(scope="module")
 def certificate(rig):
-    """A key and a certificate for 127.0.0.1, signed by itself."""
+    """Return a key and a self-signed certificate for 127.0.0.1."""
     key, cert = rig.path / "registry.key", rig.path / "registry.crt"
     subprocess.run(
         [
@@ -149,7 +149,7 @@ def test_missing_credentials_are_distinguished_from_a_missing_image(rig):
 
 
 def signed(header, claims, key):
-    """A JSON web token, signed by openssl."""
+    """Return a JSON web token signed by openssl."""
 
     def text(data):
         return base64.urlsafe_b64encode(data).rstrip(b"=")
@@ -162,8 +162,8 @@ def signed(header, claims, key):
 
 
 @pytest.fixture
-def doorman(certificate):
-    """A server of tokens as the registry wants them, for whoever asks; `asked` are the questions."""
+def token_server(certificate):
+    """Run a token server that grants every request; `asked` has the requests."""
     key, cert = certificate
     chain = base64.b64encode(ssl.PEM_cert_to_DER_cert(cert.read_text())).decode()
 
@@ -175,7 +175,7 @@ def doorman(certificate):
             self.asked.append(query)
             _, name, _ = query["scope"][0].split(":")
             claims = {
-                "iss": "doorman",
+                "iss": "token_server",
                 "aud": query["service"][0],
                 "exp": int(time.time()) + 60,
                 "nbf": int(time.time()) - 60,
@@ -199,16 +199,16 @@ def doorman(certificate):
         server.shutdown()
 
 
-def test_registry_with_a_token_server_is_asked_again_with_the_token(rig, certificate, doorman):
-    realm = f"127.0.0.1:{doorman.server_port}"
-    more = f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: doorman, rootcertbundle: {certificate[1]}}}}}\n"
+def test_registry_with_a_token_server_is_asked_again_with_the_token(rig, certificate, token_server):
+    realm = f"127.0.0.1:{token_server.server_port}"
+    more = f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: token_server, rootcertbundle: {certificate[1]}}}}}\n"
     guarded = start_registry(rig, more=more, name="registry-guarded")
     policy = Policy(
         trusted=frozenset({guarded.host, realm}), plain=frozenset({guarded.host, realm})
     )
     with pytest.raises(Unreadable, match="has no such image"):
         read_image(parse(f"{guarded.host}/team/torch:v1"), policy)
-    assert doorman.RequestHandlerClass.asked == [
+    assert token_server.RequestHandlerClass.asked == [
         {"scope": ["repository:team/torch:pull"], "service": ["reg"]}
     ]
     with pytest.raises(Unreadable, match="without encryption"):

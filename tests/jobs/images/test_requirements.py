@@ -15,18 +15,18 @@ CUDA_12_4 = (
 
 JUDGED = [
     (Device(driver=(550, 54, 15)), True),
-    (Device(driver=(999,)), True),  # newer than any table
+    (Device(driver=(999,)), True),  # newer than any known version
     (Device(cuda=(12, 4)), True),
     (
         Device(driver=(535, 104, 5)),
         None,
-    ),  # by its branch only if the brand is right, which is not known
+    ),  # depends on the brand, which is unknown
     (Device(driver=(535, 104, 5), brand="nvidia"), True),
     (Device(driver=(535, 104, 5), brand="tesla"), False),
-    (Device(driver=(545,)), False),  # no brand would help
+    (Device(driver=(545,)), False),  # too old for any brand
     (Device(driver=(450, 80, 2)), False),
     (Device(), None),
-    (Device(cuda=(12, 3)), None),  # the driver is not known, so an alternative may hold
+    (Device(cuda=(12, 3)), None),  # unknown driver, so an alternative may hold
 ]
 
 
@@ -43,7 +43,7 @@ COMPARISONS = [
         "arch>=8.0,cuda>=12",
         Device(compute=(7, 5)),
         False,
-    ),  # false already, though CUDA is not known
+    ),  # false even without CUDA
     ("cuda=12.4", Device(cuda=(12, 4, 0)), True),
     ("cuda!=12.4", Device(cuda=(12, 5)), True),
     ("driver<471", Device(driver=(470, 82, 1)), True),
@@ -86,7 +86,7 @@ def test_image_with_only_a_cuda_version_requires_that_version():
 def test_megabyte_of_conditions_is_evaluated_quickly():
     condition = parse("cuda>=12 " * 100_000)
     assert len(condition) == 201
-    # An alternative that was not read may hold.
+    # The unread alternative may hold.
     assert holds(condition, Device(cuda=(11, 8))) is None
 
 

@@ -1,4 +1,4 @@
-"""GPU-hours of a month: counted once and exactly at each end, judged before a start, and told in words."""
+"""Monthly GPU-hours: counted exactly once per end, checked before a start, and explained."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _limit(story, hours, scope="team", subject="vision"):
 
 
 def _run(job, start, end, reason=Reason.COMPLETED, **more):
-    """It began then and ended then."""
+    """Set the attempt's start and end."""
     return transition(
         [
             Change(
@@ -360,7 +360,7 @@ def test_growing_usage_alone_writes_nothing(story):
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_job_that_ends_while_a_limit_is_judged_is_counted(story, monkeypatch, when):
-    """Between the statements it moves from what runs to what ended: it may be counted twice for that moment, never not at all."""
+    """Between two statements it moves from running to ended: it may count twice, never zero."""
     cluster_with(gpus=4)
     _limit(story, 2)
     first = _held(story)

@@ -1,4 +1,4 @@
-"""Whom a change of limits would stop, and that asking changes nothing."""
+"""Preview of changed limits: what it would stop or admit, without side effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of quotas: the tree, who may see and change what, and that it stays fast."""
+"""The page of quotas: tree, permissions, changes and a constant number of statements."""
 
 from __future__ import annotations
 

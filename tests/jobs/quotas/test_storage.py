@@ -1,4 +1,4 @@
-"""Storage as a quota class: who keeps as many bytes of logs as they may starts nothing more, and is told what to do."""
+"""Storage as a quota: stored logs at the limit block new starts, with advice."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def limit(story, amount, scope="team", subject="vision", guaranteed=None):
 
 
 def counted(story, **more) -> Job:
-    """An ended job of Ada's whose log of 700 bytes counts."""
+    """Return an ended job of Ada's with a counted log of 700 bytes."""
     job = ended(story, **more)
     tasks.count_logs()
     return job
@@ -121,7 +121,8 @@ def test_guaranteed_storage_is_kept_free_of_other_teams_logs(story):
     limit(story, None, "team", "speech", guaranteed=800)
     assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG  # 700 kept, 800 promised
     limit(story, None, "team", "vision", guaranteed=700)
-    assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG  # its own guarantee is used up
+    # The team's own guarantee is used up.
+    assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG
     limit(story, None, "team", "speech", guaranteed=100)
     job = waiting(story)
     assert only_attempt(job).is_held

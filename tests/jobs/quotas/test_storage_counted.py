@@ -1,4 +1,4 @@
-"""What is kept of closed logs is counted once, exactly, for person, team and organization, and given back once when it is deleted."""
+"""Sealed logs count exactly once for person, team and organization, and are released once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def counted() -> dict[tuple[str, object], int]:
 
 
 def kept() -> dict[tuple[str, object], int]:
-    """What one can still read of closed logs, whose it is."""
+    """Return the readable bytes of sealed logs by scope and subject."""
     found: Counter[tuple[str, object]] = Counter()
     for attempt in Attempt.objects.filter(is_log_sealed=True).select_related("job"):
         for whose in (

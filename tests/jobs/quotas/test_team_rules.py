@@ -1,4 +1,4 @@
-"""What a team's jobs may be: a sentence for each rule, and what a job is where it does not say."""
+"""Job rules of a team: an error for each rule, and defaults."""
 
 from __future__ import annotations
 
