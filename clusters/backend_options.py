@@ -36,7 +36,8 @@ def options_of(backend: str) -> list[Option]:
     kind = backends().get(backend)
     if kind is None:
         raise InvalidInput.at(
-            "backend", f"there is no {backend[:40]!r}; there is {', '.join(sorted(backends()))}"
+            "backend",
+            f"{backend[:40]!r} is not a backend; use one of {', '.join(sorted(backends()))}",
         )
     config = getattr(kind, "Config", None) or getattr(inspect.getmodule(kind), "Config", None)
     return [] if config is None else options_in(config)

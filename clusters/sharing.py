@@ -84,7 +84,7 @@ def _served_text(cluster: Cluster) -> str:
     return (
         f"It runs jobs of {org.name} only."
         if org
-        else f"There is no organization {settings.MUSTER_LOCAL_ORG!r} (MUSTER_LOCAL_ORG): it runs none."
+        else f"There is no organization {settings.MUSTER_LOCAL_ORG!r} (MUSTER_LOCAL_ORG), so it runs no jobs."
     )
 
 
@@ -113,7 +113,7 @@ def _new_uid(team: UUID) -> int:
                 pass  # another team took this uid
         uid += 1
     log.error(
-        "MUSTER_LOCAL_UIDS (%s) has no number left for another team: make it larger",
+        "MUSTER_LOCAL_UIDS (%s) has no uid left for another team: enlarge the range",
         settings.MUSTER_LOCAL_UIDS,
     )
     return 0
@@ -126,7 +126,7 @@ def _range() -> tuple[int, int]:
         first, last = 0, 0
     if not 1000 <= first <= last < 1 << 31:
         raise ImproperlyConfigured(
-            f"MUSTER_LOCAL_UIDS is {settings.MUSTER_LOCAL_UIDS!r}; it is two numbers from 1000 on, such as 70000-79999."
+            f"MUSTER_LOCAL_UIDS is {settings.MUSTER_LOCAL_UIDS!r}; it must be two numbers from 1000 on, such as 70000-79999."
         )
     return first, last
 

@@ -154,7 +154,7 @@ def _state(word: str) -> State:
         return State.of(word)
     except KeyError:
         raise InvalidInput.at(
-            "state", f"{word[:40]!r} is no state; there is {', '.join(s.word for s in State)}"
+            "state", f"{word[:40]!r} is not a state; use one of {', '.join(s.word for s in State)}"
         ) from None
 
 
@@ -162,7 +162,7 @@ def _read_cursor(cursor: str) -> tuple[str, int | None]:
     if not cursor:
         return "", None
     if not re.fullmatch(r"[np][0-9]{1,18}", cursor):
-        raise InvalidInput.at("cursor", "is not one that a page gave you")
+        raise InvalidInput.at("cursor", "is not a valid cursor")
     return cursor[0], int(cursor[1:])
 
 

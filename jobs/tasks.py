@@ -74,7 +74,7 @@ def forget() -> None:
                 _forget_at(cluster)
             except Exception as error:
                 log.warning(
-                    "cluster %s: old jobs are cleaned up later: %s",
+                    "cluster %s: cleanup of old jobs postponed: %s",
                     cluster.name,
                     error,
                     exc_info=not isinstance(error, Unavailable),

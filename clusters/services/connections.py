@@ -52,7 +52,7 @@ def connect_cluster(
             )
     except IntegrityError:
         raise Conflict(
-            f"There is a cluster called {name!r} already. Choose another name.", code="name_taken"
+            f"A cluster named {name!r} already exists. Choose another name.", code="name_taken"
         ) from None
     return row
 
@@ -186,7 +186,7 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
             Cluster.objects.filter(id=cluster.id).delete()
         except ProtectedError:
             raise Conflict(
-                f"Jobs have run on {cluster.name}, and their history names it. Disable it instead: it takes no new jobs.",
+                f"Jobs have run on {cluster.name}, and their history refers to it. Disable it instead, so that it takes no new jobs.",
                 code="in_use",
             ) from None
 
@@ -211,7 +211,7 @@ def free_name(name: str) -> str:
         )
     if Cluster.objects.filter(name=name).exists() or Pool.objects.filter(name=name).exists():
         raise Conflict(
-            f"There is a cluster or pool called {name!r} already. Choose another name.",
+            f"A cluster or pool named {name!r} already exists. Choose another name.",
             code="name_taken",
         )
     return name
@@ -256,7 +256,7 @@ def _refuse_twin(backend: str, given: Options) -> None:
     twin = Cluster.objects.filter(backend=backend, config=dict(given.plain)).first()
     if twin:
         raise Conflict(
-            f"{twin.name} is connected with the same settings already.", code="same_cluster"
+            f"{twin.name} is already connected with the same settings.", code="same_cluster"
         )
 
 

@@ -35,7 +35,7 @@ def note_use(cluster: Cluster, use: str, who: str = "muster") -> None:
     try:
         _record_use(cluster, use, who)
     except Exception:
-        log.exception("that the credential of %s was used could not be recorded", cluster.name)
+        log.exception("could not record the use of the credential of %s", cluster.name)
 
 
 @platform_scope("a cluster belongs to no organization")

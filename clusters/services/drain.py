@@ -34,9 +34,7 @@ def drain_node(*, actor: Actor, node: Node, why: str) -> Node:
     authorize(actor, Permission.CLUSTERS_WRITE)
     why = why.strip()
     if not 0 < len(why) <= 200 or not why.isprintable():
-        raise errors.InvalidInput.at(
-            "reason", "is required: up to 200 characters that say why, for whoever wonders later"
-        )
+        raise errors.InvalidInput.at("reason", "is required: a reason of up to 200 characters")
     _ask(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
     return _write(actor, node, is_drained=True, note=f"{why} ({actor.email})", said=why)
 
@@ -64,7 +62,7 @@ def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
     cluster = node.cluster
     if not may_drain(cluster):
         raise errors.Conflict(
-            f"{cluster.name} has no scheduler that could keep jobs off a node. Disable the cluster instead.",
+            f"{cluster.name} has no scheduler that can drain nodes. Disable the cluster instead.",
             code="cannot_drain",
         )
     try:
@@ -74,7 +72,7 @@ def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
             f"{cluster.name} refused: {error}", code="refused_by_cluster"
         ) from None
     except Unavailable as error:
-        raise errors.Unavailable(f"{cluster.name} does not answer: {error}. Try again.") from None
+        raise errors.Unavailable(f"{cluster.name} does not respond: {error}. Try again.") from None
 
 
 @transaction.atomic

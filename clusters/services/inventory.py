@@ -16,7 +16,7 @@ from portal.core.wakeups import hint
 from schedulers.contract import Backend, NodeFacts
 
 BATCH = 500  # rows per statement
-_GONE = "The cluster no longer names this node."
+_GONE = "The cluster no longer reports this node."
 # Fields that affect whether a pending job can start.
 _ROOM = (
     "cpus",

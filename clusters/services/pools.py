@@ -114,7 +114,7 @@ def _check_identity(pool: Pool, identity: Identity) -> None:
     """Raise InvalidInput for an identity that the pool's cluster does not support."""
     if Capability.IDENTITIES not in capabilities_of(pool.cluster.backend):
         raise InvalidInput(
-            f"{pool.cluster.name} knows no users, accounts or QOS of its own: grant the pool without them."
+            f"{pool.cluster.name} has no users, accounts or QOS. Grant the pool without them."
         )
     backend: Any = backend_of(pool.cluster)
     try:
@@ -132,7 +132,7 @@ def revoke_pool(*, actor: Actor, pool: Pool, team: Team) -> None:
     authorize(actor, Permission.CLUSTERS_WRITE)
     row = PoolGrant.objects.filter(pool=pool, team=team).first()
     if row is None:
-        raise NotFound(f"{team.slug} has no grant of {pool.name}.")
+        raise NotFound(f"{team.slug} has no grant for {pool.name}.")
     row.delete()
     given = {"run_as": row.run_as, "account": row.account, "qos": row.qos}
     _record_event(
@@ -269,7 +269,7 @@ def _check_labels(labels: Any) -> None:
     if not fits:
         raise InvalidInput.at(
             "labels",
-            f"must be at most {MOST_LABELS} names with a text each, as the nodes carry them",
+            f"must be at most {MOST_LABELS} labels with a value each, as the nodes have them",
         )
 
 

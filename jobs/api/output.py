@@ -24,8 +24,8 @@ from portal.core.errors import Gone, InvalidInput
 from workspaces.api.views import read
 
 _LOG = [
-    OpenApiParameter("index", int, description="Task of an array; 0 if left out."),
-    OpenApiParameter("attempt", int, description="Which try; the latest if left out."),
+    OpenApiParameter("index", int, description="Array task; default 0."),
+    OpenApiParameter("attempt", int, description="Ordinal of the attempt; default: the latest."),
 ]
 
 

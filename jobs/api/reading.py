@@ -19,9 +19,7 @@ def read_spec(body: Mapping[str, Any]) -> Parsed:
     """
     spec, text = body.get("spec"), body.get("yaml")
     if (spec is None) == (text is None):
-        raise InvalidInput.at(
-            "spec", "send either `spec` (an object) or `yaml` (text), one of the two"
-        )
+        raise InvalidInput.at("spec", "send either `spec` (an object) or `yaml` (text)")
     try:
         return (
             parse_text(text)

@@ -21,9 +21,7 @@ class KeptLogsSerializer(serializers.Serializer):  # type: ignore[type-arg]
     state = serializers.CharField()
     finished_at = serializers.DateTimeField(allow_null=True)
     page = serializers.CharField()
-    bytes = serializers.IntegerField(
-        help_text="of its closed logs, as the limits of storage count them"
-    )
+    bytes = serializers.IntegerField(help_text="of its sealed logs, as storage limits count them")
 
 
 class StorageView(OrgView):
@@ -35,7 +33,7 @@ class StorageView(OrgView):
         parameters=[
             OpenApiParameter("team", str, description="Team slugs separated by commas."),
             OpenApiParameter("owner", str, description="An e-mail, or `me`."),
-            OpenApiParameter("limit", int, description="1 to 200; 50 if left out."),
+            OpenApiParameter("limit", int, description="1 to 200; default 50."),
         ],
     )
     def get(self, request: Request) -> Response:

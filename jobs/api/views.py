@@ -34,14 +34,14 @@ _PARAMETERS = [
         ("owner", "An e-mail, or `me`."),
         ("cluster", "Names separated by commas."),
         ("pool", "Names separated by commas."),
-        ("q", "A number, or the beginning of a name."),
+        ("q", "A number or the prefix of a name."),
         ("name", "The exact name."),
         ("label", "key:value"),
         ("sort", "`-created` (default) or `created`."),
         ("cursor", "From `next` or `previous`."),
     )
 ]
-_PARAMETERS.append(OpenApiParameter("limit", int, description="1 to 200; 50 if left out."))
+_PARAMETERS.append(OpenApiParameter("limit", int, description="1 to 200; default 50."))
 
 
 class JobsView(OrgView):
@@ -54,7 +54,7 @@ class JobsView(OrgView):
         for name in asked:
             if name not in {*FILTERS, "sort", "limit", "cursor"}:
                 raise InvalidInput.at(
-                    name, f"is no filter here; there is {', '.join(FILTERS)}, sort, limit, cursor"
+                    name, f"is not a filter; use one of {', '.join(FILTERS)}, sort, limit, cursor"
                 )
         page = selectors.page_of(
             selectors.filtered(self.actor, {n: asked.get(n, "") for n in FILTERS}),
@@ -74,9 +74,7 @@ class JobsView(OrgView):
         request=s.NewJobSerializer,
         responses={201: s.JobSerializer},
         parameters=[
-            OpenApiParameter(
-                "dry_run", bool, description="Rehearse only: answers 200 with a Rehearsal."
-            )
+            OpenApiParameter("dry_run", bool, description="Dry run: returns 200 with a Rehearsal.")
         ],
     )
     def post(self, request: Request) -> Response:

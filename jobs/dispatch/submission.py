@@ -116,7 +116,7 @@ def hand_over(claim: Claim, workers: int = WORKERS) -> None:
 
 def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exception:
     if clock.now() >= claim.until:
-        return Unavailable("Its turn did not come before the lease ran out.")
+        return Unavailable("The lease expired before the submission started.")
     try:
         handle = submitted(backend, launch)
         if clock.now() < claim.until:
@@ -163,7 +163,7 @@ def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iter
 def _put_off(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Change]:
     """Retry later with backoff: the state of the job is unknown, so the claim stays."""
     log.warning(
-        "cluster %s did not take %s: %s",
+        "cluster %s did not accept %s: %s",
         claim.cluster.name,
         attempt.key,
         error,

@@ -23,7 +23,7 @@ REMEMBERED, MOST = (
     60,
     2_000,
 )
-OVERRIDE = "To submit it all the same, write `image_check: warn` under `policy`."
+OVERRIDE = "To submit it anyway, set `image_check: warn` under `policy`."
 _SWITCH = "NVIDIA_DISABLE_REQUIRE"
 _verdicts: dict[object, tuple[float, str]] = {}
 

@@ -20,8 +20,8 @@ from schedulers.images.registry import read_image
 BY_TAG, BY_DIGEST, TROUBLE = 15 * 60, 7 * 24 * 3600, 60  # cache lifetimes in seconds
 FRESH = 20  # cache lifetime in seconds for a dry run
 READERS, WAITING = 4, 32  # per process; further lookups are refused
-BUSY = "too many images are being looked up just now"
-OFF = "the operator has switched it off"
+BUSY = "too many image lookups are in progress"
+OFF = "the operator has disabled it"
 NO_NAME = "the name is not one of an image in a registry"
 
 _under_way: dict[str, Future[Image | str]] = {}
@@ -47,7 +47,7 @@ def look(name: str) -> Image | str:
     try:
         return begun.result(policy().seconds + 0.5)
     except Late:  # a DNS resolver that hangs ignores the HTTP timeout
-        return "its registry's name is not found in time"
+        return "the lookup of its registry's address timed out"
 
 
 def begin(name: str) -> Future[Image | str] | str:

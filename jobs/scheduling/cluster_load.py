@@ -104,7 +104,7 @@ def active_attempts_on(cluster: Cluster) -> int:
 def reserved_by_node(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[int, int, int]]:
     """Return (millicores, bytes of memory, GPUs) that the portal reserved, by (cluster, node)."""
     taken: dict[tuple[UUID, str], tuple[int, int, int]] = {}
-    with platform_scope("what is taken on a node is taken for every organization"):
+    with platform_scope("node capacity is shared by all organizations"):
         rows = list(
             Attempt.objects.filter(cluster__in=list(clusters), is_held=True)
             .exclude(placement=None)

@@ -77,7 +77,7 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
     places = _allowed(team)
     if not places:
         raise InvalidInput(
-            "No cluster is open to this team, so nothing can run. Ask an operator to connect one, or for a pool.",
+            "This team has no cluster to run on. Ask an operator to connect one or to grant a pool.",
             code="no_cluster",
         )
     named = [
@@ -89,7 +89,7 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
         names = ", ".join(pool.name if pool else cluster.name for cluster, pool in places)
         raise InvalidInput.at(
             "policy.pool",
-            f"there is no {spec.policy.pool!r} that {team.slug} may use; there is {names}",
+            f"{spec.policy.pool!r} does not exist, or {team.slug} may not use it; choose from {names}",
         )
     found = sorted(_considered(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
     best = found[0]
@@ -176,7 +176,7 @@ def _judge(
     if misfit := image_misfit(spec, cluster, pool):
         return UNFIT, misfit
     if cluster.trouble:
-        return TROUBLED, f"it does not answer: {cluster.trouble}"
+        return TROUBLED, f"it does not respond: {cluster.trouble}"
     free = [min(count, most) for m in able if (count := m.can(need))]
     text = f"{len(free)} of {len(inside)} {'node has' if len(inside) == 1 else 'nodes have'} room for it now"
     if need.gpus:
@@ -187,9 +187,9 @@ def _judge(
 def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:
     """Return why not even the empty pool could run the job."""
     if not inside:
-        return "no node belongs to it"
+        return "it has no nodes"
     if able:
-        return f"{able} of its nodes could hold it, and it asks for {need.nodes}"
+        return f"{able} of its nodes could run it, and it needs {need.nodes}"
     if need.gpus > (most := max(m.has(need) for m in inside)):
         return (
             f"no node has {need.gpus} {_kind(need)}; the most is {most}"
@@ -202,7 +202,7 @@ def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:
         return (
             f"no node has {amount_text('cpu', need.cpus)}; the most is {amount_text('cpu', cpus)}"
         )
-    return "no single node has all that it asks for"
+    return "no single node has everything it needs"
 
 
 def _kind(need: Need) -> str:
@@ -218,11 +218,11 @@ def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> st
     rivals = sum(c.rank == best.rank for c in found) - 1
     reason = {
         FREE: "it can start there now",
-        BUSY: "nothing is free that could hold it, and the queue is the shortest there",
-        UNKNOWN: "no other could hold it",
-        TROUBLED: "no other could hold it",
+        BUSY: "no pool has free capacity for it, and its queue is the shortest",
+        UNKNOWN: "no other pool could run it",
+        TROUBLED: "no other pool could run it",
     }[best.rank]
-    tie = f"; {rivals} more could do the same" if rivals else ""
+    tie = f"; {rivals} others are as good" if rivals else ""
     return f"{best.name}, because {reason}{tie}: {best.text}."
 
 

@@ -144,4 +144,4 @@ def _cursor(text: str) -> UUID:
     try:
         return UUID(hex=text)
     except ValueError:
-        raise InvalidInput.at("after", "is not one that a page gave you") from None
+        raise InvalidInput.at("after", "is not a valid cursor") from None

@@ -65,7 +65,7 @@ def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeRoom]:
     }
     if is_empty:
         return list(rooms.values())
-    with platform_scope("what is taken on a node is taken for every organization"):
+    with platform_scope("node capacity is shared by all organizations"):
         held = Attempt.objects.filter(
             cluster=cluster, is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED
         )

@@ -215,5 +215,5 @@ def _locked(job: Job) -> Job:
 def _changeable(job: Job) -> Job:
     job = _locked(job)
     if State(job.state).is_final or job.cancel_asked_at:
-        raise Conflict(f"#{job.number} has ended or is ending; run it again instead.")
+        raise Conflict(f"#{job.number} has ended or is ending. Rerun it instead.")
     return job

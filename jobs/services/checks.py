@@ -79,7 +79,7 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
         return Place(choice.cluster, choice.pool, choice.why)
     if spec.policy.pool not in ("", rows[0].name):
         raise InvalidInput.at(
-            "policy.pool", f"there is no {spec.policy.pool!r}; there is {rows[0].name}"
+            "policy.pool", f"{spec.policy.pool!r} does not exist; use {rows[0].name}"
         )
     return Place(rows[0])
 
@@ -111,7 +111,7 @@ def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
     if not spec.native and not spec.image:
         return ""
     if Capability.NATIVE not in capabilities_of(place.cluster.backend):
-        return "`slurm` is left out: this is no cluster of Slurm." if spec.native else ""
+        return "`slurm` is ignored: this is not a Slurm cluster." if spec.native else ""
     backend: Any = backend_of(place.cluster)
     try:
         return " ".join(backend.left_out(rehearsal_launch(place.pool, team, actor, spec)))
@@ -135,7 +135,7 @@ def check_possible(ask: Ask, room: Room) -> None:
         kind = f" of type {facts['type']}" if facts.get("type") else ""
         raise InvalidInput.at(
             field,
-            f"asks {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
+            f"needs {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
             f"has {amount_text(facts['resource'], facts['largest'])}",
         )
     for meter, amount in meters(
@@ -155,8 +155,8 @@ def check_possible(ask: Ask, room: Room) -> None:
                 )
             whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]
             raise QuotaExceeded(
-                f"This asks {amount_text(meter.resource, amount)}, but {whose} limit is {amount_text(meter.resource, limit)}: "
-                f"ask for {amount_text(meter.resource, amount - limit)} less, or ask an administrator for more.",
+                f"This job needs {amount_text(meter.resource, amount)}, but {whose} limit is {amount_text(meter.resource, limit)}. "
+                f"Request {amount_text(meter.resource, amount - limit)} less, or ask an administrator for more.",
                 data={
                     "scope": meter.scope,
                     "resource": meter.resource,

@@ -92,14 +92,14 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
             checks,
             "rules",
             lambda: check_rules(team, spec),
-            f"It keeps the rules of team {team.slug}.",
+            f"It follows the rules of team {team.slug}.",
         )
     if (references := {*spec.secrets.values(), *spec.secret_files.values()}) and checks[-1].is_ok:
         _try(
             checks,
             "secrets",
             lambda: check_secrets(team, spec),
-            f"Its secrets are there: {', '.join(sorted(references))}.",
+            f"Its secrets exist: {', '.join(sorted(references))}.",
         )
     place = _try(
         checks,
@@ -121,7 +121,7 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
             checks,
             "features",
             lambda: check_features(spec, cluster),
-            "The cluster has everything that the spec asks for.",
+            "The cluster supports everything in the spec.",
         )
         if spec.image and checks[-1].is_ok:
             told = answer_for(image, spec, cluster, place.pool)
@@ -131,7 +131,7 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
                 checks,
                 "options of the scheduler",
                 lambda: left_out(actor, team, spec, place),
-                lambda out: out or "Nothing of them is left out.",
+                lambda out: out or "None is ignored.",
             )
         if lost := warning(cluster):
             checks.append(Check("output", True, lost))
@@ -162,7 +162,7 @@ def _try(
 
 def _ask_text(ask: Ask) -> str:
     held = ", ".join(amount_text(r, n) for r, n in ask.resources.items() if r != "jobs")
-    return f"Each task would hold {held}."
+    return f"Each task would use {held}."
 
 
 def _now(checks: list[Check], ask: Ask, room: Room) -> bool:

@@ -33,10 +33,10 @@ def run_beside(
     backend: Any = backend_of(job.cluster)
     if attempt.state != State.RUNNING:
         raise Conflict(
-            f"#{job.number} is {State(attempt.state).word}; a command can be run only beside a running job."
+            f"#{job.number} is {State(attempt.state).word}; commands can run only in a running job."
         )
     if Capability.EXEC not in backend.capabilities:
-        raise InvalidInput("This cluster cannot run a command beside a job.")
+        raise InvalidInput("This cluster does not support running commands in jobs.")
     record(
         Fact(
             "job.command_run",

@@ -26,7 +26,7 @@ def delete_logs(*, actor: Actor, job: Job) -> Job:
     authorize_change(actor, job, Permission.JOBS_CANCEL)
     job = Job.objects.select_for_update().get(id=job.id)
     if not State(job.state).is_final:
-        raise Conflict(f"#{job.number} has not ended; its log can be deleted once it has.")
+        raise Conflict(f"#{job.number} has not ended. Its logs can be deleted after it ends.")
     if not job.log_delete_asked_at:
         size = storage.bytes_of(job)
         job.log_delete_asked_at, job.log_delete_asked_by = clock.now(), actor.email

@@ -24,7 +24,7 @@ def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]
         and actor.token.attempt_id
         and not Attempt.objects.filter(id=actor.token.attempt_id, job=job).exists()
     ):
-        raise NotPermitted("A job reports metrics of itself only.")
+        raise NotPermitted("A job can report only its own metrics.")
     now = clock.now_ms()
     rows = [
         series.Point(

@@ -143,6 +143,6 @@ def _check_needs(needs: Sequence[Need]) -> None:
         if state.is_final and not is_met(need.condition, state):
             raise InvalidInput.at(
                 f"after[{at}]",
-                f"#{need.job.number} has already ended {state.word}, so this would never start; "
-                f'write "#{need.job.number}:any" to start it all the same',
+                f"#{need.job.number} has already ended {state.word}, so this job would never start; "
+                f'write "#{need.job.number}:any" to start it anyway',
             )

@@ -38,19 +38,19 @@ def check_rules(team: Team, spec: JobSpec) -> None:
     if rules.max_runtime and (spec.policy.max_runtime or 0) > rules.max_runtime:
         raise InvalidInput.at(
             "policy.max_runtime",
-            f"is {format_duration(spec.policy.max_runtime or 0)}, and {whose} allows at most "
-            f"{format_duration(rules.max_runtime)}; ask for that, {_DO}",
+            f"is {format_duration(spec.policy.max_runtime or 0)}, but {whose} allows at most "
+            f"{format_duration(rules.max_runtime)}; lower it, {_DO}",
         )
     gpus = spec.resources.gpus * spec.num_nodes
     if rules.max_gpus is not None and gpus > rules.max_gpus:
         raise InvalidInput.at(
             "resources.accelerators",
-            f"asks {gpus} GPUs in all, and {whose} allows a job at most {rules.max_gpus}; "
-            f"ask for fewer, {_DO}",
+            f"requests {gpus} GPUs in total, but {whose} allows at most {rules.max_gpus} per job; "
+            f"request fewer, {_DO}",
         )
     if not rules.allows_image(spec.image or ""):
         named = (
-            f"{spec.image} is none of the images that {whose} allows"
+            f"{spec.image} is not one of the images that {whose} allows"
             if spec.image
             else f"is required by {whose}"
         )
@@ -68,4 +68,4 @@ def check_place_rule(team: Team, place: Place) -> None:
 
 
 def _pools(name: str, rules: TeamRules, whose: str) -> str:
-    return f"{name} is none of the pools that {whose} allows: {', '.join(rules.pools)}. Name one of them, {_DO}"
+    return f"{name} is not one of the pools that {whose} allows: {', '.join(rules.pools)}. Choose one of them, {_DO}"

@@ -96,7 +96,7 @@ def test_error_is_shown_at_its_field_and_unfolds_advanced_options(dot):
     assert not dot.get(PAGE, {"kind": "drainable"}).context["is_unfolded"]
     Cluster.objects.create(name="big", backend="drainable", config={"url": "other"})
     got = dot.post(PAGE, FORM | {"do": "connect"}).context
-    assert "called" in got["faults"]["name"]
+    assert "already exists" in got["faults"]["name"]
 
 
 def test_unreachable_cluster_is_stored_only_if_confirmed(dot):

@@ -138,7 +138,7 @@ def test_name_that_is_no_slug_is_refused(subtests, dot):
 
 
 def test_duplicate_name_or_settings_are_refused(cluster, dot):
-    with pytest.raises(Conflict, match="called"):
+    with pytest.raises(Conflict, match="already exists"):
         c.connect_cluster(actor=dot, name="big", backend="drainable", options={"url": "other"})
     with pytest.raises(Conflict, match="same settings"):
         c.connect_cluster(actor=dot, name="again", backend="drainable", options=GIVEN)

@@ -60,5 +60,5 @@ def test_failed_record_does_not_affect_the_use(cluster, monkeypatch):
     def broken(*_: object) -> None:
         raise RuntimeError("no room")
 
-    monkeypatch.setattr(credentials, "_tell", broken)
+    monkeypatch.setattr(credentials, "_record_use", broken)
     credentials.note_use(cluster, "to submit jobs")

@@ -185,7 +185,7 @@ def test_unsupported_identity_is_refused_with_its_field(subtests, story, slurm, 
 def test_cluster_without_users_takes_no_identity(story, cluster, dot):
     pool = p.create_pool(actor=dot, cluster=cluster, name="h100")
     with (
-        pytest.raises(InvalidInput, match="grant the pool without them"),
+        pytest.raises(InvalidInput, match="Grant the pool without them"),
         org_scope(story.atlas.id),
     ):
         p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=Identity(account="atlas"))

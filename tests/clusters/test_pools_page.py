@@ -121,7 +121,7 @@ def test_new_pool_form_keeps_input_and_shows_errors_at_their_fields(dot, big):
         shown.context["faults"] == {"labels": "'rack' must be name=value"}
         and 'value="kept"' in shown.content.decode()
     )
-    assert "called" in dot.post(PAGE, form | {"name": "big"}).context["faults"]["name"]
+    assert "already exists" in dot.post(PAGE, form | {"name": "big"}).context["faults"]["name"]
     assert "fast is there" in dot.post(PAGE, form, follow=True).content.decode()
     row = Pool.objects.get()
     assert (row.labels, row.gpu_type, row.note, row.is_open) == (

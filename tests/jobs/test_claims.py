@@ -261,7 +261,7 @@ def test_claims_of_a_killed_worker_are_taken_at_once_and_of_a_live_one_not(
     story, double, monkeypatch, is_killed
 ):
     cluster, job = cluster_with(), submit(story)
-    lease = "from portal.core.holders import new_lease; print(new_lease())"
+    lease = "from portal.core.lease_holder import new_lease; print(new_lease())"
     theirs = UUID(
         subprocess.run(
             [sys.executable, "-c", lease], cwd=ROOT, capture_output=True, text=True, check=True

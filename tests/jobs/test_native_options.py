@@ -45,7 +45,7 @@ def test_native_options_on_another_backend_are_reported_as_ignored(story):
     cluster_with()
     assert (
         submit(story, slurm={"account": "vision"}).place_why
-        == "`slurm` is left out: this is no cluster of Slurm."
+        == "`slurm` is ignored: this is not a Slurm cluster."
     )
 
 

@@ -49,7 +49,7 @@ def grant(story, pool: Pool) -> None:
 
 
 def test_pool_without_a_grant_takes_no_job_and_is_not_named(story, pool):
-    with pytest.raises(InvalidInput, match="No cluster is open to this team"):
+    with pytest.raises(InvalidInput, match="This team has no cluster to run on"):
         submit(story)
     with pytest.raises(InvalidInput) as refused:
         submit(story, policy={"pool": "h100"})

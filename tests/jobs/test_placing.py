@@ -95,7 +95,7 @@ def test_pool_counts_its_own_nodes_and_only_for_granted_teams(story, place):
     cluster = scheduler("big")
     Node.objects.filter(name="big-1").update(partitions=["night"])
     pool = Pool.objects.create(name="night", cluster=cluster, partition="night")
-    with pytest.raises(InvalidInput, match="No cluster is open to this team"):
+    with pytest.raises(InvalidInput, match="This team has no cluster to run on"):
         place()
     with org_scope(story.atlas.id):
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
@@ -105,7 +105,7 @@ def test_pool_counts_its_own_nodes_and_only_for_granted_teams(story, place):
         choice.why
         == "night is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
     )
-    with pytest.raises(InvalidInput, match="No cluster is open"):
+    with pytest.raises(InvalidInput, match="This team has no cluster"):
         place(person=story.ada, team=story.speech)
 
 
@@ -123,7 +123,7 @@ def test_forbidden_pool_looks_like_a_missing_one(place):
     scheduler("open")
     with pytest.raises(InvalidInput) as caught:
         place(policy={"pool": "secret"})
-    assert "there is open" in str(caught.value)
+    assert "choose from open" in str(caught.value)
     assert "hidden" not in str(caught.value)
 
 
@@ -182,7 +182,7 @@ def test_only_some_schedulers_pack_several_nodes_of_a_job_on_one_machine(
     Cluster.objects.filter(id=scheduler("one", nodes=1).id).update(backend=backend)
     if rank is None:
         with pytest.raises(
-            InvalidInput, match=f"1 of its nodes could hold it, and it asks for {nodes}"
+            InvalidInput, match=f"1 of its nodes could run it, and it needs {nodes}"
         ):
             place(num_nodes=nodes, resources={"accelerators": 2})
     else:

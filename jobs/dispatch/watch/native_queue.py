@@ -100,7 +100,7 @@ def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -
             )
         except Unavailable as error:
             log.warning(
-                "cluster %s forgot %s and does not take it again yet: %s",
+                "cluster %s: resubmission of forgotten %s failed: %s",
                 cluster.name,
                 attempt.key,
                 error,
@@ -131,7 +131,7 @@ def _note_sent_again(cluster: Cluster, attempt: Attempt, native_id: str) -> None
                 "attempt": str(attempt.id),
                 "index": attempt.index,
                 "ordinal": attempt.ordinal,
-                "evidence": f"{cluster.name} had acknowledged it as {attempt.native_id} and forgot it.",
+                "evidence": f"{cluster.name} had acknowledged it as {attempt.native_id} but forgot it.",
             },
         )
     )

@@ -184,7 +184,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                 State.CANCELED,
                 "muster",
                 Reason.CANCELED,
-                "Canceled before the cluster had it.",
+                "Canceled before it reached the cluster.",
             )
         elif attempt.missing_since is None:
             first.append(attempt.id)
@@ -195,7 +195,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                     State.FAILED,
                     cluster.backend,
                     Reason.FORGOTTEN,
-                    f"{cluster.name} had started it as {attempt.native_id} and does not know it any more.",
+                    f"{cluster.name} had started it as {attempt.native_id} but no longer knows it.",
                 )
         elif attempt.state == State.STOPPING and at - attempt.missing_since > LOST_AFTER:
             yield Change(
@@ -203,7 +203,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                 State.CANCELED,
                 cluster.backend,
                 Reason.CANCELED,
-                "The cluster does not know it any more.",
+                "The cluster no longer knows it.",
             )
         elif at - attempt.missing_since > LOST_AFTER:
             yield Change(
@@ -211,7 +211,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                 State.FAILED,
                 cluster.backend,
                 Reason.LOST,
-                f"The cluster is healthy and has not known {attempt.key} for {LOST_AFTER.seconds} s.",
+                f"The cluster is healthy but has not known {attempt.key} for {LOST_AFTER.seconds} s.",
             )
     if first:
         Attempt.objects.filter(id__in=first, missing_since=None).update(missing_since=at)

@@ -238,7 +238,7 @@ class Watcher:
         """Log an error; a full disk only once per interval, since the log needs space too."""
         full = full_disk(error)
         if not full:
-            log.exception("watcher: one look failed")
+            log.exception("watcher: turn failed")
         elif self._is_due("full", TOLD_EVERY):
             log.error("watcher: %s", error)
 

@@ -80,7 +80,7 @@ def test_image_that_fits_nowhere_is_refused_once_known(story, allowed, add_nodes
     wait_for(lambda: lookups.known(name))
     with pytest.raises(
         InvalidInput,
-        match=r"fits 0 of 2 nodes; 2 have driver 470\.82\.1, it needs 525 .* write `image_check: warn`",
+        match=r"fits 0 of 2 nodes; 2 have driver 470\.82\.1, it needs 525 .* set `image_check: warn`",
     ) as refused:
         submit(story, image=name, resources=GPU)
     assert refused.value.data["errors"][0]["field"] == "image"
@@ -216,7 +216,7 @@ def test_operator_can_disable_the_check(story, allowed, add_nodes, settings):
     add_nodes(1)
     assert (
         said_of(rehearse(story, f"{allowed.host}/torch:v1")).text
-        == "Not checked: the operator has switched it off. This refuses nothing."
+        == "Not checked: the operator has disabled it. This refuses nothing."
     )
 
 

@@ -23,7 +23,7 @@ from jobs.quotas.preview import preview
 from jobs.quotas.tree import tree
 from jobs.scheduling import pending_explanation
 from jobs.scheduling.snapshot import limits_of
-from jobs.services import dry_run
+from jobs.services import rehearse
 from portal.core import clock
 from portal.core.errors import InvalidInput, QuotaExceeded
 from schedulers.spec import parse_mapping
@@ -438,7 +438,7 @@ def test_dry_run_says_when_the_job_would_start(story):
     _limit(story, 1)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
     with org_scope(story.atlas.id):
-        told = dry_run(
+        told = rehearse(
             actor=story.actor(story.ada),
             team=story.vision,
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 1}}),

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Cluster, Pool, PoolGrant
 from jobs.job_specs import spec_of
-from jobs.services import dry_run
+from jobs.services import rehearse
 from portal.core.errors import InvalidInput, NotPermitted
 from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with, submit
@@ -27,17 +27,17 @@ def _rules(story, **rules):
         (
             {"max_runtime": 3600},
             {"policy": {"max_runtime": "2h"}},
-            "is 2h, and a rule of team Vision allows at most 1h; ask for that",
+            "is 2h, but a rule of team Vision allows at most 1h; lower it",
         ),
         (
             {"max_gpus": 1},
             {"resources": {"accelerators": 2}},
-            "asks 2 GPUs in all, and a rule of team Vision allows a job at most 1",
+            "requests 2 GPUs in total, but a rule of team Vision allows at most 1 per job",
         ),
         (
             {"images": ["registry.example/vision/*"]},
             {"image": "docker.io/evil:1"},
-            "none of the images that a rule of team Vision allows",
+            "not one of the images that a rule of team Vision allows",
         ),
         (
             {"images": ["registry.example/vision/*"]},
@@ -47,7 +47,7 @@ def _rules(story, **rules):
         (
             {"pools": ["fast"]},
             {},
-            "local is none of the pools that a rule of team Vision allows: fast",
+            "local is not one of the pools that a rule of team Vision allows: fast",
         ),
     ],
 )
@@ -83,7 +83,7 @@ def test_forbidden_pool_is_not_chosen(story):
             PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
     _rules(story, pools=["fast"])
     assert submit(story).pool.name == "fast"
-    with pytest.raises(InvalidInput, match="slow is none of the pools"):
+    with pytest.raises(InvalidInput, match="slow is not one of the pools"):
         submit(story, policy={"pool": "slow"})
 
 
@@ -91,14 +91,14 @@ def test_dry_run_gives_the_same_refusal(story):
     cluster_with(gpus=4)
     _rules(story, max_gpus=1)
     with org_scope(story.atlas.id):
-        told = dry_run(
+        told = rehearse(
             actor=story.actor(story.ada),
             team=story.vision,
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 2}}),
         )
     assert not told.is_ok
     assert next(c.text for c in told.checks if c.name == "rules").startswith(
-        "resources.accelerators: asks 2 GPUs in all"
+        "resources.accelerators: requests 2 GPUs in total"
     )
 
 
