@@ -59,14 +59,14 @@ class Stock:
         return self.total - self.nodes["ready"]
 
     def as_dict(self) -> dict[str, Any]:
-        def told(gpus: Gpus) -> dict[str, int]:
+        def counts(gpus: Gpus) -> dict[str, int]:
             return {"total": gpus.total, "used": gpus.used, "free": gpus.free}
 
         return {
             "nodes": {"total": self.total, **self.nodes},
             "gpus": {
-                **told(self.all_gpus),
-                "types": {kind: told(gpus) for kind, gpus in self.gpus.items()},
+                **counts(self.all_gpus),
+                "types": {kind: counts(gpus) for kind, gpus in self.gpus.items()},
             },
         }
 

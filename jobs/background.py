@@ -81,12 +81,14 @@ def ticker(stop: threading.Event) -> None:
         else:
             (starter if task in _STARTING else keeper).tap(task)
 
-    beside = threading.Thread(target=keeper.run, args=(stop,), name="housekeeping", daemon=True)
-    beside.start()
+    housekeeping = threading.Thread(
+        target=keeper.run, args=(stop,), name="housekeeping", daemon=True
+    )
+    housekeeping.start()
     wakeups.deliver_by(tap)
     starter.run(stop)
     wakeups.deliver_by(None)
-    beside.join(5.0)
+    housekeeping.join(5.0)
 
 
 @every(3.0)

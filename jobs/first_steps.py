@@ -38,7 +38,7 @@ def guide_for(actor: Actor, org: Organization) -> dict[str, Any] | None:
 
 def steps_of(org: Organization) -> list[Step]:
     """Return the steps; runs in the scope of the organization."""
-    mine = Q(org=org) | Q(org=None)
+    of_organization = Q(org=org) | Q(org=None)
     return [
         Step(
             "named",
@@ -54,7 +54,7 @@ def steps_of(org: Organization) -> list[Step]:
             _("So that people come, and go, with your company's own accounts."),
             "directories",
             P.PROVIDERS_WRITE,
-            Provider.objects.filter(mine, is_enabled=True).exists(),
+            Provider.objects.filter(of_organization, is_enabled=True).exists(),
         ),
         Step(
             "groups",

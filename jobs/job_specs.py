@@ -24,12 +24,12 @@ def _parsed(text: bytes) -> JobSpec:
 def resources_of(spec: JobSpec) -> dict[str, int]:
     """Return what one task reserves in quota units: millicores, bytes of memory, GPUs."""
     ask = spec.resources
-    asked = {"cpu": round(ask.cpus * 1000), "memory": ask.memory, "gpu": ask.gpus, "jobs": 1}
+    amounts = {"cpu": round(ask.cpus * 1000), "memory": ask.memory, "gpu": ask.gpus, "jobs": 1}
     if ask.gpus and ask.gpu_type:
-        asked[f"gpu.{ask.gpu_type.lower()}"] = ask.gpus
+        amounts[f"gpu.{ask.gpu_type.lower()}"] = ask.gpus
     return {
         name: amount * (1 if name == "jobs" else spec.num_nodes)
-        for name, amount in asked.items()
+        for name, amount in amounts.items()
         if amount
     }
 

@@ -18,11 +18,11 @@ MOST = 500
 
 
 def register() -> None:
-    count_running_by(living_jobs_of)
-    count_jobs_by(living_jobs_by_org)
+    count_running_by(active_jobs_of)
+    count_jobs_by(active_jobs_by_org)
 
 
-def living_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
+def active_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
     """Return the active jobs by owner, in the current tenant scope."""
     rows = Job.objects.filter(owner_id__in=list(users), state__lt=State.SUCCEEDED).order_by(
         "-number"
@@ -43,7 +43,7 @@ def living_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]
     return found
 
 
-def living_jobs_by_org() -> Mapping[UUID, int]:
+def active_jobs_by_org() -> Mapping[UUID, int]:
     """Count the active jobs by organization, in the current tenant scope."""
     return dict(
         Job.objects.filter(state__lt=State.SUCCEEDED).values_list("org_id").annotate(n=Count("id"))

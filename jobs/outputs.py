@@ -28,19 +28,19 @@ def output_text(attempt: Attempt) -> str:
     if output is None:
         return ""
     return (
-        _was(output, is_forgotten=attempt.is_forgotten)
+        _text_after_end(output, is_forgotten=attempt.is_forgotten)
         if State(attempt.state).is_final
-        else _will(output)
+        else _text_before_end(output)
     )
 
 
 def warning(cluster: Cluster) -> str:
     """Return what a new job on this cluster would lose; empty if nothing."""
     output = output_of(cluster, "rehearsal")
-    return _will(output) if output and output.stays is Stay.RUN else ""
+    return _text_before_end(output) if output and output.stays is Stay.RUN else ""
 
 
-def _will(output: Output) -> str:
+def _text_before_end(output: Output) -> str:
     """Return the text for a job that has not ended."""
     if output.stays is Stay.ON:
         return f"What it writes to MUSTER_OUTPUT_DIR stays in {output.path}."
@@ -51,7 +51,7 @@ def _will(output: Output) -> str:
     return "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept."
 
 
-def _was(output: Output, *, is_forgotten: bool) -> str:
+def _text_after_end(output: Output, *, is_forgotten: bool) -> str:
     if output.stays is Stay.ON:
         return f"What it wrote to MUSTER_OUTPUT_DIR stays in {output.path}."
     if output.stays is Stay.RUN:

@@ -71,28 +71,28 @@ def find_attempt(job: Job, index: int = 0, ordinal: int | None = None) -> Attemp
     return attempt
 
 
-def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
+def filtered(actor: Actor, filters: Mapping[str, str]) -> QuerySet[Job]:
     """Filter visible jobs by state, team, owner, cluster, pool, q, name and label.
 
     Raises InvalidInput for invalid values.
     """
     rows = visible_jobs(actor)
-    if states := _words(asked.get("state", "")):
+    if states := _words(filters.get("state", "")):
         rows = rows.filter(state__in=[_state(word) for word in states])
-    if teams := _words(asked.get("team", "")):
+    if teams := _words(filters.get("team", "")):
         rows = rows.filter(team__slug__in=teams)
-    if owner := asked.get("owner", "").strip():
+    if owner := filters.get("owner", "").strip():
         rows = (
             rows.filter(owner_id=actor.user_id)
             if owner == "me"
             else rows.filter(owner__email=owner.lower())
         )
     for place in ("cluster", "pool"):
-        if names := _words(asked.get(place, "")):
+        if names := _words(filters.get(place, "")):
             rows = rows.filter(**{f"{place}__name__in": names})
-    if name := asked.get("name", "").strip():
+    if name := filters.get("name", "").strip():
         rows = rows.filter(name=name)
-    if label := asked.get("label", "").strip():
+    if label := filters.get("label", "").strip():
         key, _, value = label.partition(":")
         if not re.fullmatch(LABEL_PATTERN, key):
             raise InvalidInput.at(
@@ -101,9 +101,9 @@ def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
         rows = (
             rows.filter(Q(labels__contains={key: value}))
             if _has_contains()
-            else _label_twin(rows, key, value)
+            else _label_on_sqlite(rows, key, value)
         )
-    return _search(rows, asked.get("q", "").strip())
+    return _search(rows, filters.get("q", "").strip())
 
 
 def page_of(
@@ -170,7 +170,7 @@ def _has_contains() -> bool:
     return connection.features.supports_json_field_contains
 
 
-def _label_twin(rows: QuerySet[Job], key: str, value: str) -> QuerySet[Job]:
+def _label_on_sqlite(rows: QuerySet[Job], key: str, value: str) -> QuerySet[Job]:
     """Filter by label on SQLite, which has no JSON containment; the path is a bound value."""
     path = '$."' + key.replace('"', "") + '"'
     found = Func(F("labels"), Value(path), function="json_extract", output_field=TextField())

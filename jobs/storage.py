@@ -148,9 +148,9 @@ def delete_asked() -> None:
 
 def _due() -> QuerySet[Job]:
     """Return jobs with logs to delete now, and those with none left."""
-    mine = Attempt.objects.filter(KEPT, job=OuterRef("id"))
-    asked = Job.objects.filter(log_delete_asked_at__isnull=False, log_deleted_at=None)
-    return asked.filter(Exists(mine.filter(is_log_sealed=True)) | ~Exists(mine))
+    own_attempts = Attempt.objects.filter(KEPT, job=OuterRef("id"))
+    requested = Job.objects.filter(log_delete_asked_at__isnull=False, log_deleted_at=None)
+    return requested.filter(Exists(own_attempts.filter(is_log_sealed=True)) | ~Exists(own_attempts))
 
 
 def _delete(job: Job, until: float) -> int:

@@ -38,7 +38,7 @@ def connect_cluster(
     authorize(actor, Permission.CLUSTERS_WRITE)
     name = free_name(name)
     given = checked(backend, options)
-    _refuse_twin(backend, given)
+    _reject_duplicate(backend, given)
     try:
         with transaction.atomic():
             row = Cluster.objects.create(
@@ -48,7 +48,11 @@ def connect_cluster(
                 "connected",
                 row,
                 actor,
-                {"backend": backend, "options": sorted(given.plain), "after": _shown(given)},
+                {
+                    "backend": backend,
+                    "options": sorted(given.plain),
+                    "after": _masked_options(given),
+                },
             )
     except IntegrityError:
         raise Conflict(
@@ -65,7 +69,7 @@ def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]
     authorize(actor, Permission.CLUSTERS_WRITE)
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(id=cluster.id)
-        former = _former(row)
+        former = _stored_options(row)
         given = checked(row.backend, options, former)
         row.config, row.secrets = dict(given.plain), sealed(given.secret)
         row.save(update_fields=["config", "secrets"])
@@ -83,8 +87,8 @@ def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]
             actor,
             {
                 "options": moved,
-                **changes(_shown(former), _shown(given)),
-                **_resealed(former, given),
+                **changes(_masked_options(former), _masked_options(given)),
+                **_masked_changes(former, given),
             },
         )
     return row
@@ -98,15 +102,13 @@ def probe_options(
     Raises NotPermitted, InvalidInput.
     """
     authorize(actor, Permission.CLUSTERS_WRITE)
-    given = checked(backend, options, _former(cluster) if cluster else None)
+    given = checked(backend, options, _stored_options(cluster) if cluster else None)
     try:
         found = make(backend, given.together()).probe()
     except Exception as error:  # any error of a configuration is a test result
         found = Probe(False, f"{type(error).__name__}: {error}")
     _record_probe(actor, backend, found, given, cluster)
-    return Probe(
-        found.is_ok, _starred(found.message, given)[:1000], _starred(found.version, given)[:80]
-    )
+    return Probe(found.is_ok, _mask(found.message, given)[:1000], _mask(found.version, given)[:80])
 
 
 def _record_probe(
@@ -231,12 +233,12 @@ def tell(what: str, cluster: Cluster, actor: Actor, data: Mapping[str, Any] | No
     )
 
 
-def _shown(given: Options) -> dict[str, Any]:
+def _masked_options(given: Options) -> dict[str, Any]:
     """Return the options for an event; of a secret only that it is set."""
     return {**given.plain, **dict.fromkeys(given.secret, SET)}
 
 
-def _resealed(former: Options, given: Options) -> dict[str, Any]:
+def _masked_changes(former: Options, given: Options) -> dict[str, Any]:
     """Return changed secrets as masked entries of the event."""
     names = sorted(
         n for n in given.secret if n in former.secret and former.secret[n] != given.secret[n]
@@ -244,14 +246,14 @@ def _resealed(former: Options, given: Options) -> dict[str, Any]:
     return {"secrets_replaced": names} if names else {}
 
 
-def _starred(text: str, given: Options) -> str:
+def _mask(text: str, given: Options) -> str:
     """Mask secrets that a scheduler's or library's message may quote."""
     for secret in given.secret.values():
         text = text.replace(secret, "••••") if len(secret) >= 4 else text
     return text
 
 
-def _refuse_twin(backend: str, given: Options) -> None:
+def _reject_duplicate(backend: str, given: Options) -> None:
     """Reject a second row for the same scheduler: both would adopt each other's jobs."""
     twin = Cluster.objects.filter(backend=backend, config=dict(given.plain)).first()
     if twin:
@@ -260,7 +262,7 @@ def _refuse_twin(backend: str, given: Options) -> None:
         )
 
 
-def _former(cluster: Cluster) -> Options:
+def _stored_options(cluster: Cluster) -> Options:
     """Return the stored options; secrets that cannot be decrypted are missing."""
     try:
         return Options(cluster.config, secrets_of(cluster))

@@ -41,7 +41,7 @@ def note_use(cluster: Cluster, use: str, who: str = "muster") -> None:
 @platform_scope("a cluster belongs to no organization")
 @transaction.atomic
 def _record_use(cluster: Cluster, use: str, who: str) -> None:
-    told = Event.objects.filter(
+    recorded = Event.objects.filter(
         subject_id=cluster.id,
         kind="cluster.credential_used",
         data__use=use,
@@ -53,7 +53,7 @@ def _record_use(cluster: Cluster, use: str, who: str) -> None:
         .values_list("position", flat=True)
         .first()
     )
-    if not (told.filter(position__gt=changed) if changed else told).exists():
+    if not (recorded.filter(position__gt=changed) if changed else recorded).exists():
         record(
             Fact(
                 "cluster.credential_used",

@@ -35,15 +35,15 @@ def drain_node(*, actor: Actor, node: Node, why: str) -> Node:
     why = why.strip()
     if not 0 < len(why) <= 200 or not why.isprintable():
         raise errors.InvalidInput.at("reason", "is required: a reason of up to 200 characters")
-    _ask(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
-    return _write(actor, node, is_drained=True, note=f"{why} ({actor.email})", said=why)
+    _call_scheduler(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
+    return _write(actor, node, is_drained=True, note=f"{why} ({actor.email})", reason=why)
 
 
 def resume_node(*, actor: Actor, node: Node) -> Node:
     """Return a drained node to service. Raises NotPermitted, Conflict, Unavailable."""
     authorize(actor, Permission.CLUSTERS_WRITE)
-    _ask(node, lambda backend: backend.resume(node.name))
-    return _write(actor, node, is_drained=False, note="", said="")
+    _call_scheduler(node, lambda backend: backend.resume(node.name))
+    return _write(actor, node, is_drained=False, note="", reason="")
 
 
 def find_node(cluster: Cluster, name: str) -> Node:
@@ -58,7 +58,7 @@ def find_node(cluster: Cluster, name: str) -> Node:
     return row
 
 
-def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
+def _call_scheduler(node: Node, call) -> None:  # type: ignore[no-untyped-def]
     cluster = node.cluster
     if not may_drain(cluster):
         raise errors.Conflict(
@@ -76,7 +76,7 @@ def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
 
 
 @transaction.atomic
-def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, said: str) -> Node:
+def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, reason: str) -> Node:
     was_drained = node.is_drained
     Node.objects.filter(id=node.id).update(is_drained=is_drained, note=note[:300])
     Cluster.objects.filter(id=node.cluster_id).update(inventory=F("inventory") + 1)
@@ -91,7 +91,7 @@ def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, said: str) 
             {
                 "cluster": node.cluster.name,
                 "name": node.name,
-                **({"why": said} if said else {}),
+                **({"why": reason} if reason else {}),
                 "before": {"is_drained": was_drained},
                 "after": {"is_drained": is_drained},
             },

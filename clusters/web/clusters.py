@@ -35,7 +35,7 @@ def clusters(request: Any) -> HttpResponse:
     if chosen:
         kind, name = chosen["name"], request.POST.get("name", "").strip()
         options = given(request, kind)
-        made, told = tried(
+        made, probe = tried(
             request,
             lambda: connections.probe_options(actor=request.actor, backend=kind, options=options),
             lambda: connections.connect_cluster(
@@ -47,7 +47,7 @@ def clusters(request: Any) -> HttpResponse:
                 request, f"{made.name} is connected. Its nodes appear in a few seconds."
             )
             return redirect(f"/{request.org.slug}/clusters/{made.name}")
-        shown |= told | fields(request, kind, told["faults"])
+        shown |= probe | fields(request, kind, probe["faults"])
     return render(
         request, "jobs/clusters.html", shown | {"clusters": representations.cluster_rows()}
     )
@@ -58,7 +58,7 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     """Edit the options; an empty secret stays, one ticked for removal is removed."""
     row = connections.find_cluster(cluster)
     here, options = f"/{request.org.slug}/clusters/{row.name}", given(request, row.backend, row)
-    made, told = tried(
+    made, probe = tried(
         request,
         lambda: connections.probe_options(
             actor=request.actor, backend=row.backend, options=options, cluster=row
@@ -71,8 +71,8 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     return render(
         request,
         "jobs/cluster_edit.html",
-        told
-        | fields(request, row.backend, told["faults"], row)
+        probe
+        | fields(request, row.backend, probe["faults"], row)
         | {
             "page_title": "Edit",
             "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)],

@@ -14,8 +14,10 @@ from workspaces.quotas.reservations import meters, unit_of
 
 def cost_of(actor: Actor, team: Team | None, spec: JobSpec) -> list[dict[str, Any]]:
     """Return one entry per resource, with the tightest limit that applies."""
-    asked = resources_of(spec)
-    return [_entry(actor, team, resource, amount, spec.tasks) for resource, amount in asked.items()]
+    amounts = resources_of(spec)
+    return [
+        _entry(actor, team, resource, amount, spec.tasks) for resource, amount in amounts.items()
+    ]
 
 
 def _entry(

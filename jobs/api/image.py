@@ -34,5 +34,5 @@ def image_note(
         check_features(spec, place.cluster)
     except PortalError:  # reported elsewhere; this note is about the image only
         return None
-    told = answer_for(image, spec, place.cluster, place.pool)
-    return {"ok": told.is_ok, "doubtful": told.is_doubtful, "text": told.text}
+    answer = answer_for(image, spec, place.cluster, place.pool)
+    return {"ok": answer.is_ok, "doubtful": answer.is_doubtful, "text": answer.text}

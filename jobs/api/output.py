@@ -33,11 +33,11 @@ class OutputView(JobViewBase):
     """Base view of one attempt's output."""
 
     def attempt(self, request: Request, job: str) -> Attempt:
-        asked = request.query_params
-        ordinal = asked.get("attempt")
+        params = request.query_params
+        ordinal = params.get("attempt")
         return selectors.find_attempt(
             self.job(job),
-            whole("index", asked.get("index") or "0") % 2**31,
+            whole("index", params.get("index") or "0") % 2**31,
             whole("attempt", ordinal) % 2**15 if ordinal else None,
         )
 
@@ -176,10 +176,10 @@ class MetricsView(OutputView):
     def get(self, request: Request, job: str) -> Response:
         """Return the series: reported by the job (`training`) and by its node (`system`)."""
         attempt = self.attempt(request, job)
-        asked = request.query_params
-        names = [n for n in asked.get("names", "").split(",") if n][:100] or None
-        span = {f"{n}_ms": whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
-        points = limit_of(asked.get("max_points"), 600, 5000)
+        params = request.query_params
+        names = [n for n in params.get("names", "").split(",") if n][:100] or None
+        span = {f"{n}_ms": whole(n, params[n]) for n in ("start", "end") if params.get(n)}
+        points = limit_of(params.get("max_points"), 600, 5000)
         return Response(
             {
                 "training": [
@@ -218,7 +218,7 @@ class ExecView(JobViewBase):
         body: dict[str, Any] = read(s.ExecSerializer, request)
         row = self.job(job)
         attempt = selectors.find_attempt(row, body["index"])
-        code, output = services.run_beside(
+        code, output = services.run_command(
             actor=self.actor, job=row, attempt=attempt, argv=body["argv"], timeout=body["timeout"]
         )
         return Response({"exit_code": code, "output": output.decode(errors="replace")})

@@ -38,16 +38,16 @@ class StorageView(OrgView):
     )
     def get(self, request: Request) -> Response:
         """List the visible jobs with the largest logs. A log counts within a minute of its end."""
-        asked = request.query_params
+        params = request.query_params
         rows = representations.listed(
             selectors.filtered(
-                self.actor, {name: asked.get(name, "") for name in ("team", "owner")}
+                self.actor, {name: params.get(name, "") for name in ("team", "owner")}
             )
         )
         return items(
             [
                 _row(representations.job_row(job), size)
-                for size, job in storage.largest(rows, limit_of(asked.get("limit")))
+                for size, job in storage.largest(rows, limit_of(params.get("limit")))
             ]
         )
 

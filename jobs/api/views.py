@@ -50,17 +50,17 @@ class JobsView(OrgView):
     @extend_schema(operation_id="jobs_list", parameters=_PARAMETERS, responses=s.JobPageSerializer)
     def get(self, request: Request) -> Response:
         """List visible jobs, newest first, in keyset pages without a total."""
-        asked = request.query_params
-        for name in asked:
+        params = request.query_params
+        for name in params:
             if name not in {*FILTERS, "sort", "limit", "cursor"}:
                 raise InvalidInput.at(
                     name, f"is not a filter; use one of {', '.join(FILTERS)}, sort, limit, cursor"
                 )
         page = selectors.page_of(
-            selectors.filtered(self.actor, {n: asked.get(n, "") for n in FILTERS}),
-            limit=limit_of(asked.get("limit")),
-            cursor=asked.get("cursor", ""),
-            ascending=_ascending(asked.get("sort", "")),
+            selectors.filtered(self.actor, {n: params.get(n, "") for n in FILTERS}),
+            limit=limit_of(params.get("limit")),
+            cursor=params.get("cursor", ""),
+            ascending=_ascending(params.get("sort", "")),
         )
         return Response(
             {
@@ -93,16 +93,16 @@ class JobsView(OrgView):
 
     def _rehearse(self, request: Request) -> Response:
         parsed = read_spec(request.data)
-        told = services.rehearse(
+        result = services.rehearse(
             actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec
         )
-        checks = [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in told.checks]
+        checks = [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in result.checks]
         return Response(
             {
-                "ok": told.is_ok,
-                "starts_now": told.starts_now,
+                "ok": result.is_ok,
+                "starts_now": result.starts_now,
                 "checks": checks,
-                "launch": told.launch,
+                "launch": result.launch,
             }
         )
 
@@ -293,9 +293,11 @@ class EventsView(JobViewBase):
 
 
 def _pending(job: Job, actor: Any) -> dict[str, Any] | None:
-    told = pending_explanation.answer(job, actor)
+    result = pending_explanation.answer(job, actor)
     return (
-        None if told is None else {name: getattr(told, name) for name in told.__dataclass_fields__}
+        None
+        if result is None
+        else {name: getattr(result, name) for name in result.__dataclass_fields__}
     )
 
 

@@ -128,7 +128,7 @@ def _orphans(cluster: Cluster) -> list[Attempt]:
     """Lock claims to retry: their worker is gone, or their cluster could not take them."""
     claimed = Attempt.objects.filter(cluster=cluster, state=State.DISPATCHING)
     leases = _leases(claimed)
-    return _locked(claimed.filter(_abandoned(leases)).order_by("id")[:BATCH]) if leases else []
+    return _lock(claimed.filter(_abandoned(leases)).order_by("id")[:BATCH]) if leases else []
 
 
 def _leases(claimed: QuerySet[Attempt]) -> list[UUID | None]:
@@ -158,7 +158,7 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     while size:
         due = _window(cluster, size, last, refused)
         room = _room_after(room, cluster, due) if due else None
-        if room and (chosen := _chosen(room, due, limit, refused)):
+        if room and (chosen := _select(room, due, limit, refused)):
             return _with_quota(chosen)
         if len(due) < size:
             _reached.pop(cluster.id, None)
@@ -195,7 +195,7 @@ def _window(
         )
     for kind in islice(refused, MAX_KINDS):
         rows = rows.exclude(kind.rows())
-    return _locked(rows.order_by("-priority", "queued_at", "id")[:size])
+    return _lock(rows.order_by("-priority", "queued_at", "id")[:size])
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ class Kind:
         return Q(wait__in=waits, job__resources=json.loads(self.resources), **dict(self.owner))
 
 
-def _locked(rows: QuerySet[Attempt]) -> list[Attempt]:
+def _lock(rows: QuerySet[Attempt]) -> list[Attempt]:
     """Lock these attempts with their jobs and skip rows locked by others.
 
     A cancel locks attempts, then their job. Locking both here means that a claim never waits for
@@ -243,7 +243,7 @@ def _can_skip() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
-def _chosen(room: Room, due: Sequence[Attempt], limit: int, kinds: set[Kind]) -> list[Attempt]:
+def _select(room: Room, due: Sequence[Attempt], limit: int, kinds: set[Kind]) -> list[Attempt]:
     """Return the attempts that may start, with their placement, and note why the others wait.
 
     Adds the kind of each refused attempt to `kinds`.
@@ -258,7 +258,7 @@ def _chosen(room: Room, due: Sequence[Attempt], limit: int, kinds: set[Kind]) ->
             refused.append((attempt, verdict))
             kinds.add(Kind.of(attempt, verdict.wait))
         elif len(chosen) < limit:
-            _place(attempt, verdict)
+            _set_placement(attempt, verdict)
             chosen.append(attempt)
     pending_history.note(refused)
     return chosen
@@ -270,7 +270,7 @@ def ask_of(attempt: Attempt) -> Ask:
     return Ask(job.org_id, job.team_id, job.owner_id, job.resources, job.id, job.max_parallel)
 
 
-def _place(attempt: Attempt, verdict: Verdict) -> None:
+def _set_placement(attempt: Attempt, verdict: Verdict) -> None:
     if place := verdict.place:
         attempt.node = place.node
         attempt.placement = {

@@ -29,7 +29,7 @@ _FIELDS = (
     "started_at",
     "finished_at",
 )
-Doomed = list[tuple[UUID, str]]
+Cancellations = list[tuple[UUID, str]]
 
 
 def refresh_jobs(
@@ -38,7 +38,7 @@ def refresh_jobs(
     locked: Iterable[Job] = (),
     *,
     is_live: bool = True,
-) -> Doomed:
+) -> Cancellations:
     """Update the derived columns; return attempts to cancel because a dependency failed.
 
     `changed` and `locked` are attempts and jobs that the caller has locked and written, so they are
@@ -131,7 +131,7 @@ def array_state(counts: Mapping[State, int]) -> State:
     return State.SUCCEEDED
 
 
-def _free_dependents(ended: Sequence[Job]) -> Doomed:
+def _free_dependents(ended: Sequence[Job]) -> Cancellations:
     """Make dependents due whose dependencies are met; return those whose dependency failed."""
     waiting = set(Dependency.objects.filter(needs__in=ended).values_list("job_id", flat=True))
     if not waiting:
@@ -147,7 +147,7 @@ def _free_dependents(ended: Sequence[Job]) -> Doomed:
         for job, (is_ready, failed) in verdicts.items()
         if is_ready and not failed and not job.is_held
     }
-    locked = _locked_queued(why.keys() | ready)
+    locked = _lock_queued(why.keys() | ready)
     if ready:
         Attempt.objects.filter(
             job__in=ready, job__is_held=False, state=State.QUEUED, due_at=None
@@ -156,7 +156,7 @@ def _free_dependents(ended: Sequence[Job]) -> Doomed:
     return [(pk, why[job_id]) for pk, job_id in locked if job_id in why]
 
 
-def _locked_queued(jobs: Collection[UUID]) -> list[tuple[UUID, UUID]]:
+def _lock_queued(jobs: Collection[UUID]) -> list[tuple[UUID, UUID]]:
     """Lock the queued attempts of these jobs, in the order of ids to avoid deadlocks."""
     rows = (
         Attempt.objects.select_for_update().filter(job__in=jobs, state=State.QUEUED).order_by("id")

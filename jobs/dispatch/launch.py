@@ -39,25 +39,25 @@ def build_launches(
             for a in attempts
         ]
     )
-    opened = open_secrets([_use(attempt) for attempt in attempts])
+    opened = open_secrets([_secret_use(attempt) for attempt in attempts])
     uids = uids_of(cluster, {attempt.job.team_id for attempt in attempts}) if cluster else {}
     only = only_org_id(cluster) if cluster else None
     return [
-        _built(
+        _build(
             attempt,
             token,
             secrets.values,
             is_new=attempt.id not in known,
             uid=uids.get(attempt.job.team_id, 0),
-            **_given(attempt.job.pool, grants.get(_pair(attempt)))
-            | _lacking(secrets)
-            | _not_served(cluster, only, attempt),
+            **_grant_options(attempt.job.pool, grants.get(_grant_key(attempt)))
+            | _bar_missing_secret(secrets)
+            | _bar_other_organization(cluster, only, attempt),
         )
         for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
     ]
 
 
-def _built(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any) -> Launch:
+def _build(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any) -> Launch:
     job = attempt.job
     spec, task = spec_of(job), _task(attempt, token, secrets)
     files = {name: secrets[name] for name in spec.secret_files if name in secrets}
@@ -66,7 +66,7 @@ def _built(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any
     )
 
 
-def _use(attempt: Attempt) -> Use:
+def _secret_use(attempt: Attempt) -> Use:
     job = attempt.job
     references = {**(job.spec.get("secrets") or {}), **(job.spec.get("secret_files") or {})}
     return Use(
@@ -79,12 +79,14 @@ def _use(attempt: Attempt) -> Use:
     )
 
 
-def _lacking(opened: Opened) -> dict[str, Any]:
+def _bar_missing_secret(opened: Opened) -> dict[str, Any]:
     """Bar a launch whose secret was deleted since; it would fail without explanation."""
     return {"barred": opened.lacks, "barred_by": "secrets"} if opened.lacks else {}
 
 
-def _not_served(cluster: Cluster | None, only: UUID | None, attempt: Attempt) -> dict[str, Any]:
+def _bar_other_organization(
+    cluster: Cluster | None, only: UUID | None, attempt: Attempt
+) -> dict[str, Any]:
     """Bar a launch that was claimed before the cluster was restricted to one organization."""
     return (
         {}
@@ -129,7 +131,9 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
         examples_dir=str(settings.MUSTER_EXAMPLES),
     )
     grant = PoolGrant.objects.filter(pool=pool, team=team).first() if pool else None
-    return _launch(spec, task, "muster-rehearsal", None, actor.email, pool, **_given(pool, grant))
+    return _launch(
+        spec, task, "muster-rehearsal", None, actor.email, pool, **_grant_options(pool, grant)
+    )
 
 
 def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolGrant]:
@@ -145,11 +149,11 @@ def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolG
     return {(row.pool_id, row.team_id): row for row in rows}
 
 
-def _pair(attempt: Attempt) -> tuple[UUID | None, UUID]:
+def _grant_key(attempt: Attempt) -> tuple[UUID | None, UUID]:
     return attempt.job.pool_id, attempt.job.team_id
 
 
-def _given(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
+def _grant_options(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
     """Return what the grant adds to the launch.
 
     A revoked grant bars the launch, which would otherwise run as the wrong user.

@@ -39,7 +39,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class UnderWay:
+class InFlight:
     """Submissions in progress, one for each attempt."""
 
     claim: Claim
@@ -65,7 +65,7 @@ class Handover:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown()
 
-    def begin(self, claim: Claim) -> UnderWay:
+    def begin(self, claim: Claim) -> InFlight:
         """Start to submit what is still claimed: one attempt inline, several by the threads."""
         held = Attempt.objects.filter(
             cluster=claim.cluster, state=State.DISPATCHING, lease=claim.lease
@@ -77,18 +77,18 @@ class Handover:
             build_launches(attempts, claim.orphans, claim.cluster),
         )
         note_use(claim.cluster, "to submit jobs")
-        start = self._pool.submit if len(launches) > 1 else _done
-        return UnderWay(
+        start = self._pool.submit if len(launches) > 1 else _completed
+        return InFlight(
             claim, attempts, [start(_submit, backend, claim, launch) for launch in launches]
         )
 
-    def finish(self, under_way: UnderWay) -> int:
+    def finish(self, in_flight: InFlight) -> int:
         """Wait for the rest and apply the results; return how many the cluster accepted."""
-        claim, results = under_way.claim, [result.result() for result in under_way.results]
+        claim, results = in_flight.claim, [result.result() for result in in_flight.results]
         moved = transition(
             [
                 change
-                for attempt, result in zip(under_way.attempts, results, strict=True)
+                for attempt, result in zip(in_flight.attempts, results, strict=True)
                 for change in _outcome(claim, attempt, result)
             ]
         )
@@ -102,7 +102,7 @@ class Handover:
         return sum(attempt.state == State.SUBMITTED for attempt in moved)
 
 
-def _done(call: Callable[..., Handle | Exception], *given: Any) -> Future[Handle | Exception]:
+def _completed(call: Callable[..., Handle | Exception], *given: Any) -> Future[Handle | Exception]:
     done: Future[Handle | Exception] = Future()
     done.set_result(call(*given))
     return done
@@ -118,16 +118,16 @@ def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exceptio
     if clock.now() >= claim.until:
         return Unavailable("The lease expired before the submission started.")
     try:
-        handle = submitted(backend, launch)
+        handle = submit_launch(backend, launch)
         if clock.now() < claim.until:
             return handle
         # Another worker may have submitted it meanwhile; the backend keeps one of the two.
-        return submitted(backend, replace(launch, is_new=False))
+        return submit_launch(backend, replace(launch, is_new=False))
     except Exception as error:
         return error
 
 
-def submitted(backend: Backend, launch: Launch) -> Handle:
+def submit_launch(backend: Backend, launch: Launch) -> Handle:
     """Submit a launch. A barred launch is not started, but a job that already exists stays known.
 
     Raises Rejected, Unavailable.
@@ -157,10 +157,10 @@ def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iter
                 lease=claim.lease,
             )
         case _:
-            yield from _put_off(claim, attempt, result)
+            yield from _postpone(claim, attempt, result)
 
 
-def _put_off(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Change]:
+def _postpone(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Change]:
     """Retry later with backoff: the state of the job is unknown, so the claim stays."""
     log.warning(
         "cluster %s did not accept %s: %s",

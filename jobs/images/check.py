@@ -84,14 +84,14 @@ def image_misfit(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> str | No
     if image is None:
         return None
     text = "" if isinstance(image, str) else _refusal(fitting_of(image, spec, cluster, pool))
-    return text or _keep(key, text)
+    return text or _cache(key, text)
 
 
 def _refusal(found: Fitting) -> str:
     return " ".join(filter(None, (found.text, found.advice, OVERRIDE))) if found.is_hopeless else ""
 
 
-def _keep(key: object, text: str) -> str:
+def _cache(key: object, text: str) -> str:
     if len(_verdicts) >= MOST:
         _verdicts.clear()
     _verdicts[key] = time.monotonic() + REMEMBERED, text

@@ -18,9 +18,9 @@ def remember(ended: Iterable[tuple[Attempt, str]]) -> None:
     Without a digest or a GPU nothing is stored. Runs in the transaction that ends the attempts, and
     must not fail it.
     """
-    for attempt, told in ended:
+    for attempt, reported_digest in ended:
         gpu = _gpu_of(attempt)
-        for digest in _digests_of(attempt, told) if gpu else ():
+        for digest in _digests_of(attempt, reported_digest) if gpu else ():
             ImageEnd.objects.update_or_create(
                 org_id=attempt.org_id,
                 digest=digest[:140],
@@ -39,11 +39,11 @@ def remembered(image: Image) -> Mapping[str, str]:
     return {gpu: f"in job #{number} on {at:%-d %B %Y}" for gpu, number, at in rows}
 
 
-def _digests_of(attempt: Attempt, told: str) -> list[str]:
+def _digests_of(attempt: Attempt, reported_digest: str) -> list[str]:
     """Return the runtime's digest, else that of the image name or the registry's cached answer."""
     name = spec_of(attempt.job).image
-    if told or "@" in name:
-        return [told or name.partition("@")[2]]
+    if reported_digest or "@" in name:
+        return [reported_digest or name.partition("@")[2]]
     image = lookups.known(name) if name else None
     return image.digests if isinstance(image, Image) else []
 

@@ -30,7 +30,7 @@ _lock = threading.Lock()
 
 def known(name: str) -> Image | str | None:
     """Return the cached image, or the error text of its lookup, without a request."""
-    return _kept(name)[1]
+    return _cached(name)[1]
 
 
 def look(name: str) -> Image | str:
@@ -38,7 +38,7 @@ def look(name: str) -> Image | str:
 
     Returns a text on a timeout or an error. Never raises.
     """
-    at, found = _kept(name)
+    at, found = _cached(name)
     if found is not None and time.time() - at < FRESH:
         return found
     begun = begin(name)
@@ -85,8 +85,8 @@ def _read(name: str, reference: Reference) -> Image | str:
         except Unreadable as error:
             found = str(error)
             # Keep the previous result while the registry is down.
-            if isinstance(kept := known(name), Image):
-                return kept
+            if isinstance(cached := known(name), Image):
+                return cached
         cache.set(
             _key(name),
             (time.time(), found),
@@ -98,7 +98,7 @@ def _read(name: str, reference: Reference) -> Image | str:
             _under_way.pop(name, None)
 
 
-def _kept(name: str) -> tuple[float, Image | str | None]:
+def _cached(name: str) -> tuple[float, Image | str | None]:
     found: tuple[float, Image | str] | None = cache.get(_key(name))
     return found or (0.0, None)
 

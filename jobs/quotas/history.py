@@ -41,8 +41,8 @@ def _about(name: str) -> dict[str, str]:
 
     The subject is empty for the organization.
     """
-    resource, _of, whose = name.partition(" of ")
-    return {"what": title(resource), "whose": whose.partition(" ")[2]}
+    resource, _of, subject = name.partition(" of ")
+    return {"what": title(resource), "whose": subject.partition(" ")[2]}
 
 
 def _terms(name: str, values: dict[str, Any] | None) -> str:

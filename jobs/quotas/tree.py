@@ -80,7 +80,7 @@ class Bar:
         if self.resource == GPU_HOURS:
             return _hours_tip(self)
         first = _("%(n)s is kept") if self.resource == STORAGE else _("%(n)s runs")
-        told = [
+        labels = [
             first,
             _("%(n)s is held for jobs about to run"),
             _("%(n)s is kept free for guarantees"),
@@ -90,7 +90,7 @@ class Bar:
         amounts = (self.used, self.reserved, self.kept, self.left, self.guaranteed)
         return "; ".join(
             text % {"n": short(self.resource, n)}
-            for text, n in zip(told, amounts, strict=True)
+            for text, n in zip(labels, amounts, strict=True)
             if n
         )
 

@@ -40,7 +40,7 @@ def reported_blockers(facts: Mapping[str, Any], viewer: Actor) -> list[dict[str,
     rest = [one["amount"] for one in held if not any(one is shown for shown, _ in seen)]
     count, amount = len(rest) + int(others.get("jobs", 0)), sum(rest) + int(others.get("amount", 0))
     return [line(job, kind, one["amount"], _started(one)) for one, job in seen] + (
-        [_rest(kind, count, amount)] if count else []
+        [_hidden_line(kind, count, amount)] if count else []
     )
 
 
@@ -75,7 +75,7 @@ def _started(one: Mapping[str, Any]) -> datetime | None:
     return datetime.fromtimestamp(one["since"], UTC) if one.get("since") else None
 
 
-def _rest(kind: object, count: int, amount: int) -> dict[str, Any]:
+def _hidden_line(kind: object, count: int, amount: int) -> dict[str, Any]:
     who = f"{count} other job{'' if count == 1 else 's'}"
     one = "s" if count == 1 else ""
     return {

@@ -137,16 +137,16 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change 
     verdict = room.judge(ask)
     if verdict.wait is None:
         return Wait.EVALUATING, {}, None
-    told = {
+    facts = {
         **verdict.facts,
-        **_whose(job, verdict.facts),
+        **_subject_name(job, verdict.facts),
         **quota_limits.until(verdict.facts),
         **room.smallest_limit(ask),
     }
-    return verdict.wait, told, room.smallest_change(ask)
+    return verdict.wait, facts, room.smallest_change(ask)
 
 
-def _whose(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
+def _subject_name(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
     """Return the display name of the subject of a limit."""
     names = {
         "org": lambda: job.org.name,
@@ -165,7 +165,7 @@ def _offer(change: Change | None) -> dict[str, Any] | None:
     return offer(change.resource, change.before, change.after) if change else None
 
 
-def _among(job: Job, wait: Wait) -> dict[str, Any]:
+def _competitors(job: Job, wait: Wait) -> dict[str, Any]:
     """Return the filter of competing jobs: under the same limit, or on the same cluster."""
     match wait:
         case Wait.QUOTA_TEAM:
@@ -185,7 +185,7 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
     if not isinstance(resource, str):
         return []
     rows = Attempt.objects.filter(
-        is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, **_among(job, wait)
+        is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, **_competitors(job, wait)
     )
     held = [
         (a.job.resources.get(resource, 0), a)

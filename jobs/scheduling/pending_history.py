@@ -22,7 +22,7 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
         if attempt.wait != verdict.wait:
             turned.append(attempt)
             attempt.wait_since = at
-        elif _are_news(attempt.wait_facts, facts):
+        elif _has_changed(attempt.wait_facts, facts):
             renewed.append(attempt)
         attempt.wait, attempt.wait_facts = str(verdict.wait), facts
     write_rows(turned + renewed, ("wait", "wait_facts", "wait_since"))
@@ -35,7 +35,7 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
         job_status.refresh_jobs({a.job_id for a in turned}, turned)
 
 
-def _are_news(before: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+def _has_changed(before: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
     """Tell whether the facts changed; used GPU-hours always do, so they are computed when shown."""
     if facts.get("resource") == GPU_HOURS == before.get("resource"):
         return {**before, "used": 0} != {**facts, "used": 0}

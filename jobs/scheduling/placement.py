@@ -39,7 +39,7 @@ FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # lower is better
 
 
 @dataclass(frozen=True)
-class Considered:
+class Candidate:
     """One pool, or a cluster without pools, as it was considered.
 
     `rank`: FREE … UNFIT. `text`: the finding, for people.
@@ -65,7 +65,7 @@ class Choice:
     cluster: Cluster
     pool: Pool | None
     why: str
-    considered: Sequence[Considered]
+    considered: Sequence[Candidate]
 
 
 def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
@@ -91,7 +91,7 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
             "policy.pool",
             f"{spec.policy.pool!r} does not exist, or {team.slug} may not use it; choose from {names}",
         )
-    found = sorted(_considered(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
+    found = sorted(_candidates(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
     best = found[0]
     if not best.fits:
         raise InvalidInput.at(
@@ -133,7 +133,7 @@ def names_for(teams: Iterable[Team]) -> list[str]:
     return list(names) if len(names) > 1 else []
 
 
-def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Considered]:
+def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Candidate]:
     need, clusters = need_of(spec), {cluster.id: cluster for cluster, _ in places}
     machines, queued = machines_in(clusters.values()), _queued(clusters)
     made = []
@@ -142,7 +142,7 @@ def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
         rank, text = _judge(cluster, pool, inside, need, spec, is_known=bool(machines[cluster.id]))
         free = sum(m.free_gpus(need) for m in inside)
         made.append(
-            Considered(
+            Candidate(
                 pool.name if pool else cluster.name,
                 cluster,
                 pool,
@@ -209,7 +209,7 @@ def _kind(need: Need) -> str:
     return f"{need.gpu_type.upper()} GPUs" if need.gpu_type else "GPUs"
 
 
-def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> str:
+def _why(best: Candidate, found: Sequence[Candidate], *, is_named: bool) -> str:
     """Return the reason for the job page, as one sentence."""
     if is_named:
         return f"{best.name}, because the spec names it: {best.text}."

@@ -29,7 +29,7 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
     has ended or is already being canceled is returned unchanged. Raises NotPermitted.
     """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = _locked(job)
+    job = _lock(job)
     if State(job.state).is_final or job.cancel_asked_at:
         return job
     why = "".join(c for c in why if c.isprintable())[:200]
@@ -68,7 +68,7 @@ def hold_job(*, actor: Actor, job: Job) -> Job:
     Raises NotPermitted, Conflict.
     """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = _changeable(job)
+    job = _lock_active(job)
     if not job.is_held:
         job.is_held = True
         job.save(update_fields=["is_held"])
@@ -96,7 +96,7 @@ def release_job(*, actor: Actor, job: Job) -> Job:
     Raises NotPermitted, Conflict.
     """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = _changeable(job)
+    job = _lock_active(job)
     if job.is_held:
         job.is_held = False
         job.save(update_fields=["is_held"])
@@ -138,12 +138,12 @@ def change_job(
     Raises InvalidInput, NotPermitted, Conflict.
     """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = _locked(job)
+    job = _lock(job)
     before = {"name": job.name, "priority": job.priority, "labels": job.labels}
     if name is not None:
-        job.name = _checked("name", name)
+        job.name = _validated("name", name)
     if labels is not None:
-        job.labels = _checked("labels", dict(labels))
+        job.labels = _validated("labels", dict(labels))
     if priority is not None:
         _set_priority(actor, job, priority)
     job.save(update_fields=["name", "labels", "priority"])
@@ -186,7 +186,7 @@ def _set_priority(actor: Actor, job: Job, priority: str) -> None:
     hint("jobs.dispatch")
 
 
-def _checked(field: str, value: object) -> Any:
+def _validated(field: str, value: object) -> Any:
     """Validate one field by the rules of the job spec."""
     from schedulers.spec import parse_mapping
     from schedulers.spec.errors import SpecErrors
@@ -198,7 +198,7 @@ def _checked(field: str, value: object) -> Any:
         raise InvalidInput.at(first.field, first.message) from error
 
 
-def _locked(job: Job) -> Job:
+def _lock(job: Job) -> Job:
     """Lock and return the job, attempts first.
 
     `lifecycle` and `claims` lock in the same order, so concurrent changes cannot deadlock.
@@ -212,8 +212,8 @@ def _locked(job: Job) -> Job:
     return Job.objects.select_for_update().get(id=job.id)
 
 
-def _changeable(job: Job) -> Job:
-    job = _locked(job)
+def _lock_active(job: Job) -> Job:
+    job = _lock(job)
     if State(job.state).is_final or job.cancel_asked_at:
         raise Conflict(f"#{job.number} has ended or is ending. Rerun it instead.")
     return job

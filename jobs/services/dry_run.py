@@ -124,8 +124,8 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
             "The cluster supports everything in the spec.",
         )
         if spec.image and checks[-1].is_ok:
-            told = answer_for(image, spec, cluster, place.pool)
-            checks.append(Check("image", told.is_ok, told.text))
+            image_answer = answer_for(image, spec, cluster, place.pool)
+            checks.append(Check("image", image_answer.is_ok, image_answer.text))
         if spec.native or spec.image:
             _try(
                 checks,

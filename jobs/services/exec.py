@@ -16,7 +16,7 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 
 
-def run_beside(
+def run_command(
     *, actor: Actor, job: Job, attempt: Attempt, argv: Sequence[str], timeout: float
 ) -> tuple[int, bytes]:
     """Run a command inside a running job and return its exit code and output.

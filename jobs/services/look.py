@@ -19,7 +19,7 @@ from schedulers.spec import JobSpec
 from workspaces.models import Quota
 from workspaces.quotas.limits import judged
 
-_SEEN = ("id", "name", "backend", "is_enabled", "created_at", "seen_at", "trouble")
+_COLUMNS = ("id", "name", "backend", "is_enabled", "created_at", "seen_at", "trouble")
 
 _SQL = """
 SELECT {seen},
@@ -56,7 +56,7 @@ def plain_cluster(spec: JobSpec, ask: Ask) -> Cluster | None:
     if len(rows) != 1:
         return None
     *values, has_pools, fits, is_over = rows[0]
-    cluster = Cluster.from_db(connection.alias, _SEEN, values)
+    cluster = Cluster.from_db(connection.alias, _COLUMNS, values)
     # The scheduler chooses the nodes.
     fits = fits or Capability.PLACES not in capabilities_of(cluster.backend)
     return (
@@ -73,6 +73,6 @@ def _statement() -> str:
         {"pool": Pool, "node": Node, "gpu": Gpu, "quota": Quota, "cluster": Cluster},
     )
     return _SQL.format(
-        seen=", ".join(f"c.{quote(name)}" for name in _SEEN),
+        seen=", ".join(f"c.{quote(name)}" for name in _COLUMNS),
         **{name: quote(model._meta.db_table) for name, model in models.items()},
     )

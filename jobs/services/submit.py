@@ -57,12 +57,12 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     check_rules(team, spec)
     check_secrets(team, spec)
     ask = ask_for(actor, team, spec)
-    place = _place(actor, team, spec, ask)
+    place = _choose_place(actor, team, spec, ask)
     check_place_rule(team, place)
     check_image(spec, place.cluster, place.pool)
     needs = find_needs(actor, spec)
     _check_needs(needs)
-    job = _job(actor, team, spec, place, ask)
+    job = _new_job(actor, team, spec, place, ask)
     job.parent, job.place_why = (
         parent,
         f"{place.why} {left_out(actor, team, spec, place)}".strip()[:500],
@@ -87,7 +87,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     return job
 
 
-def _place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
+def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
     if cluster := plain_cluster(spec, ask):
         check_features(spec, cluster)
         return Place(cluster)
@@ -97,7 +97,7 @@ def _place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
     return place
 
 
-def _job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job:
+def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job:
     assert actor.user_id is not None
     at = clock.now()
     # Enough for display, without a query.

@@ -11,7 +11,7 @@ from schedulers.spec.grammar import format_duration
 from workspaces.models import Team
 from workspaces.organizations.team_rules import NO_IMAGE, TeamRules
 
-_DO = "or ask an administrator to change the rule"
+_ADVICE = "or ask an administrator to change the rule"
 
 
 def rules_of(team: Team) -> TeamRules:
@@ -39,14 +39,14 @@ def check_rules(team: Team, spec: JobSpec) -> None:
         raise InvalidInput.at(
             "policy.max_runtime",
             f"is {format_duration(spec.policy.max_runtime or 0)}, but {whose} allows at most "
-            f"{format_duration(rules.max_runtime)}; lower it, {_DO}",
+            f"{format_duration(rules.max_runtime)}; lower it, {_ADVICE}",
         )
     gpus = spec.resources.gpus * spec.num_nodes
     if rules.max_gpus is not None and gpus > rules.max_gpus:
         raise InvalidInput.at(
             "resources.accelerators",
             f"requests {gpus} GPUs in total, but {whose} allows at most {rules.max_gpus} per job; "
-            f"request fewer, {_DO}",
+            f"request fewer, {_ADVICE}",
         )
     if not rules.allows_image(spec.image or ""):
         named = (
@@ -55,7 +55,7 @@ def check_rules(team: Team, spec: JobSpec) -> None:
             else f"is required by {whose}"
         )
         globs = ", ".join(glob for glob in rules.images if glob != NO_IMAGE)
-        raise InvalidInput.at("image", f"{named}: {globs}. Choose one that matches, {_DO}")
+        raise InvalidInput.at("image", f"{named}: {globs}. Choose one that matches, {_ADVICE}")
     if spec.policy.pool and not rules.allows_pool(spec.policy.pool):
         raise InvalidInput.at("policy.pool", _pools(spec.policy.pool, rules, whose))
 
@@ -68,4 +68,4 @@ def check_place_rule(team: Team, place: Place) -> None:
 
 
 def _pools(name: str, rules: TeamRules, whose: str) -> str:
-    return f"{name} is not one of the pools that {whose} allows: {', '.join(rules.pools)}. Choose one of them, {_DO}"
+    return f"{name} is not one of the pools that {whose} allows: {', '.join(rules.pools)}. Choose one of them, {_ADVICE}"

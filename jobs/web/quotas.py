@@ -43,7 +43,7 @@ def quotas(request: Any) -> HttpResponse:
             return _show(
                 request,
                 preview=preview(actor=request.actor, org=request.org, changes=changes),
-                given=_given(request.POST),
+                given=_submitted_fields(request.POST),
             )
         set_limits.set_quotas(actor=request.actor, org=request.org, changes=changes)
     except PortalError as error:
@@ -69,7 +69,7 @@ def ask(request: Any) -> HttpResponse:
             scope=scope,
             subject=subject,
             resource=form.get("resource", "").strip(),
-            amount=_asked(form.get("resource", ""), form.get("amount", "")),
+            amount=_requested_amount(form.get("resource", ""), form.get("amount", "")),
             why=form.get("why", ""),
             job=_number(form.get("job", "")),
         ),
@@ -97,7 +97,7 @@ def decide(request: Any, ask: UUID) -> HttpResponse:
     return action(request, f"/{request.org.slug}/quotas", done, decided)
 
 
-def _asked(resource: str, text: str) -> float:
+def _requested_amount(resource: str, text: str) -> float:
     amount = _amount(resource, text)
     if amount is None or amount is KEEP:
         raise InvalidInput.at("amount", _("say how much would be enough"))
@@ -114,7 +114,7 @@ def changes_in(form: Any) -> list[Wanted]:
     Raises InvalidInput.
     """
     person = form.get("person", "").strip()
-    whose = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
+    subjects = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
     lines = zip_longest(
         form.getlist("resource"), form.getlist("limit"), form.getlist("guaranteed"), fillvalue=""
     )
@@ -123,13 +123,13 @@ def changes_in(form: Any) -> list[Wanted]:
         for resource, limit, guaranteed in lines
         if limit.strip() or guaranteed.strip()
     ]
-    if not whose:
+    if not subjects:
         raise InvalidInput.at("who", _("tick a team, or name a person"))
     if not terms:
         raise InvalidInput.at("limit", _("write a limit or what is guaranteed; none lifts it"))
     return [
         Wanted(scope, subject, *term)
-        for scope, _colon, subject in (who.partition(":") for who in whose)
+        for scope, _colon, subject in (who.partition(":") for who in subjects)
         for term in terms
     ]
 
@@ -161,7 +161,7 @@ def _amount(resource: str, text: str) -> Any:
         ) from None
 
 
-def _given(form: Any) -> list[tuple[str, str]]:
+def _submitted_fields(form: Any) -> list[tuple[str, str]]:
     """Return the submitted fields, to be submitted again."""
     return [(name, value) for name in FIELDS for value in form.getlist(name)]
 
@@ -184,29 +184,29 @@ def _show(request: Any, **more: Any) -> HttpResponse:
             "asks": [
                 (row, amount_text(row.resource, row.amount)) for row in requests_for(request.actor)
             ],
-            "wish": _wish(request),
+            "wish": _request_form(request),
             "history": history(request.actor, request.org) if may_write else [],
         }
         | more,
     )
 
 
-def _wish(request: Any) -> dict[str, Any]:
+def _request_form(request: Any) -> dict[str, Any]:
     """Return the request form: possible subjects, and values passed by a pending job's page."""
     actor = request.actor
     teams = actor.teams_where(P.JOBS_SUBMIT)
-    mine = (
+    own_teams = (
         Team.objects.order_by("slug")
         if teams is None
         else Team.objects.filter(id__in=teams).order_by("slug")
     )
-    whose = [
+    subjects = [
         (f"user:{actor.email}", _("my own")),
-        *((f"team:{t.slug}", t.name) for t in mine[:WISHES]),
+        *((f"team:{t.slug}", t.name) for t in own_teams[:WISHES]),
         ("org:", request.org.name),
     ]
     return {
-        "whose": whose,
+        "whose": subjects,
         **{name: request.GET.get(name, "")[:254] for name in ("ask", "resource", "amount", "job")},
     }
 

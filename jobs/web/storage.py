@@ -40,7 +40,7 @@ def kept_logs(request: Any) -> HttpResponse:
         for size, job in found
     ]
     teams = people.teams_for(request.actor)
-    mine = {asked["team"], *(team["slug"] for team in teams if team["role"])}
+    visible_teams = {asked["team"], *(team["slug"] for team in teams if team["role"])}
     return render(
         request,
         "jobs/storage.html",
@@ -55,14 +55,14 @@ def kept_logs(request: Any) -> HttpResponse:
             "quotas": [
                 q
                 for q in people.quotas_for(request.actor)
-                if q["resource"] == STORAGE and _concerns(request, q, mine)
+                if q["resource"] == STORAGE and _is_relevant(request, q, visible_teams)
             ],
         },
     )
 
 
-def _concerns(request: Any, quota: dict[str, Any], mine: set[str]) -> bool:
+def _is_relevant(request: Any, quota: dict[str, Any], visible_teams: set[str]) -> bool:
     """Tell whether the quota is the organization's, the viewer's or one of these teams'."""
     return quota["scope"] == "org" or quota["subject"] in (
-        mine if quota["scope"] == "team" else {request.actor.email}
+        visible_teams if quota["scope"] == "team" else {request.actor.email}
     )

@@ -148,7 +148,7 @@ def job(request: Any, job: str) -> HttpResponse:
     ordinal = int(request.GET["attempt"]) if request.GET.get("attempt", "").isdigit() else None
     attempt = selectors.find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
     tries = row.attempts.filter(index=attempt.index).order_by("ordinal")
-    told = pending_explanation.answer(row, request.actor)
+    explanation = pending_explanation.answer(row, request.actor)
     return render(
         request,
         "jobs/detail.html",
@@ -161,8 +161,8 @@ def job(request: Any, job: str) -> HttpResponse:
             "attempt_hex": attempt.id.hex,
             "job_hex": row.id.hex,
             "tries": [representations.attempt_row(a) for a in tries],
-            "pending": told,
-            "more": quota_limits.more(told.numbers, row) if told else "",
+            "pending": explanation,
+            "more": quota_limits.more(explanation.numbers, row) if explanation else "",
             "output": output_text(attempt),
             "log": facts_of_log(attempt),
             "deletable": _deletable(request, row),
@@ -305,9 +305,9 @@ def _team(request: Any) -> Any:
 
 
 def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
-    told = pending_explanation.answer(job, actor)
+    explanation = pending_explanation.answer(job, actor)
     return representations.job_row(job) | {
-        "pending": told or pending_summary(job),
+        "pending": explanation or pending_summary(job),
         "is_long": clock.now() - job.created_at > LONG_WAIT,
     }
 

@@ -22,7 +22,7 @@ PARTS = 256
 _Mark = tuple[int, Any]  # number of attempts, sum of hashes
 
 
-class Roll:
+class AttemptCache:
     """Active attempts of one watcher."""
 
     def __init__(self) -> None:

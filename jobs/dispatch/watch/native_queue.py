@@ -14,7 +14,7 @@ from django.db.models import Q
 from clusters.models import Cluster
 from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import Change, transition
-from jobs.dispatch.submission import submitted
+from jobs.dispatch.submission import submit_launch
 from jobs.models import Attempt
 from jobs.scheduling import pending_history
 from jobs.scheduling.admission import Verdict
@@ -77,14 +77,14 @@ def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -
         lease = uuid4()
         # Or the watcher that claimed it is gone.
         is_free = Q(lease=None) | Q(lease_until__lt=clock.now())
-        mine = Attempt.objects.filter(is_free, id=attempt.id, state=State.SUBMITTED)
-        if not mine.update(lease=lease, lease_until=clock.after(RESEND_LEASE)):
+        claimable = Attempt.objects.filter(is_free, id=attempt.id, state=State.SUBMITTED)
+        if not claimable.update(lease=lease, lease_until=clock.after(RESEND_LEASE)):
             continue
         fresh = Attempt.objects.select_related(
             "job__owner", "job__team", "job__org", "job__pool"
         ).get(id=attempt.id)
         try:
-            handle = submitted(backend, *build_launches([fresh], {fresh.id}))
+            handle = submit_launch(backend, *build_launches([fresh], {fresh.id}))
         except Rejected as error:
             transition(
                 [
@@ -155,31 +155,31 @@ class Reasons:
             if seen.waiting and seen.key in by_key and by_key[seen.key].state in IN_CLUSTER_QUEUE
         }
         before, self._reported = self._reported, reported
-        news = {
+        changes = {
             pk: why
             for pk, why in reported.items()
             if (old := before.get(pk)) is not why and old != why
         }
-        changed = [*news, *(before.keys() - reported.keys())]
+        changed = [*changes, *(before.keys() - reported.keys())]
         for at in range(0, len(changed), AT_ONCE):
-            _write(changed[at : at + AT_ONCE], news)
+            _write(changed[at : at + AT_ONCE], changes)
 
 
 @transaction.atomic
-def _write(ids: Sequence[UUID], news: Mapping[UUID, Waiting]) -> None:
+def _write(ids: Sequence[UUID], changes: Mapping[UUID, Waiting]) -> None:
     """Store the reasons in `news` and clear those of the other ids."""
-    rows = _there(ids)
+    rows = _lock_pending(ids)
     pending_history.note(
         [
-            (row, Verdict(news[row.id].wait, facts=_facts(news[row.id])))
+            (row, Verdict(changes[row.id].wait, facts=_facts(changes[row.id])))
             for row in rows
-            if row.id in news
+            if row.id in changes
         ]
     )
-    pending_history.settle([row for row in rows if row.id not in news])
+    pending_history.settle([row for row in rows if row.id not in changes])
 
 
-def _there(ids: Sequence[UUID]) -> list[Attempt]:
+def _lock_pending(ids: Sequence[UUID]) -> list[Attempt]:
     rows = (
         Attempt.objects.select_for_update(of=("self",))
         .select_related("job")

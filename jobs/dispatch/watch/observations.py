@@ -104,10 +104,10 @@ def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> lis
     changes = [
         _change(cluster, attempt, seen)
         for seen in poll.observations
-        if (attempt := by_key.get(seen.key)) and _is_news(attempt, seen)
+        if (attempt := by_key.get(seen.key)) and _is_new(attempt, seen)
     ]
     changes += _missing(cluster, [by_key[key] for key in poll.missing if key in by_key])
-    _seen_again(cluster, by_key, poll)
+    _mark_seen(cluster, by_key, poll)
     return transition(changes) if changes else []
 
 
@@ -141,7 +141,7 @@ def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
         raise failed[0]
 
 
-def _is_news(attempt: Watched, seen: Observation) -> bool:
+def _is_new(attempt: Watched, seen: Observation) -> bool:
     """Tell whether an observation changes the attempt.
 
     During a hand-over only running or ended jobs count, because the worker may be gone. A pending
@@ -217,7 +217,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
         Attempt.objects.filter(id__in=first, missing_since=None).update(missing_since=at)
 
 
-def _seen_again(cluster: Cluster, by_key: Mapping[str, Watched], poll: Poll) -> None:
+def _mark_seen(cluster: Cluster, by_key: Mapping[str, Watched], poll: Poll) -> None:
     known = [by_key[seen.key] for seen in poll.observations if seen.key in by_key]
     native_queue.confirm(cluster, known)
     back = [attempt.id for attempt in known if attempt.missing_since is not None]

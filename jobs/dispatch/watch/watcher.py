@@ -20,7 +20,7 @@ from clusters.services import outages
 from clusters.services.credentials import note_use
 from clusters.services.inventory import take_inventory
 from jobs.dispatch.watch import logs, native_queue, observations
-from jobs.dispatch.watch.attempts import Roll
+from jobs.dispatch.watch.attempts import AttemptCache
 from jobs.dispatch.watch.poll_interval import POLL_EVERY, Pace
 from jobs.models import Attempt
 from portal.core import clock, leases
@@ -43,7 +43,7 @@ NEWS_EVERY = 1.0  # Seconds between queries for submissions and cancels, while p
 LAST_LINES = 0.5  # Seconds to read the last lines of ended attempts before their end is recorded.
 LEASE = 15.0
 SEALED_PER_TURN = 100
-TOLD_EVERY = 60.0  # seconds between log messages about a full disk
+FULL_DISK_LOG_EVERY = 60.0  # seconds between log messages about a full disk
 
 
 class Watcher:
@@ -54,10 +54,10 @@ class Watcher:
         self.holder = new_holder()
         self.wake = threading.Event()
         self._active: list[observations.Watched] = []
-        self._is_called = False
+        self._is_poll_requested = False
         self._watched: tuple[Cluster, Backend] | None = None
         self._log_wake, self._may_seal = threading.Event(), threading.Event()
-        self._roll, self._reasons = Roll(), native_queue.Reasons()
+        self._attempts, self._reasons = AttemptCache(), native_queue.Reasons()
         self._pace = Pace()
         self._next_log = 0
         self._last: dict[str, float] = {}
@@ -106,9 +106,9 @@ class Watcher:
 
     def look_at_states(self) -> bool:
         """Take one turn for states; return whether anything is in progress."""
-        is_news = self.wake.is_set()
+        has_news = self.wake.is_set()
         self.wake.clear()  # clear first, so what arrives meanwhile counts for the next turn
-        self._is_called |= is_news
+        self._is_poll_requested |= has_news
         if not self._leads():
             return False
         if self._is_quiet():
@@ -119,24 +119,24 @@ class Watcher:
         self._watched = cluster, backend
         note_use(cluster, "to watch jobs and nodes")
         if self._is_due("inventory", INVENTORY_EVERY):
-            self._guard(cluster, lambda: take_inventory(cluster, backend))
-        is_news = is_news or self._has_news()
-        self._is_called |= is_news
+            self._record_trouble(cluster, lambda: take_inventory(cluster, backend))
+        has_news = has_news or self._has_news()
+        self._is_poll_requested |= has_news
         if self._is_due(
-            "poll", self._pace.called_every if self._is_called else self._pace.poll_every
+            "poll", self._pace.called_every if self._is_poll_requested else self._pace.poll_every
         ):
-            self._is_called = False
-            self._guard(cluster, lambda: self._poll(cluster, backend))
+            self._is_poll_requested = False
+            self._record_trouble(cluster, lambda: self._poll(cluster, backend))
             self._last["poll"] = clock.monotonic()  # the interval starts at the response
-        elif is_news and not cluster.trouble:
-            self._guard(
+        elif has_news and not cluster.trouble:
+            self._record_trouble(
                 cluster,
                 lambda: observations.send_stops(
                     backend, observations.active_attempts(cluster, State.STOPPING)
                 ),
             )
         self._log_wake.set()
-        return bool(self._active) or self._is_called or self._pace.is_lively
+        return bool(self._active) or self._is_poll_requested or self._pace.is_lively
 
     def look_at_logs(self) -> bool:
         """Move logs of active attempts and seal some of ended ones; return whether more wait."""
@@ -164,7 +164,7 @@ class Watcher:
 
     def _is_quiet(self) -> bool:
         """Tell whether there is nothing to do: no activity, request, due task or pending work."""
-        if self._active or self._was_in_trouble or self._is_called:
+        if self._active or self._was_in_trouble or self._is_poll_requested:
             return False
         at = clock.monotonic()
         is_due = any(at - self._last.get(what, -every) >= every for what, every in _REGULAR.items())
@@ -187,7 +187,7 @@ class Watcher:
         self._next_log = 0
 
     def _poll(self, cluster: Cluster, backend: Backend) -> None:
-        self._active = self._roll.active(cluster)
+        self._active = self._attempts.active(cluster)
         is_asked = bool(self._active) or self._is_due(
             "probe", SEEN_EVERY if cluster.trouble else SEEN_EVERY * 4
         )
@@ -219,7 +219,7 @@ class Watcher:
             backend.inventory()
         self._may_seal.set()
         if is_asked:
-            self._seen(cluster)
+            self._mark_seen(cluster)
 
     def _seal(self, cluster: Cluster, backend: Backend) -> bool:
         """Seal the next logs, round robin, so those that cannot be sealed yet delay no other.
@@ -239,10 +239,10 @@ class Watcher:
         full = full_disk(error)
         if not full:
             log.exception("watcher: turn failed")
-        elif self._is_due("full", TOLD_EVERY):
+        elif self._is_due("full", FULL_DISK_LOG_EVERY):
             log.error("watcher: %s", error)
 
-    def _guard(self, cluster: Cluster, call) -> None:  # type: ignore[no-untyped-def]
+    def _record_trouble(self, cluster: Cluster, call) -> None:  # type: ignore[no-untyped-def]
         """Call and store an unavailable cluster's error text once; nothing else changes."""
         try:
             call()
@@ -251,7 +251,7 @@ class Watcher:
             if cluster.trouble != text:
                 outages.fell_silent(cluster, text)
 
-    def _seen(self, cluster: Cluster) -> None:
+    def _mark_seen(self, cluster: Cluster) -> None:
         if cluster.trouble or self._is_due("seen", SEEN_EVERY if self._active else SEEN_EVERY * 4):
             outages.answered(cluster)
 
