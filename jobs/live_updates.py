@@ -27,7 +27,7 @@ def jobs_changed(jobs: Sequence[Job]) -> None:
 
 
 def job_added(job: Job) -> None:
-    """Publish a new job after the commit to viewers of lists; nobody can watch it by id yet."""
+    """Publish a new job to viewers of lists after the commit; no one watches it by id yet."""
     topic = f"jobs:{job.team_id.hex}"
     if streams.is_watched(topic):
         transaction.on_commit(lambda: streams.publish(topic, job_row(job)))

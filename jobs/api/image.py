@@ -17,7 +17,7 @@ from workspaces.models import Team
 def image_note(
     actor: Actor, team: Team | None, spec: JobSpec, *, is_settled: bool
 ) -> dict[str, Any] | None:
-    """Return what is known about the image; None if there is nothing to say.
+    """Return the known result of the image check; None if there is none.
 
     `is_settled`: the name is complete, so a registry lookup may start in the background.
     """

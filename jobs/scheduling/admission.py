@@ -207,7 +207,10 @@ class Room:
         return min(found, key=lambda c: (c.before - c.after) / c.before, default=None)
 
     def _largest(self, ask: Ask, resource: str) -> int | None:
-        """Bisect, as admission is monotone in each amount. Steps: 0.1 core, 1 MiB, 1 GPU."""
+        """Find the largest admitted amount by bisection, as admission is monotone.
+
+        Steps: 1 GPU, 0.1 core, 1 MiB.
+        """
         step = {"gpu": 1, "cpu": 100, "memory": 1 << 20}[resource]
         low, high = 0, (ask.get(resource) - 1) // step
         if high < 1:

@@ -157,7 +157,7 @@ def _subject_name(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def change_text(change: Change) -> str:
-    """ "It would start now with 2 GPUs instead of 4."."""
+    """Return "It would start now with 2 GPUs instead of 4."."""
     return str(offer(change.resource, change.before, change.after)["text"])
 
 

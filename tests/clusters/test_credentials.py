@@ -21,7 +21,7 @@ def cluster(story) -> Cluster:
     )
 
 
-def told() -> list[Event]:
+def recorded_uses() -> list[Event]:
     return list(Event.objects.filter(kind="cluster.credential_used").order_by("position"))
 
 
@@ -31,9 +31,12 @@ def test_credential_use_is_recorded_once_per_kind(cluster, monkeypatch):
         credentials.note_use(cluster, "to watch jobs and nodes")
     monkeypatch.setattr(credentials, "_next", {})  # as in another process
     credentials.note_use(cluster, "to submit jobs")
-    assert [fact.data["use"] for fact in told()] == ["to submit jobs", "to watch jobs and nodes"]
-    assert told()[0].data["secrets"] == ["token"] and "s3cret" not in str(
-        [fact.data for fact in told()]
+    assert [fact.data["use"] for fact in recorded_uses()] == [
+        "to submit jobs",
+        "to watch jobs and nodes",
+    ]
+    assert recorded_uses()[0].data["secrets"] == ["token"] and "s3cret" not in str(
+        [fact.data for fact in recorded_uses()]
     )
 
 
@@ -45,7 +48,7 @@ def test_changed_credential_is_recorded_again(cluster, story):
         options={"token": "an0ther-token"},
     )
     credentials.note_use(changed, "to submit jobs")
-    assert len(told()) == 2
+    assert len(recorded_uses()) == 2
 
 
 def test_cluster_without_credentials_records_nothing(story):
@@ -53,7 +56,7 @@ def test_cluster_without_credentials_records_nothing(story):
         Cluster.objects.create(name="plain", backend="drainable", config={"url": "u"}),
         "to submit jobs",
     )
-    assert told() == []
+    assert recorded_uses() == []
 
 
 def test_failed_record_does_not_affect_the_use(cluster, monkeypatch):

@@ -26,7 +26,7 @@ def waits(job: Job, wait: str, facts: dict | None = None, **more: object) -> Non
 
 
 @pytest.fixture
-def line(story) -> list[Job]:
+def pending_jobs(story) -> list[Job]:
     """Create pending jobs in two organizations (one an array, one held), and a running one."""
     cluster_with()
     jobs = [
@@ -55,7 +55,7 @@ def names(client, query: str = "") -> list[str]:
     return [row["name"] for row in client.get(f"{PAGE}?{query}").context["rows"]]
 
 
-def test_queue_lists_pending_jobs_of_all_organizations_oldest_first(dot, line):
+def test_queue_lists_pending_jobs_of_all_organizations_oldest_first(dot, pending_jobs):
     shown = dot.get(PAGE)
     assert [(r["name"], r["org"], r["tasks"]) for r in shown.context["rows"]] == [
         ("first", "atlas", 0),
@@ -71,7 +71,7 @@ def test_queue_lists_pending_jobs_of_all_organizations_oldest_first(dot, line):
     )
 
 
-def test_queue_is_filtered_by_reason_organization_team_and_cluster(dot, line):
+def test_queue_is_filtered_by_reason_organization_team_and_cluster(dot, pending_jobs):
     Cluster.objects.create(name="other", backend="local")
     assert names(dot, "wait=capacity") == ["first", "many"]
     assert (
@@ -84,7 +84,7 @@ def test_queue_is_filtered_by_reason_organization_team_and_cluster(dot, line):
     assert "Nothing waits for that" in dot.get(f"{PAGE}?cluster=other").content.decode()
 
 
-def test_reasons_and_teams_count_jobs_and_not_tasks(dot, line):
+def test_reasons_and_teams_count_jobs_and_not_tasks(dot, pending_jobs):
     shown = dot.get(PAGE).context
     assert {r["code"]: r["n"] for r in shown["reasons"]} == {
         "capacity": 2,
@@ -120,7 +120,7 @@ def test_queue_is_for_operators_and_has_an_empty_state(story, dot):
 
 
 def test_queue_page_takes_a_constant_number_of_statements(
-    story, dot, line, django_assert_max_num_queries
+    story, dot, pending_jobs, django_assert_max_num_queries
 ):
     for n in range(20):
         submit(story, name=f"more-{n}")

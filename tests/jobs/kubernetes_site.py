@@ -46,9 +46,9 @@ class Site:
 
     def __post_init__(self) -> None:
         self.watcher = Watcher(self.cluster.id)
-        self.double.store.listeners.append(self._hear)
+        self.double.store.listeners.append(self._count_created)
 
-    def _hear(self, kind: str, plural: str, thing: dict[str, Any]) -> None:
+    def _count_created(self, kind: str, plural: str, thing: dict[str, Any]) -> None:
         if (kind, plural) == ("ADDED", "jobs"):
             self.made[thing["metadata"]["annotations"][names.KEY]] += 1
 

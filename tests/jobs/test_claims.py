@@ -180,12 +180,12 @@ def test_quota_taken_by_another_planner_admits_as_many_as_fit(story, monkeypatch
         submit(story)
     seen = claims.room_of
 
-    def before_the_other_was_faster(*args):
+    def with_stale_view(*args):
         room = seen(*args)
         room.limits.clear()
         return room
 
-    monkeypatch.setattr(claims, "room_of", before_the_other_was_faster)
+    monkeypatch.setattr(claims, "room_of", with_stale_view)
     assert len(claim_due(cluster.id).attempts) == 2
     assert Quota.objects.get(scope="org", resource="jobs").used == 2
     assert Attempt.objects.filter(is_held=True).count() == 2

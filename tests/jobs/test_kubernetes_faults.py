@@ -131,7 +131,7 @@ def test_deleted_pod_ends_its_job_and_a_namesake_is_ignored(site, seed):
     pod = site.pods(job)[0]
     site.double.node.delete(pod)
     site.until(lambda: not site.pods(job))
-    _put_strangers_in(site, pod, seed)
+    _create_foreign_pods(site, pod, seed)
     site.until(site.is_over)
     attempt = only_attempt(job)
     assert (State(attempt.state), attempt.exit_code) == (
@@ -142,7 +142,7 @@ def test_deleted_pod_ends_its_job_and_a_namesake_is_ignored(site, seed):
     assert State(Job.objects.get(id=other.id).state) == State.SUCCEEDED and site.runs() == [1, 1]
 
 
-def _put_strangers_in(site: Site, pod: dict[str, Any], seed: int) -> None:
+def _create_foreign_pods(site: Site, pod: dict[str, Any], seed: int) -> None:
     """Create foreign pods with the names and labels of ours: ended well, failed or running."""
     for name, phase in (
         (pod["metadata"]["name"], ["Succeeded", "Failed", "Running"][seed % 3]),

@@ -30,7 +30,7 @@ def key_of(job) -> str:
         return only_attempt(job).key
 
 
-def told(job) -> str:
+def output_text_of(job) -> str:
     with org_scope(job.org_id):
         return representations.job_detail(job)["output"]
 
@@ -66,9 +66,9 @@ def test_kubernetes_job_says_whether_its_files_stay(story, config, before, after
     cluster(**config)
     job = submit(story)
     key = key_of(job)
-    assert told(job) == before.format(key=key)
+    assert output_text_of(job) == before.format(key=key)
     end(job)
-    assert told(job) == after.format(key=key)
+    assert output_text_of(job) == after.format(key=key)
 
 
 def test_local_job_says_where_its_files_are_until_they_are_removed(story, settings):
@@ -76,24 +76,27 @@ def test_local_job_says_where_its_files_are_until_they_are_removed(story, settin
     job = submit(story)
     folder = f"{settings.MUSTER_HOME}/jobs/{key_of(job)}/out"
     assert (
-        told(job)
+        output_text_of(job)
         == f"What it writes to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
     )
     end(job)
     assert (
-        told(job)
+        output_text_of(job)
         == f"What it wrote to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
     )
     with platform_scope("test"):
         Attempt.objects.filter(job=job).update(is_forgotten=True)
-    assert told(job) == "What it wrote to MUSTER_OUTPUT_DIR was removed 7 days after its end."
+    assert (
+        output_text_of(job)
+        == "What it wrote to MUSTER_OUTPUT_DIR was removed 7 days after its end."
+    )
 
 
 def test_unreadable_cluster_options_leave_the_page_unchanged(story):
     broken = cluster()
     job = submit(story)
     Cluster.objects.filter(id=broken.id).update(config={"user_id": 0})
-    assert told(job) == ""
+    assert output_text_of(job) == ""
 
 
 def test_dry_run_warns_only_where_files_are_lost(story):

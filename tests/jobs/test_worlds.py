@@ -163,7 +163,7 @@ class World:
                 f"after {turn.__name__}: it runs, and the portal has given it up"
             )
 
-    def come_to_rest(self):
+    def settle(self):
         """Let the portal work without new events until nothing changes."""
         self.double.before_submit = lambda launch: None
         with org_scope(self.story.atlas.id):
@@ -201,9 +201,9 @@ def test_random_worlds_leak_nothing(story, double, monkeypatch, seed):
         world = World(story, double, cluster, seed)
         world.live(steps=350)
         assert_nothing_is_over_committed()
-        world.come_to_rest()
+        world.settle()
         assert len(world.jobs) > 30
-        assert_every_end_is_told_once()
+        assert_every_end_is_recorded_once()
         assert_nothing_is_left(double)
 
 
@@ -215,7 +215,7 @@ def assert_nothing_is_over_committed():
     assert used == sum(a.job.resources["cpu"] for a in held.select_related("job"))
 
 
-def assert_every_end_is_told_once():
+def assert_every_end_is_recorded_once():
     ends = Counter(e.data["attempt"] for e in Event.objects.filter(kind__in=FINAL))
     assert set(ends.values()) == {1}
     assert set(ends) == {str(pk) for pk in Attempt.objects.values_list("id", flat=True)}

@@ -59,7 +59,7 @@ class Limited:
         self._limit(resource.RLIM_INFINITY)
 
     def close(self) -> None:
-        """Nothing to clean up."""
+        """Do nothing: there is nothing to clean up."""
 
     def _limit(self, size: int) -> None:
         assert self._portal.process is not None

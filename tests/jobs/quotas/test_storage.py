@@ -17,7 +17,7 @@ from portal.core.errors import QuotaExceeded
 from schedulers.spec import parse_mapping
 from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import GIB, claim_all, only_attempt, submit
-from tests.jobs.test_deleting_logs import delete, ended
+from tests.jobs.test_log_deletion import delete, ended
 from workspaces.models import QuotaRequest
 from workspaces.organizations.selectors import quotas_for
 from workspaces.quotas.limits import STORAGE

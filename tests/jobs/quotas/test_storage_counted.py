@@ -18,7 +18,7 @@ from portal.blobs.logs import log_store
 from portal.core import clock
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
-from tests.jobs.test_deleting_logs import delete, ended, written
+from tests.jobs.test_log_deletion import delete, ended, written
 from tests.story import tell
 from workspaces.models import Quota
 from workspaces.tenancy.scope import platform_scope

@@ -10,7 +10,7 @@ from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
 from jobs import representations, services
 from jobs.dispatch.claims import claim_due
 from jobs.dispatch.launch import build_launches
-from jobs.dispatch.submission import submitted
+from jobs.dispatch.submission import submit_launch
 from jobs.models import Job
 from portal.core.errors import InvalidInput
 from schedulers.contract import Handle, Identity, Rejected
@@ -101,11 +101,11 @@ def test_revoked_grant_keeps_pending_jobs_from_starting(story, pool, is_new):
     begun: list[str] = []
     backend = SimpleNamespace(submit=begun.append, find=lambda key: None)
     with pytest.raises(Rejected, match="may no longer use pool h100"):
-        submitted(backend, launch)
+        submit_launch(backend, launch)
     assert begun == []
     if not is_new:
         assert (
-            submitted(
+            submit_launch(
                 SimpleNamespace(submit=begun.append, find=lambda key: Handle(key, "7")), launch
             ).native_id
             == "7"
