@@ -55,29 +55,29 @@ def change(cluster, random: Random) -> None:
 
 @pytest.mark.both_databases
 def test_cache_equals_the_database_after_any_change(cluster):
-    mine, random = attempts.Roll(), Random(7)
+    cached, random = attempts.AttemptCache(), Random(7)
     for _ in range(60):
-        assert same(mine.active(cluster), cluster)
+        assert same(cached.active(cluster), cluster)
         change(cluster, random)
 
 
 def test_cache_is_empty_after_the_last_attempt_ends(cluster):
-    mine = attempts.Roll()
-    assert len(mine.active(cluster)) == len(mine.active(cluster)) == TASKS
+    cached = attempts.AttemptCache()
+    assert len(cached.active(cluster)) == len(cached.active(cluster)) == TASKS
     Attempt.objects.update(state=State.CANCELED)
-    assert mine.active(cluster) == mine.active(cluster) == []
+    assert cached.active(cluster) == cached.active(cluster) == []
     Attempt.objects.filter(index=3).update(state=State.RUNNING)
-    assert same(mine.active(cluster), cluster)
+    assert same(cached.active(cluster), cluster)
 
 
 @pytest.mark.both_databases
 def test_unchanged_rows_are_not_read_again_on_postgresql(cluster):
-    mine = attempts.Roll()
-    mine.active(cluster)
-    before = {one.id: one for one in mine.active(cluster)}
+    cached = attempts.AttemptCache()
+    cached.active(cluster)
+    before = {one.id: one for one in cached.active(cluster)}
     Attempt.objects.filter(index=3).update(state=State.RUNNING)
     with CaptureQueriesContext(connection) as queries:
-        after = mine.active(cluster)
+        after = cached.active(cluster)
     again = [one for one in after if before[one.id] is not one]
     assert {3} <= {Attempt.objects.get(id=one.id).index for one in again}
     assert (
