@@ -102,7 +102,7 @@ def test_jobs_forgotten_by_a_killed_controller_are_resubmitted_once(site, seed):
     assert site.until(known, 40) < 30
     site.until(site.is_over, 60)
     assert max(site.remote()) <= 1
-    assert set(site.states()) == {State.SUCCEEDED}, site.story_so_far()
+    assert set(site.states()) == {State.SUCCEEDED}, site.describe()
     assert all(count >= 1 for count in site.runs())
 
 

@@ -80,10 +80,10 @@ def test_running_jobs_that_were_forgotten_run_again_under_reused_numbers(
 
     lose_all_since(site, begin)
     site.until(site.is_over, 120)
-    assert set(site.states()) == {State.SUCCEEDED}, site.story_so_far()
+    assert set(site.states()) == {State.SUCCEEDED}, site.describe()
     assert all(1 <= count <= 2 for count in site.runs())
     lost = Attempt.objects.filter(is_current=False)
-    assert {attempt.reason for attempt in lost} <= {Reason.FORGOTTEN}, site.story_so_far()
+    assert {attempt.reason for attempt in lost} <= {Reason.FORGOTTEN}, site.describe()
 
 
 def test_job_killed_by_its_node_after_a_controller_loss_runs_again(site, wait_for):
@@ -99,7 +99,7 @@ def test_job_killed_by_its_node_after_a_controller_loss_runs_again(site, wait_fo
     record = site.folder / "spool" / only_attempt(site.jobs[0]).key / "end"
     record.write_text(f"137 - {time.time() - 3} {time.time()}\n")
     site.until(site.is_over, 60)
-    assert (site.states(), site.runs()) == ([State.SUCCEEDED], [2]), site.story_so_far()
+    assert (site.states(), site.runs()) == ([State.SUCCEEDED], [2]), site.describe()
     lost = Attempt.objects.filter(is_current=False)  # the next job may meet its number on the node
     assert {attempt.reason for attempt in lost} == {Reason.FORGOTTEN}
 
@@ -115,7 +115,7 @@ def test_pending_jobs_that_were_forgotten_run_once(site, seed):
     lose_all_since(site, fill)
     site.slurm.run("scontrol", "update", "partitionname=batch", "state=up")
     site.until(site.is_over, 120)
-    assert set(site.states()) == {State.SUCCEEDED}, site.story_so_far()
+    assert set(site.states()) == {State.SUCCEEDED}, site.describe()
     assert site.runs() == [1] * (2 + seed)
 
 
@@ -138,7 +138,7 @@ def test_job_known_only_to_accounting_is_lost(site_by_commands, monkeypatch):
     lose_all_since(site, begin)
     site.until(site.is_over, 40)
     lost = only_attempt(site.jobs[0])
-    assert (site.states(), lost.reason) == ([State.FAILED], Reason.LOST), site.story_so_far()
+    assert (site.states(), lost.reason) == ([State.FAILED], Reason.LOST), site.describe()
     assert "RUNNING" in accounted(site, lost.key)
 
 

@@ -50,7 +50,7 @@ def test_slurm_jobs_are_submitted_run_logged_canceled_and_fail(
         site.until(lambda: b"bye\n" in log(stays), 30)
         site.until(lambda: log(works).count(b"\n") == 3, 30)
 
-        assert site.states() == [State.SUCCEEDED, State.FAILED, State.CANCELED], site.story_so_far()
+        assert site.states() == [State.SUCCEEDED, State.FAILED, State.CANCELED], site.describe()
         assert log(works).decode() == f"it's ä\n{slurm.user}\n2\n"
         failed = job(fails)
         assert (failed["reason"]["code"], failed["exit_code"]) == (Reason.COMMAND_NOT_FOUND, 127)
