@@ -1,4 +1,4 @@
-"""What can be set for a backend: drawn from its Config, so that no form and no door knows a backend by name."""
+"""Describe and check the options of a backend from its Config; no form knows a backend by name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Option", "Options", "backend_kinds", "checked", "options_of"]
 
 
 def backend_kinds() -> list[dict[str, Any]]:
-    """Every backend with its options, for forms and the API."""
+    """Return every backend with its options, for forms and the API."""
     return [
         {
             "name": name,
@@ -29,19 +29,25 @@ def backend_kinds() -> list[dict[str, Any]]:
 
 
 def options_of(backend: str) -> list[Option]:
-    """The options of a backend in the order of its Config. Raises InvalidInput for a backend that is none."""
+    """Return the options of a backend in the order of its Config.
+
+    Raises InvalidInput for an unknown backend.
+    """
     kind = backends().get(backend)
     if kind is None:
         raise InvalidInput.at(
-            "backend", f"there is no {backend[:40]!r}; there is {', '.join(sorted(backends()))}"
+            "backend",
+            f"{backend[:40]!r} is not a backend; use one of {', '.join(sorted(backends()))}",
         )
     config = getattr(kind, "Config", None) or getattr(inspect.getmodule(kind), "Config", None)
     return [] if config is None else options_in(config)
 
 
 def checked(backend: str, given: Mapping[str, Any], former: Options | None = None) -> Options:
-    """The values given, by type, as `portal.core.options.check` says. Raises InvalidInput, also for
-    what the backend refuses."""
+    """Validate and convert the values; see `portal.core.options.check`.
+
+    Raises InvalidInput, also for what the backend refuses.
+    """
     made = check(options_of(backend), given, former)
     kind: Any = backends()[backend]
     if Capability.USERS in kind.capabilities:

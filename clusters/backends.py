@@ -1,4 +1,4 @@
-"""From a cluster's row to the backend that speaks to it."""
+"""Create the backend of a cluster from its row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _made: dict[UUID, tuple[str, Backend]] = {}
 
 
 def backend_of(cluster: Cluster) -> Backend:
-    """One backend object per cluster and process, made anew when the configuration changes."""
+    """Return the cluster's backend, cached per process until the configuration changes."""
     fingerprint = (
         f"{cluster.backend} {sorted(cluster.config.items())} {bytes(cluster.secrets).hex()}"
     )
@@ -36,13 +36,13 @@ def backend_of(cluster: Cluster) -> Backend:
 
 
 def make(backend: str, options: Mapping[str, Any]) -> Backend:
-    """A backend object from its options."""
+    """Create a backend from its options."""
     kind: Any = backends()[backend]
     return kind.configured({"home": str(settings.MUSTER_HOME), **options})  # type: ignore[no-any-return]
 
 
 def secrets_of(cluster: Cluster) -> dict[str, Secret]:
-    """The secret fields of its configuration. Raises vault.Unreadable."""
+    """Return the decrypted secret options of the cluster. Raises vault.Unreadable."""
     if not cluster.secrets:
         return {}
     return {
@@ -52,7 +52,7 @@ def secrets_of(cluster: Cluster) -> dict[str, Secret]:
 
 
 def secrets_set(cluster: Cluster) -> list[str]:
-    """The names of those that are set; those that can no longer be read are not."""
+    """Return the names of the secret options that are set and can be decrypted."""
     try:
         return sorted(secrets_of(cluster))
     except vault.Unreadable:
@@ -60,12 +60,12 @@ def secrets_set(cluster: Cluster) -> list[str]:
 
 
 def sealed(secrets: Mapping[str, str]) -> bytes:
-    """Secret fields as a cluster's row keeps them."""
+    """Encrypt secret options for the cluster's row."""
     return vault.encrypt(orjson.dumps(dict(secrets)), PURPOSE) if secrets else b""
 
 
 def ensure_first_cluster() -> None:
-    """A fresh installation computes on the machine it runs on."""
+    """Connect the local machine as the first cluster of a fresh installation."""
     if settings.MUSTER_FIRST_BACKEND and not Cluster.objects.exists():
         Cluster.objects.get_or_create(
             name=settings.MUSTER_FIRST_BACKEND, defaults={"backend": settings.MUSTER_FIRST_BACKEND}

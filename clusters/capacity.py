@@ -1,5 +1,7 @@
-"""What some machines have, and what of it is free now: by type of GPU, by state, by partition, by pool. Counted in memory over one
-reading of the nodes, so that a page costs the same few statements for 2,000 nodes as for two."""
+"""Sum total and free capacity by GPU type, state, partition and pool.
+
+Counted in memory over one read of the nodes, so the number of queries does not depend on theirs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _DIGITS = re.compile(r"(\d+)")
 
 @dataclass
 class Gpus:
-    """`off`: on nodes that take nothing new, and not used."""
+    """GPU counts. `off`: free GPUs on nodes that take no new jobs."""
 
     total: int = 0
     used: int = 0
@@ -36,8 +38,11 @@ class Gpus:
 
 @dataclass
 class Stock:
-    """`nodes` by state, `gpus` by type, and over all types. `is_exact`: no node with several types has some of them used, of
-    which schedulers do not say which."""
+    """Capacity of a set of nodes: `nodes` by state, `gpus` by type and in total.
+
+    `is_exact` is False if a node with several GPU types has some in use: schedulers do not say
+    which.
+    """
 
     nodes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
     gpus: dict[str, Gpus] = field(default_factory=dict)
@@ -50,24 +55,24 @@ class Stock:
 
     @property
     def out(self) -> int:
-        """Nodes that take nothing new."""
+        """Count the nodes that take no new jobs."""
         return self.total - self.nodes["ready"]
 
     def as_dict(self) -> dict[str, Any]:
-        def told(gpus: Gpus) -> dict[str, int]:
+        def counts(gpus: Gpus) -> dict[str, int]:
             return {"total": gpus.total, "used": gpus.used, "free": gpus.free}
 
         return {
             "nodes": {"total": self.total, **self.nodes},
             "gpus": {
-                **told(self.all_gpus),
-                "types": {kind: told(gpus) for kind, gpus in self.gpus.items()},
+                **counts(self.all_gpus),
+                "types": {kind: counts(gpus) for kind, gpus in self.gpus.items()},
             },
         }
 
 
 def stock_of(machines: Iterable[Machine]) -> Stock:
-    """Counted over these."""
+    """Sum the capacity of these nodes."""
     stock = Stock()
     for machine in machines:
         _count(stock, machine)
@@ -76,7 +81,7 @@ def stock_of(machines: Iterable[Machine]) -> Stock:
 
 
 def by_partition(machines: Sequence[Machine]) -> dict[str, Stock]:
-    """For each of the scheduler's own groups."""
+    """Sum the capacity by the scheduler's partition."""
     inside: dict[str, list[Machine]] = {}
     for machine in machines:
         for name in machine.node.partitions:
@@ -85,17 +90,17 @@ def by_partition(machines: Sequence[Machine]) -> dict[str, Stock]:
 
 
 def by_pool(pools: Iterable[Pool], machines: Mapping[Any, Sequence[Machine]]) -> dict[Any, Stock]:
-    """For each pool, by its id; `machines` by cluster. A node may be in several."""
+    """Sum the capacity by pool id; `machines` by cluster. A node may be in several pools."""
     return {pool.id: stock_of(inside_of(pool, machines[pool.cluster_id])) for pool in pools}
 
 
 def inside_of(pool: Pool, machines: Iterable[Machine]) -> list[Machine]:
-    """Those that belong to it."""
+    """Return the nodes that belong to the pool."""
     return [m for m in machines if is_in(pool, m.node, m.gpus)]
 
 
 def natural(name: str) -> list[tuple[bool, int, str]]:
-    """A key that puts n9 before n10."""
+    """Return a sort key that puts n9 before n10."""
     return [
         (part.isdigit(), int(part) if part.isdigit() else 0, part) for part in _DIGITS.split(name)
     ]

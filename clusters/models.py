@@ -1,4 +1,4 @@
-"""Clusters as they are connected, and the nodes and GPUs that were seen in them. Platform rows: no tenant owns hardware."""
+"""Clusters, their nodes, GPUs and pools. Platform rows: no tenant owns hardware."""
 
 from __future__ import annotations
 
@@ -12,70 +12,63 @@ from workspaces.tenancy.models import TenantModel
 
 
 class Cluster(models.Model):
-    """One scheduler: a backend's name and its configuration. Written by operators and by the set-up; `seen_at`, `polled_at` and
-    `trouble` by its watcher alone."""
+    """A connected scheduler: a backend's name and its configuration.
 
-    SEALED: ClassVar[dict[str, str]] = {
-        "secrets": "clusters"
-    }  # field and purpose, for `manage.py rotate_secrets`
+    Written by operators and by the set-up; only its watcher writes `seen_at`, `polled_at` and
+    `trouble`.
+    """
+
+    # Field → purpose, for `manage.py rotate_secrets`.
+    SEALED: ClassVar[dict[str, str]] = {"secrets": "clusters"}
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.SlugField(max_length=40, unique=True)
     backend = models.CharField(max_length=40)
     config = models.JSONField(default=dict)
-    secrets = models.BinaryField(
-        default=bytes, editable=False
-    )  # JSON of the configuration's secret fields, by `portal.core.vault`
-    version = models.CharField(
-        max_length=80, blank=True
-    )  # of the scheduler, as the last test of the stored connection told it
+    # Secret options as JSON, encrypted by `portal.core.vault`.
+    secrets = models.BinaryField(default=bytes, editable=False)
+    # Scheduler version at the last connection test.
+    version = models.CharField(max_length=80, blank=True)
     is_enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(default=clock.now)
-    seen_at = models.DateTimeField(null=True)  # the backend last answered
-    counted_at = models.DateTimeField(
-        null=True
-    )  # its nodes were last asked for: each was seen then, unless it is gone
-    trouble = models.CharField(max_length=500, blank=True)  # what it said when it did not
+    seen_at = models.DateTimeField(null=True)  # last response of the backend
+    # Last inventory; a node that is not gone was seen then.
+    counted_at = models.DateTimeField(null=True)
+    trouble = models.CharField(max_length=500, blank=True)  # error of the last failed request
     trouble_since = models.DateTimeField(null=True)
-    inventory = models.PositiveBigIntegerField(
-        default=0
-    )  # raised with each write of its nodes or GPUs: what was made of them is kept by it
-    plan = models.PositiveBigIntegerField(
-        default=0
-    )  # raised by each admission: the optimistic lock of the planner
+    # Incremented with each write of nodes or GPUs; key of caches.
+    inventory = models.PositiveBigIntegerField(default=0)
+    # Incremented by each admission: the planner's optimistic lock.
+    plan = models.PositiveBigIntegerField(default=0)
 
     def __str__(self) -> str:
         return self.name
 
 
 class Node(models.Model):
-    """A machine of a cluster as its backend last described it. Written by the watcher; never typed in."""
+    """A node as the backend last reported it. Written by the watcher only."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="nodes")
     name = models.CharField(max_length=253)
-    cpus = models.PositiveIntegerField()  # thousandths of a core
+    cpus = models.PositiveIntegerField()  # millicores
     memory = models.BigIntegerField()  # bytes
     labels = models.JSONField(default=dict)
     is_ready = models.BooleanField(default=True)
-    is_drained = models.BooleanField(default=False)  # takes no new jobs, because somebody said so
-    is_gone = models.BooleanField(default=False)  # its cluster no longer names it
+    is_drained = models.BooleanField(default=False)  # drained on request: takes no new jobs
+    is_gone = models.BooleanField(default=False)  # no longer reported by its cluster
     note = models.CharField(max_length=300, blank=True)
-    partitions = models.JSONField(default=list)  # the scheduler's own groups it belongs to
-    used_cpus = models.PositiveIntegerField(
-        default=0
-    )  # by whomever, as the scheduler counts; in the units of what there is
+    partitions = models.JSONField(default=list)  # partitions of the scheduler
+    # In use by any job, as the scheduler counts; in quota units.
+    used_cpus = models.PositiveIntegerField(default=0)
     used_memory = models.BigIntegerField(default=0)
     used_gpus = models.PositiveSmallIntegerField(default=0)
-    runs = models.JSONField(
-        default=dict
-    )  # `arch` as images write it, NVIDIA's `driver`, the newest `cuda` of it; what is known
-    told = models.JSONField(
-        default=dict
-    )  # the same from the node's own agent, and `compute`; written by `ingest` only
-    seen_at = models.DateTimeField(
-        default=clock.now
-    )  # as it is described here; while nothing changes the cluster's `counted_at` moves
+    # `arch` as in images, NVIDIA's `driver`, its newest `cuda`; if known.
+    runs = models.JSONField(default=dict)
+    # The same from the node's agent, and `compute`; written by `ingest`.
+    told = models.JSONField(default=dict)
+    # Last change of this description; each inventory updates `counted_at` of the cluster.
+    seen_at = models.DateTimeField(default=clock.now)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="node_once")]
@@ -85,12 +78,12 @@ class Node(models.Model):
 
     @property
     def state(self) -> str:
-        """ "ready", "drained" or "down": one word for people. A drained node that does not answer is down."""
+        """Return "ready", "drained" or "down". A drained node that does not respond is down."""
         return "down" if not self.is_ready else "drained" if self.is_drained else "ready"
 
 
 class Gpu(models.Model):
-    """A GPU of a node, or a MIG instance that can be given by itself. `type` is the resource class: `gpu.<type>`."""
+    """A GPU of a node, or a MIG instance. `type` is the resource class: `gpu.<type>`."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     node = models.ForeignKey(Node, on_delete=models.CASCADE, related_name="gpus")
@@ -99,9 +92,8 @@ class Gpu(models.Model):
     model = models.CharField(max_length=80)
     type = models.CharField(max_length=34)
     memory = models.BigIntegerField()  # bytes
-    compute = models.CharField(
-        max_length=10, blank=True
-    )  # compute capability, "9.0"; empty: not known
+    # Compute capability, "9.0"; empty if unknown.
+    compute = models.CharField(max_length=10, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["node", "uuid"], name="gpu_once")]
@@ -111,8 +103,10 @@ class Gpu(models.Model):
 
 
 class LocalUser(models.Model):
-    """The system user as whom a team's jobs run on the portal's own machine. A row outlives its team: files of its jobs may be left, so
-    no other team ever gets the number. Written by the hand-over."""
+    """The system user that runs a team's jobs on the portal's own machine.
+
+    The row outlives its team: files may remain, so a uid is never reused. Written at hand-over.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     team_id = models.UUIDField(unique=True)
@@ -123,8 +117,11 @@ class LocalUser(models.Model):
 
 
 class Pool(models.Model):
-    """A named part of a cluster: the nodes that carry all of these labels, are in this partition, have this type of GPU; an empty
-    rule asks for nothing. Written by operators. `is_open`: every team may use it, whether granted or not."""
+    """A named part of a cluster, selected by labels, partition and GPU type.
+
+    A node must match every rule that is not empty. `is_open`: every team may use the pool without a
+    grant. Written by operators.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     name = models.SlugField(max_length=40, unique=True)
@@ -141,7 +138,7 @@ class Pool(models.Model):
 
     @property
     def rule_text(self) -> str:
-        """For people: "partition night, h200, rack=3"."""
+        """Return the rule for people: "partition night, h200, rack=3"."""
         words = [
             f"partition {self.partition}" if self.partition else "",
             self.gpu_type,
@@ -151,13 +148,16 @@ class Pool(models.Model):
 
     @property
     def labels_text(self) -> str:
-        """As forms take them: "fabric=ib rack=3"."""
+        """Return the labels as forms take them: "fabric=ib rack=3"."""
         return " ".join(f"{name}={value}" for name, value in sorted(self.labels.items()))
 
 
 class PoolGrant(TenantModel):
-    """A team may use a pool, and as whom: in the names of the cluster's scheduler, empty for what the cluster says. A row of the
-    team's organization: who else may use the same pool is not told. Written by operators."""
+    """A team's permission to use a pool, and its identity in the scheduler.
+
+    Empty identity fields use the cluster's settings. Belongs to the team's organization, so other
+    tenants cannot see it. Written by operators.
+    """
 
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="grants")
     team = models.ForeignKey("workspaces.Team", on_delete=models.CASCADE, related_name="+")

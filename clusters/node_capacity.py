@@ -1,4 +1,4 @@
-"""Nodes with what they have and what is taken of it."""
+"""Nodes with their total and used capacity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from schedulers.contract import Capability
 
 @dataclass(frozen=True)
 class Need:
-    """What the spec asks of each node, in the units of quotas, and how many nodes."""
+    """The request of each node of a job in quota units, and the number of nodes."""
 
     cpus: int
     memory: int
@@ -28,7 +28,7 @@ class Need:
 
 @dataclass(frozen=True)
 class Machine:
-    """A node with what it has and what is taken of it. `gpus`: how many of each type."""
+    """A node with its total and used capacity. `gpus`: count by type."""
 
     node: Node
     gpus: Mapping[str, int]
@@ -37,19 +37,22 @@ class Machine:
     used_gpus: int
 
     def has(self, need: Need) -> int:
-        """GPUs of the type asked for."""
+        """Count the GPUs of the requested type."""
         return sum(n for kind, n in self.gpus.items() if need.gpu_type in ("", kind))
 
     def free_gpus(self, need: Need) -> int:
-        """Of the type asked for; schedulers do not say which GPUs are taken, so the worst is assumed of a node with two types."""
+        """Count the free GPUs of the requested type.
+
+        Schedulers do not say which GPUs are used, so a node with two types assumes the worst.
+        """
         return max(min(self.has(need), self.has(need) - self.used_gpus), 0)
 
     def could(self, need: Need) -> int:
-        """How many of the job's nodes it could be, were it empty."""
+        """Count how many of the job's nodes it could be if idle."""
         return _times(need, self.node.cpus, self.node.memory, self.has(need))
 
     def can(self, need: Need) -> int:
-        """How many it could be now."""
+        """Count how many of the job's nodes it could be now."""
         free = (
             self.node.cpus - self.used_cpus,
             self.node.memory - self.used_memory,
@@ -64,7 +67,7 @@ def _times(need: Need, cpus: int, memory: int, gpus: int) -> int:
 
 
 def machines_in(clusters: Iterable[Cluster]) -> dict[UUID, list[Machine]]:
-    """The nodes of these clusters by cluster, with what is taken of each."""
+    """Return the nodes of these clusters, by cluster, with their usage."""
     wanted = {cluster.id: cluster for cluster in clusters}
     found = _machines(
         {pk: cluster for pk, cluster in wanted.items() if cluster.backend in backends()}
@@ -73,12 +76,15 @@ def machines_in(clusters: Iterable[Cluster]) -> dict[UUID, list[Machine]]:
 
 
 def machines_of(cluster: Cluster) -> list[Machine]:
-    """The nodes of one cluster with what is taken of each."""
+    """Return the nodes of one cluster with their usage."""
     return machines_in([cluster])[cluster.id]
 
 
 def _machines(clusters: Mapping[UUID, Cluster]) -> dict[UUID, list[Machine]]:
-    """Nodes that are named still, by cluster. Where the portal places, what it holds is what is taken; else the scheduler's word."""
+    """Return the current nodes by cluster.
+
+    Usage is what the portal reserved if it places jobs, else what the scheduler reports.
+    """
     kinds: dict[UUID, dict[str, int]] = defaultdict(dict)
     for node_id, kind, n in (
         Gpu.objects.filter(node__cluster__in=clusters)

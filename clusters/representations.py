@@ -1,4 +1,4 @@
-"""Clusters, nodes and pools as pages and the API show them. No secret is in any row."""
+"""Represent clusters, nodes and pools for pages and the API. No row has a secret."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workspaces.access.permissions import Permission
 
 
 def cluster_rows() -> list[dict[str, Any]]:
-    """All clusters by name, with counts of their nodes and GPUs: the same few statements for any number of nodes."""
+    """Return all clusters by name with node and GPU counts, in a fixed number of queries."""
     clusters = list(Cluster.objects.order_by("name"))
     named = Node.objects.filter(is_gone=False).values("cluster_id")
     counts: dict[Any, dict[str, Any]] = {
@@ -60,7 +60,7 @@ def cluster_rows() -> list[dict[str, Any]]:
 
 
 def cluster_row(cluster: Cluster) -> dict[str, Any]:
-    """One cluster, with its options; of a secret only whether it is set."""
+    """Return one cluster with its options; of a secret only whether it is set."""
     [row] = [row for row in cluster_rows() if row["name"] == cluster.name]
     options = options_of(cluster.backend)
     return row | {
@@ -75,7 +75,7 @@ def cluster_row(cluster: Cluster) -> dict[str, Any]:
 
 
 def node_list(cluster: Cluster) -> list[dict[str, Any]]:
-    """The nodes of a cluster by name, those that are gone last."""
+    """Return the nodes of a cluster by name; missing ones last."""
     gpus: dict[Any, dict[str, int]] = {}
     for row in (
         Gpu.objects.filter(node__cluster=cluster).values("node_id", "type").annotate(n=Count("id"))
@@ -103,8 +103,10 @@ def node_facts(node: Node, gpus: dict[str, int]) -> dict[str, Any]:
 def machine_page(
     machines: Sequence[Machine], asked: Mapping[str, str], most: int = 50
 ) -> tuple[list[dict[str, Any]], str]:
-    """`most` nodes by name behind `asked["after"]`, of a state, of a partition, with a text in name or note; and where the next
-    ones begin."""
+    """Return up to `most` nodes by name, and the cursor of the next page.
+
+    `asked` filters by state, partition and text in name or note, and has the cursor in `after`.
+    """
     state, partition, text = (asked.get(name, "") for name in ("nodes", "partition", "find"))
     rows = [
         m
@@ -140,7 +142,7 @@ def _machine_facts(m: Machine) -> dict[str, Any]:
 
 
 def pool_rows(actor: Actor) -> list[dict[str, Any]]:
-    """The pools that the actor may know of, with the teams of the organization entered that may use them."""
+    """Return the pools visible to the actor, with the organization's teams that may use them."""
     pools = pools_seen_by(actor)
     teams = teams_of(pools)
     given = identities_of(pools) if actor.may(Permission.CLUSTERS_READ) else {}
@@ -154,7 +156,7 @@ def pool_rows(actor: Actor) -> list[dict[str, Any]]:
 def pool_row(
     pool: Pool, teams: list[str], identities: dict[str, dict[str, str]] | None = None
 ) -> dict[str, Any]:
-    """`identities`: as whom its teams' jobs run, which operators alone are told."""
+    """Return one pool. `identities`: scheduler identities by team, for operators only."""
     return {
         "name": pool.name,
         "cluster": pool.cluster.name,

@@ -1,4 +1,4 @@
-"""Who may use a cluster that runs jobs on the portal's own machine, and as which system user."""
+"""Share the portal's own machine: which organization may use it, and each team's system user."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ log = logging.getLogger(__name__)
 
 
 def uids_of(cluster: Cluster, teams: Collection[UUID]) -> Mapping[UUID, int]:
-    """The system user of each team; a team without one gets it now, for ever. Nothing where the cluster needs none. Call it outside of
-    a transaction: a number in use must not be rolled back and given again. A team for which none is left is not in the answer."""
+    """Return the uid of each team, allocating missing ones for good.
+
+    Empty if the cluster needs none; a team is missing if no uid is left. Call it outside of a
+    transaction: a rollback could hand out a uid in use twice.
+    """
     if not _has_users(cluster):
         return {}
     found = dict(LocalUser.objects.filter(team_id__in=teams).values_list("team_id", "uid"))
@@ -32,7 +35,7 @@ def uids_of(cluster: Cluster, teams: Collection[UUID]) -> Mapping[UUID, int]:
 
 
 def isolation_text(cluster: Cluster) -> str:
-    """How its jobs are kept apart, for people; empty where its own scheduler does that."""
+    """Describe how jobs are isolated; empty if the scheduler does that."""
     if not _has_users(cluster):
         return ""
     try:
@@ -42,7 +45,10 @@ def isolation_text(cluster: Cluster) -> str:
 
 
 def start_text() -> str:
-    """The same for the first lines of a start, of all such clusters. Raises ImproperlyConfigured."""
+    """Describe the isolation of all such clusters, for the start-up output.
+
+    Raises ImproperlyConfigured.
+    """
     _range()
     return " ".join(
         f"{cluster.name}: {text}"
@@ -52,8 +58,11 @@ def start_text() -> str:
 
 
 def only_org_id(cluster: Cluster) -> UUID | None:
-    """The one organization whose jobs may run there: the one that MUSTER_LOCAL_ORG names, else the oldest. None: those of all may; a UUID
-    that no organization has: those of nobody, since there is no such organization. Raises Unavailable."""
+    """Return the only organization whose jobs may run there.
+
+    That is the one named by MUSTER_LOCAL_ORG, else the oldest. None means every organization; the
+    id of a missing organization means none. Raises Unavailable.
+    """
     if not _has_users(cluster) or backend_of(cluster).isolation.is_shared:  # type: ignore[attr-defined]
         return None
     org = _served_org()
@@ -61,7 +70,7 @@ def only_org_id(cluster: Cluster) -> UUID | None:
 
 
 def not_served_text(cluster: Cluster) -> str:
-    """Why jobs of another organization wait, for their owners: it does not name whom it serves."""
+    """Explain why jobs of other organizations wait, without naming the one that is served."""
     return (
         f"{cluster.name} runs jobs of one other organization only, since this machine cannot isolate jobs of several from each other. "
         "Ask an operator to change that."
@@ -75,7 +84,7 @@ def _served_text(cluster: Cluster) -> str:
     return (
         f"It runs jobs of {org.name} only."
         if org
-        else f"There is no organization {settings.MUSTER_LOCAL_ORG!r} (MUSTER_LOCAL_ORG): it runs none."
+        else f"There is no organization {settings.MUSTER_LOCAL_ORG!r} (MUSTER_LOCAL_ORG), so it runs no jobs."
     )
 
 
@@ -101,10 +110,10 @@ def _new_uid(team: UUID) -> int:
                         0
                     ].uid
             except IntegrityError:
-                pass  # another team was faster
+                pass  # another team took this uid
         uid += 1
     log.error(
-        "MUSTER_LOCAL_UIDS (%s) has no number left for another team: make it larger",
+        "MUSTER_LOCAL_UIDS (%s) has no uid left for another team: enlarge the range",
         settings.MUSTER_LOCAL_UIDS,
     )
     return 0
@@ -117,13 +126,13 @@ def _range() -> tuple[int, int]:
         first, last = 0, 0
     if not 1000 <= first <= last < 1 << 31:
         raise ImproperlyConfigured(
-            f"MUSTER_LOCAL_UIDS is {settings.MUSTER_LOCAL_UIDS!r}; it is two numbers from 1000 on, such as 70000-79999."
+            f"MUSTER_LOCAL_UIDS is {settings.MUSTER_LOCAL_UIDS!r}; it must be two numbers from 1000 on, such as 70000-79999."
         )
     return first, last
 
 
 def _is_known(uid: int) -> bool:
-    """A user or a group of this machine has that number."""
+    """Tell whether this machine has a user or group with that number."""
     for find in (pwd.getpwuid, grp.getgrgid):
         try:
             find(uid)

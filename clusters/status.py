@@ -1,4 +1,4 @@
-"""How a cluster does, in words: now, and in its history."""
+"""Describe the health of a cluster: now, and in its history."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from portal.core.formatting import span_text
 from portal.core.models import Event
 from workspaces.tenancy.scope import platform_scope
 
-UNSEEN = 60.0  # seconds: an idle cluster is asked each 20, one with jobs more often, so three answers are missing
+UNSEEN = 60.0  # Seconds: three missed polls of an idle cluster, which is polled every 20 s.
 MOST_EVENTS = 30
 
 
 def standing(cluster: Cluster) -> dict[str, Any]:
-    """`word` and `shape` for the state's mark, `text` a sentence with its age, `since` the moment behind it."""
+    """Return the state: `word` and `shape` of its mark, `text` with its age, `since`."""
     now = clock.now()
     if not cluster.is_enabled:
         text = "Takes no new jobs; what runs goes on."
         if cluster.trouble:
             text += f" It has been silent for {span_text(now - (cluster.trouble_since or now))}."
-        return _told("disabled", "canceled", text, cluster.seen_at)
+        return _state("disabled", "canceled", text, cluster.seen_at)
     if cluster.trouble:
         since = cluster.trouble_since or now
-        return _told(
+        return _state(
             "silent", "failed", f"Silent for {span_text(now - since)}: {cluster.trouble}", since
         )
     if cluster.seen_at is None:
-        return _told(
+        return _state(
             "not seen yet",
             "queued",
             "Nobody has reached it yet; that takes a few seconds after it is connected.",
@@ -38,15 +38,18 @@ def standing(cluster: Cluster) -> dict[str, Any]:
         )
     trouble, unseen_since = trouble_of(cluster)
     if trouble:
-        return _told("silent", "failed", trouble, unseen_since)
+        return _state("silent", "failed", trouble, unseen_since)
     silence = now - cluster.seen_at
-    return _told(
+    return _state(
         "connected", "succeeded", f"It answered {span_text(silence)} ago.", cluster.seen_at
     )
 
 
 def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
-    """The trouble of a cluster and its beginning, including that it was not seen for three intervals; ("", None) without any."""
+    """Return the trouble and its beginning, ("", None) without any.
+
+    A cluster that missed three polls is in trouble, too.
+    """
     if cluster.trouble or not cluster.is_enabled or cluster.seen_at is None:
         return cluster.trouble, cluster.trouble_since
     silence = (clock.now() - cluster.seen_at).total_seconds()
@@ -60,7 +63,10 @@ def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
 
 @platform_scope("a cluster belongs to no organization")
 def history_of(cluster: Cluster) -> list[dict[str, Any]]:
-    """What befell it and what was done to it, newest first: `at`, `shape`, `text`, `who`. A silence that ended is one line."""
+    """Return outages and changes, newest first: `at`, `shape`, `text`, `who`.
+
+    An outage that is over is one entry.
+    """
     lines: list[dict[str, Any]] = []
     is_ended = False
     for event in Event.objects.filter(subject_id=cluster.id).order_by("-position")[:MOST_EVENTS]:
@@ -107,5 +113,5 @@ def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
             return "queued", other.capitalize()
 
 
-def _told(word: str, shape: str, text: str, since: Any) -> dict[str, Any]:
+def _state(word: str, shape: str, text: str, since: Any) -> dict[str, Any]:
     return {"word": word, "shape": shape, "text": text, "since": since}

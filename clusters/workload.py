@@ -1,4 +1,4 @@
-"""What runs and waits on clusters. Jobs are a layer above, so the app `jobs` registers its answers at start-up."""
+"""Query what runs and waits on clusters. The app `jobs`, a layer above, registers itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clusters.models import Cluster, Pool
 from workspaces.access.actors import Actor
 from workspaces.models import Organization
 
-# As the filter of the job list has them.
+# As in the filter of the job list.
 RUNNING = "starting,running,stopping"
 PENDING = "queued,dispatching,submitted"
 Load = list[dict[str, Any]]
@@ -22,7 +22,7 @@ class Workload(Protocol):
     def reserved_by_node(
         self, clusters: Iterable[UUID]
     ) -> dict[tuple[UUID, str], tuple[int, int, int]]:
-        """Return (millicores, bytes of memory, GPUs) that Muster reserved, by (cluster, node name)."""
+        """Return (millicores, bytes of memory, GPUs) that Muster reserved, by (cluster, node)."""
 
     def load_of(self, actor: Actor, cluster: Cluster, pool: Pool | None = None) -> Load:
         """Return the load by team of every organization. Operators only; raises NotPermitted."""

@@ -1,4 +1,4 @@
-"""What explanations of access are about here: a job. It lives in a team, and acting on another's takes more than acting on one's own."""
+"""Explain access to jobs: acting on another user's job takes more than on one's own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ACTS = {
 
 
 def job_named(actor: Actor, org: Organization, name: str) -> About:
-    """Raises NotFound for a job that the actor does not see."""
+    """Return the job as the subject of an access check. Raises NotFound if not visible."""
     job = find_job(actor, name)
 
     def needs(permission: Permission, user_id: UUID | None) -> Needs:
@@ -37,5 +37,5 @@ def job_named(actor: Actor, org: Organization, name: str) -> About:
 
 
 def register() -> None:
-    """At start-up."""
+    """Register with `workspaces.access` at start-up."""
     FINDERS["job"] = job_named

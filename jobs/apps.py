@@ -7,7 +7,7 @@ class JobsConfig(AppConfig):
     def ready(self) -> None:
         from clusters import workload
         from clusters.services.pools import names_seen_by
-        from jobs import access, gpu_use, leavers  # models are there only now
+        from jobs import access, gpu_use, leavers  # models are loaded by now
         from jobs.scheduling import cluster_load
         from workspaces.organizations.team_rule_services import name_pools_by
 

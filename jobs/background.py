@@ -1,5 +1,7 @@
-"""The loops of the embedded process: the ticker stands in for Celery's worker and beat, the watcher is the same as in server
-mode. Each takes an event that tells it to stop."""
+"""Background loops of the embedded process; each stops when its event is set.
+
+The ticker replaces Celery's worker and beat. The watcher is the same as in server mode.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,11 @@ log = logging.getLogger(__name__)
 _watchers: list[Watcher] = []
 
 
-_STARTING = frozenset({"jobs.dispatch", "jobs.sweep"})  # wait for nothing but the database
+_STARTING = frozenset({"jobs.dispatch", "jobs.sweep"})  # Tasks that only use the database.
 
 
 class Ticker:
-    """Runs Celery tasks by name in this thread: on a hint at once, by the beat schedule otherwise."""
+    """Run Celery tasks by name in this thread: at once on a hint, else by the beat schedule."""
 
     def __init__(self, schedule: Mapping[str, float], asked: Iterable[str] = ()) -> None:
         self._asked = set(asked)
@@ -36,13 +38,13 @@ class Ticker:
         self._next = {task: time.monotonic() + every for task, every in self._every.items()}
 
     def tap(self, task: str) -> None:
-        """From any thread. Several taps before the task runs are one."""
+        """Request a run of the task, from any thread. Requests before it runs are merged."""
         with self._wake:
             self._asked.add(task)
             self._wake.notify()
 
     def run(self, stop: threading.Event) -> None:
-        """Until told to stop."""
+        """Run due tasks until stopped."""
         while not stop.is_set():
             for task in self._due():
                 _run(task)
@@ -61,15 +63,16 @@ class Ticker:
 
 
 def ticker(stop: threading.Event) -> None:
-    """Worker and beat in two threads: one starts jobs, the other does all else, which may take long."""
+    """Replace worker and beat by two threads: one starts jobs, the other does everything else."""
     schedule = {
         str(entry["task"]): float(str(entry["schedule"]))
         for entry in settings.CELERY_BEAT_SCHEDULE.values()
     }
+    # Claims of the last process, and lost hints.
     starter = Ticker(
         {task: every for task, every in schedule.items() if task in _STARTING},
         asked={"jobs.dispatch"},
-    )  # what the last process had claimed, or was not told of
+    )
     keeper = Ticker({task: every for task, every in schedule.items() if task not in _STARTING})
 
     def tap(task: str) -> None:
@@ -78,17 +81,19 @@ def ticker(stop: threading.Event) -> None:
         else:
             (starter if task in _STARTING else keeper).tap(task)
 
-    beside = threading.Thread(target=keeper.run, args=(stop,), name="housekeeping", daemon=True)
-    beside.start()
+    housekeeping = threading.Thread(
+        target=keeper.run, args=(stop,), name="housekeeping", daemon=True
+    )
+    housekeeping.start()
     wakeups.deliver_by(tap)
     starter.run(stop)
     wakeups.deliver_by(None)
-    beside.join(5.0)
+    housekeeping.join(5.0)
 
 
 @every(3.0)
 def standby(stop: threading.Event) -> None:
-    """Beside the watcher in server mode: the database is the queue, so jobs are started from here while Celery's broker is away."""
+    """Start jobs from the database while Celery's broker is down, in server mode."""
     wakeups.stand_in(_run_here)
     due_sweep()
 
@@ -99,7 +104,7 @@ def _run_here(task: str) -> None:
 
 
 def watcher(stop: threading.Event) -> None:
-    """A watcher per cluster; new clusters are noticed within seconds."""
+    """Run a watcher per cluster; new clusters are noticed within seconds."""
     threads: dict[object, threading.Thread] = {}
     while True:
         for cluster_id in Cluster.objects.filter(is_enabled=True).values_list("id", flat=True):
@@ -118,7 +123,7 @@ def watcher(stop: threading.Event) -> None:
 
 
 def wake_watchers() -> None:
-    """Look now rather than at the next turn."""
+    """Make all watchers poll now instead of at their next turn."""
     for made in _watchers:
         made.wake.set()
 

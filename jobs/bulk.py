@@ -1,4 +1,4 @@
-"""Many rows in few round trips. Writing those that differ: `bulk_update` builds CASE trees that cost more than the database does."""
+"""Write and load many rows in few statements; `bulk_update` builds CASE trees that are slow."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 from django.db import connection, models
 
 AnyField: TypeAlias = "models.Field[Any, Any]"
-FEW = (
-    4  # different sets of values up to which one UPDATE for each is cheaper than a join with arrays
-)
+FEW = 4  # Up to so many sets of values, one UPDATE for each is cheaper than a join with arrays.
 
 
 def write_rows(rows: Sequence[models.Model], names: Sequence[str]) -> None:
-    """UPDATE each row's fields to what the object holds. The rows are locked by the caller's transaction. Rows that get the same
-    values, as tasks of an array mostly do, are written by one statement."""
+    """Write these fields of the objects; rows with equal values share one statement.
+
+    The caller's transaction has locked the rows. Tasks of an array mostly have equal values.
+    """
     if not rows:
         return
     meta = type(rows[0])._meta
@@ -37,7 +37,7 @@ def write_rows(rows: Sequence[models.Model], names: Sequence[str]) -> None:
 
 
 def attach(rows: Sequence[models.Model], *names: str) -> None:
-    """Give each row what these foreign keys of it name, where that was not read yet: each once, as one object, however many rows share it."""
+    """Load these foreign keys where missing; rows with the same target share one object."""
     for name in names:
         field: Any = rows[0]._meta.get_field(name) if rows else None
         lacking = [row for row in rows if not field.is_cached(row)]
@@ -58,7 +58,7 @@ def _each(rows: Sequence[models.Model], fields: Sequence[AnyField]) -> None:
 
 
 def _groups(alike: Sequence[Sequence[models.Model]], fields: Sequence[AnyField]) -> None:
-    """One statement for each set of values."""
+    """Write each set of values by one statement."""
     sets = ", ".join(f"{_name(field)} = %s" for field in fields)
     update = f"UPDATE {_table(alike[0])} SET {sets} WHERE {_name(_key(alike[0]))} = ANY(%s)"  # noqa: S608  names, no values
     with connection.cursor() as cursor:
@@ -69,7 +69,7 @@ def _groups(alike: Sequence[Sequence[models.Model]], fields: Sequence[AnyField])
 def _joined(
     rows: Sequence[models.Model], same: Sequence[AnyField], other: Sequence[AnyField]
 ) -> None:
-    """One statement for all: columns that differ come as arrays, one element a row, the rest as plain values."""
+    """Write all rows by one statement: differing columns as arrays, the others as plain values."""
     key = _key(rows)
     sets = ", ".join(
         [f"{_name(field)} = %s" for field in same]
@@ -98,7 +98,11 @@ def _name(field: AnyField) -> str:
 
 
 def _type(field: AnyField) -> str:
-    """The column's type as a parameter: `integer` for `integer CHECK (...)`, and `varchar` for `varchar(100)`, which would cut off in silence."""
+    """Return the column's type for a cast.
+
+    A CHECK clause is removed, and so is the length of `varchar(100)`, which would truncate
+    silently.
+    """
     return str(field.cast_db_type(connection)).partition("(")[0]
 
 
@@ -117,12 +121,12 @@ def _column(rows: Sequence[models.Model], field: AnyField) -> list[Any]:
 
 
 def _are_same(values: list[Any]) -> bool:
-    """Most columns are: this is quicker than to hash each value."""
+    """Tell whether all values are equal; faster than hashing, and most columns are."""
     if isinstance(values[0], dict | list):
         values = [repr(value) for value in values]
     return values.count(values[0]) == len(values)
 
 
 def _plain(value: Any) -> Any:
-    """Something hashable that is equal where the values are."""
+    """Return a hashable equivalent of the value."""
     return repr(value) if isinstance(value, dict | list) else value

@@ -1,4 +1,4 @@
-"""The examples' files, for nodes that do not see the portal's."""
+"""Read the files of the examples, for nodes that do not share the portal's file system."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @cache
 def contents(folder: Path) -> Mapping[str, bytes]:
-    """All files by their path under `folder`; read once, for examples do not change under a running portal."""
+    """Return all files by path under `folder`; cached, as examples never change at run time."""
     paths = (
         path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
     )

@@ -1,4 +1,7 @@
-"""The first steps of an organization: each ticks itself by what is there. Asked for owners and operators only, until somebody puts it away."""
+"""The first steps of an organization; each is done once its result exists.
+
+Shown to owners and operators until dismissed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from workspaces.models import GroupRule, Membership, Organization, Provider, Quo
 
 @dataclass(frozen=True)
 class Step:
-    """`needs`: who cannot do it is told who does. `path`: below the organization."""
+    """One step. `needs`: who can do it. `path`: relative to the organization."""
 
     key: str
     title: str
@@ -29,13 +32,13 @@ class Step:
 
 
 def guide_for(actor: Actor, org: Organization) -> dict[str, Any] | None:
-    """How far the organization is, where the guide is for this person, here and still."""
+    """Return the progress if the guide applies to this actor and is not dismissed."""
     return progress(steps_of(org)) if org.has_guide and actor.may(P.ORG_ADMIN) else None
 
 
 def steps_of(org: Organization) -> list[Step]:
-    """In the scope of that organization."""
-    mine = Q(org=org) | Q(org=None)
+    """Return the steps; runs in the scope of the organization."""
+    of_organization = Q(org=org) | Q(org=None)
     return [
         Step(
             "named",
@@ -51,7 +54,7 @@ def steps_of(org: Organization) -> list[Step]:
             _("So that people come, and go, with your company's own accounts."),
             "directories",
             P.PROVIDERS_WRITE,
-            Provider.objects.filter(mine, is_enabled=True).exists(),
+            Provider.objects.filter(of_organization, is_enabled=True).exists(),
         ),
         Step(
             "groups",

@@ -1,4 +1,4 @@
-"""Which GPUs are in use, by whom and since when."""
+"""Report which GPUs are in use, by whom and since when."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from workspaces.quotas.gpu_hours import Ran, count_running_by
 
 
 def register() -> None:
-    """At start-up."""
+    """Register with the GPU-hour accounting at start-up."""
     count_running_by(running)
 
 
 def ran_of(attempt: Attempt, end: datetime | None) -> Ran | None:
-    """How long it used its GPUs, of all nodes; None where it has none, or never began. Its job is read already."""
+    """Return how long the attempt used GPUs on all nodes; None if it has none or never started.
+
+    The attempt's job must be loaded.
+    """
     gpus = attempt.job.resources.get("gpu", 0)
     if not gpus or attempt.started_at is None or end is None:
         return None
@@ -27,7 +30,7 @@ def ran_of(attempt: Attempt, end: datetime | None) -> Ran | None:
 
 
 def running(org_ids: Collection[UUID] | None, at: datetime) -> Iterator[Ran]:
-    """What runs with GPUs, until `at`."""
+    """Yield the GPU use of running attempts until `at`."""
     where = {} if org_ids is None else {"org_id__in": org_ids}
     rows = Attempt.objects.filter(
         is_held=True,

@@ -1,4 +1,4 @@
-"""From a job's row to its spec, and from a spec to what it asks of a node."""
+"""Convert a job's row to its spec, and a spec to the resources of one task."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from schedulers.spec import JobSpec, parse_mapping
 
 
 def spec_of(job: Job) -> JobSpec:
-    """The spec as it was accepted."""
+    """Return the spec as it was accepted."""
     return _parsed(orjson.dumps(job.spec))
 
 
-@lru_cache(128)  # the tasks of a sweep, and the tries of a task, ask alike
+@lru_cache(128)  # Tasks of a sweep and retries request the same.
 def _parsed(text: bytes) -> JobSpec:
     return parse_mapping(orjson.loads(text))
 
 
 def resources_of(spec: JobSpec) -> dict[str, int]:
-    """What one task of it holds, in the units of quotas: cpu in thousandths of a core, memory in bytes, GPUs in pieces."""
+    """Return what one task reserves in quota units: millicores, bytes of memory, GPUs."""
     ask = spec.resources
-    asked = {"cpu": round(ask.cpus * 1000), "memory": ask.memory, "gpu": ask.gpus, "jobs": 1}
+    amounts = {"cpu": round(ask.cpus * 1000), "memory": ask.memory, "gpu": ask.gpus, "jobs": 1}
     if ask.gpus and ask.gpu_type:
-        asked[f"gpu.{ask.gpu_type.lower()}"] = ask.gpus
+        amounts[f"gpu.{ask.gpu_type.lower()}"] = ask.gpus
     return {
         name: amount * (1 if name == "jobs" else spec.num_nodes)
-        for name, amount in asked.items()
+        for name, amount in amounts.items()
         if amount
     }
 
 
 def gpu_type_in(resources: Mapping[str, int]) -> str:
-    """The GPU type asked for; empty for any."""
+    """Return the requested GPU type; empty for any."""
     return next((name.partition(".")[2] for name in resources if name.startswith("gpu.")), "")

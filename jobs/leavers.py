@@ -1,4 +1,4 @@
-"""What still runs: of people who left, and of each organization."""
+"""List the active jobs of people who leave, and count those of each organization."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ MOST = 500
 
 
 def register() -> None:
-    count_running_by(living_jobs_of)
-    count_jobs_by(living_jobs_by_org)
+    count_running_by(active_jobs_of)
+    count_jobs_by(active_jobs_by_org)
 
 
-def living_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
-    """Their jobs that have not ended, by person, in the scope one is in."""
+def active_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]:
+    """Return the active jobs by owner, in the current tenant scope."""
     rows = Job.objects.filter(owner_id__in=list(users), state__lt=State.SUCCEEDED).order_by(
         "-number"
     )
@@ -43,8 +43,8 @@ def living_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]
     return found
 
 
-def living_jobs_by_org() -> Mapping[UUID, int]:
-    """How many jobs of each organization have not ended, in the scope one is in."""
+def active_jobs_by_org() -> Mapping[UUID, int]:
+    """Count the active jobs by organization, in the current tenant scope."""
     return dict(
         Job.objects.filter(state__lt=State.SUCCEEDED).values_list("org_id").annotate(n=Count("id"))
     )

@@ -1,4 +1,4 @@
-"""Telling live viewers, after the commit, that a job's row changed. What they miss they read again from the rows."""
+"""Publish changed job rows to live viewers after the commit; rows stay the source of truth."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from jobs.representations import job_row
 from portal.core import streams
 from workspaces.tenancy.scope import platform_scope
 
-MOST = 200  # rows of one transaction that are shown live; who watches a longer list reads it again
+MOST = 200  # Rows per transaction that are published; viewers of a longer list reload it.
 
 
 def jobs_changed(jobs: Sequence[Job]) -> None:
-    """After this transaction, each of these as it is now to those who watch it or its organization's list."""
+    """Publish these jobs after the commit to viewers of the job and of the organization's list."""
     watched = [
         job
         for job in jobs
@@ -27,7 +27,7 @@ def jobs_changed(jobs: Sequence[Job]) -> None:
 
 
 def job_added(job: Job) -> None:
-    """After this transaction, a new job to who watches the lists that it comes into. Nobody can watch it by its id yet."""
+    """Publish a new job to viewers of lists after the commit; no one watches it by id yet."""
     topic = f"jobs:{job.team_id.hex}"
     if streams.is_watched(topic):
         transaction.on_commit(lambda: streams.publish(topic, job_row(job)))

@@ -1,4 +1,4 @@
-"""What becomes of what a job writes to MUSTER_OUTPUT_DIR, in words: where it is found, or that it is lost."""
+"""Explain where the files in MUSTER_OUTPUT_DIR are kept, or that they are lost."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from portal.core.vault import Unreadable
 from schedulers.contract import Output, Rejected, Stay
 from schedulers.states import State
 
-KEPT = timedelta(days=7)  # after an attempt's end, until its backend is told to forget it
+KEPT = timedelta(days=7)  # from the attempt's end until the backend deletes them
 
 
 def output_of(cluster: Cluster, key: str) -> Output | None:
-    """None where the cluster is not one that could be spoken to."""
+    """Return the cluster's output policy; None if its backend cannot be created."""
     try:
         return backends.backend_of(cluster).output_of(key)
     except (Rejected, Unreadable, KeyError):
         return None
 
 
-def told_of(attempt: Attempt) -> str:
-    """Of one try, before, while and after it runs. Empty where nothing is known."""
+def output_text(attempt: Attempt) -> str:
+    """Return the text for one attempt, whatever its state; empty if nothing is known."""
     output = output_of(attempt.cluster, attempt.key)
     if output is None:
         return ""
     return (
-        _was(output, is_forgotten=attempt.is_forgotten)
+        _text_after_end(output, is_forgotten=attempt.is_forgotten)
         if State(attempt.state).is_final
-        else _will(output)
+        else _text_before_end(output)
     )
 
 
 def warning(cluster: Cluster) -> str:
-    """For a job that is not there yet: what it would lose. Empty where it loses nothing."""
+    """Return what a new job on this cluster would lose; empty if nothing."""
     output = output_of(cluster, "rehearsal")
-    return _will(output) if output and output.stays is Stay.RUN else ""
+    return _text_before_end(output) if output and output.stays is Stay.RUN else ""
 
 
-def _will(output: Output) -> str:
-    """What somebody should know who has not run it yet."""
+def _text_before_end(output: Output) -> str:
+    """Return the text for a job that has not ended."""
     if output.stays is Stay.ON:
         return f"What it writes to MUSTER_OUTPUT_DIR stays in {output.path}."
     if output.stays is Stay.WEEK:
@@ -51,7 +51,7 @@ def _will(output: Output) -> str:
     return "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept."
 
 
-def _was(output: Output, *, is_forgotten: bool) -> str:
+def _text_after_end(output: Output, *, is_forgotten: bool) -> str:
     if output.stays is Stay.ON:
         return f"What it wrote to MUSTER_OUTPUT_DIR stays in {output.path}."
     if output.stays is Stay.RUN:

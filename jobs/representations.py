@@ -1,4 +1,4 @@
-"""A job as JSON: one shape for the API, the pages, the CLI and the live topics."""
+"""Represent jobs as JSON: one shape for the API, the pages, the CLI and live topics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clusters.models import Cluster
 from jobs.job_specs import spec_of
 from jobs.models import Attempt, Dependency, Job
 from jobs.models.job import PRIORITIES
-from jobs.outputs import told_of
+from jobs.outputs import output_text
 from jobs.scheduling.pending_summary import pending_summary
 from jobs.storage import deleting
 from portal.core import clock
@@ -21,16 +21,16 @@ from schedulers import title_of
 from schedulers.states import Reason, State
 
 _PRIORITY_NAMES = {rank: name for name, rank in PRIORITIES.items()}
-SILENT_AFTER = 30.0  # seconds without a word from the cluster before its word counts as stale
+SILENT_AFTER = 30.0  # Seconds without a response from the cluster until its reports count as stale.
 
 
 def listed(rows: QuerySet[Job]) -> QuerySet[Job]:
-    """With what `job_row` reads, in one query."""
+    """Join what `job_row` reads, in one query."""
     return rows.select_related("org", "team", "owner", "cluster")
 
 
 def job_row(job: Job) -> dict[str, Any]:
-    """The list item of the API."""
+    """Return the list item of the API."""
     state = State(job.state)
     return {
         "id": str(job.id),
@@ -65,7 +65,7 @@ def job_row(job: Job) -> dict[str, Any]:
 
 
 def job_detail(job: Job) -> dict[str, Any]:
-    """The same with the spec, the attempts and what it waits for."""
+    """Return `job_row` with the spec, the attempts and the dependencies."""
     row = job_row(job)
     if job.array_size is not None:
         row["array"] = {"size": job.array_size, "states": array_states(job)}
@@ -84,13 +84,16 @@ def job_detail(job: Job) -> dict[str, Any]:
         "cancel_asked_by": job.cancel_asked_by,
         "pool": job.pool.name if job.pool else None,
         "place_why": job.place_why,
-        "output": told_of(current[0]) if current else "",
+        "output": output_text(current[0]) if current else "",
         "log_deletion": deletion_row(job),
     }
 
 
 def deletion_row(job: Job) -> dict[str, Any] | None:
-    """Who asked to delete its logs and when; of how many tries they are gone. `done` and `total` are null once all are."""
+    """Return who requested the deletion of logs, when, and its progress.
+
+    `done` and `total` are null once all logs are deleted.
+    """
     if job.log_delete_asked_at is None:
         return None
     going = deleting(job)
@@ -104,12 +107,12 @@ def deletion_row(job: Job) -> dict[str, Any] | None:
 
 
 def new_job(job: Job) -> dict[str, Any]:
-    """The answer to a submission: the row and its spec, without asking the database again."""
+    """Return the response to a submission, without a query."""
     return job_row(job) | {"spec": job.spec}
 
 
 def attempt_row(attempt: Attempt) -> dict[str, Any]:
-    """One try."""
+    """Return one attempt."""
     state = State(attempt.state)
     return {
         "id": str(attempt.id),
@@ -133,12 +136,15 @@ def attempt_row(attempt: Attempt) -> dict[str, Any]:
 
 
 def _nodes(row: Job | Attempt) -> list[str]:
-    """All of them, the first first; none while it is nowhere. Rows from before `nodes` may have them in `node`, with commas."""
+    """Return all nodes, the first one first; empty before placement.
+
+    Rows older than `nodes` have a comma-separated `node`.
+    """
     return row.nodes or [name for name in row.node.split(",") if name]
 
 
 def array_states(job: Job) -> dict[str, int]:
-    """How many tasks are in each state."""
+    """Count the tasks by state."""
     rows = (
         Attempt.objects.filter(job=job, is_current=True)
         .values("state")
@@ -149,7 +155,7 @@ def array_states(job: Job) -> dict[str, int]:
 
 
 def reason_of(code: str, evidence: str) -> dict[str, Any] | None:
-    """Why it ended, for people and programs; None while it has not."""
+    """Return why the job ended, for people and programs; None if it has not."""
     if not code:
         return None
     reason = Reason(code)
@@ -163,18 +169,18 @@ def reason_of(code: str, evidence: str) -> dict[str, Any] | None:
 
 
 def source_of(job: Job) -> str:
-    """Who says that the job is in this state: the cluster while it has it, else Muster."""
+    """Return who reports the state: the cluster that has the job, else Muster."""
     state = State(job.state)
     return job.cluster.backend if state.is_active and state > State.DISPATCHING else "muster"
 
 
 def is_stale(job: Job) -> bool:
-    """The cluster has it and has said nothing for too long: what is shown is what was last known."""
+    """Tell whether the job's cluster has been silent for too long to trust the shown state."""
     return source_of(job) != "muster" and _silence(job.cluster) > SILENT_AFTER
 
 
 def state_text(job: Job) -> str:
-    """The state with its source and its age: "running, this machine says so, 4 s ago"."""
+    """Return the state with its source and age: "running, this machine says so, 4 s ago"."""
     state = State(job.state)
     if source_of(job) == "muster":
         return (
@@ -189,7 +195,7 @@ def state_text(job: Job) -> str:
 
 
 def _silence(cluster: Cluster) -> float:
-    """Seconds since the cluster last answered."""
+    """Return the seconds since the cluster last responded."""
     return max((clock.now() - (cluster.seen_at or cluster.created_at)).total_seconds(), 0)
 
 
@@ -216,7 +222,7 @@ def _with_iso(pending: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def environment_of(attempt: Attempt) -> dict[str, str]:
-    """The variables it gets, secrets starred."""
+    """Return the attempt's environment variables with secrets masked."""
     from jobs.dispatch.launch import environment_for
 
     hidden = SECRET_NAMES | set(attempt.job.spec.get("secrets") or {})

@@ -1,4 +1,4 @@
-"""Reading jobs: whatever a person asks for, within what they may see."""
+"""Query jobs within what the actor may see."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SORTS = {"created": "number", "number": "number", "": "number"}
 
 @dataclass(frozen=True)
 class Page:
-    """A keyset page, newest first: cursors are job numbers in words that only we read."""
+    """A keyset page, newest first; cursors are opaque."""
 
     items: list[Job]
     next: str | None
@@ -32,14 +32,17 @@ class Page:
 
 
 def visible_jobs(actor: Actor) -> QuerySet[Job]:
-    """The jobs of the organization entered that the actor may read."""
+    """Return the jobs of the current organization that the actor may read."""
     teams = actor.teams_where(Permission.JOBS_READ)
     rows = Job.objects.all()
     return rows if teams is None else rows.filter(team_id__in=teams)
 
 
 def find_job(actor: Actor, name: str) -> Job:
-    """By number ("12", "#12") or id. Raises NotFound, also for what the actor may not see."""
+    """Return a job by number ("12", "#12") or id.
+
+    Raises NotFound, also for a job that the actor may not see.
+    """
     by: dict[str, object] | None = None
     if re.fullmatch(r"#?[0-9]{1,18}", name):
         by = {"number": int(name.removeprefix("#"))}
@@ -55,7 +58,10 @@ def find_job(actor: Actor, name: str) -> Job:
 
 
 def find_attempt(job: Job, index: int = 0, ordinal: int | None = None) -> Attempt:
-    """One try of one task; the current one unless an ordinal is given. Raises NotFound."""
+    """Return an attempt of one task: the current one, or the one with this ordinal.
+
+    Raises NotFound.
+    """
     rows = Attempt.objects.select_related("job").filter(job=job, index=index)
     attempt = (
         rows.filter(is_current=True) if ordinal is None else rows.filter(ordinal=ordinal)
@@ -65,25 +71,28 @@ def find_attempt(job: Job, index: int = 0, ordinal: int | None = None) -> Attemp
     return attempt
 
 
-def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
-    """By the allow-list of filters: state, team, owner, cluster, pool, q, name, label. Raises InvalidInput for values that cannot be."""
+def filtered(actor: Actor, filters: Mapping[str, str]) -> QuerySet[Job]:
+    """Filter visible jobs by state, team, owner, cluster, pool, q, name and label.
+
+    Raises InvalidInput for invalid values.
+    """
     rows = visible_jobs(actor)
-    if states := _words(asked.get("state", "")):
+    if states := _words(filters.get("state", "")):
         rows = rows.filter(state__in=[_state(word) for word in states])
-    if teams := _words(asked.get("team", "")):
+    if teams := _words(filters.get("team", "")):
         rows = rows.filter(team__slug__in=teams)
-    if owner := asked.get("owner", "").strip():
+    if owner := filters.get("owner", "").strip():
         rows = (
             rows.filter(owner_id=actor.user_id)
             if owner == "me"
             else rows.filter(owner__email=owner.lower())
         )
     for place in ("cluster", "pool"):
-        if names := _words(asked.get(place, "")):
+        if names := _words(filters.get(place, "")):
             rows = rows.filter(**{f"{place}__name__in": names})
-    if name := asked.get("name", "").strip():
+    if name := filters.get("name", "").strip():
         rows = rows.filter(name=name)
-    if label := asked.get("label", "").strip():
+    if label := filters.get("label", "").strip():
         key, _, value = label.partition(":")
         if not re.fullmatch(LABEL_PATTERN, key):
             raise InvalidInput.at(
@@ -92,15 +101,18 @@ def filtered(actor: Actor, asked: Mapping[str, str]) -> QuerySet[Job]:
         rows = (
             rows.filter(Q(labels__contains={key: value}))
             if _has_contains()
-            else _label_twin(rows, key, value)
+            else _label_on_sqlite(rows, key, value)
         )
-    return _search(rows, asked.get("q", "").strip())
+    return _search(rows, filters.get("q", "").strip())
 
 
 def page_of(
     rows: QuerySet[Job], *, limit: int = 50, cursor: str = "", ascending: bool = False
 ) -> Page:
-    """At most `limit` rows after (or before) the cursor. No count is ever made. Raises InvalidInput for a foreign cursor."""
+    """Return up to `limit` rows after (or before) the cursor; never counts rows.
+
+    Raises InvalidInput for an invalid cursor.
+    """
     limit = min(max(limit, 1), MAX_PAGE)
     direction, mark = _read_cursor(cursor)
     down = (direction != "p") != ascending
@@ -121,7 +133,7 @@ def page_of(
 
 
 def _search(rows: QuerySet[Job], q: str) -> QuerySet[Job]:
-    """A number finds that job; text finds names that begin with it, which an index can answer."""
+    """Match a number exactly and names by prefix, which an index supports."""
     if not q:
         return rows
     if re.fullmatch(r"#?[0-9]{1,18}", q):
@@ -142,7 +154,7 @@ def _state(word: str) -> State:
         return State.of(word)
     except KeyError:
         raise InvalidInput.at(
-            "state", f"{word[:40]!r} is no state; there is {', '.join(s.word for s in State)}"
+            "state", f"{word[:40]!r} is not a state; use one of {', '.join(s.word for s in State)}"
         ) from None
 
 
@@ -150,7 +162,7 @@ def _read_cursor(cursor: str) -> tuple[str, int | None]:
     if not cursor:
         return "", None
     if not re.fullmatch(r"[np][0-9]{1,18}", cursor):
-        raise InvalidInput.at("cursor", "is not one that a page gave you")
+        raise InvalidInput.at("cursor", "is not a valid cursor")
     return cursor[0], int(cursor[1:])
 
 
@@ -158,8 +170,8 @@ def _has_contains() -> bool:
     return connection.features.supports_json_field_contains
 
 
-def _label_twin(rows: QuerySet[Job], key: str, value: str) -> QuerySet[Job]:
-    """SQLite has no JSON containment: compare the one key. The path goes in as a value, not as a name."""
+def _label_on_sqlite(rows: QuerySet[Job], key: str, value: str) -> QuerySet[Job]:
+    """Filter by label on SQLite, which has no JSON containment; the path is a bound value."""
     path = '$."' + key.replace('"', "") + '"'
     found = Func(F("labels"), Value(path), function="json_extract", output_field=TextField())
     return rows.annotate(label_text=found).filter(label_text=value)

@@ -1,4 +1,4 @@
-"""What is kept of jobs for good: their closed logs. Deleting them goes on by itself, a piece at a time, until all are gone."""
+"""Account for and delete stored logs; deletion runs in short pieces until all are gone."""
 
 from __future__ import annotations
 
@@ -21,28 +21,27 @@ from workspaces.quotas.limits import STORAGE, Meter, meters
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-PIECE = 0.5  # seconds of deleting until others get their turn
-BATCH = 100  # logs whose deletion is written down together
-LOOKED = 1000  # logs not counted yet whose certificates are read to say how large they are
-KEPT = Q(log_bytes__gt=0) | Q(log_bytes=None) & ~Q(
-    native_id="", is_log_sealed=False
-)  # one that never was on a cluster wrote none
+PIECE = 0.5  # seconds per run, so that others get their turn
+BATCH = 100  # logs per transaction
+LOOKED = 1000  # Uncounted logs whose certificates are read to estimate the size of a job.
+# An attempt that never reached a cluster has no log.
+KEPT = Q(log_bytes__gt=0) | Q(log_bytes=None) & ~Q(native_id="", is_log_sealed=False)
 
 
 class Deleting(NamedTuple):
-    """How far it is: so many of the logs of a job are gone."""
+    """Progress of a deletion: `done` of `total` logs."""
 
     done: int
     total: int
 
 
 def kept(job: Job) -> QuerySet[Attempt]:
-    """The tries whose logs are, or may be, still there."""
+    """Return the attempts whose logs may still be stored."""
     return Attempt.objects.filter(KEPT, job=job)
 
 
 def bytes_of(job: Job) -> int:
-    """Of all its closed logs: what would go. Those not counted yet are looked at, LOOKED at most."""
+    """Return the bytes of all sealed logs of the job; uncounted ones are read, up to LOOKED."""
     counted = kept(job).aggregate(n=Sum("log_bytes"))["n"] or 0
     fresh = (
         kept(job).filter(log_bytes=None, is_log_sealed=True).values_list("id", flat=True)[:LOOKED]
@@ -51,13 +50,13 @@ def bytes_of(job: Job) -> int:
 
 
 def stored(attempt_id: UUID) -> int:
-    """The bytes of a closed log as one can read them; 0 once it was deleted."""
+    """Return the readable bytes of a sealed log; 0 once deleted."""
     certificate = log_store().certificate(attempt_id.hex)
     return certificate.bytes if certificate and not certificate.deleted else 0
 
 
 def deleting(job: Job) -> Deleting | None:
-    """None where nobody asked for it, or it is over."""
+    """Return the progress of a requested deletion; None if there is none or it is complete."""
     if job.log_delete_asked_at is None or job.log_deleted_at:
         return None
     total = Attempt.objects.filter(job=job).count()
@@ -65,7 +64,7 @@ def deleting(job: Job) -> Deleting | None:
 
 
 def largest(jobs: QuerySet[Job], most: int) -> list[tuple[int, Job]]:
-    """Of these, those whose logs take the most space as it is counted, with the bytes."""
+    """Return the jobs with the largest logs as accounted, with the bytes."""
     rows = (
         Attempt.objects.filter(job__in=jobs, log_bytes__gt=0)
         .values_list("job_id")
@@ -77,8 +76,10 @@ def largest(jobs: QuerySet[Job], most: int) -> list[tuple[int, Job]]:
 
 
 def count_closed() -> None:
-    """Count closed logs that are not counted, for PIECE seconds; then asks to be called again, if there are more. Also those that were
-    there before anything counted them."""
+    """Account for sealed logs for PIECE seconds, and request another run if more remain.
+
+    Includes logs that are older than the accounting.
+    """
     until, after = clock.monotonic() + PIECE, UUID(int=0)
     with platform_scope("house-keeping"):
         while (last := _count_next(after)) is not None:
@@ -90,7 +91,10 @@ def count_closed() -> None:
 
 @transaction.atomic
 def _count_next(after: UUID) -> UUID | None:
-    """A batch, as one statement of each kind; locked, so that nobody counts them too, nor deletes them in between. The last one's id."""
+    """Account for one batch and return its last id.
+
+    The rows are locked, so they are neither counted twice nor deleted meanwhile.
+    """
     rows = list(
         Attempt.objects.filter(is_log_sealed=True, log_bytes=None, id__gt=after)
         .select_for_update(of=("self",))
@@ -107,7 +111,7 @@ def _count_next(after: UUID) -> UUID | None:
 
 
 def _readable(attempt_id: UUID) -> int | None:
-    """As `stored`; None where the disk does not tell now: one such log does not keep the others from being counted."""
+    """Return `stored`, or None after a disk error, so that one log does not block the others."""
     try:
         return stored(attempt_id)
     except (OSError, ValueError) as error:
@@ -116,7 +120,7 @@ def _readable(attempt_id: UUID) -> int | None:
 
 
 def _amounts(rows: Iterable[Attempt]) -> Counter[Meter]:
-    """What these hold of whom."""
+    """Sum the bytes by meter."""
     found: Counter[Meter] = Counter()
     for row in rows:
         found.update(
@@ -126,8 +130,11 @@ def _amounts(rows: Iterable[Attempt]) -> Counter[Meter]:
 
 
 def delete_asked() -> None:
-    """For PIECE seconds; then asks to be called again, if there is more and it came on. In no order, so that none whose logs cannot go now,
-    and no tenant with many of them, keeps the others waiting. A log that is not closed yet waits for the next time."""
+    """Delete requested logs for PIECE seconds, and request another run after progress.
+
+    The order is random, so that neither an undeletable log nor a tenant with many logs blocks the
+    others. Unsealed logs wait for a later run.
+    """
     until, looked, freed = clock.monotonic() + PIECE, set[UUID](), 0
     with platform_scope("house-keeping"):
         while clock.monotonic() < until and (
@@ -140,14 +147,14 @@ def delete_asked() -> None:
 
 
 def _due() -> QuerySet[Job]:
-    """Jobs with logs that may be deleted now, and those of which nothing is left."""
-    mine = Attempt.objects.filter(KEPT, job=OuterRef("id"))
-    asked = Job.objects.filter(log_delete_asked_at__isnull=False, log_deleted_at=None)
-    return asked.filter(Exists(mine.filter(is_log_sealed=True)) | ~Exists(mine))
+    """Return jobs with logs to delete now, and those with none left."""
+    own_attempts = Attempt.objects.filter(KEPT, job=OuterRef("id"))
+    requested = Job.objects.filter(log_delete_asked_at__isnull=False, log_deleted_at=None)
+    return requested.filter(Exists(own_attempts.filter(is_log_sealed=True)) | ~Exists(own_attempts))
 
 
 def _delete(job: Job, until: float) -> int:
-    """As many as there is time for; how many went."""
+    """Delete logs of the job until the time is up; return how many."""
     assert job.log_delete_asked_at
     closed, at = (
         kept(job).filter(is_log_sealed=True).order_by("id"),
@@ -168,7 +175,7 @@ def _delete(job: Job, until: float) -> int:
 
 
 def _is_gone(attempt_id: UUID, by: str, at_ms: int) -> bool:
-    """Deleted; or lost with its disk, where a log that is closed has no certificate."""
+    """Delete a log; also True if a sealed log lost its certificate with its disk."""
     store = log_store()
     try:
         if store.certificate(attempt_id.hex) is not None:
@@ -181,7 +188,7 @@ def _is_gone(attempt_id: UUID, by: str, at_ms: int) -> bool:
 
 @transaction.atomic
 def give_back(ids: Collection[UUID]) -> None:
-    """These were deleted: what was counted of them is given back, once."""
+    """Release the accounted bytes of deleted logs, once."""
     rows = list(
         Attempt.objects.filter(id__in=ids)
         .select_for_update(of=("self",))

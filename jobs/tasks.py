@@ -1,4 +1,4 @@
-"""What Celery taps, in server mode; the ticker runs the same functions in embedded mode."""
+"""Celery tasks for server mode; the ticker runs the same functions in embedded mode."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-FORGOTTEN_AT_ONCE = 200  # attempts of one cluster
+FORGOTTEN_AT_ONCE = 200  # attempts per cluster and run
 
 
 @worker_ready.connect
 def look(**_: object) -> None:
-    """A new worker begins with what a killed one had claimed, and with what nobody was told of."""
+    """Dispatch at worker start, for claims of a killed worker and lost hints."""
     hint("jobs.dispatch")
 
 
 @shared_task(name="jobs.dispatch")
 def dispatch() -> None:
-    """Start whatever may start, each cluster in its own time."""
+    """Dispatch every cluster, each in its own thread."""
     threads.ask_all()
 
 
 @shared_task(name="jobs.sweep")
 def sweep() -> None:
-    """Find what a lost hint left behind."""
+    """Find due work whose hint was lost."""
     dispatching.due_sweep()
 
 
 @shared_task(name="jobs.watch")
 def watch() -> None:
-    """A tap for the watcher. It looks by itself every half second; this is for embedded mode, where it can be woken."""
+    """Wake the watcher in embedded mode; it polls every half second anyway."""
     from jobs.background import wake_watchers
 
     wake_watchers()
@@ -52,27 +52,29 @@ def watch() -> None:
 
 @shared_task(name="jobs.delete_logs")
 def delete_logs() -> None:
-    """Delete on, of logs that somebody asked to delete."""
+    """Continue requested deletions of logs."""
     storage.delete_asked()
 
 
 @shared_task(name="jobs.count_logs")
 def count_logs() -> None:
-    """Count what is kept of closed logs."""
+    """Account for sealed logs."""
     storage.count_closed()
 
 
 @shared_task(name="jobs.forget")
 def forget() -> None:
-    """Free the working directories of attempts that ended a week ago and whose logs are stored. A cluster that does not answer, or
-    does not know its jobs' files, is left to the next time."""
+    """Delete the working directories of attempts that ended a week ago and whose logs are stored.
+
+    A cluster that does not respond, or cannot find its jobs' files, is retried next time.
+    """
     with platform_scope("house-keeping"):
         for cluster in Cluster.objects.filter(trouble=""):
             try:
                 _forget_at(cluster)
             except Exception as error:
                 log.warning(
-                    "cluster %s: old jobs are cleaned up later: %s",
+                    "cluster %s: cleanup of old jobs postponed: %s",
                     cluster.name,
                     error,
                     exc_info=not isinstance(error, Unavailable),
@@ -80,7 +82,7 @@ def forget() -> None:
 
 
 def _forget_at(cluster: Cluster) -> None:
-    """Raises Unavailable at the first that cannot be freed."""
+    """Delete them on one cluster. Raises Unavailable at the first failure."""
     rows = Attempt.objects.filter(
         cluster=cluster,
         state__gte=State.SUCCEEDED,

@@ -1,4 +1,4 @@
-"""REST: clusters and their nodes, for operators; pools, for those who may use them. A rule lives in the services."""
+"""REST: clusters and nodes for operators, pools for their users. The rules are in the services."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class ClustersView(PortalView):
 
     @extend_schema(operation_id="clusters_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """All clusters, and the kinds that can be connected with their options."""
+        """List all clusters, and the kinds that can be connected with their options."""
         return Response(
             {
                 "items": representations.cluster_rows(),
@@ -91,7 +91,7 @@ class ClustersView(PortalView):
     @extend_schema(request=NewClusterSerializer, responses={201: OpenApiTypes.OBJECT})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Connect a cluster. Its nodes appear once its watcher has looked."""
+        """Connect a cluster. Its nodes appear after the first inventory."""
         made = connections.connect_cluster(actor=self.actor, **read(NewClusterSerializer, request))
         return Response(representations.cluster_row(made), status=status.HTTP_201_CREATED)
 
@@ -101,7 +101,7 @@ class ClusterTestView(PortalView):
 
     @extend_schema(request=TestClusterSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request) -> Response:
-        """Try options that are not stored yet."""
+        """Test options that are not stored yet."""
         return Response(
             _probe(
                 connections.probe_options(actor=self.actor, **read(TestClusterSerializer, request))
@@ -114,12 +114,12 @@ class ClusterView(PortalView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, cluster: str) -> Response:
-        """One cluster with its options; secrets are never told."""
+        """Get one cluster with its options; secrets are never returned."""
         return Response(representations.cluster_row(connections.find_cluster(cluster)))
 
     @extend_schema(request=ChangeClusterSerializer, responses=OpenApiTypes.OBJECT)
     def patch(self, request: Request, cluster: str) -> Response:
-        """Other options, or switching it off and on."""
+        """Change options, or disable or enable the cluster."""
         row, body = connections.find_cluster(cluster), read(ChangeClusterSerializer, request)
         if "options" in body:
             row = connections.change_cluster(actor=self.actor, cluster=row, options=body["options"])
@@ -131,7 +131,7 @@ class ClusterView(PortalView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, cluster: str) -> Response:
-        """Remove a cluster on which nothing ever ran."""
+        """Remove a cluster that never ran a job."""
         connections.remove_cluster(actor=self.actor, cluster=connections.find_cluster(cluster))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -141,7 +141,7 @@ class ClusterProbeView(PortalView):
 
     @extend_schema(request=OptionsSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, cluster: str) -> Response:
-        """Test the connection as it is stored, with other options on top if some are given."""
+        """Test the stored connection, with the given options merged in."""
         row, body = connections.find_cluster(cluster), read(OptionsSerializer, request)
         if not body["options"]:
             return Response(_probe(connections.probe_cluster(actor=self.actor, cluster=row)))
@@ -159,7 +159,7 @@ class ClusterNodesView(PortalView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, cluster: str) -> Response:
-        """The nodes of a cluster, as its scheduler counts."""
+        """List the nodes of a cluster with their usage as its scheduler counts it."""
         return items(representations.node_list(connections.find_cluster(cluster)))
 
 
@@ -168,7 +168,7 @@ class DrainView(PortalView):
 
     @extend_schema(request=DrainSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, cluster: str, node: str) -> Response:
-        """No new jobs on this node; what runs goes on."""
+        """Drain a node: it takes no new jobs, running ones continue."""
         row = drain.find_node(_cluster(cluster), node)
         return Response(
             _state(
@@ -184,7 +184,7 @@ class ResumeView(PortalView):
 
     @extend_schema(request=None, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, cluster: str, node: str) -> Response:
-        """Take a node into use again."""
+        """Return a drained node to service."""
         return Response(
             _state(
                 drain.resume_node(actor=self.actor, node=drain.find_node(_cluster(cluster), node))
@@ -197,13 +197,13 @@ class PoolsView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """The pools that teams of this organization may use (all, for operators)."""
+        """List the pools that teams of this organization may use (all, for operators)."""
         return items(representations.pool_rows(self.actor))
 
     @extend_schema(request=NewPoolSerializer, responses={201: OpenApiTypes.OBJECT})
     @idempotent
     def post(self, request: Request) -> Response:
-        """Make a pool of a cluster's nodes."""
+        """Create a pool from nodes of a cluster."""
         body = read(NewPoolSerializer, request)
         made = pools.create_pool(actor=self.actor, cluster=_cluster(body.pop("cluster")), **body)
         return Response(representations.pool_row(made, []), status=status.HTTP_201_CREATED)
@@ -214,7 +214,7 @@ class PoolView(OrgView):
 
     @extend_schema(request=PoolRuleSerializer, responses=OpenApiTypes.OBJECT)
     def patch(self, request: Request, pool: str) -> Response:
-        """Another rule; what is left out stays."""
+        """Change the rule of a pool; omitted fields stay."""
         row = pools.change_pool(
             actor=self.actor, pool=pools.find_pool(pool), **read(PoolRuleSerializer, request)
         )
@@ -222,7 +222,7 @@ class PoolView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pool: str) -> Response:
-        """Delete it with its grants."""
+        """Delete a pool with its grants."""
         pools.delete_pool(actor=self.actor, pool=pools.find_pool(pool))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -232,7 +232,10 @@ class PoolTeamView(OrgView):
 
     @extend_schema(request=IdentitySerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request, pool: str, team: str) -> Response:
-        """Grant the pool to a team of this organization, and say as whom its jobs run there; with no body that stays."""
+        """Grant the pool to a team of this organization, with its scheduler identity.
+
+        Without a body the identity stays.
+        """
         row, given = pools.find_pool(pool), read(IdentitySerializer, request)
         pools.grant_pool(
             actor=self.actor,
@@ -248,7 +251,7 @@ class PoolTeamView(OrgView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pool: str, team: str) -> Response:
-        """Take the grant back; what runs goes on."""
+        """Revoke the grant; running jobs continue."""
         pools.revoke_pool(actor=self.actor, pool=pools.find_pool(pool), team=self.team(team))
         return Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -1,4 +1,4 @@
-"""Clusters: connecting them, speaking to them, their nodes and pools. Services and selectors are in the modules."""
+"""Services and selectors of clusters: connections, credentials, nodes and pools."""
 
 from __future__ import annotations
 

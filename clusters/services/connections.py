@@ -1,4 +1,7 @@
-"""Connecting, changing, switching off and removing clusters. Operators only; each change is an event that names no secret."""
+"""Connect, change, disable and remove clusters.
+
+Operators only. Each change is an event without secrets.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +31,14 @@ _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 def connect_cluster(
     *, actor: Actor, name: str, backend: str, options: Mapping[str, Any]
 ) -> Cluster:
-    """A new cluster; its nodes appear once its watcher has looked. Raises NotPermitted, InvalidInput, Conflict."""
+    """Connect a cluster; its nodes appear after the first inventory.
+
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     name = free_name(name)
     given = checked(backend, options)
-    _refuse_twin(backend, given)
+    _reject_duplicate(backend, given)
     try:
         with transaction.atomic():
             row = Cluster.objects.create(
@@ -42,21 +48,28 @@ def connect_cluster(
                 "connected",
                 row,
                 actor,
-                {"backend": backend, "options": sorted(given.plain), "after": _shown(given)},
+                {
+                    "backend": backend,
+                    "options": sorted(given.plain),
+                    "after": _masked_options(given),
+                },
             )
     except IntegrityError:
         raise Conflict(
-            f"There is a cluster called {name!r} already. Choose another name.", code="name_taken"
+            f"A cluster named {name!r} already exists. Choose another name.", code="name_taken"
         ) from None
     return row
 
 
 def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]) -> Cluster:
-    """Other options; what is not given stays, and so does a secret that is left empty; None removes one. Raises NotPermitted, InvalidInput."""
+    """Change options; omitted ones and empty secrets stay, None removes one.
+
+    Raises NotPermitted, InvalidInput.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     with transaction.atomic():
         row = Cluster.objects.select_for_update().get(id=cluster.id)
-        former = _former(row)
+        former = _stored_options(row)
         given = checked(row.backend, options, former)
         row.config, row.secrets = dict(given.plain), sealed(given.secret)
         row.save(update_fields=["config", "secrets"])
@@ -74,8 +87,8 @@ def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]
             actor,
             {
                 "options": moved,
-                **changes(_shown(former), _shown(given)),
-                **_resealed(former, given),
+                **changes(_masked_options(former), _masked_options(given)),
+                **_masked_changes(former, given),
             },
         )
     return row
@@ -84,24 +97,24 @@ def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]
 def probe_options(
     *, actor: Actor, backend: str, options: Mapping[str, Any], cluster: Cluster | None = None
 ) -> Probe:
-    """ "Test connection" for options that are not stored yet; with a cluster, what is left out is as stored. Never stores.
-    Raises NotPermitted, InvalidInput."""
+    """Test a connection with options that are not stored, merged into those of `cluster` if given.
+
+    Raises NotPermitted, InvalidInput.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
-    given = checked(backend, options, _former(cluster) if cluster else None)
+    given = checked(backend, options, _stored_options(cluster) if cluster else None)
     try:
         found = make(backend, given.together()).probe()
-    except Exception as error:  # whatever a configuration may break is the answer, not an accident
+    except Exception as error:  # any error of a configuration is a test result
         found = Probe(False, f"{type(error).__name__}: {error}")
-    _tell_probe(actor, backend, found, given, cluster)
-    return Probe(
-        found.is_ok, _starred(found.message, given)[:1000], _starred(found.version, given)[:80]
-    )
+    _record_probe(actor, backend, found, given, cluster)
+    return Probe(found.is_ok, _mask(found.message, given)[:1000], _mask(found.version, given)[:80])
 
 
-def _tell_probe(
+def _record_probe(
     actor: Actor, backend: str, found: Probe, given: Options, cluster: Cluster | None
 ) -> None:
-    """Testing a connection uses a credential of the platform, and reaches where the options say."""
+    """Record the test: it uses a stored credential and connects to an arbitrary address."""
     record(
         Fact(
             "cluster.tested",
@@ -120,7 +133,7 @@ def _tell_probe(
 
 
 def probe_cluster(*, actor: Actor, cluster: Cluster) -> Probe:
-    """ "Test connection" as it is stored; the version that it tells is kept. Raises NotPermitted."""
+    """Test the stored connection and store the scheduler's version. Raises NotPermitted."""
     found = probe_options(actor=actor, backend=cluster.backend, options={}, cluster=cluster)
     if found.is_ok and found.version:
         Cluster.objects.filter(id=cluster.id).exclude(version=found.version).update(
@@ -131,7 +144,10 @@ def probe_cluster(*, actor: Actor, cluster: Cluster) -> Probe:
 
 @transaction.atomic
 def enable_cluster(*, actor: Actor, cluster: Cluster, is_enabled: bool) -> Cluster:
-    """Switched off, it takes no new jobs; what runs goes on and is watched. Raises NotPermitted."""
+    """Enable or disable the cluster; disabled, it takes no new jobs and running ones continue.
+
+    Raises NotPermitted.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     if (
         Cluster.objects.filter(id=cluster.id)
@@ -149,8 +165,10 @@ def enable_cluster(*, actor: Actor, cluster: Cluster, is_enabled: bool) -> Clust
 
 
 def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
-    """For good, with its nodes and pools; only one on which nothing ever ran, since the history of jobs names it.
-    Raises NotPermitted, Conflict."""
+    """Delete a cluster with its nodes and pools, unless a job ever ran there.
+
+    The history of jobs refers to it. Raises NotPermitted, Conflict.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     with (
         platform_scope("jobs of every organization keep a cluster from being removed"),
@@ -170,13 +188,13 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
             Cluster.objects.filter(id=cluster.id).delete()
         except ProtectedError:
             raise Conflict(
-                f"Jobs have run on {cluster.name}, and their history names it. Disable it instead: it takes no new jobs.",
+                f"Jobs have run on {cluster.name}, and their history refers to it. Disable it instead, so that it takes no new jobs.",
                 code="in_use",
             ) from None
 
 
 def find_cluster(name: str) -> Cluster:
-    """By name. Raises NotFound."""
+    """Return the cluster with this name. Raises NotFound."""
     row = Cluster.objects.filter(name=name).first() if name.isprintable() else None
     if row is None:
         raise NotFound(f"There is no cluster {name[:80]!r}.")
@@ -184,7 +202,10 @@ def find_cluster(name: str) -> Cluster:
 
 
 def free_name(name: str) -> str:
-    """A name for a cluster or a pool: `policy.pool` names either, so they share the names. Raises InvalidInput, Conflict."""
+    """Check that no cluster or pool has the name; `policy.pool` may name either.
+
+    Raises InvalidInput, Conflict.
+    """
     if not _NAME.fullmatch(name):
         raise InvalidInput.at(
             "name",
@@ -192,14 +213,14 @@ def free_name(name: str) -> str:
         )
     if Cluster.objects.filter(name=name).exists() or Pool.objects.filter(name=name).exists():
         raise Conflict(
-            f"There is a cluster or pool called {name!r} already. Choose another name.",
+            f"A cluster or pool named {name!r} already exists. Choose another name.",
             code="name_taken",
         )
     return name
 
 
 def tell(what: str, cluster: Cluster, actor: Actor, data: Mapping[str, Any] | None = None) -> None:
-    """The fact that something was done to a cluster."""
+    """Record an event about the cluster."""
     record(
         Fact(
             f"cluster.{what}",
@@ -212,37 +233,37 @@ def tell(what: str, cluster: Cluster, actor: Actor, data: Mapping[str, Any] | No
     )
 
 
-def _shown(given: Options) -> dict[str, Any]:
-    """Options as an event may hold them: of a secret only that it is set."""
+def _masked_options(given: Options) -> dict[str, Any]:
+    """Return the options for an event; of a secret only that it is set."""
     return {**given.plain, **dict.fromkeys(given.secret, SET)}
 
 
-def _resealed(former: Options, given: Options) -> dict[str, Any]:
-    """The secrets that were replaced by others: nothing of them can be shown."""
+def _masked_changes(former: Options, given: Options) -> dict[str, Any]:
+    """Return changed secrets as masked entries of the event."""
     names = sorted(
         n for n in given.secret if n in former.secret and former.secret[n] != given.secret[n]
     )
     return {"secrets_replaced": names} if names else {}
 
 
-def _starred(text: str, given: Options) -> str:
-    """What a scheduler or its library says may quote what it was given."""
+def _mask(text: str, given: Options) -> str:
+    """Mask secrets that a scheduler's or library's message may quote."""
     for secret in given.secret.values():
         text = text.replace(secret, "••••") if len(secret) >= 4 else text
     return text
 
 
-def _refuse_twin(backend: str, given: Options) -> None:
-    """Two rows for one scheduler would adopt each other's jobs."""
+def _reject_duplicate(backend: str, given: Options) -> None:
+    """Reject a second row for the same scheduler: both would adopt each other's jobs."""
     twin = Cluster.objects.filter(backend=backend, config=dict(given.plain)).first()
     if twin:
         raise Conflict(
-            f"{twin.name} is connected with the same settings already.", code="same_cluster"
+            f"{twin.name} is already connected with the same settings.", code="same_cluster"
         )
 
 
-def _former(cluster: Cluster) -> Options:
-    """As stored. Secrets that can no longer be read are as if they had never been given: they must be entered again."""
+def _stored_options(cluster: Cluster) -> Options:
+    """Return the stored options; secrets that cannot be decrypted are missing."""
     try:
         return Options(cluster.config, secrets_of(cluster))
     except vault.Unreadable:

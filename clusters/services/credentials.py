@@ -1,4 +1,4 @@
-"""That a cluster's stored credential was used is a fact: once a day for each kind of use, however often it is."""
+"""Record the use of a cluster's stored credential: once a day for each kind of use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
 EVERY = timedelta(days=1)
-_next: dict[
-    tuple[UUID, str, bytes], float
-] = {}  # what this process has told or seen told, until when that is enough
+# Uses recorded or seen by this process, until they are recorded again.
+_next: dict[tuple[UUID, str, bytes], float] = {}
 
 
 def note_use(cluster: Cluster, use: str, who: str = "muster") -> None:
-    """`use` says for what: "to submit jobs". Another credential begins anew. Never raises: what it is used for goes on."""
+    """Record a use such as "to submit jobs", and once more after the credential changed.
+
+    Never raises, so the use itself is not affected.
+    """
     if not cluster.secrets:
         return
     key = (cluster.id, use, bytes(cluster.secrets))
@@ -31,15 +33,15 @@ def note_use(cluster: Cluster, use: str, who: str = "muster") -> None:
         return
     _next[key] = clock.monotonic() + EVERY.total_seconds()
     try:
-        _tell(cluster, use, who)
+        _record_use(cluster, use, who)
     except Exception:
-        log.exception("that the credential of %s was used could not be recorded", cluster.name)
+        log.exception("could not record the use of the credential of %s", cluster.name)
 
 
 @platform_scope("a cluster belongs to no organization")
 @transaction.atomic
-def _tell(cluster: Cluster, use: str, who: str) -> None:
-    told = Event.objects.filter(
+def _record_use(cluster: Cluster, use: str, who: str) -> None:
+    recorded = Event.objects.filter(
         subject_id=cluster.id,
         kind="cluster.credential_used",
         data__use=use,
@@ -51,7 +53,7 @@ def _tell(cluster: Cluster, use: str, who: str) -> None:
         .values_list("position", flat=True)
         .first()
     )
-    if not (told.filter(position__gt=changed) if changed else told).exists():
+    if not (recorded.filter(position__gt=changed) if changed else recorded).exists():
         record(
             Fact(
                 "cluster.credential_used",

@@ -1,4 +1,7 @@
-"""Taking nodes out of use and back. The scheduler is asked; our row follows at once and the next inventory confirms it."""
+"""Drain nodes and return them to service.
+
+The scheduler is asked; the row changes at once and the next inventory confirms it.
+"""
 
 from __future__ import annotations
 
@@ -18,32 +21,33 @@ from workspaces.access.permissions import Permission
 
 
 def may_drain(cluster: Cluster) -> bool:
-    """Whether this kind of cluster lets nodes be drained."""
+    """Tell whether the cluster's backend can drain nodes."""
     kind = backends().get(cluster.backend)
     return kind is not None and Capability.DRAIN in kind.capabilities
 
 
 def drain_node(*, actor: Actor, node: Node, why: str) -> Node:
-    """No new jobs there; what runs goes on. Raises NotPermitted, InvalidInput, Conflict, Unavailable."""
+    """Drain a node: it takes no new jobs, running ones continue.
+
+    Raises NotPermitted, InvalidInput, Conflict, Unavailable.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     why = why.strip()
     if not 0 < len(why) <= 200 or not why.isprintable():
-        raise errors.InvalidInput.at(
-            "reason", "is required: up to 200 characters that say why, for whoever wonders later"
-        )
-    _ask(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
-    return _write(actor, node, is_drained=True, note=f"{why} ({actor.email})", said=why)
+        raise errors.InvalidInput.at("reason", "is required: a reason of up to 200 characters")
+    _call_scheduler(node, lambda backend: backend.drain(node.name, f"{why} ({actor.email})"))
+    return _write(actor, node, is_drained=True, note=f"{why} ({actor.email})", reason=why)
 
 
 def resume_node(*, actor: Actor, node: Node) -> Node:
-    """Take it into use again. Raises NotPermitted, Conflict, Unavailable."""
+    """Return a drained node to service. Raises NotPermitted, Conflict, Unavailable."""
     authorize(actor, Permission.CLUSTERS_WRITE)
-    _ask(node, lambda backend: backend.resume(node.name))
-    return _write(actor, node, is_drained=False, note="", said="")
+    _call_scheduler(node, lambda backend: backend.resume(node.name))
+    return _write(actor, node, is_drained=False, note="", reason="")
 
 
 def find_node(cluster: Cluster, name: str) -> Node:
-    """By name in one cluster. Raises NotFound."""
+    """Return a node of the cluster by name. Raises NotFound."""
     row = (
         Node.objects.select_related("cluster").filter(cluster=cluster, name=name).first()
         if name.isprintable()
@@ -54,11 +58,11 @@ def find_node(cluster: Cluster, name: str) -> Node:
     return row
 
 
-def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
+def _call_scheduler(node: Node, call) -> None:  # type: ignore[no-untyped-def]
     cluster = node.cluster
     if not may_drain(cluster):
         raise errors.Conflict(
-            f"{cluster.name} has no scheduler that could keep jobs off a node. Disable the cluster instead.",
+            f"{cluster.name} has no scheduler that can drain nodes. Disable the cluster instead.",
             code="cannot_drain",
         )
     try:
@@ -68,11 +72,11 @@ def _ask(node: Node, call) -> None:  # type: ignore[no-untyped-def]
             f"{cluster.name} refused: {error}", code="refused_by_cluster"
         ) from None
     except Unavailable as error:
-        raise errors.Unavailable(f"{cluster.name} does not answer: {error}. Try again.") from None
+        raise errors.Unavailable(f"{cluster.name} does not respond: {error}. Try again.") from None
 
 
 @transaction.atomic
-def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, said: str) -> Node:
+def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, reason: str) -> Node:
     was_drained = node.is_drained
     Node.objects.filter(id=node.id).update(is_drained=is_drained, note=note[:300])
     Cluster.objects.filter(id=node.cluster_id).update(inventory=F("inventory") + 1)
@@ -87,7 +91,7 @@ def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, said: str) 
             {
                 "cluster": node.cluster.name,
                 "name": node.name,
-                **({"why": said} if said else {}),
+                **({"why": reason} if reason else {}),
                 "before": {"is_drained": was_drained},
                 "after": {"is_drained": is_drained},
             },

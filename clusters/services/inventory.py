@@ -1,5 +1,4 @@
-"""Nodes and GPUs as the backend describes them. Observed, never typed in; what did not change is not written, and what did
-goes in statements for many rows at once: 2,000 nodes are as few statements as two."""
+"""Store nodes and GPUs as the backend reports them, in few statements; write only changes."""
 
 from __future__ import annotations
 
@@ -16,8 +15,9 @@ from portal.core import clock
 from portal.core.wakeups import hint
 from schedulers.contract import Backend, NodeFacts
 
-BATCH = 500  # rows a statement
-_GONE = "The cluster no longer names this node."
+BATCH = 500  # rows per statement
+_GONE = "The cluster no longer reports this node."
+# Fields that affect whether a pending job can start.
 _ROOM = (
     "cpus",
     "memory",
@@ -26,13 +26,13 @@ _ROOM = (
     "is_drained",
     "is_gone",
     "partitions",
-)  # whoever waits may start when these move
+)
 _FACTS = (*_ROOM, "note", "used_cpus", "used_memory", "used_gpus", "runs")
 _GPU = ("index", "model", "type", "memory", "compute")
 
 
 def take_inventory(cluster: Cluster, backend: Backend) -> None:
-    """Bring the rows up to what the backend says now; nodes it no longer names are kept as not ready. Raises Unavailable."""
+    """Store what the backend reports; missing nodes stay as not ready. Raises Unavailable."""
     facts = {node.name: node for node in backend.inventory()}
     now = clock.now()
     with transaction.atomic():
@@ -59,7 +59,7 @@ def _write_nodes(
     facts: Mapping[str, NodeFacts],
     now: datetime,
 ) -> tuple[bool, bool]:
-    """Whether anything changed, and whether it is something that a waiting job could care for."""
+    """Write changed nodes; return whether any changed, and whether pending jobs are affected."""
     fresh, changed, is_moved = [], [], False
     for name, node in facts.items():
         values, before = _values(node), known.get(name)
@@ -109,7 +109,7 @@ def _mark_gone(ids: list[UUID]) -> bool:
 
 
 def _write_gpus(cluster: Cluster, facts: Mapping[str, NodeFacts]) -> bool:
-    """True when something changed. GPUs of nodes that are gone stay, as their nodes do."""
+    """Write changed GPUs; return whether any changed. GPUs of missing nodes stay."""
     nodes = dict(Node.objects.filter(cluster=cluster, is_gone=False).values_list("name", "id"))
     wanted = {
         (nodes[name], gpu.uuid): (gpu.index, gpu.model, gpu.type, gpu.memory, gpu.compute[:10])

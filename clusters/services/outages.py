@@ -1,4 +1,4 @@
-"""A cluster falls silent and answers again: the row says how it is now, events how it was. Written by its watcher."""
+"""Record when a cluster stops responding and when it is back. Called by its watcher."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ACTOR = "watcher"
 
 @transaction.atomic
 def fell_silent(cluster: Cluster, text: str) -> None:
-    """The beginning is a fact; other words for the same silence are only taken over."""
+    """Record the start of an outage; another error text during it only updates the row."""
     now = (
         Cluster.objects.select_for_update()
         .filter(id=cluster.id)
@@ -29,18 +29,18 @@ def fell_silent(cluster: Cluster, text: str) -> None:
     began = {} if now else {"trouble_since": clock.now()}
     Cluster.objects.filter(id=cluster.id).update(trouble=text, **began)
     if began:
-        _tell("silent", cluster, {"said": text})
+        _record_event("silent", cluster, {"said": text})
     log.warning("cluster %s: %s", cluster.name, text)
 
 
 @transaction.atomic
 def answered(cluster: Cluster) -> None:
-    """Seen now; the end of a silence is a fact with its length."""
+    """Update `seen_at`, and record the end of an outage with its duration."""
     at = clock.now()
     silent = Cluster.objects.select_for_update().filter(id=cluster.id).exclude(trouble="").first()
     Cluster.objects.filter(id=cluster.id).update(seen_at=at, trouble="", trouble_since=None)
     if silent:
-        _tell(
+        _record_event(
             "answered",
             cluster,
             {
@@ -50,7 +50,7 @@ def answered(cluster: Cluster) -> None:
         )
 
 
-def _tell(what: str, cluster: Cluster, data: dict[str, Any]) -> None:
+def _record_event(what: str, cluster: Cluster, data: dict[str, Any]) -> None:
     record(
         Fact(f"cluster.{what}", None, "cluster", cluster.id, ACTOR, {"name": cluster.name, **data})
     )

@@ -1,7 +1,7 @@
-"""Pools: named parts of clusters, and the teams that may use them. Operators write; a team sees what it may use.
+"""Pools: named parts of clusters, and the teams that may use them.
 
-A cluster without pools is open to every team. One with pools is used through its pools alone, each by the teams it is granted
-to, or by all of them where it is open.
+Operators write; a team sees what it may use. A cluster without pools is open to every team. One
+with pools is used through its pools only, by the teams with a grant, or by all if the pool is open.
 """
 
 from __future__ import annotations
@@ -30,29 +30,35 @@ MOST_LABELS = 20
 
 @transaction.atomic
 def create_pool(*, actor: Actor, cluster: Cluster, name: str, **rule: Any) -> Pool:
-    """`rule`: labels, partition, gpu_type, note, is_open; see `Pool`. Raises NotPermitted, InvalidInput, Conflict."""
+    """Create a pool. `rule`: labels, partition, gpu_type, note, is_open; see `Pool`.
+
+    Raises NotPermitted, InvalidInput, Conflict.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     row = Pool.objects.create(name=free_name(name), cluster=cluster, **_checked(rule))
-    _tell("created", row, actor, {"cluster": cluster.name, "after": _rule(row)})
+    _record_event("created", row, actor, {"cluster": cluster.name, "after": _rule(row)})
     return row
 
 
 @transaction.atomic
 def change_pool(*, actor: Actor, pool: Pool, **rule: Any) -> Pool:
-    """Another rule; what is not given stays. Raises NotPermitted, InvalidInput."""
+    """Change the rule; omitted fields stay. Raises NotPermitted, InvalidInput."""
     authorize(actor, Permission.CLUSTERS_WRITE)
     given, before = _checked(rule), _rule(pool)
     for name, value in given.items():
         setattr(pool, name, value)
     pool.save(update_fields=list(given))
-    _tell("changed", pool, actor, {"fields": sorted(given), **changes(before, _rule(pool))})
+    _record_event("changed", pool, actor, {"fields": sorted(given), **changes(before, _rule(pool))})
     return pool
 
 
 @transaction.atomic
 def delete_pool(*, actor: Actor, pool: Pool) -> None:
-    """With its grants; what runs on its nodes goes on. The last pool of a cluster stays while it is not open to all, since
-    without pools the cluster would be. Raises NotPermitted, Conflict."""
+    """Delete a pool with its grants; running jobs continue.
+
+    The last pool of a cluster cannot be deleted unless it is open, because a cluster without pools
+    is open to every team. Raises NotPermitted, Conflict.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     if pool.cluster.is_enabled and not pool.is_open and pool.cluster.pools.count() == 1:
         raise Conflict(
@@ -60,7 +66,7 @@ def delete_pool(*, actor: Actor, pool: Pool) -> None:
             "Open the pool first, if that is wanted, or disable the cluster.",
             code="last_pool",
         )
-    _tell("deleted", pool, actor, {"cluster": pool.cluster.name, "before": _rule(pool)})
+    _record_event("deleted", pool, actor, {"cluster": pool.cluster.name, "before": _rule(pool)})
     with platform_scope("the grants of every organization go with a pool"):
         pool.delete()
 
@@ -69,8 +75,10 @@ def delete_pool(*, actor: Actor, pool: Pool) -> None:
 def grant_pool(
     *, actor: Actor, pool: Pool, team: Team, identity: Identity | None = None
 ) -> PoolGrant:
-    """The team may use it from now on, as `identity` (None: as before, or as the cluster says). Granting the same twice is granting
-    it once. Raises NotPermitted, InvalidInput."""
+    """Grant a pool to a team, with `identity` (None: unchanged, or the cluster's). Idempotent.
+
+    Raises NotPermitted, InvalidInput.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     given = (
         {}
@@ -89,7 +97,7 @@ def grant_pool(
         PoolGrant.objects.filter(id=row.id).update(**changed)
         row.refresh_from_db()
     if is_new or changed:
-        _tell(
+        _record_event(
             "granted",
             pool,
             actor,
@@ -103,10 +111,10 @@ def grant_pool(
 
 
 def _check_identity(pool: Pool, identity: Identity) -> None:
-    """Raises InvalidInput for one that the pool's cluster cannot do."""
+    """Raise InvalidInput for an identity that the pool's cluster does not support."""
     if Capability.IDENTITIES not in capabilities_of(pool.cluster.backend):
         raise InvalidInput(
-            f"{pool.cluster.name} knows no users, accounts or QOS of its own: grant the pool without them."
+            f"{pool.cluster.name} has no users, accounts or QOS. Grant the pool without them."
         )
     backend: Any = backend_of(pool.cluster)
     try:
@@ -117,14 +125,17 @@ def _check_identity(pool: Pool, identity: Identity) -> None:
 
 @transaction.atomic
 def revoke_pool(*, actor: Actor, pool: Pool, team: Team) -> None:
-    """New jobs of the team no longer go there; what runs goes on. Raises NotPermitted, NotFound."""
+    """Revoke a grant: the team's new jobs no longer go there, running ones continue.
+
+    Raises NotPermitted, NotFound.
+    """
     authorize(actor, Permission.CLUSTERS_WRITE)
     row = PoolGrant.objects.filter(pool=pool, team=team).first()
     if row is None:
-        raise NotFound(f"{team.slug} has no grant of {pool.name}.")
+        raise NotFound(f"{team.slug} has no grant for {pool.name}.")
     row.delete()
     given = {"run_as": row.run_as, "account": row.account, "qos": row.qos}
-    _tell(
+    _record_event(
         "revoked",
         pool,
         actor,
@@ -134,7 +145,7 @@ def revoke_pool(*, actor: Actor, pool: Pool, team: Team) -> None:
 
 
 def find_pool(name: str) -> Pool:
-    """By name. Raises NotFound."""
+    """Return the pool with this name. Raises NotFound."""
     row = (
         Pool.objects.select_related("cluster").filter(name=name).first()
         if name.isprintable()
@@ -146,7 +157,7 @@ def find_pool(name: str) -> Pool:
 
 
 def pools_for(team: Team) -> list[Pool]:
-    """The pools that the team may use: granted or open, of clusters that are switched on."""
+    """Return the pools of enabled clusters that are open or granted to the team."""
     granted = PoolGrant.objects.filter(team=team).values("pool_id")
     return list(
         Pool.objects.select_related("cluster")
@@ -156,12 +167,12 @@ def pools_for(team: Team) -> list[Pool]:
 
 
 def pools_of(cluster: Cluster) -> list[Pool]:
-    """The pools of one cluster by name."""
+    """Return the pools of one cluster by name."""
     return list(Pool.objects.filter(cluster=cluster).order_by("name"))
 
 
 def pools_seen_by(actor: Actor) -> list[Pool]:
-    """All of them for operators; for others those that are open or granted to a team of the organization entered."""
+    """Return all pools for operators, else those open or granted in the current organization."""
     rows = Pool.objects.select_related("cluster").order_by("cluster__name", "name")
     if actor.may(Permission.CLUSTERS_READ):
         return list(rows)
@@ -169,14 +180,17 @@ def pools_seen_by(actor: Actor) -> list[Pool]:
 
 
 def names_seen_by(actor: Actor) -> set[str]:
-    """Names of these pools, and of the clusters without pools."""
+    """Return the names of the visible pools and of clusters without pools."""
     return {pool.name for pool in pools_seen_by(actor)} | set(
         Cluster.objects.filter(pools=None).values_list("name", flat=True)
     )
 
 
 def grants_elsewhere(actor: Actor, pool: Pool) -> list[tuple[str, str, int]]:
-    """(slug, name, number of teams) of the other organizations with grants of the pool. Operators only. Raises NotPermitted."""
+    """Return (slug, name, number of teams) of other organizations with grants of the pool.
+
+    Operators only. Raises NotPermitted.
+    """
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see which organizations may use a pool"):
         rows = (
@@ -192,7 +206,7 @@ def grants_elsewhere(actor: Actor, pool: Pool) -> list[tuple[str, str, int]]:
 
 
 def teams_of(pools: Iterable[Pool]) -> dict[Any, list[str]]:
-    """Slugs of the teams with a grant, by pool, in the organization entered."""
+    """Return the slugs of granted teams by pool, in the current organization."""
     assert current().org_id is not None, "grants of other organizations are not told"
     found: dict[Any, list[str]] = {pool.id: [] for pool in pools}
     for pool_id, slug in (
@@ -205,7 +219,7 @@ def teams_of(pools: Iterable[Pool]) -> dict[Any, list[str]]:
 
 
 def identities_of(pools: Iterable[Pool]) -> dict[Any, dict[str, dict[str, str]]]:
-    """What was given along with the grants, by pool and slug of the team, in the organization entered. For operators."""
+    """Return the identities by pool and team slug, in the current organization. For operators."""
     found: dict[Any, dict[str, dict[str, str]]] = {pool.id: {} for pool in pools}
     for row in (
         PoolGrant.objects.filter(pool__in=found).select_related("team").order_by("team__slug")
@@ -217,7 +231,7 @@ def identities_of(pools: Iterable[Pool]) -> dict[Any, dict[str, dict[str, str]]]
 
 
 def is_in(pool: Pool, node: Node, gpu_types: Iterable[str]) -> bool:
-    """Whether the pool's rule holds for the node."""
+    """Tell whether the node matches the pool's rule."""
     return (
         (not pool.partition or pool.partition in node.partitions)
         and (not pool.gpu_type or pool.gpu_type in gpu_types)
@@ -226,7 +240,7 @@ def is_in(pool: Pool, node: Node, gpu_types: Iterable[str]) -> bool:
 
 
 def _checked(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Raises InvalidInput."""
+    """Validate a rule. Raises InvalidInput."""
     given = {name: value for name, value in rule.items() if value is not None}
     for name, most in _TEXTS.items():
         if name in given:
@@ -255,7 +269,7 @@ def _check_labels(labels: Any) -> None:
     if not fits:
         raise InvalidInput.at(
             "labels",
-            f"must be at most {MOST_LABELS} names with a text each, as the nodes carry them",
+            f"must be at most {MOST_LABELS} labels with a value each, as the nodes have them",
         )
 
 
@@ -265,7 +279,7 @@ def _rule(pool: Pool) -> dict[str, Any]:
     }
 
 
-def _tell(
+def _record_event(
     what: str, pool: Pool, actor: Actor, data: Mapping[str, Any], team: Team | None = None
 ) -> None:
     record(

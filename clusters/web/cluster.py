@@ -1,4 +1,4 @@
-"""The page of one cluster: how it does, what it has, who uses it; testing it, taking it or a node out of use."""
+"""Page of one cluster: health, capacity and usage; test, disable, and drain nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TABS = (
 
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
 def cluster(request: Any, cluster: str) -> HttpResponse:
-    """One cluster."""
+    """Show one cluster."""
     row = connections.find_cluster(cluster)
     if request.method == "POST":
         return _act(request, row)
@@ -67,7 +67,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
 
 @page(P.CLUSTERS_WRITE, ("POST",))
 def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
-    """Drain a node, with a reason, or take it into use again."""
+    """Drain a node, with a reason, or resume it."""
     found = drain.find_node(connections.find_cluster(cluster), node)
     back = f"/{request.org.slug}/clusters/{cluster}?{request.POST.get('query', '')[:500] or 'tab=nodes'}"
     if request.POST.get("do") == "resume":
@@ -90,7 +90,7 @@ def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
 def _tab(
     request: Any, row: Cluster, tab: str, machines: Any, parts: Any, pools: Any
 ) -> dict[str, Any]:
-    """What only the tab in sight needs."""
+    """Return the context of the current tab."""
     match tab:
         case "nodes":
             asked = {
@@ -126,7 +126,7 @@ def _tab(
 
 
 def _act(request: Any, row: Cluster) -> HttpResponse:
-    """Test, disable, enable, or remove."""
+    """Test, disable, enable or remove the cluster."""
     here, what = f"/{request.org.slug}/clusters/{row.name}", request.POST.get("do", "")
     if what == "test":
         found = connections.probe_cluster(actor=request.actor, cluster=row)

@@ -1,5 +1,7 @@
-"""Pages for operators: all clusters, connecting one, and changing how one is reached. What does not answer is only stored when
-that is said in so many words."""
+"""Pages for operators: list, connect and edit clusters.
+
+A cluster that does not respond is stored only if the operator confirms it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from workspaces.web.base import page
 
 @page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
 def clusters(request: Any) -> HttpResponse:
-    """All clusters, and the form to connect one: drawn from the options of the kind chosen."""
+    """List all clusters, with the form to connect one of the chosen kind."""
     kinds = {kind["name"]: kind for kind in backend_kinds()}
     chosen = kinds.get(request.POST.get("kind") or request.GET.get("kind", ""))
     shown: dict[str, Any] = {
@@ -33,7 +35,7 @@ def clusters(request: Any) -> HttpResponse:
     if chosen:
         kind, name = chosen["name"], request.POST.get("name", "").strip()
         options = given(request, kind)
-        made, told = tried(
+        made, probe = tried(
             request,
             lambda: connections.probe_options(actor=request.actor, backend=kind, options=options),
             lambda: connections.connect_cluster(
@@ -45,7 +47,7 @@ def clusters(request: Any) -> HttpResponse:
                 request, f"{made.name} is connected. Its nodes appear in a few seconds."
             )
             return redirect(f"/{request.org.slug}/clusters/{made.name}")
-        shown |= told | fields(request, kind, told["faults"])
+        shown |= probe | fields(request, kind, probe["faults"])
     return render(
         request, "jobs/clusters.html", shown | {"clusters": representations.cluster_rows()}
     )
@@ -53,10 +55,10 @@ def clusters(request: Any) -> HttpResponse:
 
 @page(P.CLUSTERS_WRITE, ("GET", "HEAD", "POST"))
 def edit_cluster(request: Any, cluster: str) -> HttpResponse:
-    """Other options; an empty secret stays, one ticked for removal goes."""
+    """Edit the options; an empty secret stays, one ticked for removal is removed."""
     row = connections.find_cluster(cluster)
     here, options = f"/{request.org.slug}/clusters/{row.name}", given(request, row.backend, row)
-    made, told = tried(
+    made, probe = tried(
         request,
         lambda: connections.probe_options(
             actor=request.actor, backend=row.backend, options=options, cluster=row
@@ -69,8 +71,8 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     return render(
         request,
         "jobs/cluster_edit.html",
-        told
-        | fields(request, row.backend, told["faults"], row)
+        probe
+        | fields(request, row.backend, probe["faults"], row)
         | {
             "page_title": "Edit",
             "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)],

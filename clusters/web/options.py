@@ -1,4 +1,4 @@
-"""The form of a backend's options. Drawn from the Config; no backend is known by name."""
+"""Form of a backend's options, built from its Config; no backend is known by name."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ __all__ = ["fields", "given", "tried"]
 
 
 def given(request: Any, kind: str, cluster: Cluster | None = None) -> dict[str, Any]:
-    """What the form said; of a cluster that is there, what stands at its default and was never set stays unset."""
+    """Return the submitted options.
+
+    A field of an existing cluster that is left at its default stays unset.
+    """
     return options.given(request, options_of(kind), cluster.config if cluster else None)
 
 
 def fields(
     request: Any, kind: str, faults: Mapping[str, str], cluster: Cluster | None = None
 ) -> dict[str, Any]:
-    """The fields as a page draws them."""
+    """Return the fields as the page renders them."""
     return options.fields(
         request,
         options_of(kind),

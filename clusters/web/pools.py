@@ -1,4 +1,4 @@
-"""Pages of pools: where one's teams can run and what is free there now; for operators making, changing, granting."""
+"""Pages of pools: where teams can run and what is free; create, change and grant for operators."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _IDENTITY = ("user", "account", "qos")
 
 @page(P.NODES_READ, ("GET", "HEAD", "POST"))
 def pools(request: Any) -> HttpResponse:
-    """Where the organization's teams can run; making a pool."""
+    """List where the organization's teams can run; create a pool."""
     faults: dict[str, str] = {}
     if request.method == "POST":
         try:
@@ -72,7 +72,7 @@ def pools(request: Any) -> HttpResponse:
 
 @page(P.NODES_READ, ("GET", "HEAD", "POST"))
 def pool(request: Any, pool: str) -> HttpResponse:
-    """One pool."""
+    """Show one pool."""
     row = next((p for p in service.pools_seen_by(request.actor) if p.name == pool), None)
     if row is None:
         raise NotFound(f"There is no pool {pool[:80]!r} that you can see.")
@@ -125,7 +125,7 @@ def _has_identities(cluster: Cluster) -> bool:
 
 
 def _places(request: Any) -> list[dict[str, Any]]:
-    """Pools that may be used or, for operators, that there are; and clusters without any, which are everybody's."""
+    """Return visible pools (all, for operators) and clusters without pools."""
     seen = service.pools_seen_by(request.actor)
     whole = list(Cluster.objects.filter(is_enabled=True, pools=None).order_by("name"))
     clusters = {c.id: c for c in (*whole, *(p.cluster for p in seen))}
@@ -181,7 +181,7 @@ def _make(request: Any) -> Pool:
 
 
 def _rule(request: Any) -> dict[str, Any]:
-    """Labels are words: rack=3 fabric=ib. Raises InvalidInput."""
+    """Return the rule of the form; labels are words: rack=3 fabric=ib. Raises InvalidInput."""
     labels = {}
     for word in request.POST.get("labels", "").split():
         name, equals, value = word.partition("=")
@@ -196,7 +196,7 @@ def _rule(request: Any) -> dict[str, Any]:
 
 
 def _act(request: Any, row: Pool) -> HttpResponse:
-    """Change, delete, grant, revoke. Raises InvalidInput for what stands in a field."""
+    """Change, delete, grant or revoke. Raises InvalidInput for an invalid field."""
     here, actor, what = (
         f"/{request.org.slug}/pools/{row.name}",
         request.actor,

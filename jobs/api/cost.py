@@ -1,4 +1,4 @@
-"""What a spec would hold, beside what is held and what the limits are: the line above the submit button."""
+"""Compare a spec with usage and limits, for the line above the submit button."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from workspaces.quotas.reservations import meters, unit_of
 
 
 def cost_of(actor: Actor, team: Team | None, spec: JobSpec) -> list[dict[str, Any]]:
-    """One entry per resource, with the tightest limit that applies."""
-    asked = resources_of(spec)
-    return [_entry(actor, team, resource, amount, spec.tasks) for resource, amount in asked.items()]
+    """Return one entry per resource, with the tightest limit that applies."""
+    amounts = resources_of(spec)
+    return [
+        _entry(actor, team, resource, amount, spec.tasks) for resource, amount in amounts.items()
+    ]
 
 
 def _entry(

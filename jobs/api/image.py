@@ -1,4 +1,4 @@
-"""Whether an image fits, beside the form as one types."""
+"""Image check for the submission form."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from workspaces.models import Team
 def image_note(
     actor: Actor, team: Team | None, spec: JobSpec, *, is_settled: bool
 ) -> dict[str, Any] | None:
-    """From what is known by now; `is_settled`: the name is typed to its end, so its registry may be asked, without waiting for it.
-    None where there is nothing to say."""
+    """Return the known result of the image check; None if there is none.
+
+    `is_settled`: the name is complete, so a registry lookup may start in the background.
+    """
     if not spec.image or team is None or not actor.may(Permission.JOBS_SUBMIT, team.id):
         return None
     image = lookups.known(spec.image)
@@ -30,7 +32,7 @@ def image_note(
     try:
         place = choose_place(actor, team, spec)
         check_features(spec, place.cluster)
-    except PortalError:  # said elsewhere: here it is about the image alone
+    except PortalError:  # reported elsewhere; this note is about the image only
         return None
-    told = answer_for(image, spec, place.cluster, place.pool)
-    return {"ok": told.is_ok, "doubtful": told.is_doubtful, "text": told.text}
+    answer = answer_for(image, spec, place.cluster, place.pool)
+    return {"ok": answer.is_ok, "doubtful": answer.is_doubtful, "text": answer.text}

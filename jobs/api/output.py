@@ -1,4 +1,4 @@
-"""REST: what a job wrote and measured, and looking inside while it runs."""
+"""REST: logs and metrics of a job, and commands inside a running one."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from portal.core.errors import Gone, InvalidInput
 from workspaces.api.views import read
 
 _LOG = [
-    OpenApiParameter("index", int, description="Task of an array; 0 if left out."),
-    OpenApiParameter("attempt", int, description="Which try; the latest if left out."),
+    OpenApiParameter("index", int, description="Array task; default 0."),
+    OpenApiParameter("attempt", int, description="Ordinal of the attempt; default: the latest."),
 ]
 
 
 class OutputView(JobViewBase):
-    """A view of one attempt's output."""
+    """Base view of one attempt's output."""
 
     def attempt(self, request: Request, job: str) -> Attempt:
-        asked = request.query_params
-        ordinal = asked.get("attempt")
+        params = request.query_params
+        ordinal = params.get("attempt")
         return selectors.find_attempt(
             self.job(job),
-            whole("index", asked.get("index") or "0") % 2**31,
+            whole("index", params.get("index") or "0") % 2**31,
             whole("attempt", ordinal) % 2**15 if ordinal else None,
         )
 
@@ -55,8 +55,12 @@ class LogView(OutputView):
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
     def get(self, request: Request, job: str) -> HttpResponse | Response:
-        """Bytes of the log from offset `after`. X-Log-Start, X-Log-End (of these bytes), X-Log-Size (stored so far) and
-        X-Log-Complete (nothing will follow) tell how to go on; X-Log-Deleted says by whom and when, where it was deleted."""
+        """Return bytes of the log from offset `after`.
+
+        The headers X-Log-Start and X-Log-End are the range of these bytes, X-Log-Size the stored
+        size. X-Log-Complete: nothing will follow. X-Log-Deleted: by whom and when the log was
+        deleted.
+        """
         attempt = self.attempt(request, job)
         limit = limit_of(request.query_params.get("limit"), 1 << 20, 8 << 20)
         after = whole("after", request.query_params.get("after") or "0")
@@ -92,8 +96,10 @@ class LogView(OutputView):
 
     @extend_schema(request=None, responses={202: s.JobDetailSerializer})
     def delete(self, request: Request, job: str) -> Response:
-        """Delete the logs of a job that has ended, of all its tasks and tries, for good. Repeating it is no error; `log_deletion`
-        says how far it is."""
+        """Delete the logs of a job that has ended, of all tasks and attempts, permanently.
+
+        Idempotent; `log_deletion` has the progress.
+        """
         row = services.delete_logs(actor=self.actor, job=self.job(job))
         return Response(representations.job_detail(row), status=status.HTTP_202_ACCEPTED)
 
@@ -103,7 +109,7 @@ class LogDownloadView(OutputView):
 
     @extend_schema(parameters=_LOG, responses={(200, "text/plain"): OpenApiTypes.BINARY})
     def get(self, request: Request, job: str) -> StreamingHttpResponse:
-        """The whole log as a file, byte for byte as far as it is stored now; gaps are left out. 410 once it was deleted."""
+        """Download the stored log without gaps. 410 after it was deleted."""
         attempt = self.attempt(request, job)
         certificate = log_store().certificate(attempt.id.hex)
         if certificate and certificate.deleted:
@@ -126,7 +132,7 @@ class CertificateView(OutputView):
 
     @extend_schema(parameters=_LOG, responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, job: str) -> Response:
-        """What is known of the log's wholeness; `certificate` null while it is still being written."""
+        """Return the integrity of the log; `certificate` is null while it is being written."""
         certificate = log_store().certificate(self.attempt(request, job).id.hex)
         return Response({"certificate": certificate and certificate.as_dict()})
 
@@ -143,7 +149,10 @@ class LogSearchView(OutputView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, job: str) -> Response:
-        """Lines that contain the text. Bounded work a call: go on from `after` while `done` is false."""
+        """Search the log for lines with the text.
+
+        Each call does a bounded amount of work; continue from `after` while `done` is false.
+        """
         needle = request.query_params.get("q", "").encode()
         if not needle or len(needle) > 1000:
             raise InvalidInput.at("q", "must be 1 to 1000 bytes of text")
@@ -165,12 +174,12 @@ class MetricsView(OutputView):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, job: str) -> Response:
-        """Curves: what the job reported (`training`) and what its node saw of it (`system`)."""
+        """Return the series: reported by the job (`training`) and by its node (`system`)."""
         attempt = self.attempt(request, job)
-        asked = request.query_params
-        names = [n for n in asked.get("names", "").split(",") if n][:100] or None
-        span = {f"{n}_ms": whole(n, asked[n]) for n in ("start", "end") if asked.get(n)}
-        points = limit_of(asked.get("max_points"), 600, 5000)
+        params = request.query_params
+        names = [n for n in params.get("names", "").split(",") if n][:100] or None
+        span = {f"{n}_ms": whole(n, params[n]) for n in ("start", "end") if params.get(n)}
+        points = limit_of(params.get("max_points"), 600, 5000)
         return Response(
             {
                 "training": [
@@ -190,7 +199,7 @@ class MetricsView(OutputView):
 
     @extend_schema(request=s.PointsSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, job: str) -> Response:
-        """Report points of this job's own curves, such as the loss. Sent twice, they count once."""
+        """Report points of this job's series, such as the loss. Idempotent."""
         count = record_points(
             actor=self.actor, job=self.job(job), points=read(s.PointsSerializer, request)["points"]
         )
@@ -202,11 +211,14 @@ class ExecView(JobViewBase):
 
     @extend_schema(request=s.ExecSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, job: str) -> Response:
-        """Run a command beside the running job, in its directory and environment; answers when it ends."""
+        """Run a command in the running job, in its directory and environment.
+
+        Responds when the command ends.
+        """
         body: dict[str, Any] = read(s.ExecSerializer, request)
         row = self.job(job)
         attempt = selectors.find_attempt(row, body["index"])
-        code, output = services.run_beside(
+        code, output = services.run_command(
             actor=self.actor, job=row, attempt=attempt, argv=body["argv"], timeout=body["timeout"]
         )
         return Response({"exit_code": code, "output": output.decode(errors="replace")})

@@ -1,4 +1,4 @@
-"""REST: whom a change of limits would stop."""
+"""REST: preview of changed limits."""
 
 from __future__ import annotations
 
@@ -46,6 +46,6 @@ class QuotaPreviewView(OrgView):
 
     @extend_schema(request=SetQuotasSerializer, responses=QuotaPreviewSerializer)
     def post(self, request: Request) -> Response:
-        """What these changes would do to the jobs that wait. Nothing is stored."""
+        """Preview the effect of these changes on pending jobs. Nothing is stored."""
         changes = [Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]]
         return Response(asdict(preview(actor=self.actor, org=self.org, changes=changes)))

@@ -1,4 +1,7 @@
-"""From a request body to a spec. A spec comes as `spec` (an object) or as `yaml` (text: YAML, or a script with #SBATCH lines)."""
+"""Parse a spec from a request body.
+
+It comes as `spec` (an object) or as `yaml` (text: YAML, or a script with #SBATCH lines).
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,13 @@ from schedulers.spec import FieldError, Parsed, SpecErrors, parse_mapping, parse
 
 
 def read_spec(body: Mapping[str, Any]) -> Parsed:
-    """Raises InvalidInput with every fault at once: field, message and, for text, the line."""
+    """Parse the spec.
+
+    Raises InvalidInput with all errors at once: field, message and, for text, the line.
+    """
     spec, text = body.get("spec"), body.get("yaml")
     if (spec is None) == (text is None):
-        raise InvalidInput.at(
-            "spec", "send either `spec` (an object) or `yaml` (text), one of the two"
-        )
+        raise InvalidInput.at("spec", "send either `spec` (an object) or `yaml` (text)")
     try:
         return (
             parse_text(text)
@@ -27,7 +31,7 @@ def read_spec(body: Mapping[str, Any]) -> Parsed:
 
 
 def refusal(faults: Sequence[FieldError]) -> InvalidInput:
-    """The faults of a spec as one error."""
+    """Combine the errors of a spec into one exception."""
     first = faults[0]
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return InvalidInput(
@@ -38,5 +42,5 @@ def refusal(faults: Sequence[FieldError]) -> InvalidInput:
 
 
 def fault(error: FieldError) -> dict[str, Any]:
-    """One fault as the API gives it."""
+    """Return one error as the API represents it."""
     return {"field": error.field, "message": error.message, "line": error.line}

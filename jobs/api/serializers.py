@@ -1,4 +1,4 @@
-"""What the REST views of jobs take and give."""
+"""Request and response schemas of the jobs API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class NewJobSerializer(SpecTextSerializer):
 
 class DraftSerializer(NewJobSerializer):
     settled = serializers.BooleanField(
-        required=False, help_text="Nobody is typing: the image's registry may be asked."
+        required=False, help_text="The input is complete, so the image's registry may be queried."
     )
 
 
@@ -54,7 +54,7 @@ class PointSerializer(serializers.Serializer):  # type: ignore[type-arg]
         default=None,
         min_value=0,
         max_value=2**53,
-        help_text="Unix milliseconds; now if left out.",
+        help_text="Unix milliseconds; default: now.",
     )
 
 
@@ -106,7 +106,7 @@ class JobSerializer(serializers.Serializer):  # type: ignore[type-arg]
     labels = serializers.DictField()
     node = serializers.CharField()
     nodes = serializers.ListField(
-        child=serializers.CharField(), help_text="All of them; `node` is the first."
+        child=serializers.CharField(), help_text="All nodes; `node` is the first."
     )
     cluster = serializers.CharField()
     image = serializers.CharField()
@@ -125,7 +125,7 @@ class LogDeletionSerializer(serializers.Serializer):  # type: ignore[type-arg]
     at = serializers.DateTimeField()
     is_over = serializers.BooleanField()
     done = serializers.IntegerField(
-        allow_null=True, help_text="Tries whose logs are gone; null once all are."
+        allow_null=True, help_text="Attempts whose logs are deleted; null once all are."
     )
     total = serializers.IntegerField(allow_null=True)
 
@@ -138,12 +138,12 @@ class JobDetailSerializer(JobSerializer):
     parent = serializers.IntegerField(allow_null=True)
     cancel_asked_by = serializers.CharField()
     pool = serializers.CharField(allow_null=True)
-    place_why = serializers.CharField(help_text="Why there, where there was a choice.")
+    place_why = serializers.CharField(help_text="Reason for the placement, if there was a choice.")
     output = serializers.CharField(
         help_text="What becomes of what it writes to MUSTER_OUTPUT_DIR: where it is found, or that it is lost."
     )
     log_deletion = LogDeletionSerializer(
-        allow_null=True, help_text="null: nobody asked to delete its logs"
+        allow_null=True, help_text="null unless deletion of its logs was requested"
     )
 
 
@@ -151,7 +151,7 @@ class RehearsalSerializer(serializers.Serializer):  # type: ignore[type-arg]
     ok = serializers.BooleanField()
     starts_now = serializers.BooleanField()
     checks = serializers.ListField(child=serializers.DictField())
-    launch = serializers.CharField(help_text="The very text that would be sent.")
+    launch = serializers.CharField(help_text="The exact text that would be sent.")
 
 
 class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -161,7 +161,8 @@ class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     spec = serializers.DictField(allow_null=True)
     yaml = serializers.CharField(allow_null=True)
     cost = serializers.ListField(
-        child=serializers.DictField(), help_text="What one task would hold, beside use and limits."
+        child=serializers.DictField(),
+        help_text="What one task would use, with current usage and limits.",
     )
     image = serializers.DictField(
         allow_null=True,

@@ -1,4 +1,4 @@
-"""REST: what takes the space."""
+"""REST: storage use of logs."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ class KeptLogsSerializer(serializers.Serializer):  # type: ignore[type-arg]
     state = serializers.CharField()
     finished_at = serializers.DateTimeField(allow_null=True)
     page = serializers.CharField()
-    bytes = serializers.IntegerField(
-        help_text="of its closed logs, as the limits of storage count them"
-    )
+    bytes = serializers.IntegerField(help_text="of its sealed logs, as storage limits count them")
 
 
 class StorageView(OrgView):
@@ -35,21 +33,21 @@ class StorageView(OrgView):
         parameters=[
             OpenApiParameter("team", str, description="Team slugs separated by commas."),
             OpenApiParameter("owner", str, description="An e-mail, or `me`."),
-            OpenApiParameter("limit", int, description="1 to 200; 50 if left out."),
+            OpenApiParameter("limit", int, description="1 to 200; default 50."),
         ],
     )
     def get(self, request: Request) -> Response:
-        """The jobs that one may see whose logs take the most space, the largest first. A log counts within a minute after it is closed."""
-        asked = request.query_params
+        """List the visible jobs with the largest logs. A log counts within a minute of its end."""
+        params = request.query_params
         rows = representations.listed(
             selectors.filtered(
-                self.actor, {name: asked.get(name, "") for name in ("team", "owner")}
+                self.actor, {name: params.get(name, "") for name in ("team", "owner")}
             )
         )
         return items(
             [
                 _row(representations.job_row(job), size)
-                for size, job in storage.largest(rows, limit_of(asked.get("limit")))
+                for size, job in storage.largest(rows, limit_of(params.get("limit")))
             ]
         )
 

@@ -1,4 +1,4 @@
-"""REST: submitting, finding and steering jobs."""
+"""REST: submit, find and control jobs."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _PARAMETERS = [
         ("owner", "An e-mail, or `me`."),
         ("cluster", "Names separated by commas."),
         ("pool", "Names separated by commas."),
-        ("q", "A number, or the beginning of a name."),
+        ("q", "A number or the prefix of a name."),
         ("name", "The exact name."),
         ("label", "key:value"),
         ("sort", "`-created` (default) or `created`."),
         ("cursor", "From `next` or `previous`."),
     )
 ]
-_PARAMETERS.append(OpenApiParameter("limit", int, description="1 to 200; 50 if left out."))
+_PARAMETERS.append(OpenApiParameter("limit", int, description="1 to 200; default 50."))
 
 
 class JobsView(OrgView):
@@ -49,18 +49,18 @@ class JobsView(OrgView):
 
     @extend_schema(operation_id="jobs_list", parameters=_PARAMETERS, responses=s.JobPageSerializer)
     def get(self, request: Request) -> Response:
-        """Jobs that one may see, newest first. Keyset pages; nothing is counted."""
-        asked = request.query_params
-        for name in asked:
+        """List visible jobs, newest first, in keyset pages without a total."""
+        params = request.query_params
+        for name in params:
             if name not in {*FILTERS, "sort", "limit", "cursor"}:
                 raise InvalidInput.at(
-                    name, f"is no filter here; there is {', '.join(FILTERS)}, sort, limit, cursor"
+                    name, f"is not a filter; use one of {', '.join(FILTERS)}, sort, limit, cursor"
                 )
         page = selectors.page_of(
-            selectors.filtered(self.actor, {n: asked.get(n, "") for n in FILTERS}),
-            limit=limit_of(asked.get("limit")),
-            cursor=asked.get("cursor", ""),
-            ascending=_ascending(asked.get("sort", "")),
+            selectors.filtered(self.actor, {n: params.get(n, "") for n in FILTERS}),
+            limit=limit_of(params.get("limit")),
+            cursor=params.get("cursor", ""),
+            ascending=_ascending(params.get("sort", "")),
         )
         return Response(
             {
@@ -74,13 +74,11 @@ class JobsView(OrgView):
         request=s.NewJobSerializer,
         responses={201: s.JobSerializer},
         parameters=[
-            OpenApiParameter(
-                "dry_run", bool, description="Rehearse only: answers 200 with a Rehearsal."
-            )
+            OpenApiParameter("dry_run", bool, description="Dry run: returns 200 with a Rehearsal.")
         ],
     )
     def post(self, request: Request) -> Response:
-        """Submit a job. Accepted means kept: it survives whatever breaks next."""
+        """Submit a job. An accepted job is durable."""
         if request.query_params.get("dry_run", "").lower() in {"1", "true", "yes"}:
             return self._rehearse(request)
         return self._submit(request)
@@ -95,16 +93,16 @@ class JobsView(OrgView):
 
     def _rehearse(self, request: Request) -> Response:
         parsed = read_spec(request.data)
-        told = services.rehearse(
+        result = services.rehearse(
             actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec
         )
-        checks = [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in told.checks]
+        checks = [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in result.checks]
         return Response(
             {
-                "ok": told.is_ok,
-                "starts_now": told.starts_now,
+                "ok": result.is_ok,
+                "starts_now": result.starts_now,
                 "checks": checks,
-                "launch": told.launch,
+                "launch": result.launch,
             }
         )
 
@@ -114,7 +112,7 @@ class ValidateView(OrgView):
 
     @extend_schema(request=s.DraftSerializer, responses=s.ValidationSerializer)
     def post(self, request: Request) -> Response:
-        """Check a spec as it is being written; always 200 for text, however wrong."""
+        """Validate a spec while it is edited; returns 200 even for invalid text."""
         text = request.data.get("yaml")
         if not isinstance(text, str):
             raise InvalidInput.at("yaml", "must be text")
@@ -149,7 +147,7 @@ class ValidateView(OrgView):
 
 
 class JobViewBase(OrgView):
-    """A view of one job. What the actor may not see is not there."""
+    """Base view of one job; a job that the actor may not see is not found."""
 
     def job(self, name: str) -> Job:
         return selectors.find_job(self.actor, name)
@@ -160,7 +158,7 @@ class JobView(JobViewBase):
 
     @extend_schema(responses=s.JobDetailSerializer)
     def get(self, request: Request, job: str) -> Response:
-        """One job by number or id."""
+        """Get one job by number or id."""
         row = self.job(job)
         return Response(representations.job_detail(row) | {"pending": _pending(row, self.actor)})
 
@@ -178,7 +176,7 @@ class CancelView(JobViewBase):
 
     @extend_schema(request=s.WhySerializer, responses=s.JobDetailSerializer)
     def post(self, request: Request, job: str) -> Response:
-        """Stop it. Repeating it is no error."""
+        """Cancel the job. Idempotent."""
         row = services.cancel_job(
             actor=self.actor, job=self.job(job), **read(s.WhySerializer, request)
         )
@@ -190,7 +188,7 @@ class HoldView(JobViewBase):
 
     @extend_schema(request=None, responses=s.JobDetailSerializer)
     def post(self, request: Request, job: str) -> Response:
-        """Keep what has not started from starting."""
+        """Hold the job: queued attempts do not start."""
         return Response(
             representations.job_detail(services.hold_job(actor=self.actor, job=self.job(job)))
         )
@@ -201,7 +199,7 @@ class ReleaseView(JobViewBase):
 
     @extend_schema(request=None, responses=s.JobDetailSerializer)
     def post(self, request: Request, job: str) -> Response:
-        """Let a held job take its turn."""
+        """Release a held job."""
         return Response(
             representations.job_detail(services.release_job(actor=self.actor, job=self.job(job)))
         )
@@ -213,7 +211,7 @@ class RerunView(JobViewBase):
     @extend_schema(request=s.SpecTextSerializer, responses={201: s.JobSerializer})
     @idempotent
     def post(self, request: Request, job: str) -> Response:
-        """Submit the same again, or with a changed spec in the body."""
+        """Submit the job again, or with the changed spec in the body."""
         changed = (
             read_spec(request.data).spec
             if request.data.get("spec") or request.data.get("yaml")
@@ -227,7 +225,10 @@ class PendingView(JobViewBase):
 
     @extend_schema(responses=s.PendingSerializer)
     def get(self, request: Request, job: str) -> Response:
-        """Why it waits, computed now: reason, numbers, holders, the smallest change, the history. `pending` null: it does not."""
+        """Explain why the job is pending: reason, numbers, holders, smallest change, history.
+
+        Computed now; `pending` is null if the job is not pending.
+        """
         return Response({"pending": _pending(self.job(job), self.actor)})
 
 
@@ -239,7 +240,7 @@ class AttemptsView(JobViewBase):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, job: str) -> Response:
-        """Every try of every task, by index and ordinal; pages by `after` (an index)."""
+        """List every attempt of every task by index and ordinal; pages by `after` (an index)."""
         rows = self.job(job).attempts.order_by("index", "ordinal")
         limit = limit_of(request.query_params.get("limit"), 200, 1000)
         after = request.query_params.get("after", "")
@@ -263,7 +264,7 @@ class EventsView(JobViewBase):
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, job: str) -> Response:
-        """What happened to it, oldest first; pages by `after` (a position)."""
+        """List the events of the job, oldest first; pages by `after` (a position)."""
         rows = Event.objects.filter(subject_id=self.job(job).id).order_by("position")
         limit = limit_of(request.query_params.get("limit"), 200, 1000)
         found = list(
@@ -292,14 +293,16 @@ class EventsView(JobViewBase):
 
 
 def _pending(job: Job, actor: Any) -> dict[str, Any] | None:
-    told = pending_explanation.answer(job, actor)
+    result = pending_explanation.answer(job, actor)
     return (
-        None if told is None else {name: getattr(told, name) for name in told.__dataclass_fields__}
+        None
+        if result is None
+        else {name: getattr(result, name) for name in result.__dataclass_fields__}
     )
 
 
 def _whole_tasks(rows: QuerySet[Attempt], limit: int) -> tuple[list[Attempt], str | None]:
-    """A page, and the index after which the next one begins. It ends with a whole task, so that no try of one is between two pages."""
+    """Return a page that ends with a whole task, and the index after which the next page starts."""
     found = list(rows[:limit])
     if len(found) < limit:
         return found, None

@@ -1,8 +1,10 @@
-"""From the queue to a cluster. The database is the queue: a claim is one short transaction, the hand-over to the backend
-happens outside of any, and its result is applied only while the claim's lease still holds.
+"""Claim queued attempts and hand them over to clusters. The database is the queue.
 
-A worker that dies in between leaves a lease that runs out; whoever takes the attempt next submits under the same key, and a
-backend that already has that key adopts it (the contract of `Backend.submit`): an attempt never runs twice.
+A claim is one short transaction. The backend is called outside of any transaction, and its result
+is applied only while the claim's lease is valid.
+
+A worker that dies leaves a lease that expires. The next worker submits under the same key, and the
+backend adopts a job that already has it (contract of `Backend.submit`), so no attempt runs twice.
 """
 
 from __future__ import annotations
@@ -36,18 +38,17 @@ from workspaces.quotas.reservations import hold
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-WINDOW = 500  # attempts looked at in one step, once not all of the first batch could start
-HORIZON = 2000  # attempts looked at from the front in one round, and as many deeper ones
-BATCH = 100  # attempts handed over in one go: as many as a machine can start, or a cluster take, well within a lease
-FIRST = 25  # of these in the first batch, so that the cluster has something to do while the next is claimed
-GROWTH = 2  # times as many in the next, which is claimed in about the time that the cluster takes for the last
-LEASE = 15.0  # seconds a worker has to hand a batch over
-MAX_KINDS = 50  # conditions in the statement that passes over what would be refused again
-_reached: dict[
-    UUID, Attempt
-] = {}  # by cluster: how deep the last round came, where the next goes on
+WINDOW = 500  # Attempts read per step, once not all of the first batch could start.
+HORIZON = 2000  # Attempts read from the front of the queue in one round, and as many deeper ones.
+BATCH = 100  # Attempts per hand-over: as many as a cluster can take well within a lease.
+FIRST = 25  # Size of the first batch: the cluster starts work while the next batch is claimed.
+GROWTH = 2  # Factor between batches: claiming the next takes about as long as submitting the last.
+LEASE = 15.0  # Seconds a worker has to hand a batch over.
+MAX_KINDS = 50  # Upper bound of the NOT conditions in one query.
+# Last attempt read in the previous round, by cluster; the next round continues there.
+_reached: dict[UUID, Attempt] = {}
 _OF_NODES = frozenset({Wait.IMPOSSIBLE, Wait.CAPACITY, Wait.SCATTERED})
-# One may follow the other at any end of a job.
+# While a job stays refused, its reason may change among these.
 _CROWDED = (
     Wait.ARRAY_LIMIT,
     Wait.QUOTA_USER,
@@ -57,20 +58,24 @@ _CROWDED = (
     Wait.SCATTERED,
 )
 _CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
+# Loaded once per job instead of once per attempt.
 _OF_JOB = tuple(
     f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key
-)  # read once for each job
+)
 
 
 def dispatch_all() -> int:
-    """Claim and hand over until nothing more can start; how many were handed over."""
+    """Dispatch every cluster until nothing more can start; return how many were handed over."""
     with platform_scope("dispatch"):
         return sum(dispatch_cluster(cluster) for cluster in Cluster.objects.all())
 
 
 def dispatch_cluster(cluster: Cluster) -> int:
-    """The same for one cluster: the next batch is claimed while the cluster takes the last. A cluster that does not answer leaves
-    its attempts queued, with that as their reason."""
+    """Claim and hand over until nothing more can start; return how many were handed over.
+
+    The next batch is claimed while the cluster takes the last one. If the cluster does not answer,
+    its attempts stay queued with that as their reason.
+    """
     total, before, size = 0, None, FIRST
     with Handover() as handover:
         while True:
@@ -80,9 +85,8 @@ def dispatch_cluster(cluster: Cluster) -> int:
                 total += handover.finish(before)
             if under_way is None:
                 return total
-            if (
-                len(under_way.attempts) < size
-            ):  # as far as one knows the last: what came of it is not kept back for a look at the queue
+            # Probably the last batch: do not delay its results for another look at the queue.
+            if len(under_way.attempts) < size:
                 total, before = total + handover.finish(under_way), None
             else:
                 before = under_way
@@ -92,10 +96,12 @@ def dispatch_cluster(cluster: Cluster) -> int:
 
 
 def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
-    """Admit what may start now, in order of priority and age, and note why the rest waits. None when nothing is to be done.
+    """Claim what may start now, by priority and age, and note why the rest waits.
 
-    It waits for a planner that is at work: that one may have read the queue or the nodes before they changed. The lock is not FOR
-    UPDATE, which submissions (their foreign key) would wait for."""
+    Returns None if there is nothing to do. Waits for a concurrent planner, which may have read the
+    queue or the nodes before they changed. The lock is FOR NO KEY UPDATE, so the foreign keys of
+    new submissions do not wait for it.
+    """
     with transaction.atomic():
         cluster = Cluster.objects.select_for_update(no_key=True).filter(id=cluster_id).first()
         if cluster is None:
@@ -119,10 +125,10 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
 
 
 def _orphans(cluster: Cluster) -> list[Attempt]:
-    """Claims whose worker is gone, or whose cluster could not take them: theirs to try again."""
+    """Lock claims to retry: their worker is gone, or their cluster could not take them."""
     claimed = Attempt.objects.filter(cluster=cluster, state=State.DISPATCHING)
     leases = _leases(claimed)
-    return _locked(claimed.filter(_abandoned(leases)).order_by("id")[:BATCH]) if leases else []
+    return _lock(claimed.filter(_abandoned(leases)).order_by("id")[:BATCH]) if leases else []
 
 
 def _leases(claimed: QuerySet[Attempt]) -> list[UUID | None]:
@@ -130,26 +136,30 @@ def _leases(claimed: QuerySet[Attempt]) -> list[UUID | None]:
 
 
 def _abandoned(leases: Sequence[UUID | None]) -> Q:
-    """Leases that ran out, and those of workers that were killed on this machine: nobody need wait for their end."""
+    """Match leases that expired or belong to a dead worker of this machine."""
     return Q(lease_until__lt=clock.now()) | Q(
         lease__in=[lease for lease in leases if lease and is_dead(lease)]
     )
 
 
 def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
-    """Walk the queue to the first window in which something may start; the next claim looks for more. Each round looks at HORIZON from
-    the front, then goes on where the last round ended, so that it comes to every attempt however many are refused. Meters are locked once
-    in a transaction, all in one order: two planners who locked some, and then some more, would wait for each other in a ring."""
+    """Walk the queue to the first window in which something may start.
+
+    The next claim goes on from there. Each round reads HORIZON attempts from the front and
+    continues where the last round ended, so every attempt is reached however many are refused.
+    Meters are locked once per transaction and in one order; locking them in steps could deadlock
+    with another planner.
+    """
     room: Room | None = None
     refused: set[Kind] = set()
     last: Attempt | None = None
-    looked, size = 0, min(limit, WINDOW)  # when everything fits, nothing beyond the batch is read
+    looked, size = 0, min(limit, WINDOW)  # nothing beyond the batch is read if everything fits
     is_deep = False
     while size:
         due = _window(cluster, size, last, refused)
         room = _room_after(room, cluster, due) if due else None
-        if room and (chosen := _chosen(room, due, limit, refused)):
-            return _held(chosen)
+        if room and (chosen := _select(room, due, limit, refused)):
+            return _with_quota(chosen)
         if len(due) < size:
             _reached.pop(cluster.id, None)
             break
@@ -163,7 +173,7 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
 
 
 def _room_after(before: Room | None, cluster: Cluster, due: Sequence[Attempt]) -> Room:
-    """What is left for these after a window in which nothing started: limits as they are now, places as they were left."""
+    """Refresh the limits for the next window and keep the node usage of the one before."""
     room = room_of(cluster, [ask_of(attempt) for attempt in due])
     return (
         room
@@ -175,7 +185,7 @@ def _room_after(before: Room | None, cluster: Cluster, due: Sequence[Attempt]) -
 def _window(
     cluster: Cluster, size: int, last: Attempt | None = None, refused: Collection[Kind] = ()
 ) -> list[Attempt]:
-    """The next attempts in the queue after `last`, without those that would be refused like one before them."""
+    """Lock the next attempts after `last`, without those of a kind that was already refused."""
     rows = Attempt.objects.filter(due_at__lte=clock.now(), cluster=cluster, state=State.QUEUED)
     if last:
         rows = rows.filter(
@@ -185,17 +195,20 @@ def _window(
         )
     for kind in islice(refused, MAX_KINDS):
         rows = rows.exclude(kind.rows())
-    return _locked(rows.order_by("-priority", "queued_at", "id")[:size])
+    return _lock(rows.order_by("-priority", "queued_at", "id")[:size])
 
 
 @dataclass(frozen=True)
 class Kind:
-    """Attempts that are refused alike as long as nothing is taken or freed. Those that have such a reason already need not be read
-    to learn it again, so that planning a full cluster costs the same however long its queue is."""
+    """Attempts that are refused alike as long as nothing is taken or freed.
+
+    The rows that already have such a reason are skipped, so the cost of planning a full cluster
+    does not depend on the length of its queue.
+    """
 
     wait: Wait
-    resources: str  # as JSON
-    owner: tuple[tuple[str, UUID], ...]  # whose limits count; empty where only the nodes do
+    resources: str  # JSON
+    owner: tuple[tuple[str, UUID], ...]  # whose limits apply; empty if only the nodes matter
 
     @classmethod
     def of(cls, attempt: Attempt, wait: Wait) -> Kind:
@@ -212,9 +225,12 @@ class Kind:
         return Q(wait__in=waits, job__resources=json.loads(self.resources), **dict(self.owner))
 
 
-def _locked(rows: QuerySet[Attempt]) -> list[Attempt]:
-    """Nobody else changes these until this transaction ends; what somebody changes now (a cancel locks attempts, then their
-    job) is passed over. The job is locked along, so that a claim never waits for anybody while it holds attempts."""
+def _lock(rows: QuerySet[Attempt]) -> list[Attempt]:
+    """Lock these attempts with their jobs and skip rows locked by others.
+
+    A cancel locks attempts, then their job. Locking both here means that a claim never waits for
+    anyone while it has attempts locked.
+    """
     light = (
         rows.select_for_update(of=("self", "job"), skip_locked=_can_skip())
         .select_related("job")
@@ -227,8 +243,11 @@ def _can_skip() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
-def _chosen(room: Room, due: Sequence[Attempt], limit: int, kinds: set[Kind]) -> list[Attempt]:
-    """Those that may start, each with its place; why the others wait is noted, and `kinds` gets what they are like."""
+def _select(room: Room, due: Sequence[Attempt], limit: int, kinds: set[Kind]) -> list[Attempt]:
+    """Return the attempts that may start, with their placement, and note why the others wait.
+
+    Adds the kind of each refused attempt to `kinds`.
+    """
     asks = [ask_of(attempt) for attempt in due]
     by_ask = dict(zip(map(id, asks), due, strict=True))
     chosen: list[Attempt] = []
@@ -239,19 +258,19 @@ def _chosen(room: Room, due: Sequence[Attempt], limit: int, kinds: set[Kind]) ->
             refused.append((attempt, verdict))
             kinds.add(Kind.of(attempt, verdict.wait))
         elif len(chosen) < limit:
-            _place(attempt, verdict)
+            _set_placement(attempt, verdict)
             chosen.append(attempt)
     pending_history.note(refused)
     return chosen
 
 
 def ask_of(attempt: Attempt) -> Ask:
-    """What this attempt would hold."""
+    """Return the request of one attempt."""
     job = attempt.job
     return Ask(job.org_id, job.team_id, job.owner_id, job.resources, job.id, job.max_parallel)
 
 
-def _place(attempt: Attempt, verdict: Verdict) -> None:
+def _set_placement(attempt: Attempt, verdict: Verdict) -> None:
     if place := verdict.place:
         attempt.node = place.node
         attempt.placement = {
@@ -263,14 +282,14 @@ def _place(attempt: Attempt, verdict: Verdict) -> None:
         }
 
 
-def _held(admitted: list[Attempt]) -> list[Attempt]:
-    """Hold quota for all at once; when another planner was faster with the last of it, one by one."""
-    if not admitted or _hold(admitted):
+def _with_quota(admitted: list[Attempt]) -> list[Attempt]:
+    """Reserve quota for all at once; if another planner took the last of it, reserve one by one."""
+    if not admitted or _reserve(admitted):
         return admitted
-    return [attempt for attempt in admitted if _hold([attempt])]
+    return [attempt for attempt in admitted if _reserve([attempt])]
 
 
-def _hold(attempts: Sequence[Attempt]) -> bool:
+def _reserve(attempts: Sequence[Attempt]) -> bool:
     jobs = {attempt.job_id: attempt.job for attempt in attempts}
     total = meters_of(
         (jobs[job_id], count)
@@ -280,7 +299,7 @@ def _hold(attempts: Sequence[Attempt]) -> bool:
 
 
 def _lease(claim: Claim) -> None:
-    """Write the claim. The rows are locked since they were read."""
+    """Write the claim; the rows are already locked."""
     if not claim.attempts:
         return
     at = clock.now()
@@ -308,11 +327,11 @@ def _lease(claim: Claim) -> None:
         )
         for a in fresh
     )
-    job_status.refresh_jobs({a.job_id for a in fresh}, fresh, [a.job for a in fresh], is_told=False)
+    job_status.refresh_jobs({a.job_id for a in fresh}, fresh, [a.job for a in fresh], is_live=False)
 
 
 def due_sweep() -> None:
-    """By the clock: attempts whose back-off or lease has run out get a planner even if every hint was lost."""
+    """Wake a planner for due attempts and expired leases, in case a hint was lost."""
     with platform_scope("sweep"):
         claimed = Attempt.objects.filter(state=State.DISPATCHING)
         if (

@@ -1,4 +1,4 @@
-"""A job's own state follows from its attempts; so does the fate of the jobs that wait for it."""
+"""Derive a job's state from its attempts, and release or cancel the jobs that depend on it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FIELDS = (
     "started_at",
     "finished_at",
 )
-Doomed = list[tuple[UUID, str]]
+Cancellations = list[tuple[UUID, str]]
 
 
 def refresh_jobs(
@@ -37,11 +37,13 @@ def refresh_jobs(
     changed: Sequence[Attempt] = (),
     locked: Iterable[Job] = (),
     *,
-    is_told: bool = True,
-) -> Doomed:
-    """Bring the derived columns of these jobs up to date; the attempts to cancel because what they waited for failed. `changed`:
-    attempts of theirs that the caller has locked and written as they stand here, which need no reading; `locked`: the same of the jobs. Not
-    `is_told`: live viewers hear of it with what comes next, in a moment."""
+    is_live: bool = True,
+) -> Cancellations:
+    """Update the derived columns; return attempts to cancel because a dependency failed.
+
+    `changed` and `locked` are attempts and jobs that the caller has locked and written, so they are
+    not read again. Without `is_live` no live update is sent: the next change follows in a moment.
+    """
     known = {job.id: job for job in locked}
     unknown_jobs = [pk for pk in jobs if pk not in known]
     rows = (
@@ -63,7 +65,7 @@ def refresh_jobs(
         if job.array_size is not None:
             _from_tasks(job)
     write_rows(rows, _FIELDS)
-    if is_told:
+    if is_live:
         live_updates.jobs_changed(rows)
     ended = [job for job in rows if State(job.state).is_final and not before[job.id].is_final]
     record_all(
@@ -93,7 +95,7 @@ def _from_attempt(job: Job, attempt: Attempt) -> None:
 
 
 def _from_tasks(job: Job) -> None:
-    """An array runs while any task runs, fails if any failed, succeeds if all did."""
+    """Derive the state of an array: running while any task runs, failed if any task failed."""
     tasks = Attempt.objects.filter(job=job, is_current=True)
     counts = {
         State(row["state"]): row["n"] for row in tasks.values("state").annotate(n=Count("id"))
@@ -118,7 +120,7 @@ def _from_tasks(job: Job) -> None:
 
 
 def array_state(counts: Mapping[State, int]) -> State:
-    """One word for many tasks: the furthest live state while any lives, else the worst end."""
+    """Return one state for many tasks: the furthest live state, else the worst final one."""
     live = [state for state, n in counts.items() if n and not state.is_final]
     if live:
         moving = [state for state in live if state != State.QUEUED]
@@ -129,8 +131,8 @@ def array_state(counts: Mapping[State, int]) -> State:
     return State.SUCCEEDED
 
 
-def _free_dependents(ended: Sequence[Job]) -> Doomed:
-    """Attempts become due when all that their job needs has ended well; those whose need failed are doomed."""
+def _free_dependents(ended: Sequence[Job]) -> Cancellations:
+    """Make dependents due whose dependencies are met; return those whose dependency failed."""
     waiting = set(Dependency.objects.filter(needs__in=ended).values_list("job_id", flat=True))
     if not waiting:
         return []
@@ -145,7 +147,7 @@ def _free_dependents(ended: Sequence[Job]) -> Doomed:
         for job, (is_ready, failed) in verdicts.items()
         if is_ready and not failed and not job.is_held
     }
-    locked = _locked_queued(why.keys() | ready)
+    locked = _lock_queued(why.keys() | ready)
     if ready:
         Attempt.objects.filter(
             job__in=ready, job__is_held=False, state=State.QUEUED, due_at=None
@@ -154,8 +156,8 @@ def _free_dependents(ended: Sequence[Job]) -> Doomed:
     return [(pk, why[job_id]) for pk, job_id in locked if job_id in why]
 
 
-def _locked_queued(jobs: Collection[UUID]) -> list[tuple[UUID, UUID]]:
-    """Attempts of these jobs that wait, locked in the order of ids, as everybody does: two whose ends free the same jobs do not wait in a ring."""
+def _lock_queued(jobs: Collection[UUID]) -> list[tuple[UUID, UUID]]:
+    """Lock the queued attempts of these jobs, in the order of ids to avoid deadlocks."""
     rows = (
         Attempt.objects.select_for_update().filter(job__in=jobs, state=State.QUEUED).order_by("id")
     )
@@ -163,7 +165,7 @@ def _locked_queued(jobs: Collection[UUID]) -> list[tuple[UUID, UUID]]:
 
 
 def verdict_of(jobs: Iterable[Job]) -> dict[Job, tuple[bool, Job | None]]:
-    """For each job: whether everything it needs has ended as needed, and the first need that can no longer be met."""
+    """Return for each job whether its dependencies are met, and the first that never can be."""
     waiting = list(jobs)
     needs: dict[UUID, list[Dependency]] = defaultdict(list)
     for row in Dependency.objects.filter(job__in=waiting).select_related("needs"):
@@ -179,5 +181,5 @@ def _judge(needs: Sequence[Dependency]) -> tuple[bool, Job | None]:
 
 
 def is_met(condition: str, state: State) -> bool:
-    """Whether an end is the one that was waited for."""
+    """Tell whether a final state satisfies the condition of a dependency."""
     return {"any": True, "failed": state == State.FAILED}.get(condition, state == State.SUCCEEDED)

@@ -1,4 +1,4 @@
-"""From an attempt to what a backend starts: names resolved, variables set, its own token made."""
+"""Build what a backend starts from an attempt: names, environment variables and token."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ NIL = UUID(int=0)
 def build_launches(
     attempts: Sequence[Attempt], known: Collection[UUID], cluster: Cluster | None = None
 ) -> list[Launch]:
-    """What is handed over to a cluster; `known` are those that somebody may have handed over before. Makes the attempts' tokens, opens the
-    secrets that their jobs refer to and, where the cluster needs them, finds their teams' system users."""
+    """Build the launches of these attempts, with their tokens, secrets and system users.
+
+    `known` are attempts that may have been handed over before. System users are looked up only for
+    clusters that need them.
+    """
     grants = _grants(attempts)
     tokens = issue_attempt_tokens(
         [
@@ -36,25 +39,25 @@ def build_launches(
             for a in attempts
         ]
     )
-    opened = open_secrets([_use(attempt) for attempt in attempts])
+    opened = open_secrets([_secret_use(attempt) for attempt in attempts])
     uids = uids_of(cluster, {attempt.job.team_id for attempt in attempts}) if cluster else {}
     only = only_org_id(cluster) if cluster else None
     return [
-        _built(
+        _build(
             attempt,
             token,
             secrets.values,
             is_new=attempt.id not in known,
             uid=uids.get(attempt.job.team_id, 0),
-            **_given(attempt.job.pool, grants.get(_pair(attempt)))
-            | _lacking(secrets)
-            | _not_served(cluster, only, attempt),
+            **_grant_options(attempt.job.pool, grants.get(_grant_key(attempt)))
+            | _bar_missing_secret(secrets)
+            | _bar_other_organization(cluster, only, attempt),
         )
         for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
     ]
 
 
-def _built(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any) -> Launch:
+def _build(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any) -> Launch:
     job = attempt.job
     spec, task = spec_of(job), _task(attempt, token, secrets)
     files = {name: secrets[name] for name in spec.secret_files if name in secrets}
@@ -63,7 +66,7 @@ def _built(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any
     )
 
 
-def _use(attempt: Attempt) -> Use:
+def _secret_use(attempt: Attempt) -> Use:
     job = attempt.job
     references = {**(job.spec.get("secrets") or {}), **(job.spec.get("secret_files") or {})}
     return Use(
@@ -76,13 +79,15 @@ def _use(attempt: Attempt) -> Use:
     )
 
 
-def _lacking(opened: Opened) -> dict[str, Any]:
-    """A secret that went after the submission: without it the job would only fail later and without a word."""
+def _bar_missing_secret(opened: Opened) -> dict[str, Any]:
+    """Bar a launch whose secret was deleted since; it would fail without explanation."""
     return {"barred": opened.lacks, "barred_by": "secrets"} if opened.lacks else {}
 
 
-def _not_served(cluster: Cluster | None, only: UUID | None, attempt: Attempt) -> dict[str, Any]:
-    """It was claimed before the cluster served one organization only."""
+def _bar_other_organization(
+    cluster: Cluster | None, only: UUID | None, attempt: Attempt
+) -> dict[str, Any]:
+    """Bar a launch that was claimed before the cluster was restricted to one organization."""
     return (
         {}
         if cluster is None or only in (None, attempt.job.org_id)
@@ -91,7 +96,7 @@ def _not_served(cluster: Cluster | None, only: UUID | None, attempt: Attempt) ->
 
 
 def environment_for(attempt: Attempt) -> dict[str, str]:
-    """The variables it gets, with its token left out."""
+    """Return the environment variables of the attempt, without its token."""
     return environment(spec_of(attempt.job), _task(attempt, "(secret)", {}))
 
 
@@ -114,7 +119,7 @@ def _task(attempt: Attempt, token: str, secrets: Mapping[str, str]) -> Task:
 
 
 def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec) -> Launch:
-    """What would be handed over, with ids and token left out."""
+    """Build what would be handed over, with placeholders for ids and token."""
     task = Task(
         job_id=NIL,
         number=0,
@@ -126,11 +131,13 @@ def rehearsal_launch(pool: Pool | None, team: Team, actor: Actor, spec: JobSpec)
         examples_dir=str(settings.MUSTER_EXAMPLES),
     )
     grant = PoolGrant.objects.filter(pool=pool, team=team).first() if pool else None
-    return _launch(spec, task, "muster-rehearsal", None, actor.email, pool, **_given(pool, grant))
+    return _launch(
+        spec, task, "muster-rehearsal", None, actor.email, pool, **_grant_options(pool, grant)
+    )
 
 
 def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolGrant]:
-    """By pool and team; in one statement, and in none where no job has a pool."""
+    """Load the grants by pool and team: one query, or none if no job has a pool."""
     jobs = [attempt.job for attempt in attempts if attempt.job.pool_id]
     rows = (
         PoolGrant.objects.filter(
@@ -142,12 +149,15 @@ def _grants(attempts: Sequence[Attempt]) -> dict[tuple[UUID | None, UUID], PoolG
     return {(row.pool_id, row.team_id): row for row in rows}
 
 
-def _pair(attempt: Attempt) -> tuple[UUID | None, UUID]:
+def _grant_key(attempt: Attempt) -> tuple[UUID | None, UUID]:
     return attempt.job.pool_id, attempt.job.team_id
 
 
-def _given(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
-    """What comes with the grant. A grant that was taken back bars: without it the job would run as somebody else."""
+def _grant_options(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
+    """Return what the grant adds to the launch.
+
+    A revoked grant bars the launch, which would otherwise run as the wrong user.
+    """
     if grant is not None:
         return {"identity": Identity(grant.run_as, grant.account, grant.qos)}
     return (
@@ -158,7 +168,7 @@ def _given(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]:
 
 
 def placement_of(attempt: Attempt) -> Placement | None:
-    """Where the portal put it; None where the cluster's own scheduler chooses."""
+    """Return the portal's placement; None if the cluster's own scheduler chooses."""
     place = attempt.placement
     if not place:
         return None
@@ -180,7 +190,7 @@ def _launch(
     pool: Pool | None,
     **more: Any,
 ) -> Launch:
-    """Where the portal places jobs itself they see its files; anywhere else the examples travel with a script that names them."""
+    """Build a launch; example files travel along unless the node sees the portal's files."""
     ask, text = spec.resources, script(spec)
     is_away = placement is None and "MUSTER_EXAMPLES" in text
     return Launch(

@@ -1,11 +1,11 @@
-"""The one place where an attempt's state changes.
+"""Change the state of attempts; no other module does.
 
-`transition` takes what was decided or observed and applies what is still true: an attempt's state never goes down and a final
-one never changes, so of two racing changes the one that comes later in rank wins and the other is dropped, silently and
-rightly. In the same transaction it writes the events, gives back what was held, plans the retry, derives the job's own state
-and sets free (or cancels) the jobs that waited for it.
+`transition` takes what was decided or observed and applies what is still valid. The state of an
+attempt never decreases and a final state never changes, so of two racing changes the higher one
+wins and the other is dropped. The same transaction writes the events, releases the quota, plans the
+retry, derives the job's state, and releases or cancels its dependents.
 
-    QUEUED → DISPATCHING → SUBMITTED → STARTING → RUNNING → STOPPING → SUCCEEDED | FAILED | CANCELED
+QUEUED → DISPATCHING → SUBMITTED → STARTING → RUNNING → STOPPING → SUCCEEDED | FAILED | CANCELED
 """
 
 from __future__ import annotations
@@ -55,14 +55,18 @@ _FIELDS = (
     "wait",
     "missing_since",
 )
-MOST_FORGOTTEN = 8  # times that a job which its scheduler lost is sent again, for eight minutes, whatever its policy says
+# Resubmissions of a job that its scheduler lost: about eight minutes, whatever the policy says.
+MOST_FORGOTTEN = 8
 MAX_BACKOFF = 3600.0
 _ENDS_OF_A_CANCEL = frozenset({Reason.COMPLETED, Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})
 
 
 @dataclass(frozen=True)
 class Change:
-    """One step of one attempt. `lease`: apply only while this lease holds. `source`: who says so. None leaves a field as it is."""
+    """One state change of one attempt; None leaves a field unchanged.
+
+    `lease`: apply only while this lease is valid. `source`: who reports the change.
+    """
 
     attempt_id: UUID
     to: State
@@ -83,7 +87,10 @@ class Change:
 
 @transaction.atomic
 def transition(changes: Iterable[Change]) -> list[Attempt]:
-    """Apply each change that still moves its attempt up; the attempts that moved. Runs in the scope one is in."""
+    """Apply each change that advances its attempt; return the attempts that changed.
+
+    Runs in the current tenant scope.
+    """
     wanted = {change.attempt_id: change for change in changes}
     rows = (
         Attempt.objects.select_for_update(of=("self",))
@@ -91,28 +98,25 @@ def transition(changes: Iterable[Change]) -> list[Attempt]:
         .order_by("id")
     )
     at = clock.now()
-    waited = {
-        attempt.id for attempt in rows if attempt.state == State.QUEUED or attempt.wait
-    }  # who claims one closes its spell
+    # The claim closes the spell itself.
+    waited = {attempt.id for attempt in rows if attempt.state == State.QUEUED or attempt.wait}
     moved = [attempt for attempt in rows if _apply(attempt, wanted[attempt.id], at)]
     if moved:
-        with_jobs(
-            moved, is_locked=True
-        )  # before the meters, as a claim does: two who meet do not wait in a ring
+        with_jobs(moved, is_locked=True)  # Same lock order as a claim: jobs before meters.
         _end_as_canceled(moved)
         _settle_all(moved)
         write_rows(moved, _FIELDS)
-        _tell(moved, wanted)
+        _record_events(moved, wanted)
         _close_spells([attempt.id for attempt in moved if attempt.id in waited])
         failures.remember(
             (a, wanted[a.id].image_digest) for a in moved if a.reason == Reason.NO_KERNEL_IMAGE
         )
-        _after(moved)
+        _follow_up(moved)
     return moved
 
 
 def _apply(attempt: Attempt, change: Change, at: datetime) -> bool:
-    """Set the fields on the object; False when the change is stale."""
+    """Set the fields on the object; return False if the change is stale."""
     state = State(attempt.state)
     if (
         state.is_final
@@ -129,10 +133,9 @@ def _apply(attempt: Attempt, change: Change, at: datetime) -> bool:
         attempt.started_at = change.started_at
     elif change.to == State.RUNNING:
         attempt.started_at = attempt.started_at or at
-    if (
-        change.to > State.DISPATCHING and change.to != State.STOPPING
-    ):  # a stop may come while it is being handed over:
-        attempt.lease = attempt.lease_until = None  # that it is not there yet then means nothing
+    # A stop during the hand-over keeps the lease: a missing job then means nothing yet.
+    if change.to > State.DISPATCHING and change.to != State.STOPPING:
+        attempt.lease = attempt.lease_until = None
     if change.to.is_final:
         _end(attempt, change, at)
     return True
@@ -151,8 +154,10 @@ def _end(attempt: Attempt, change: Change, at: datetime) -> None:
 
 
 def _end_as_canceled(moved: Sequence[Attempt]) -> None:
-    """A job that was asked to end and then ended by itself was canceled, whatever its exit code; one that had ended before was not.
-    Schedulers tell whole seconds."""
+    """Mark jobs that ended after a cancel request as canceled, whatever the exit code.
+
+    A job that had ended before the request keeps its result. Schedulers report whole seconds.
+    """
     for attempt in moved:
         job, at = attempt.job, attempt.finished_at
         if (
@@ -166,7 +171,10 @@ def _end_as_canceled(moved: Sequence[Attempt]) -> None:
 
 
 def _settle_all(moved: Sequence[Attempt]) -> None:
-    """Give back what ended attempts held, and count how long their GPUs were used: `is_held` flips here and only here, so both are done once."""
+    """Release the quota of ended attempts and count their GPU-hours.
+
+    Only this function clears `is_held`, so both happen exactly once.
+    """
     ended: Counter[UUID] = Counter()
     given_back = []
     jobs = {attempt.job_id: attempt.job for attempt in moved}
@@ -182,7 +190,7 @@ def _settle_all(moved: Sequence[Attempt]) -> None:
         )
 
 
-def _tell(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:
+def _record_events(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:
     record_all(
         Fact(
             kind=f"attempt.{State(a.state).word}",
@@ -209,8 +217,8 @@ def _close_spells(attempts: Sequence[UUID]) -> None:
         )
 
 
-def _after(moved: Sequence[Attempt]) -> None:
-    """What follows from it: retries, the jobs' own states, those who waited."""
+def _follow_up(moved: Sequence[Attempt]) -> None:
+    """Follow up on the changes: retries, job states and dependents."""
     ended = [a for a in moved if State(a.state).is_final]
     retried = [a for a in ended if _may_retry(a)]
     _retry(retried)
@@ -231,7 +239,7 @@ def _may_retry(attempt: Attempt) -> bool:
         return False
     policy = spec_of(job).policy
     if attempt.reason == Reason.FORGOTTEN and attempt.ordinal <= policy.retries + MOST_FORGOTTEN:
-        return True  # it hardly ran: not one of the tries that the policy counts
+        return True  # it hardly ran, so it does not count as a try of the policy
     if attempt.ordinal > policy.retries:
         return False
     return (
@@ -284,7 +292,11 @@ def _next_of(attempt: Attempt) -> Attempt:
 
 
 def _backoff(attempt: Attempt) -> float:
-    """Seconds before the next try: the policy's back-off, doubled each time, at most an hour. What a scheduler lost is sent again soon."""
+    """Return the seconds before the next try.
+
+    The policy's backoff doubles each time, up to an hour. An attempt that the scheduler lost is
+    submitted again after seconds.
+    """
     first = (
         2.0 if attempt.reason == Reason.FORGOTTEN else float(spec_of(attempt.job).policy.backoff)
     )

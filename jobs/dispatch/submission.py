@@ -1,4 +1,4 @@
-"""Giving what was claimed to its backend, outside of any transaction, and applying what came of it."""
+"""Submit claimed attempts to their backend, outside of any transaction, and apply the results."""
 
 from __future__ import annotations
 
@@ -23,38 +23,38 @@ from schedulers.contract import Backend, Handle, Launch, Rejected, Unavailable
 from schedulers.states import Reason, State
 
 log = logging.getLogger(__name__)
-WORKERS = 8  # submissions at a time
-MAX_TRIES = 200  # hand-overs that the cluster could not take, before the platform gives up
+WORKERS = 8  # concurrent submissions
+MAX_TRIES = 200  # failed hand-overs before the attempt fails
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Attempts that this worker alone may hand over, until the lease runs out."""
+    """Attempts that only this worker may hand over until the lease expires."""
 
     cluster: Cluster
     lease: UUID
     until: datetime
     attempts: list[Attempt]
-    orphans: frozenset[UUID]  # those that somebody may have handed over before
+    orphans: frozenset[UUID]  # may have been handed over before
 
 
 @dataclass(frozen=True)
-class UnderWay:
-    """Submissions that have begun, one for each attempt."""
+class InFlight:
+    """Submissions in progress, one for each attempt."""
 
     claim: Claim
     attempts: list[Attempt]
     results: list[Future[Handle | Exception]]
 
     def wait_for_half(self) -> None:
-        """Until the next batch, claimed now, would not wait long for its turn: its lease runs."""
+        """Wait until half are done, so the lease of the next batch is not spent in the queue."""
         left = set(self.results)
         while len(left) > len(self.results) / 2:
             _, left = wait(left, return_when=FIRST_COMPLETED)
 
 
 class Handover:
-    """Threads that submit; they touch no database."""
+    """Submit attempts by threads that never touch the database."""
 
     def __init__(self, workers: int = WORKERS):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="hand-over")
@@ -65,8 +65,8 @@ class Handover:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown()
 
-    def begin(self, claim: Claim) -> UnderWay:
-        """Starts to submit what is still claimed; a single one is submitted here and now, several by the threads."""
+    def begin(self, claim: Claim) -> InFlight:
+        """Start to submit what is still claimed: one attempt inline, several by the threads."""
         held = Attempt.objects.filter(
             cluster=claim.cluster, state=State.DISPATCHING, lease=claim.lease
         )
@@ -77,23 +77,24 @@ class Handover:
             build_launches(attempts, claim.orphans, claim.cluster),
         )
         note_use(claim.cluster, "to submit jobs")
-        start = self._pool.submit if len(launches) > 1 else _done
-        return UnderWay(
+        start = self._pool.submit if len(launches) > 1 else _completed
+        return InFlight(
             claim, attempts, [start(_submit, backend, claim, launch) for launch in launches]
         )
 
-    def finish(self, under_way: UnderWay) -> int:
-        """Waits for the rest, and applies what came of each; how many the cluster has taken."""
-        claim, results = under_way.claim, [result.result() for result in under_way.results]
+    def finish(self, in_flight: InFlight) -> int:
+        """Wait for the rest and apply the results; return how many the cluster accepted."""
+        claim, results = in_flight.claim, [result.result() for result in in_flight.results]
         moved = transition(
             [
                 change
-                for attempt, result in zip(under_way.attempts, results, strict=True)
+                for attempt, result in zip(in_flight.attempts, results, strict=True)
                 for change in _outcome(claim, attempt, result)
             ]
         )
         if len(moved) < len(claim.attempts):
-            # What was canceled meanwhile is now either there or never will be: the watcher may believe what it sees, and stop it at once.
+            # An attempt canceled meanwhile either exists by now or never will, so the watcher may
+            # trust what it sees and stop it at once.
             Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(
                 lease=None, lease_until=None, stop_sent_at=None
             )
@@ -101,34 +102,36 @@ class Handover:
         return sum(attempt.state == State.SUBMITTED for attempt in moved)
 
 
-def _done(call: Callable[..., Handle | Exception], *given: Any) -> Future[Handle | Exception]:
+def _completed(call: Callable[..., Handle | Exception], *given: Any) -> Future[Handle | Exception]:
     done: Future[Handle | Exception] = Future()
     done.set_result(call(*given))
     return done
 
 
 def hand_over(claim: Claim, workers: int = WORKERS) -> None:
-    """One claim from begin to end."""
+    """Submit one claim and apply the results."""
     with Handover(workers) as handover:
         handover.finish(handover.begin(claim))
 
 
 def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exception:
     if clock.now() >= claim.until:
-        return Unavailable("Its turn did not come before the lease ran out.")
+        return Unavailable("The lease expired before the submission started.")
     try:
-        handle = submitted(backend, launch)
+        handle = submit_launch(backend, launch)
         if clock.now() < claim.until:
             return handle
-        return submitted(
-            backend, replace(launch, is_new=False)
-        )  # somebody else may have handed it over meanwhile: one of the two stays
+        # Another worker may have submitted it meanwhile; the backend keeps one of the two.
+        return submit_launch(backend, replace(launch, is_new=False))
     except Exception as error:
         return error
 
 
-def submitted(backend: Backend, launch: Launch) -> Handle:
-    """One that is barred is not begun; what is there already stays known. Raises Rejected, Unavailable."""
+def submit_launch(backend: Backend, launch: Launch) -> Handle:
+    """Submit a launch. A barred launch is not started, but a job that already exists stays known.
+
+    Raises Rejected, Unavailable.
+    """
     if not launch.barred:
         return backend.submit(launch)
     if launch.is_new or (handle := backend.find(launch.key)) is None:
@@ -154,13 +157,13 @@ def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iter
                 lease=claim.lease,
             )
         case _:
-            yield from _put_off(claim, attempt, result)
+            yield from _postpone(claim, attempt, result)
 
 
-def _put_off(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Change]:
-    """The cluster could not take it: nothing is known of the job, so the claim stays and is tried again, later and later."""
+def _postpone(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Change]:
+    """Retry later with backoff: the state of the job is unknown, so the claim stays."""
     log.warning(
-        "cluster %s did not take %s: %s",
+        "cluster %s did not accept %s: %s",
         claim.cluster.name,
         attempt.key,
         error,
@@ -176,7 +179,7 @@ def _put_off(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Chang
             lease=claim.lease,
         )
         return
-    live_updates.jobs_changed([attempt.job])  # still on its way: the claim itself told nobody
+    live_updates.jobs_changed([attempt.job])  # the claim itself sent no live update
     wait_for = min(2.0 ** min(attempt.tries, 6), 60)
     Attempt.objects.filter(id=attempt.id, lease=claim.lease).update(
         tries=attempt.tries + 1, lease_until=clock.after(wait_for), evidence=str(error)[:500]

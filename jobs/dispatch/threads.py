@@ -1,4 +1,4 @@
-"""Dispatch of all clusters beside each other: one that hangs delays no other, and asking again while it is at work is not lost."""
+"""Dispatch all clusters in parallel: one that hangs delays no other, and no request is lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class Dispatcher(threading.Thread):
-    """Dispatches one cluster's queue whenever `wake` is set, for as long as the process lives."""
+    """Dispatch one cluster's queue whenever `wake` is set, for the life of the process."""
 
     def __init__(self, cluster: Cluster) -> None:
         super().__init__(name=f"dispatch-{cluster.name}", daemon=True)
@@ -26,7 +26,7 @@ class Dispatcher(threading.Thread):
 
     def run(self) -> None:
         while self.wake.wait():
-            self.wake.clear()  # before it looks: what comes from now on makes it look again
+            self.wake.clear()  # clear first, so a request during the run triggers another
             try:
                 close_old_connections()
                 with platform_scope("dispatch"):
@@ -41,7 +41,7 @@ _dispatchers: dict[UUID, Dispatcher] = {}
 
 
 def ask_all() -> None:
-    """Have each cluster's queue dispatched, without waiting for it."""
+    """Request the dispatch of every cluster's queue without waiting for it."""
     for cluster in Cluster.objects.all():
         with _lock:
             if cluster.id not in _dispatchers:
@@ -50,4 +50,4 @@ def ask_all() -> None:
         _dispatchers[cluster.id].wake.set()
 
 
-os.register_at_fork(after_in_child=_dispatchers.clear)  # its threads stay with the parent
+os.register_at_fork(after_in_child=_dispatchers.clear)  # threads do not survive a fork

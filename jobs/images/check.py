@@ -1,4 +1,4 @@
-"""Whether a job's image fits the nodes of the place it goes to: for the rehearsal, the form, and the door."""
+"""Check whether a job's image can run on the nodes of its cluster or pool."""
 
 from __future__ import annotations
 
@@ -18,18 +18,22 @@ from schedulers.images.config import Image
 from schedulers.images.requirements import Device, version
 from schedulers.spec import ImageCheck, JobSpec
 
+# Lifetime in seconds and size of the cache; drivers of nodes seldom change.
 REMEMBERED, MOST = (
     60,
     2_000,
-)  # seconds for which a verdict of the door holds (nodes seldom get another driver), and how many
-OVERRIDE = "To submit it all the same, write `image_check: warn` under `policy`."
+)
+OVERRIDE = "To submit it anyway, set `image_check: warn` under `policy`."
 _SWITCH = "NVIDIA_DISABLE_REQUIRE"
 _verdicts: dict[object, tuple[float, str]] = {}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`is_ok` False: it would be refused; None: it could not be asked. `is_doubtful`: some node may not run it."""
+    """Result of the check.
+
+    `is_ok` False: refused; None: unknown. `is_doubtful`: may fail on some node.
+    """
 
     is_ok: bool | None
     text: str
@@ -37,7 +41,7 @@ class Answer:
 
 
 def answer_for(image: Image | str, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Answer:
-    """In words, with what to do."""
+    """Return the result in words, with advice."""
     if isinstance(image, str):
         return Answer(None, f"Not checked: {image}. This refuses nothing.")
     found = fitting_of(image, spec, cluster, pool)
@@ -47,20 +51,22 @@ def answer_for(image: Image | str, spec: JobSpec, cluster: Cluster, pool: Pool |
 
 
 def check_image(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> None:
-    """Raises InvalidInput when it is known by now that no node could start the image. Asks no registry: what is not known yet
-    is asked for in the background, for the next time."""
+    """Raise InvalidInput if the image is known to be unable to start on any node.
+
+    Queries no registry; an unknown image is looked up in the background for the next time.
+    """
     misfit = image_misfit(spec, cluster, pool)
     if misfit != "":
-        lookups.begin(
-            spec.image
-        )  # also after a refusal: the tag may be pushed anew by the next time
+        lookups.begin(spec.image)  # also after a refusal: the tag may move before the next attempt
     if misfit:
         raise InvalidInput.at("image", misfit)
 
 
 def image_misfit(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> str | None:
-    """Why the image can start on no node of this place; empty where it may, None while nothing is known of it. The door is asked
-    often for the same, so what it lets pass is kept in the process for a while."""
+    """Return why the image can start on no node; empty if it may, None if unknown.
+
+    Positive results are cached in the process, because submissions ask often.
+    """
     if not spec.image or _is_only_warned(spec):
         return ""
     ask = spec.resources
@@ -78,14 +84,14 @@ def image_misfit(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> str | No
     if image is None:
         return None
     text = "" if isinstance(image, str) else _refusal(fitting_of(image, spec, cluster, pool))
-    return text or _keep(key, text)
+    return text or _cache(key, text)
 
 
 def _refusal(found: Fitting) -> str:
     return " ".join(filter(None, (found.text, found.advice, OVERRIDE))) if found.is_hopeless else ""
 
 
-def _keep(key: object, text: str) -> str:
+def _cache(key: object, text: str) -> str:
     if len(_verdicts) >= MOST:
         _verdicts.clear()
     _verdicts[key] = time.monotonic() + REMEMBERED, text
@@ -93,7 +99,7 @@ def _keep(key: object, text: str) -> str:
 
 
 def fitting_of(image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Fitting:
-    """Against every node of the place that has the GPUs asked for."""
+    """Compare the image with every node that has the requested GPUs."""
     ask = spec.resources
     hosts = hosts_of(cluster, pool, (ask.gpu_type or "").lower() if ask.gpus else None)
     env = {_SWITCH: spec.envs[_SWITCH]} if _SWITCH in spec.envs else {}
@@ -107,7 +113,10 @@ def fitting_of(image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None)
 
 
 def hosts_of(cluster: Cluster, pool: Pool | None, gpu_type: str | None) -> list[Host]:
-    """`gpu_type` None: GPUs do not matter; "": any. A node with several kinds that would do is known by the first."""
+    """Return the nodes. `gpu_type` None: GPUs do not matter; "": any type.
+
+    A node with several matching types is represented by the first.
+    """
     cards = _cards(cluster)
     nodes = (
         Node.objects.filter(cluster=cluster, is_gone=False)
@@ -120,7 +129,7 @@ def hosts_of(cluster: Cluster, pool: Pool | None, gpu_type: str | None) -> list[
         if pool is None or is_in(pool, node, [kind for kind, _, _ in cards[node.id]])
     ]
     if gpu_type is None:
-        return [Host(node.name, _told(node, "arch")) for node in inside]
+        return [Host(node.name, _fact(node, "arch")) for node in inside]
     found = (
         (node, [card for card in cards[node.id] if gpu_type in ("", card[0])]) for node in inside
     )
@@ -140,21 +149,21 @@ def _cards(cluster: Cluster) -> dict[UUID, list[tuple[str, str, str]]]:
 def _host(node: Node, cards: Sequence[tuple[str, str, str]]) -> Host:
     _, model, compute = cards[0]
     device = Device(
-        version(_told(node, "driver")),
-        version(_told(node, "cuda")),
+        version(_fact(node, "driver")),
+        version(_fact(node, "cuda")),
         version(compute or node.told.get("compute", "")),
         _brand(model),
     )
-    return Host(node.name, _told(node, "arch"), device, model)
+    return Host(node.name, _fact(node, "arch"), device, model)
 
 
-def _told(node: Node, what: str) -> str:
-    """The inventory's word goes before the agent's."""
+def _fact(node: Node, what: str) -> str:
+    """Return the inventory's value, else the agent's."""
     return str(node.runs.get(what) or node.told.get(what, ""))
 
 
 def _brand(model: str) -> str:
-    """NVIDIA's own word for the family, where the name has it; newer data centre cards have none."""
+    """Return NVIDIA's product family in the name; newer data center cards have none."""
     return next(
         (brand for brand in ("tesla", "geforce", "quadro", "titan") if brand in model.lower()), ""
     )

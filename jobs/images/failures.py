@@ -1,4 +1,4 @@
-"""Ends of the kind "no kernel image": remembered for the image's digest and the GPU, and told at the next look."""
+"""Remember "no kernel image" failures by image digest and GPU, for later submissions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from schedulers.images.config import Image
 
 
 def remember(ended: Iterable[tuple[Attempt, str]]) -> None:
-    """Attempts that ended so, with the digest that their runtime told, if any. Without a digest or a GPU there is nothing to
-    remember. Runs inside the transaction of the end, and must not fail it."""
-    for attempt, told in ended:
+    """Store failed attempts with the digest that the runtime reported, if any.
+
+    Without a digest or a GPU nothing is stored. Runs in the transaction that ends the attempts, and
+    must not fail it.
+    """
+    for attempt, reported_digest in ended:
         gpu = _gpu_of(attempt)
-        for digest in _digests_of(attempt, told) if gpu else ():
+        for digest in _digests_of(attempt, reported_digest) if gpu else ():
             ImageEnd.objects.update_or_create(
                 org_id=attempt.org_id,
                 digest=digest[:140],
@@ -27,7 +30,7 @@ def remember(ended: Iterable[tuple[Attempt, str]]) -> None:
 
 
 def remembered(image: Image) -> Mapping[str, str]:
-    """By the GPU's model: in which job, and when."""
+    """Return where and when the image failed, by GPU model."""
     rows = (
         ImageEnd.objects.filter(digest__in=image.digests)
         .order_by("at")
@@ -36,17 +39,17 @@ def remembered(image: Image) -> Mapping[str, str]:
     return {gpu: f"in job #{number} on {at:%-d %B %Y}" for gpu, number, at in rows}
 
 
-def _digests_of(attempt: Attempt, told: str) -> list[str]:
-    """The runtime's word; else what the name itself says, or what is remembered of its registry's answer."""
+def _digests_of(attempt: Attempt, reported_digest: str) -> list[str]:
+    """Return the runtime's digest, else that of the image name or the registry's cached answer."""
     name = spec_of(attempt.job).image
-    if told or "@" in name:
-        return [told or name.partition("@")[2]]
+    if reported_digest or "@" in name:
+        return [reported_digest or name.partition("@")[2]]
     image = lookups.known(name) if name else None
     return image.digests if isinstance(image, Image) else []
 
 
 def _gpu_of(attempt: Attempt) -> str:
-    """Empty where its nodes have several kinds that would do: which it was, nobody knows."""
+    """Return the GPU model; empty if the nodes have several models that match."""
     rows = Gpu.objects.filter(
         node__cluster_id=attempt.cluster_id, node__name__in=attempt.node.split(",")
     )

@@ -1,4 +1,4 @@
-"""What registries say of images, remembered for a while, so that nobody waits for the same answer twice."""
+"""Query registries about images and cache the results."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from schedulers.images.http import Policy, Unreadable
 from schedulers.images.reference import Reference, parse
 from schedulers.images.registry import read_image
 
-BY_TAG, BY_DIGEST, TROUBLE = 15 * 60, 7 * 24 * 3600, 60  # seconds for which an answer holds
-FRESH = 20  # seconds for which a rehearsal believes what is remembered
-READERS, WAITING = 4, 32  # of one process; more are turned away
-BUSY = "too many images are being looked up just now"
-OFF = "the operator has switched it off"
+BY_TAG, BY_DIGEST, TROUBLE = 15 * 60, 7 * 24 * 3600, 60  # cache lifetimes in seconds
+FRESH = 20  # cache lifetime in seconds for a dry run
+READERS, WAITING = 4, 32  # per process; further lookups are refused
+BUSY = "too many image lookups are in progress"
+OFF = "the operator has disabled it"
 NO_NAME = "the name is not one of an image in a registry"
 
 _under_way: dict[str, Future[Image | str]] = {}
@@ -29,14 +29,16 @@ _lock = threading.Lock()
 
 
 def known(name: str) -> Image | str | None:
-    """What is remembered, without asking anybody; a text is why it could not be read."""
-    return _kept(name)[1]
+    """Return the cached image, or the error text of its lookup, without a request."""
+    return _cached(name)[1]
 
 
 def look(name: str) -> Image | str:
-    """As its registry has it now, or had it a moment ago: a tag may have been pushed anew. After the time allowed, or in trouble,
-    the reason in words. Never raises."""
-    at, found = _kept(name)
+    """Return the image as its registry has it now or had it moments ago, since tags move.
+
+    Returns a text on a timeout or an error. Never raises.
+    """
+    at, found = _cached(name)
     if found is not None and time.time() - at < FRESH:
         return found
     begun = begin(name)
@@ -44,12 +46,12 @@ def look(name: str) -> Image | str:
         return begun
     try:
         return begun.result(policy().seconds + 0.5)
-    except Late:  # a resolver that hangs is not the wire's to cut
-        return "its registry's name is not found in time"
+    except Late:  # a DNS resolver that hangs ignores the HTTP timeout
+        return "the lookup of its registry's address timed out"
 
 
 def begin(name: str) -> Future[Image | str] | str:
-    """Ask, without waiting for the answer; a text is why nobody is asked."""
+    """Start a lookup without waiting for it; returns a text if the lookup is refused."""
     reference = parse(name)
     if not settings.MUSTER_IMAGE_CHECK or reference is None:
         return NO_NAME if reference is None else OFF
@@ -63,7 +65,7 @@ def begin(name: str) -> Future[Image | str] | str:
 
 
 def policy() -> Policy:
-    """Whom may be asked, and how, as the operator has it."""
+    """Return the operator's settings: which registries may be queried, and how."""
     hosts = {
         text.removeprefix("http://").removeprefix("https://").strip("/").lower()
         for text in settings.MUSTER_IMAGE_REGISTRIES
@@ -82,10 +84,9 @@ def _read(name: str, reference: Reference) -> Image | str:
             found: Image | str = read_image(reference, policy())
         except Unreadable as error:
             found = str(error)
-            if isinstance(
-                kept := known(name), Image
-            ):  # what was read before outlives a registry that is down
-                return kept
+            # Keep the previous result while the registry is down.
+            if isinstance(cached := known(name), Image):
+                return cached
         cache.set(
             _key(name),
             (time.time(), found),
@@ -97,7 +98,7 @@ def _read(name: str, reference: Reference) -> Image | str:
             _under_way.pop(name, None)
 
 
-def _kept(name: str) -> tuple[float, Image | str | None]:
+def _cached(name: str) -> tuple[float, Image | str | None]:
     found: tuple[float, Image | str] | None = cache.get(_key(name))
     return found or (0.0, None)
 

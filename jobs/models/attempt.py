@@ -1,4 +1,4 @@
-"""One try of one task of a job."""
+"""Attempts: the runs of a job's tasks."""
 
 from __future__ import annotations
 
@@ -15,40 +15,38 @@ from workspaces.tenancy.models import TenantModel
 
 
 class Attempt(TenantModel):
-    """One try on one cluster. State, reason and times are written by `jobs.dispatch.claims.lifecycle` alone, by compare-and-set on `state`;
-    the lease by `jobs.dispatch.claims`; `confirmed_at` and `missing_since` by the watcher; `log_bytes` by `jobs.storage`."""
+    """One run of one task on one cluster.
+
+    Only `jobs.dispatch.lifecycle` writes state, reason and times, by compare-and-set on `state`.
+    Only `jobs.dispatch.claims` writes the lease, the watcher `confirmed_at` and `missing_since`,
+    and `jobs.storage` `log_bytes`.
+    """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="attempts")
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
-    index = models.PositiveIntegerField(default=0)  # task of an array; 0 otherwise
+    index = models.PositiveIntegerField(default=0)  # array task; else 0
     ordinal = models.PositiveSmallIntegerField(default=1)
-    is_current = models.BooleanField(default=True)  # the latest of its (job, index)
+    is_current = models.BooleanField(default=True)  # latest of its (job, index)
     priority = models.SmallIntegerField(default=0)
     state = models.PositiveSmallIntegerField(default=State.QUEUED)
     state_at = models.DateTimeField(default=clock.now)
     queued_at = models.DateTimeField(default=clock.now)
-    due_at = models.DateTimeField(
-        null=True, default=clock.now
-    )  # not before; null: held, or waiting for another job
+    # Earliest start; null: held or waiting for another job.
+    due_at = models.DateTimeField(null=True, default=clock.now)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    is_held = models.BooleanField(default=False)  # resources are held for it now
-    placement = models.JSONField(
-        null=True
-    )  # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}
-    lease = models.UUIDField(null=True)  # whoever hands it to the backend now
+    is_held = models.BooleanField(default=False)  # resources are reserved for it
+    # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}
+    placement = models.JSONField(null=True)
+    lease = models.UUIDField(null=True)  # worker that is handing it over
     lease_until = models.DateTimeField(null=True)
-    tries = models.PositiveSmallIntegerField(
-        default=0
-    )  # hand-overs that the cluster could not take
-    native_id = models.CharField(
-        max_length=253, blank=True
-    )  # Kubernetes: namespace, name and uid are up to 153
+    tries = models.PositiveSmallIntegerField(default=0)  # failed hand-overs
+    # In Kubernetes, namespace, name and uid: up to 153 characters.
+    native_id = models.CharField(max_length=253, blank=True)
     node = models.CharField(max_length=253, blank=True)
-    nodes = models.JSONField(null=True)  # names of all, `node` first, where there are several
-    confirmed_at = models.DateTimeField(
-        null=True
-    )  # seen again long enough after it came that its cluster cannot forget it
+    nodes = models.JSONField(null=True)  # all nodes if several, `node` first
+    # Seen long enough after submission that the scheduler cannot forget it.
+    confirmed_at = models.DateTimeField(null=True)
     missing_since = models.DateTimeField(null=True)
     stop_sent_at = models.DateTimeField(null=True)
     reason = models.CharField(max_length=32, blank=True)
@@ -57,13 +55,12 @@ class Attempt(TenantModel):
     signal = models.SmallIntegerField(null=True)
     peak_memory = models.BigIntegerField(null=True)
     wait = models.CharField(max_length=32, blank=True)
-    wait_facts = models.JSONField(default=dict)  # the numbers behind `wait`
+    wait_facts = models.JSONField(default=dict)  # numbers of `wait`
     wait_since = models.DateTimeField(null=True)
     is_log_sealed = models.BooleanField(default=False)
-    log_bytes = models.BigIntegerField(
-        null=True
-    )  # of its closed log, as storage counts them; null: not counted yet; 0 once deleted
-    is_forgotten = models.BooleanField(default=False)  # the backend has freed what it held
+    # Of its sealed log, as accounted; null: not yet; 0 once deleted.
+    log_bytes = models.BigIntegerField(null=True)
+    is_forgotten = models.BooleanField(default=False)  # the backend has deleted its files
 
     class Meta(TenantModel.Meta):
         constraints = [
@@ -97,17 +94,20 @@ class Attempt(TenantModel):
 
     @property
     def key(self) -> str:
-        """The native name, by which a backend finds it again."""
+        """Return the native name, by which a backend finds the job."""
         return key_of(self.id)
 
 
 def key_of(attempt_id: UUID) -> str:
-    """The native name of an attempt."""
+    """Return the native name of an attempt."""
     return f"muster-{attempt_id.hex}"
 
 
 class PendingSpell(TenantModel):
-    """One stretch of time for which an attempt waited for one reason: the history bar. Written by `jobs.dispatch.claims`."""
+    """A period in which an attempt was pending for one reason, for the history bar.
+
+    Written by `jobs.scheduling.pending_history`.
+    """
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="spells")
     wait = models.CharField(max_length=32)

@@ -1,4 +1,4 @@
-"""What an image could not do."""
+"""Images that cannot run on a kind of GPU."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from workspaces.tenancy.models import TenantModel
 
 
 class ImageEnd(TenantModel):
-    """A job of this very image ended on this kind of GPU because it has no machine code for it. Written by `schedulers.images.failures`;
-    the organization's own, since what one tenant's program prints must not warn another."""
+    """A job with this image failed because the image has no machine code for this GPU.
 
-    digest = models.CharField(
-        max_length=140
-    )  # of the index or the manifest, as the runtime or the registry told it
-    gpu = models.CharField(max_length=80)  # its model: "NVIDIA H200"
+    Written by `jobs.images.failures`. Tenant-scoped: one tenant's output must not warn another.
+    """
+
+    # Of the index or manifest, from the runtime or the registry.
+    digest = models.CharField(max_length=140)
+    gpu = models.CharField(max_length=80)  # GPU model: "NVIDIA H200"
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
-    at = models.DateTimeField(default=clock.now)  # the last time
+    at = models.DateTimeField(default=clock.now)  # last occurrence
 
     class Meta(TenantModel.Meta):
         constraints = [

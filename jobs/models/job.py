@@ -1,4 +1,4 @@
-"""What was asked."""
+"""Jobs and their dependencies."""
 
 from __future__ import annotations
 
@@ -14,38 +14,37 @@ PRIORITIES = {"low": -100, "normal": 0, "high": 100, "urgent": 200}
 
 
 class Job(TenantModel):
-    """A JobSpec that somebody submitted. Written by `jobs.services`; the columns below `derived` follow from its attempts and
-    are written by `jobs.dispatch.claims.lifecycle` alone, for lists."""
+    """A submitted JobSpec, written by `jobs.services`.
 
-    number = (
-        models.PositiveBigIntegerField()
-    )  # what people call it: counts from 1 in its organization
+    The columns below `derived` follow from the attempts; only `jobs.dispatch.job_status` writes
+    them.
+    """
+
+    number = models.PositiveBigIntegerField()  # counts from 1 in each organization
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
     owner = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
-    place_why = models.CharField(max_length=500, blank=True)  # why there, where there was a choice
-    parent = models.ForeignKey(
-        "self", null=True, on_delete=models.SET_NULL, related_name="+"
-    )  # rerun of
+    # Reason of the placement, if there was a choice.
+    place_why = models.CharField(max_length=500, blank=True)
+    # The job that this one reruns.
+    parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
     name = models.CharField(max_length=100)
     spec = models.JSONField()
     labels = models.JSONField(default=dict)
     priority = models.SmallIntegerField(default=0)
-    resources = models.JSONField(
-        default=dict
-    )  # of one task: {"cpu": milli, "memory": bytes, "gpu": n, "gpu.<type>": n}
+    # Per task: {"cpu": milli, "memory": bytes, "gpu": n, "gpu.<type>": n}
+    resources = models.JSONField(default=dict)
     array_size = models.PositiveIntegerField(null=True)
     max_parallel = models.PositiveIntegerField(null=True)
-    is_held = models.BooleanField(default=False)  # by its owner, until released
+    is_held = models.BooleanField(default=False)  # held by its owner
     created_at = models.DateTimeField(default=clock.now)
     cancel_asked_at = models.DateTimeField(null=True)
     cancel_asked_by = models.CharField(max_length=254, blank=True)
-    log_delete_asked_at = models.DateTimeField(
-        null=True
-    )  # its logs are deleted from then on, those of all tasks and tries …
+    # Logs of all tasks and retries are deleted from then on.
+    log_delete_asked_at = models.DateTimeField(null=True)
     log_delete_asked_by = models.CharField(max_length=254, blank=True, default="", db_default="")
-    log_deleted_at = models.DateTimeField(null=True)  # … and this is when the last was
+    log_deleted_at = models.DateTimeField(null=True)  # the last log was deleted
     # derived
     state = models.PositiveSmallIntegerField(default=State.QUEUED)
     state_at = models.DateTimeField(default=clock.now)
@@ -78,7 +77,7 @@ class Job(TenantModel):
 
 
 class Dependency(TenantModel):
-    """`job` waits for `needs` to end: in success, in failure, or in whatever way (`condition`). Written once, at submission."""
+    """`job` waits for `needs` to end with `condition`. Written once, at submission."""
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")
     needs = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="+")

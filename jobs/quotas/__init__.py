@@ -1,1 +1,1 @@
-"""Quotas as an administrator sees them: the tree of who holds what, and whom a change would stop."""
+"""Quotas for administrators: the usage tree, and a preview of changed limits."""

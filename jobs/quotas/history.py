@@ -1,4 +1,4 @@
-"""What was changed, from the audit trail."""
+"""Changes of limits, from the audit log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ MOST, LINES = 20, 5
 
 
 def history(actor: Actor, org: Organization) -> list[dict[str, Any]]:
-    """The last changes of limits, the newest first, each with its lines. For those who may make such changes. Raises NotPermitted."""
+    """Return the latest changes of limits, newest first, each with its lines.
+
+    For those who may make such changes. Raises NotPermitted.
+    """
     authorize(actor, Permission.QUOTAS_WRITE)
     rows = Event.objects.filter(subject_id=org.id, org_id=org.id, kind="quota.changed").order_by(
         "-position"
@@ -34,9 +37,12 @@ def _lines(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _about(name: str) -> dict[str, str]:
-    """As the trail has it ("gpu of team vision"), apart: what is limited, and whose it is ("": of the organization)."""
-    resource, _of, whose = name.partition(" of ")
-    return {"what": title(resource), "whose": whose.partition(" ")[2]}
+    """Split the audit log's name ("gpu of team vision") into resource and subject.
+
+    The subject is empty for the organization.
+    """
+    resource, _of, subject = name.partition(" of ")
+    return {"what": title(resource), "whose": subject.partition(" ")[2]}
 
 
 def _terms(name: str, values: dict[str, Any] | None) -> str:

@@ -1,5 +1,8 @@
-"""Whom a change of limits would stop, and whom it would let through, before it is stored. The preview is the change itself, rolled
-back; what would start is asked of the planner, with the queue as it is and nothing but the limits in the way."""
+"""Preview which pending jobs a change of limits would block or admit.
+
+The change is made and rolled back. The planner then judges the current queue with nothing but
+limits in the way.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ NAMED = 10
 
 @dataclass(frozen=True)
 class Line:
-    """One meter, before and after, in words."""
+    """One meter before and after, in words."""
 
     whose: str
     resource: str
@@ -43,7 +46,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Group:
-    """Jobs of one team. `numbers`: those that the viewer may see, at most NAMED."""
+    """Jobs of one team. `numbers`: visible ones, at most NAMED."""
 
     team: str
     count: int
@@ -52,7 +55,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Preview:
-    """`stopped`: waiting jobs that the limits would no longer let start; `freed`: those that they newly would; `sentences` says all of it."""
+    """Result of the preview.
+
+    `stopped`: pending jobs that the limits would block. `freed`: pending jobs they would admit.
+    `sentences`: all of it in words.
+    """
 
     lines: list[Line]
     stopped: list[Group]
@@ -61,7 +68,7 @@ class Preview:
 
 
 def preview(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> Preview:
-    """Raises what `set_quotas` raises, and changes nothing."""
+    """Return the effect of the changes without storing them; raises what `set_quotas` raises."""
     due = _queue()
     asks = [ask_of(attempt) for attempt in due]
     with transaction.atomic():
@@ -103,7 +110,7 @@ def preview(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> Pr
 
 
 def _queue() -> list[Attempt]:
-    """What the planner would look at, in its order."""
+    """Return the attempts that the planner would read, in its order."""
     rows = Attempt.objects.filter(state=State.QUEUED, due_at__isnull=False).order_by(
         "-priority", "queued_at", "id"
     )
@@ -193,7 +200,7 @@ def _line(change: Wanted, was: Quota | None, row: Quota, org: Organization) -> L
 
 
 def terms(resource: str, limit: int | None, guaranteed: int) -> str:
-    """ "at most 8 GPUs, 2 GPUs guaranteed"."""
+    """Return "at most 8 GPUs, 2 GPUs guaranteed"."""
     most = (
         _("no limit")
         if limit is None

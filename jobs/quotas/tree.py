@@ -1,5 +1,7 @@
-"""Organization → teams → people, with what each holds, has reserved, and may still have. Five statements whatever the size; the people of
-one team are read only when somebody opens it."""
+"""Usage tree: organization → teams → people, with usage, reservations and what is left.
+
+Five queries whatever the size; people are loaded for the one expanded team.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,11 @@ _Waiting: TypeAlias = Mapping[Any, Mapping[str, int]]
 
 @dataclass(frozen=True)
 class Bar:
-    """One meter in the units of quotas. `used` is what runs, `reserved` what is held for jobs that do not run yet, `kept` what is free
-    but promised to others, `left` what may still be had; the widths are hundredths."""
+    """One meter in quota units.
+
+    `used`: by running jobs. `reserved`: for jobs that do not run yet. `kept`: free but guaranteed
+    to others. `left`: still available. Widths are percentages.
+    """
 
     resource: str
     used: int = 0
@@ -52,7 +57,7 @@ class Bar:
 
     @property
     def widths(self) -> list[tuple[str, float, float]]:
-        """(what, from, how wide), for drawing."""
+        """Return (segment, start, width) for drawing."""
         parts, at = [], 0.0
         for name, amount in (("used", self.used), ("reserved", self.reserved), ("kept", self.kept)):
             if amount > 0:
@@ -62,7 +67,7 @@ class Bar:
 
     @property
     def mark(self) -> float | None:
-        """Where the guarantee ends."""
+        """Return the position of the guarantee."""
         return round(min(self._share(self.guaranteed), 99.4), 2) if self.guaranteed else None
 
     def _share(self, amount: int) -> float:
@@ -71,11 +76,11 @@ class Bar:
 
     @property
     def tip(self) -> str:
-        """All of it in words."""
+        """Return the whole bar in words."""
         if self.resource == GPU_HOURS:
             return _hours_tip(self)
         first = _("%(n)s is kept") if self.resource == STORAGE else _("%(n)s runs")
-        told = [
+        labels = [
             first,
             _("%(n)s is held for jobs about to run"),
             _("%(n)s is kept free for guarantees"),
@@ -85,20 +90,20 @@ class Bar:
         amounts = (self.used, self.reserved, self.kept, self.left, self.guaranteed)
         return "; ".join(
             text % {"n": short(self.resource, n)}
-            for text, n in zip(told, amounts, strict=True)
+            for text, n in zip(labels, amounts, strict=True)
             if n
         )
 
     @property
     def text(self) -> str:
-        """ "4 / 8"."""
+        """Return "4 / 8"."""
         return short(self.resource, self.held) + (
             f" / {short(self.resource, self.limit)}" if self.limit is not None else ""
         )
 
 
 def _hours_tip(bar: Bar) -> str:
-    """ "12.5 used this month, what runs now included; 87.5 is left; begins anew on 2026-12-01"."""
+    """Return the bar of a monthly limit of GPU-hours in words."""
     left = [] if bar.left is None else [_("%(n)s is left") % {"n": short(bar.resource, bar.left)}]
     return "; ".join(
         [
@@ -112,7 +117,7 @@ def _hours_tip(bar: Bar) -> str:
 
 @dataclass(frozen=True)
 class Branch:
-    """The organization, a team or a person. `who` as the forms name it; `note` beside the name."""
+    """The organization, a team or a person. `who`: its key in forms. `note`: follows the name."""
 
     who: str
     name: str
@@ -125,7 +130,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Tree:
-    """`classes`: the resource classes that somebody holds or has a limit of, else the plain ones."""
+    """The usage tree. `classes`: resource classes in use or limited, else the default ones."""
 
     classes: list[str]
     top: Branch
@@ -134,7 +139,10 @@ class Tree:
 
 
 def tree(actor: Actor, org: Organization, team: str = "", search: str = "") -> Tree:
-    """The whole with the people of that one team. Of other people's meters only those are told that the actor may change."""
+    """Return the tree with the people of one team.
+
+    Of other people's meters it has only those that the actor may change.
+    """
     hours, waiting = used_now(), _reserved()
     rows = _by_subject(
         Quota.objects.filter(scope__in=(ORG, TEAM)),
@@ -165,14 +173,14 @@ def tree(actor: Actor, org: Organization, team: str = "", search: str = "") -> T
 
 
 def short(resource: str, amount: int) -> str:
-    """Without its unit, which stands above it: "2.5", "16 GiB"."""
+    """Return the amount without its unit: "2.5", "16 GiB"."""
     if resource in ("memory", STORAGE):
         return bytes_text(amount) if amount else "0"
     return number_text(resource, amount)
 
 
 def title(resource: str) -> str:
-    """The head of a column: "GPUs (h100)"."""
+    """Return the column header: "GPUs (h100)"."""
     kind, _, model = resource.partition(".")
     words = {
         "memory": "memory",
@@ -248,7 +256,7 @@ def _bar(name: str, row: Quota | None, waiting: int) -> Bar:
 
 
 def _reserved() -> Mapping[Any, Mapping[str, int]]:
-    """What is held for jobs that were let through and do not run yet, by scope, whose and of what."""
+    """Return what admitted jobs that do not run yet reserve, by scope, subject and resource."""
     found: dict[Any, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     rows = (
         Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.RUNNING)

@@ -1,7 +1,8 @@
-"""Who may start now, and if not, why not and what would help. Pure: rows go in, verdicts come out.
+"""Decide who may start now and, if not, why and what would help. Pure: no I/O.
 
-The planner, the pending answer and the rehearsal of a submission all ask this one module, so that what is explained is what
-is done. `Room` is a snapshot of limits and nodes; `judge` looks, `take` books a verdict in so that the next one sees it.
+The planner, the pending explanation and the dry run share this module, so the explanation always
+matches the decision. `Room` is a snapshot of limits and nodes; `judge` decides, `take` books an
+admitted request so that the next one sees it.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Ask:
-    """What one attempt wants to hold, and for whom. `resources` in the units of quotas."""
+    """The request of one attempt. `resources` in quota units."""
 
     org_id: UUID
     team_id: UUID
@@ -52,7 +53,7 @@ class Ask:
         return self.resources.get(resource, 0)
 
     def with_amount(self, resource: str, amount: int) -> Ask:
-        """The same with another amount; a typed GPU count moves with the plain one."""
+        """Return a copy with another amount; a typed GPU count follows the plain one."""
         changed = dict(self.resources) | {resource: amount}
         if resource == "gpu" and self.gpu_type:
             changed[f"gpu.{self.gpu_type}"] = amount
@@ -61,7 +62,7 @@ class Ask:
 
 @dataclass
 class NodeRoom:
-    """What is free on a node. `gpus` are (index, uuid, type)."""
+    """Free capacity of a node. `gpus` are (index, uuid, type)."""
 
     name: str
     cpus: int
@@ -72,7 +73,7 @@ class NodeRoom:
     total_gpus: list[tuple[int, str, str]]
 
     def fit(self, ask: Ask) -> Placement | None:
-        """A place for it in what is free: the GPUs with the lowest indexes."""
+        """Return a placement in the free capacity, on the GPUs with the lowest indexes."""
         if ask.get("cpu") > self.cpus or ask.get("memory") > self.memory:
             return None
         chosen = [g for g in self.gpus if ask.gpu_type in ("", g[2])][: ask.get("gpu")]
@@ -87,7 +88,7 @@ class NodeRoom:
         )
 
     def lacks(self, ask: Ask) -> list[str]:
-        """The resources of which even the empty node has too few."""
+        """Return the resources of which even the empty node has too little."""
         typed = [g for g in self.total_gpus if ask.gpu_type in ("", g[2])]
         return [
             name
@@ -107,8 +108,11 @@ class NodeRoom:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`wait` None: it may start (at `place`, where the portal places). Else why not, with the numbers behind it in `facts`:
-    resource, ask, used, limit, unit (quotas) or free, total (capacity)."""
+    """The decision on one request.
+
+    `wait` is None if it may start (at `place`, if the portal places jobs). Otherwise `facts` has
+    the numbers: resource, ask, used, limit, unit (quotas) or free, total (capacity).
+    """
 
     wait: Wait | None
     place: Placement | None = None
@@ -117,7 +121,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Change:
-    """The smallest change found that would start it now. Amounts in the units of quotas."""
+    """The smallest change found that would start the job now. Amounts in quota units."""
 
     resource: str
     before: int
@@ -126,19 +130,22 @@ class Change:
 
 @dataclass
 class Room:
-    """A snapshot. `limits`: how the meters stand that have a limit or a guarantee; `running`: active tasks by job (for arrays);
-    `places` is False where a scheduler stands behind and chooses nodes itself."""
+    """A snapshot of the free capacity.
+
+    `limits`: usage of the meters with a limit or a guarantee. `running`: active tasks by job (for
+    arrays). `places` is False if a scheduler chooses the nodes.
+    """
 
     limits: dict[Meter, Standing]
     nodes: Sequence[NodeRoom]
     places: bool = True
     trouble: str = ""
     running: dict[UUID, int] = field(default_factory=dict)
-    only_org: UUID | None = None  # jobs of others wait, for the reason in `only_text`
+    only_org: UUID | None = None  # jobs of other organizations wait, because of `only_text`
     only_text: str = ""
 
     def judge(self, ask: Ask) -> Verdict:
-        """The dominant reason, in the order of `Wait`."""
+        """Return the dominant reason, in the order of `Wait`."""
         if self.places and (impossible := self._impossible(ask)):
             return impossible
         if self.trouble:
@@ -158,7 +165,7 @@ class Room:
         return Verdict(None, place) if place else self._no_room(ask)
 
     def take(self, ask: Ask, place: Placement | None) -> None:
-        """Book it in."""
+        """Book an admitted request."""
         self.limits.update(after(self.limits, _meters(ask)))
         if ask.job_id:
             self.running[ask.job_id] = self.running.get(ask.job_id, 0) + 1
@@ -166,7 +173,10 @@ class Room:
             next(node for node in self.nodes if node.name == place.node).take(place)
 
     def smallest_limit(self, ask: Ask) -> dict[str, int]:
-        """The limit that would admit it now, were it the only one in the way: `enough` in facts. Nothing where it alone would not help."""
+        """Return {"enough": limit} if raising the one limit in the way would admit the request now.
+
+        Empty if that alone would not help.
+        """
         amounts = _meters(ask)
         meter = refusal(self.limits, amounts)
         if meter is None:
@@ -175,18 +185,20 @@ class Room:
         enough = (
             now.used + amounts[meter] + max(now.promised - freed_by(meter, self.limits, amounts), 0)
         )
-        if meter.resource == GPU_HOURS:  # runs on meanwhile: up to the next whole hour
+        if meter.resource == GPU_HOURS:  # usage grows meanwhile: up to the next whole hour
             enough = (now.used // scale_of(GPU_HOURS) + 1) * scale_of(GPU_HOURS)
-        if (
-            meter.resource == STORAGE
-        ):  # what starts writes more than its first byte: up to the next whole GiB
+        # The job will write more than one byte: up to the next whole GiB.
+        if meter.resource == STORAGE:
             enough = (enough // _GIB + 1) * _GIB
         raised = replace(self, limits={**self.limits, meter: now.limited(enough)})
         return {"enough": enough} if raised.judge(ask).wait is None else {}
 
     def smallest_change(self, ask: Ask) -> Change | None:
-        """Along each axis the largest amount below what is asked that would be admitted now; of those the one that gives up
-        the smallest share. None when no single smaller amount helps."""
+        """Return the smallest reduction of one resource that would be admitted now.
+
+        For each resource it finds the largest amount below the request; of these the one with the
+        smallest relative reduction wins. None if no single reduction helps.
+        """
         found = [
             Change(name, ask.get(name), amount)
             for name in ("gpu", "cpu", "memory")
@@ -195,7 +207,10 @@ class Room:
         return min(found, key=lambda c: (c.before - c.after) / c.before, default=None)
 
     def _largest(self, ask: Ask, resource: str) -> int | None:
-        """By bisection: being admitted is monotone in each amount. cpu moves in tenths of a core, memory in MiB."""
+        """Find the largest admitted amount by bisection, as admission is monotone.
+
+        Steps: 1 GPU, 0.1 core, 1 MiB.
+        """
         step = {"gpu": 1, "cpu": 100, "memory": 1 << 20}[resource]
         low, high = 0, (ask.get(resource) - 1) // step
         if high < 1:
@@ -209,7 +224,7 @@ class Room:
         return low * step if low else None
 
     def _impossible(self, ask: Ask) -> Verdict | None:
-        """No node of the cluster, were it empty, could hold it."""
+        """Return a verdict if not even an empty node could run the task."""
         if not self.nodes or any(not node.lacks(ask) for node in self.nodes):
             return None
         best = max(self.nodes, key=lambda n: (len(n.total_gpus), n.total_memory, n.total_cpus))
@@ -247,7 +262,7 @@ class Room:
         )
 
     def _no_room(self, ask: Ask) -> Verdict:
-        """Full, or free in total but on no single node."""
+        """Return the verdict for a full cluster, or for capacity that no single node has."""
         for name in ("gpu", "cpu", "memory"):
             free = [_free(node, name, ask.gpu_type) for node in self.nodes]
             if ask.get(name) > max(free, default=0):
@@ -276,7 +291,7 @@ def _meters(ask: Ask) -> Mapping[Meter, int]:
     return _moved(ask.org_id, ask.team_id, ask.user_id, tuple(ask.resources.items()))
 
 
-@lru_cache(256)  # a batch is mostly of few people who ask for few things
+@lru_cache(256)  # a batch mostly has few users with few shapes of requests
 def _moved(
     org_id: UUID, team_id: UUID, user_id: UUID, resources: tuple[tuple[str, int], ...]
 ) -> Mapping[Meter, int]:
@@ -296,8 +311,7 @@ def _total(node: NodeRoom, resource: str, gpu_type: str) -> int:
 
 
 def plan(room: Room, asks: Sequence[Ask]) -> Iterator[tuple[Ask, Verdict]]:
-    """Judge in order and book in what is admitted: first come first served by rank, and whoever fits may pass whoever does
-    not (backfill without reservation)."""
+    """Judge in order and book what is admitted; backfill without reservations."""
     for ask in asks:
         verdict = room.judge(ask)
         if verdict.wait is None:

@@ -1,4 +1,4 @@
-"""Who holds what a job in a scheduler's own queue waits for, as far as the viewer may know, and the change that would start it."""
+"""List the jobs that block a job in a scheduler's queue, as the viewer may see them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ _UNITS = {"cpu": 1000}
 SHOWN = 5
 
 
-def told_holders(facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:
-    """The scheduler names jobs by their keys. Those that the viewer may not see, and those that are not ours, are one line with a number."""
+def reported_blockers(facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:
+    """Return the jobs that the scheduler reports as blocking.
+
+    Jobs that the viewer may not see, and jobs from outside Muster, share one line with a count.
+    """
     kind, held, others = facts.get("resource"), facts.get("held") or [], facts.get("others") or {}
     if not held and not others:
         return []
@@ -37,18 +40,18 @@ def told_holders(facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]
     rest = [one["amount"] for one in held if not any(one is shown for shown, _ in seen)]
     count, amount = len(rest) + int(others.get("jobs", 0)), sum(rest) + int(others.get("amount", 0))
     return [line(job, kind, one["amount"], _started(one)) for one, job in seen] + (
-        [_rest(kind, count, amount)] if count else []
+        [_hidden_line(kind, count, amount)] if count else []
     )
 
 
-def told_change(facts: Mapping[str, Any]) -> dict[str, Any] | None:
-    """ "It would start now with 2 GPUs instead of 4."."""
+def reported_change(facts: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the change that the scheduler reports, as `offer` does."""
     change = facts.get("change")
     return offer(change["resource"], change["from"], change["to"]) if change else None
 
 
 def offer(kind: str, before: int, after: int) -> dict[str, Any]:
-    """A change of one field of the spec, amounts in the units of quotas."""
+    """Return a change of one field of the spec. Amounts in quota units."""
     unit = _UNITS.get(kind, 1)
     return {
         "field": FIELDS[kind],
@@ -59,7 +62,7 @@ def offer(kind: str, before: int, after: int) -> dict[str, Any]:
 
 
 def line(job: Job, kind: object, amount: int, since: datetime | None) -> dict[str, Any]:
-    """One job that the viewer may know."""
+    """Return one job that the viewer may see."""
     does = "runs" if kind == "jobs" else f"holds {amount_text(kind, amount)}"
     return {
         "number": job.number,
@@ -72,7 +75,7 @@ def _started(one: Mapping[str, Any]) -> datetime | None:
     return datetime.fromtimestamp(one["since"], UTC) if one.get("since") else None
 
 
-def _rest(kind: object, count: int, amount: int) -> dict[str, Any]:
+def _hidden_line(kind: object, count: int, amount: int) -> dict[str, Any]:
     who = f"{count} other job{'' if count == 1 else 's'}"
     one = "s" if count == 1 else ""
     return {
@@ -85,14 +88,14 @@ def _rest(kind: object, count: int, amount: int) -> dict[str, Any]:
 
 
 def _jobs_of(keys: list[str], viewer: Actor) -> dict[str, Job]:
-    """By key, those of the viewer's own organization."""
+    """Return the jobs of the viewer's organization by key."""
     ids = [UUID(key[7:]) for key in keys if _is_key(key)]
     rows = Attempt.objects.filter(id__in=ids, org_id=viewer.org_id).select_related("job__owner")
     return {row.key: row.job for row in rows}
 
 
 def _is_key(key: str) -> bool:
-    """Whether a portal could have given this name; a cluster is full of others."""
+    """Tell whether Muster could have issued this name; a cluster also runs other jobs."""
     try:
         return key == key_of(UUID(key[7:]))
     except ValueError:

@@ -1,4 +1,7 @@
-"""Who runs and who waits on a cluster or a pool, by organization and team. Names of other organizations are for operators."""
+"""Count running and waiting jobs of a cluster or pool by organization and team.
+
+Only operators see the names of other organizations.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ _RUNS = Q(state__gte=State.STARTING)
 
 
 def load_of(actor: Actor, cluster: Cluster, pool: Pool | None = None) -> list[dict[str, Any]]:
-    """Every organization's teams with work there, those that hold most GPUs first. Operators only. Raises NotPermitted."""
+    """Return the load of every organization's teams, most GPUs first.
+
+    Operators only. Raises NotPermitted.
+    """
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see who uses a cluster"):
         rows = Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED)
@@ -31,7 +37,7 @@ def load_of(actor: Actor, cluster: Cluster, pool: Pool | None = None) -> list[di
 
 
 def counts_in(actor: Actor) -> dict[tuple[UUID, UUID | None], dict[str, int]]:
-    """`runs` and `waits` of the jobs of the organization entered that the actor may see, by (cluster, pool)."""
+    """Return `runs` and `waits` of the organization's visible jobs, by (cluster, pool)."""
     rows = (
         visible_jobs(actor)
         .filter(state__lt=State.SUCCEEDED)
@@ -48,7 +54,7 @@ def counts_in(actor: Actor) -> dict[tuple[UUID, UUID | None], dict[str, int]]:
 
 
 def load_in(actor: Actor, org: Organization, pool: Pool) -> list[dict[str, Any]]:
-    """Of one organization's teams, from the jobs that the actor may see."""
+    """Return the load of one organization's teams, from the jobs that the actor may see."""
     jobs = visible_jobs(actor).filter(pool=pool, state__lt=State.SUCCEEDED)
     held = Sum(
         Cast(KeyTextTransform("gpu", F("resources")), IntegerField()),
@@ -79,7 +85,7 @@ def load_in(actor: Actor, org: Organization, pool: Pool) -> list[dict[str, Any]]
 
 
 def active_jobs_on(actor: Actor, cluster: Cluster) -> int:
-    """How many jobs the cluster has, or will get. Operators only. Raises NotPermitted."""
+    """Return how many jobs run or wait on the cluster. Operators only. Raises NotPermitted."""
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see what depends on a cluster"):
         return (
@@ -91,14 +97,14 @@ def active_jobs_on(actor: Actor, cluster: Cluster) -> int:
 
 
 def active_attempts_on(cluster: Cluster) -> int:
-    """How many attempts have not ended there."""
+    """Return how many attempts on the cluster have not ended."""
     return Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED).count()
 
 
 def reserved_by_node(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[int, int, int]]:
-    """What the portal placed there: cpus (thousandths), memory and GPUs, by cluster and node."""
+    """Return (millicores, bytes of memory, GPUs) that the portal reserved, by (cluster, node)."""
     taken: dict[tuple[UUID, str], tuple[int, int, int]] = {}
-    with platform_scope("what is taken on a node is taken for every organization"):
+    with platform_scope("node capacity is shared by all organizations"):
         rows = list(
             Attempt.objects.filter(cluster__in=list(clusters), is_held=True)
             .exclude(placement=None)

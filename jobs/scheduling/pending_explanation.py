@@ -1,4 +1,4 @@
-"""The pending answer in words: one dominant reason, the numbers behind it, who holds them, the smallest change, the history."""
+"""Explain why a job is pending: reason, numbers, blocking jobs, smallest change and history."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jobs.dispatch.job_status import verdict_of
 from jobs.models import Attempt, Dependency, Job, PendingSpell
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import Change
-from jobs.scheduling.blocking_jobs import line, offer, told_change, told_holders
+from jobs.scheduling.blocking_jobs import line, offer, reported_blockers, reported_change
 from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE, is_pending, silence_of, wait_text
 from jobs.scheduling.snapshot import room_of
 from portal.core import clock
@@ -27,8 +27,12 @@ HOLDERS = 5
 
 @dataclass(frozen=True)
 class Answer:
-    """`text` is one sentence; `numbers` its facts; `holders` who has what is missing, as far as the viewer may know;
-    `change` the smallest that would start it now; `history` the reasons so far, oldest first."""
+    """The explanation of a pending job.
+
+    `text`: one sentence. `numbers`: its facts. `holders`: jobs that use what is missing, as the
+    viewer may see them. `change`: the smallest that would start the job now. `history`: reasons so
+    far, oldest first.
+    """
 
     code: str
     text: str
@@ -41,7 +45,10 @@ class Answer:
 
 
 def answer(job: Job, viewer: Actor) -> Answer | None:
-    """The whole answer, computed now. None for a job that does not wait. One that its cluster could not take waits, too."""
+    """Compute the explanation; None for a job that is not pending.
+
+    A job that its cluster could not accept is pending, too.
+    """
     attempt = (
         Attempt.objects.select_related("job", "cluster")
         .filter(job=job, is_current=True, state=job.state)
@@ -53,7 +60,7 @@ def answer(job: Job, viewer: Actor) -> Answer | None:
     ):
         return None
     if attempt.state in IN_CLUSTER_QUEUE:
-        return _told(attempt, viewer)
+        return _scheduler_answer(attempt, viewer)
     wait, facts, change = _judge(job, attempt)
     since = attempt.wait_since or attempt.queued_at
     if wait == Wait.CLUSTER_DOWN:
@@ -70,16 +77,16 @@ def answer(job: Job, viewer: Actor) -> Answer | None:
     )
 
 
-def _told(attempt: Attempt, viewer: Actor) -> Answer:
-    """What the scheduler behind it says."""
+def _scheduler_answer(attempt: Attempt, viewer: Actor) -> Answer:
+    """Return the explanation of the scheduler behind the cluster."""
     facts = attempt.wait_facts
     return Answer(
         code=attempt.wait,
         text=wait_text(Wait(attempt.wait), facts),
         since=attempt.wait_since or attempt.state_at,
         numbers=explanations.without_private(facts),
-        holders=told_holders(facts, viewer),
-        change=told_change(facts),
+        holders=reported_blockers(facts, viewer),
+        change=reported_change(facts),
         advice=str(facts.get("advice", "")),
         history=_history(attempt),
     )
@@ -130,17 +137,17 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change 
     verdict = room.judge(ask)
     if verdict.wait is None:
         return Wait.EVALUATING, {}, None
-    told = {
+    facts = {
         **verdict.facts,
-        **_whose(job, verdict.facts),
+        **_subject_name(job, verdict.facts),
         **quota_limits.until(verdict.facts),
         **room.smallest_limit(ask),
     }
-    return verdict.wait, told, room.smallest_change(ask)
+    return verdict.wait, facts, room.smallest_change(ask)
 
 
-def _whose(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
-    """The name that goes with a limit."""
+def _subject_name(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the display name of the subject of a limit."""
     names = {
         "org": lambda: job.org.name,
         "team": lambda: job.team.name,
@@ -150,7 +157,7 @@ def _whose(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def change_text(change: Change) -> str:
-    """ "It would start now with 2 GPUs instead of 4."."""
+    """Return "It would start now with 2 GPUs instead of 4."."""
     return str(offer(change.resource, change.before, change.after)["text"])
 
 
@@ -158,8 +165,8 @@ def _offer(change: Change | None) -> dict[str, Any] | None:
     return offer(change.resource, change.before, change.after) if change else None
 
 
-def _among(job: Job, wait: Wait) -> dict[str, Any]:
-    """Whose jobs count: those under the same limit, on whatever cluster, or those on the same cluster."""
+def _competitors(job: Job, wait: Wait) -> dict[str, Any]:
+    """Return the filter of competing jobs: under the same limit, or on the same cluster."""
     match wait:
         case Wait.QUOTA_TEAM:
             return {"job__team": job.team_id}
@@ -171,14 +178,14 @@ def _among(job: Job, wait: Wait) -> dict[str, Any]:
 
 
 def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> list[dict[str, Any]]:
-    """The jobs that hold most of what is missing. Those that the viewer may not see are one line without names."""
+    """Return the jobs that use most of what is missing; hidden jobs share one line."""
     resource = facts.get("resource")
     if wait == Wait.DEPENDENCY:
         return [{"number": n, "text": f"#{n}", "since": None} for n in facts["jobs"]]
     if not isinstance(resource, str):
         return []
     rows = Attempt.objects.filter(
-        is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, **_among(job, wait)
+        is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, **_competitors(job, wait)
     )
     held = [
         (a.job.resources.get(resource, 0), a)

@@ -1,4 +1,4 @@
-"""Keeping the reason why an attempt waits, and the history of its reasons. Nothing is written while nothing changes."""
+"""Store why an attempt waits and the history of its reasons. Writes only changes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workspaces.quotas.limits import GPU_HOURS
 
 
 def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
-    """Write what changed: a new reason opens a new spell; new numbers behind the same reason are taken over silently."""
+    """Store changed reasons; a new reason opens a new spell, new numbers alone do not."""
     at = clock.now()
     turned, renewed = [], []
     for attempt, verdict in judged:
@@ -22,7 +22,7 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
         if attempt.wait != verdict.wait:
             turned.append(attempt)
             attempt.wait_since = at
-        elif _are_news(attempt.wait_facts, facts):
+        elif _has_changed(attempt.wait_facts, facts):
             renewed.append(attempt)
         attempt.wait, attempt.wait_facts = str(verdict.wait), facts
     write_rows(turned + renewed, ("wait", "wait_facts", "wait_since"))
@@ -35,15 +35,15 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
         job_status.refresh_jobs({a.job_id for a in turned}, turned)
 
 
-def _are_news(before: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
-    """GPU-hours are used up from moment to moment; who asks is told by the clock, and nothing is written for it."""
+def _has_changed(before: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+    """Tell whether the facts changed; used GPU-hours always do, so they are computed when shown."""
     if facts.get("resource") == GPU_HOURS == before.get("resource"):
         return {**before, "used": 0} != {**facts, "used": 0}
     return before != facts
 
 
 def settle(attempts: Sequence[Attempt]) -> None:
-    """What their scheduler said of them is over, and they have not begun yet."""
+    """Clear the scheduler's reasons of attempts that left its queue but have not started."""
     stale = [attempt for attempt in attempts if attempt.wait]
     for attempt in stale:
         attempt.wait, attempt.wait_facts, attempt.wait_since = "", {}, None
@@ -54,7 +54,7 @@ def settle(attempts: Sequence[Attempt]) -> None:
 
 
 def close(attempts: Sequence[Attempt]) -> None:
-    """These wait no more, or for another reason."""
+    """End the current spell of these attempts."""
     PendingSpell.objects.filter(attempt__id__among=[a.id for a in attempts], until=None).update(
         until=clock.now()
     )

@@ -1,4 +1,4 @@
-"""Why a job is pending, in one sentence, from its row alone."""
+"""Explain in one sentence why a job is pending, from its row alone."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from portal.core import clock
 from portal.core.formatting import amount_text, span_text
 from schedulers.states import State, Wait
 
-# With the cluster's own scheduler, or on a node that has not started it.
+# In the scheduler's queue, or on a node that has not started it.
 IN_CLUSTER_QUEUE = frozenset({State.SUBMITTED, State.STARTING})
 _BEFORE_CLUSTER_DOWN = frozenset({Wait.HELD, Wait.DEPENDENCY, Wait.NO_CLUSTER, Wait.IMPOSSIBLE})
 
 
 def pending_summary(job: Job) -> dict[str, Any] | None:
-    """For rows of a list: the reason without asking anything anew. None for a job that does not wait."""
+    """Return the stored reason for a list row; None for a job that is not pending."""
     if not is_pending(job):
         return None
     wait, facts, since = Wait(job.wait or Wait.EVALUATING), {}, job.state_at
@@ -39,7 +39,7 @@ def pending_summary(job: Job) -> dict[str, Any] | None:
 
 
 def is_pending(job: Job) -> bool:
-    """In our queue, on its way to a cluster that does not answer, or in the queue of its cluster's scheduler."""
+    """Tell whether the job is in our queue, in its scheduler's, or waits for a silent cluster."""
     is_stuck = job.state == State.DISPATCHING and bool(job.cluster.trouble)
     return (
         job.state == State.QUEUED or is_stuck or (job.state in IN_CLUSTER_QUEUE and bool(job.wait))
@@ -55,10 +55,10 @@ def silence_of(cluster: Cluster) -> dict[str, str]:
 
 
 def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
-    """One sentence. With empty facts, the reason alone."""
+    """Return the reason as one sentence, without numbers if `facts` is empty."""
     if not facts:
         return _BARE[wait]
-    if "text" in facts:  # the words of the cluster's own scheduler
+    if "text" in facts:  # the scheduler's own text
         return str(facts["text"])
     match wait:
         case Wait.DEPENDENCY:

@@ -1,5 +1,7 @@
-"""Which pool a job goes to: what is allowed, what could hold it, and what is free now, with a word on every pool that was
-considered. A choice, not a promise: whoever starts it judges again."""
+"""Choose the pool of a job by what is allowed, what fits and what is free now.
+
+Every pool that was considered gets a reason. The choice is no reservation: admission decides again.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,22 @@ from workspaces.models import Team
 from workspaces.organizations.team_rules import TeamRules
 from workspaces.tenancy.scope import platform_scope
 
-HERE = frozenset({Feature.POOLS, Feature.SECRETS})  # what every cluster has, since Muster brings it
+# Features that Muster provides on every cluster.
+HERE = frozenset({Feature.POOLS, Feature.SECRETS})
 FEATURES = {
     Capability.IMAGES: Feature.IMAGES,
     Capability.GANG: Feature.GANG,
     Capability.SRUN: Feature.SRUN,
 }
-FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # the better, the smaller
+FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # lower is better
 
 
 @dataclass(frozen=True)
-class Considered:
-    """One pool (or a cluster without pools), and what was found. `rank`: FREE … UNFIT; `text` says it for a person."""
+class Candidate:
+    """One pool, or a cluster without pools, as it was considered.
+
+    `rank`: FREE … UNFIT. `text`: the finding, for people.
+    """
 
     name: str
     cluster: Cluster
@@ -54,22 +60,24 @@ class Considered:
 
 @dataclass(frozen=True)
 class Choice:
-    """Where it goes, why there, and what else there was."""
+    """The chosen pool, the reason and the alternatives."""
 
     cluster: Cluster
     pool: Pool | None
     why: str
-    considered: Sequence[Considered]
+    considered: Sequence[Candidate]
 
 
 def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
-    """The pool for a job of this team; `policy.pool` narrows it to one pool or cluster. Raises NotPermitted, and InvalidInput
-    when there is none that could ever hold it."""
+    """Choose the pool for a job of this team; `policy.pool` narrows it to one pool or cluster.
+
+    Raises NotPermitted, and InvalidInput if no pool could ever run the job.
+    """
     authorize(actor, Permission.JOBS_SUBMIT, team)
     places = _allowed(team)
     if not places:
         raise InvalidInput(
-            "No cluster is open to this team, so nothing can run. Ask an operator to connect one, or for a pool.",
+            "This team has no cluster to run on. Ask an operator to connect one or to grant a pool.",
             code="no_cluster",
         )
     named = [
@@ -81,9 +89,9 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
         names = ", ".join(pool.name if pool else cluster.name for cluster, pool in places)
         raise InvalidInput.at(
             "policy.pool",
-            f"there is no {spec.policy.pool!r} that {team.slug} may use; there is {names}",
+            f"{spec.policy.pool!r} does not exist, or {team.slug} may not use it; choose from {names}",
         )
-    found = sorted(_considered(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
+    found = sorted(_candidates(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
     best = found[0]
     if not best.fits:
         raise InvalidInput.at(
@@ -96,7 +104,7 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
 
 
 def need_of(spec: JobSpec) -> Need:
-    """What each of its nodes must have."""
+    """Return what each node of the job must have."""
     ask = spec.resources
     return Need(
         round(ask.cpus * 1000), ask.memory, ask.gpus, (ask.gpu_type or "").lower(), spec.num_nodes
@@ -104,7 +112,7 @@ def need_of(spec: JobSpec) -> Need:
 
 
 def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
-    """Pools the team may use, and clusters that have no pools; the oldest cluster first."""
+    """Return pools the team may use and clusters without pools; the oldest cluster first."""
     whole = Cluster.objects.filter(is_enabled=True, pools=None).order_by("created_at")
     places: list[tuple[Cluster, Pool | None]] = [(cluster, None) for cluster in whole]
     places += [(pool.cluster, pool) for pool in pools_for(team)]
@@ -118,14 +126,14 @@ def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
 
 
 def names_for(teams: Iterable[Team]) -> list[str]:
-    """What `policy.pool` may name for a job of any of these teams; nothing where there is no choice."""
+    """Return the values of `policy.pool` for these teams; empty if there is no choice."""
     names = dict.fromkeys(
         pool.name if pool else cluster.name for team in teams for cluster, pool in _allowed(team)
     )
     return list(names) if len(names) > 1 else []
 
 
-def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Considered]:
+def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Candidate]:
     need, clusters = need_of(spec), {cluster.id: cluster for cluster, _ in places}
     machines, queued = machines_in(clusters.values()), _queued(clusters)
     made = []
@@ -134,7 +142,7 @@ def _considered(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
         rank, text = _judge(cluster, pool, inside, need, spec, is_known=bool(machines[cluster.id]))
         free = sum(m.free_gpus(need) for m in inside)
         made.append(
-            Considered(
+            Candidate(
                 pool.name if pool else cluster.name,
                 cluster,
                 pool,
@@ -168,7 +176,7 @@ def _judge(
     if misfit := image_misfit(spec, cluster, pool):
         return UNFIT, misfit
     if cluster.trouble:
-        return TROUBLED, f"it does not answer: {cluster.trouble}"
+        return TROUBLED, f"it does not respond: {cluster.trouble}"
     free = [min(count, most) for m in able if (count := m.can(need))]
     text = f"{len(free)} of {len(inside)} {'node has' if len(inside) == 1 else 'nodes have'} room for it now"
     if need.gpus:
@@ -177,11 +185,11 @@ def _judge(
 
 
 def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:
-    """Why even the empty pool could not hold it."""
+    """Return why not even the empty pool could run the job."""
     if not inside:
-        return "no node belongs to it"
+        return "it has no nodes"
     if able:
-        return f"{able} of its nodes could hold it, and it asks for {need.nodes}"
+        return f"{able} of its nodes could run it, and it needs {need.nodes}"
     if need.gpus > (most := max(m.has(need) for m in inside)):
         return (
             f"no node has {need.gpus} {_kind(need)}; the most is {most}"
@@ -194,15 +202,15 @@ def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:
         return (
             f"no node has {amount_text('cpu', need.cpus)}; the most is {amount_text('cpu', cpus)}"
         )
-    return "no single node has all that it asks for"
+    return "no single node has everything it needs"
 
 
 def _kind(need: Need) -> str:
     return f"{need.gpu_type.upper()} GPUs" if need.gpu_type else "GPUs"
 
 
-def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> str:
-    """One sentence for the job page."""
+def _why(best: Candidate, found: Sequence[Candidate], *, is_named: bool) -> str:
+    """Return the reason for the job page, as one sentence."""
     if is_named:
         return f"{best.name}, because the spec names it: {best.text}."
     if len(found) == 1:
@@ -210,11 +218,11 @@ def _why(best: Considered, found: Sequence[Considered], *, is_named: bool) -> st
     rivals = sum(c.rank == best.rank for c in found) - 1
     reason = {
         FREE: "it can start there now",
-        BUSY: "nothing is free that could hold it, and the queue is the shortest there",
-        UNKNOWN: "no other could hold it",
-        TROUBLED: "no other could hold it",
+        BUSY: "no pool has free capacity for it, and its queue is the shortest",
+        UNKNOWN: "no other pool could run it",
+        TROUBLED: "no other pool could run it",
     }[best.rank]
-    tie = f"; {rivals} more could do the same" if rivals else ""
+    tie = f"; {rivals} others are as good" if rivals else ""
     return f"{best.name}, because {reason}{tie}: {best.text}."
 
 

@@ -1,4 +1,4 @@
-"""The queue across clusters: every organization's jobs that wait, each with its dominant reason. Operators only."""
+"""List pending jobs of every organization, each with its dominant reason. Operators only."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ _FILTERS = {"cluster": "cluster__name", "org": "job__org__slug", "team": "job__t
 
 
 def queue_page(
-    actor: Actor, asked: Mapping[str, str], most: int = PAGE
+    actor: Actor, filters: Mapping[str, str], most: int = PAGE
 ) -> tuple[list[dict[str, Any]], str]:
-    """The oldest first, `most` behind `asked["after"]`, by cluster, org, team and reason; and where the next ones begin. A job's
-    reason is that of its first waiting task. Raises NotPermitted, InvalidInput for a foreign cursor."""
+    """Return up to `most` pending jobs, oldest first, and the cursor of the next page.
+
+    `filters` selects by cluster, org, team and reason, and has the cursor in `after`. A job's reason
+    is that of its first waiting task. Raises NotPermitted, InvalidInput for an invalid cursor.
+    """
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see every organization's queue"):
-        rows = _asked(asked).filter(
-            **({"job_id__gt": _cursor(asked["after"])} if asked.get("after") else {})
+        rows = _filtered(filters).filter(
+            **({"job_id__gt": _cursor(filters["after"])} if filters.get("after") else {})
         )
         ids = list(rows.order_by("job_id").values_list("job_id", flat=True).distinct()[: most + 1])
         shown = ids[:most]
@@ -47,12 +50,12 @@ def queue_page(
         ].hex if len(ids) > most else ""
 
 
-def reasons(actor: Actor, asked: Mapping[str, str]) -> list[dict[str, Any]]:
-    """How many jobs wait for what, the most first; `asked` narrows it but for the reason itself."""
+def reasons(actor: Actor, filters: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Count pending jobs by reason, most frequent first; ignores the filter by reason."""
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see every organization's queue"):
         rows = (
-            _asked({**asked, "wait": ""})
+            _filtered({**filters, "wait": ""})
             .order_by()
             .values("wait")
             .annotate(n=Count("job", distinct=True))
@@ -67,12 +70,12 @@ def reasons(actor: Actor, asked: Mapping[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-def teams_waiting(actor: Actor, asked: Mapping[str, str]) -> list[dict[str, Any]]:
-    """By organization and team: how many jobs wait, since when the first, and for what most of them."""
+def teams_waiting(actor: Actor, filters: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return per team: number of pending jobs, the earliest start of waiting, the main reason."""
     authorize(actor, Permission.CLUSTERS_READ)
     with platform_scope("operators see every organization's queue"):
         rows = list(
-            _asked(asked)
+            _filtered(filters)
             .order_by()
             .values("job__org__slug", "job__org__name", "job__team__slug", "wait")
             .annotate(n=Count("job", distinct=True), since=Min("queued_at"))
@@ -95,12 +98,12 @@ def teams_waiting(actor: Actor, asked: Mapping[str, str]) -> list[dict[str, Any]
     return sorted(found.values(), key=lambda team: -team["n"])
 
 
-def _asked(asked: Mapping[str, str]) -> QuerySet[Attempt]:
+def _filtered(filters: Mapping[str, str]) -> QuerySet[Attempt]:
     rows = Attempt.objects.filter(_WAITS, is_current=True)
     for name, column in _FILTERS.items():
-        if asked.get(name):
-            rows = rows.filter(**{column: asked[name]})
-    wait = asked.get("wait", "")
+        if filters.get(name):
+            rows = rows.filter(**{column: filters[name]})
+    wait = filters.get("wait", "")
     return (
         rows
         if not wait
@@ -109,7 +112,7 @@ def _asked(asked: Mapping[str, str]) -> QuerySet[Attempt]:
 
 
 def _first_tasks(counts: Mapping[UUID, tuple[int, int]]) -> QuerySet[Attempt]:
-    """The waiting task with the smallest index of each job."""
+    """Return the waiting task with the smallest index of each job."""
     indexes = {index for index, _ in counts.values()}
     rows = Attempt.objects.filter(
         _WAITS, is_current=True, job__in=list(counts), index__in=indexes
@@ -141,4 +144,4 @@ def _cursor(text: str) -> UUID:
     try:
         return UUID(hex=text)
     except ValueError:
-        raise InvalidInput.at("after", "is not one that a page gave you") from None
+        raise InvalidInput.at("after", "is not a valid cursor") from None

@@ -1,4 +1,4 @@
-"""What is said of a limit that a job waits for: whose, how much, what is kept for others, and which limit would be enough."""
+"""Describe the limit that a job waits for: whose it is, its amounts and the limit needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED = {"org": "{}", "team": "Team {}", "user": "{}"}
 
 
 def limit_text(facts: Mapping[str, Any]) -> str:
-    """ "Team Vision holds 7 GPUs of 8 GPUs; this asks 2 GPUs."."""
+    """Return "Team Vision holds 7 GPUs of 8 GPUs; this asks 2 GPUs."."""
     if facts["resource"] == GPU_HOURS:
         return _hours_text(facts)
     if facts["resource"] == STORAGE:
@@ -34,7 +34,7 @@ def limit_text(facts: Mapping[str, Any]) -> str:
 
 
 def _hours_text(facts: Mapping[str, Any]) -> str:
-    """ "Team Vision has used 100.5 of 100 GPU-hours of this month, what runs now included. The next month begins on 2026-12-01 00:00 UTC, …"."""
+    """Return the text for a monthly limit of GPU-hours, with the start of the next month."""
     used, limit = (number_text(GPU_HOURS, facts[name]) for name in ("used", "limit"))
     told = f"{whose(facts)} has used {used} of {limit} GPU-hours of this month, what runs now included."
     if "until" not in facts:
@@ -44,7 +44,7 @@ def _hours_text(facts: Mapping[str, Any]) -> str:
 
 
 def _storage_text(facts: Mapping[str, Any]) -> str:
-    """ "Team Vision keeps 10.2 GiB of logs, and its limit is 10 GiB. It may start once logs are deleted or the limit is raised."."""
+    """Return the text for a storage limit."""
     used, limit, kept = (
         amount_text(STORAGE, facts.get(name, 0)) for name in ("used", "limit", "kept")
     )
@@ -55,31 +55,31 @@ def _storage_text(facts: Mapping[str, Any]) -> str:
 
 
 def no_storage(scope: str) -> str:
-    """Said where no job could ever start."""
+    """Return the error for a storage limit of zero."""
     who = {"org": "The organization's", "team": "The team's", "user": "Your"}[scope]
     return f"{who} limit is 0 B of logs, so no job can ever start: ask an administrator for more."
 
 
 def no_hours(scope: str) -> str:
-    """Said where a job with GPUs could not start in any month."""
+    """Return the error for a GPU-hour limit of zero."""
     who = {"org": "The organization's", "team": "The team's", "user": "Your"}[scope]
     return f"{who} limit is 0 GPU-hours a month, so no job with GPUs can ever start: ask for none, or ask an administrator for more."
 
 
 def until(facts: Mapping[str, Any]) -> dict[str, str]:
-    """When a limit of a month ends to be in the way."""
+    """Return when a monthly limit resets."""
     return {"until": begins_anew().isoformat()} if facts.get("resource") == GPU_HOURS else {}
 
 
 def advice(facts: Mapping[str, Any]) -> str:
-    """Which limit would start it now."""
+    """Return the limit that would start the job now."""
     if "enough" not in facts:
         return ""
     return f"It would start now if the limit of {whose(facts, is_first=False)} were {amount_text(facts['resource'], facts['enough'])}."
 
 
 def whose(facts: Mapping[str, Any], *, is_first: bool = True) -> str:
-    """Whose limit it is; by name where the name is known."""
+    """Return whose limit it is, by name if known."""
     said = (
         _NAMED[facts["scope"]].format(facts["whose"])
         if facts.get("whose")
@@ -93,7 +93,7 @@ def whose(facts: Mapping[str, Any], *, is_first: bool = True) -> str:
 
 
 def more(facts: Mapping[str, Any], job: Job) -> str:
-    """The query of the page on which a limit that would be enough is asked for; empty where no limit of ours is in the way."""
+    """Return the query of the page to request a higher limit; empty if no quota is in the way."""
     if "scope" not in facts:
         return ""
     who = {"org": "org:", "team": f"team:{job.team.slug}", "user": f"user:{job.owner.email}"}[

@@ -1,4 +1,4 @@
-"""What many attempts hold, told by their jobs: the tasks of an array are one job, read and counted once."""
+"""Sum what attempts reserve, by job: the tasks of an array are read and counted once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workspaces.quotas.reservations import Meter, meters
 
 
 def meters_of(jobs: Iterable[tuple[Job, int]]) -> Counter[Meter]:
-    """The meters that so many attempts of each of these jobs move, with the amounts."""
+    """Return the meters and amounts for so many attempts of each job."""
     alike: Counter[tuple[Any, ...]] = Counter()
     for job, count in jobs:
         alike[(job.org_id, job.team_id, job.owner_id, *job.resources.items())] += count
@@ -26,8 +26,10 @@ def meters_of(jobs: Iterable[tuple[Job, int]]) -> Counter[Meter]:
 def with_jobs(
     attempts: Sequence[Attempt], *related: str, is_locked: bool = False
 ) -> Sequence[Attempt]:
-    """The same, each with its job and what of the job is named; a job that has many of them is read once. `is_locked`: nobody else's
-    until the transaction ends, in the order of ids."""
+    """Attach each attempt's job and the named relations; each job is loaded once.
+
+    `is_locked`: lock the jobs until the transaction ends, in the order of ids.
+    """
     rows = Job.objects.filter(id__among=list({attempt.job_id for attempt in attempts}))
     found = {
         job.id: job for job in (rows.select_for_update().order_by("id") if is_locked else rows)

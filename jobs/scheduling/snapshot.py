@@ -1,4 +1,4 @@
-"""The snapshot that `admission` judges by, read from the database."""
+"""Load the snapshot that `admission` judges by."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ from workspaces.tenancy.scope import platform_scope
 
 
 def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) -> Room:
-    """Limits that could refuse these asks, what is free on the cluster's nodes, and how many tasks of these jobs run.
-    `is_empty`: the nodes as if nothing ran on them."""
+    """Load limits of these requests, free node capacity, and running tasks of their jobs.
+
+    `is_empty`: capacity as if nothing ran.
+    """
     places, trouble, only = Capability.PLACES in capabilities_of(cluster.backend), "", None
     try:
         only = only_org_id(cluster)
@@ -42,7 +44,7 @@ def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) ->
 
 
 def limits_of(asks: Iterable[Ask]) -> dict[Meter, Standing]:
-    """The limits and guarantees that concern these asks."""
+    """Return the limits and guarantees that concern these requests."""
     subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
     rows = Quota.objects.filter(
         Q(limit__isnull=False) | Q(guaranteed__gt=0), subject_id__in=subjects
@@ -63,7 +65,7 @@ def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeRoom]:
     }
     if is_empty:
         return list(rooms.values())
-    with platform_scope("what is taken on a node is taken for every organization"):
+    with platform_scope("node capacity is shared by all organizations"):
         held = Attempt.objects.filter(
             cluster=cluster, is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED
         )
@@ -83,7 +85,7 @@ def _empty(node: Node) -> NodeRoom:
 
 
 def running_of(job_ids: Iterable[UUID]) -> dict[UUID, int]:
-    """How many tasks of these jobs hold something."""
+    """Return how many tasks of each job have resources reserved."""
     wanted = set(job_ids)
     running: dict[UUID, int] = defaultdict(int)
     if wanted:

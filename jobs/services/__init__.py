@@ -1,6 +1,6 @@
 from jobs.services.change import cancel_job, change_job, hold_job, release_job
 from jobs.services.dry_run import Check, Rehearsal, rehearse
-from jobs.services.exec import run_beside
+from jobs.services.exec import run_command
 from jobs.services.logs import delete_logs
 from jobs.services.submit import rerun_job, submit_job
 
@@ -14,6 +14,6 @@ __all__ = [
     "rehearse",
     "release_job",
     "rerun_job",
-    "run_beside",
+    "run_command",
     "submit_job",
 ]

@@ -1,4 +1,7 @@
-"""The rows of a new job: counted, written and told. On PostgreSQL by one statement, which is a transaction by itself."""
+"""Write the rows of a new job: the job, its attempts and the event.
+
+On PostgreSQL this is a single statement, which is atomic by itself.
+"""
 
 from __future__ import annotations
 
@@ -41,13 +44,15 @@ _JOB = (
 
 
 def is_one_statement() -> bool:
-    """Whether `write` needs no transaction around it to be all or nothing."""
+    """Tell whether `write` is atomic without a surrounding transaction."""
     return connection.vendor == "postgresql"
 
 
 def write(job: Job, tasks: int, *, is_due: bool, actor: str, data: Mapping[str, Any]) -> None:
-    """The job under its organization's next number, its attempts, and the fact that it was submitted. The organization's row
-    stays locked until the commit, so this comes last."""
+    """Insert the job under its organization's next number, with its attempts and the event.
+
+    Call it last: the organization's row stays locked until the commit.
+    """
     job.check_scope()
     if is_one_statement():
         _write_at_once(job, tasks, is_due, actor, data)
@@ -62,7 +67,7 @@ def _write_at_once(job: Job, tasks: int, is_due: bool, actor: str, data: Mapping
     attempt, at, by = uuid7().int, job.state_at, caller.get()
     values = {name: _value(Job, name, getattr(job, name)) for name in _JOB} | {
         "attempt_high": f"{attempt >> 64:016x}",
-        "attempt_low": (attempt & _LOW) - (1 << 64),  # signed, which to_hex prints the same
+        "attempt_low": (attempt & _LOW) - (1 << 64),  # signed; to_hex prints the same bits
         "last": tasks - 1,
         "due_at": at if is_due else None,
         "wait_since": at if job.wait else None,
@@ -81,7 +86,7 @@ def _write_at_once(job: Job, tasks: int, is_due: bool, actor: str, data: Mapping
 
 @cache
 def _statement() -> str:
-    """Column by column from the models; what is not given has the field's default."""
+    """Build the SQL from the models; columns without a given value get the field's default."""
     organization = connection.ops.quote_name(Organization._meta.db_table)
     job = _insert(Job, "counted", {name: f"%({name})s" for name in _JOB} | {"number": "n"})
     attempts = _insert(
@@ -128,7 +133,7 @@ def _statement() -> str:
 
 
 def _insert(model: type[models.Model], rows: str, given: Mapping[str, str]) -> str:
-    """INSERT … SELECT of every column: an expression where one is given, else the default."""
+    """Return INSERT … SELECT over every column: the given expression, else the default."""
     quote, fields = (
         connection.ops.quote_name,
         [f for f in model._meta.concrete_fields if not isinstance(f, models.AutoField)],
@@ -150,9 +155,7 @@ def _default(field: models.Field[Any, Any]) -> str:
             return "''"
         case {} as value if not value:
             return "'{}'"
-    raise TypeError(
-        f"{field} has a default that the statement of a new job cannot write: give its value"
-    )
+    raise TypeError(f"{field} has a default that the bulk statement cannot write: pass its value")
 
 
 def _value(model: type[models.Model], name: str, value: Any) -> Any:
@@ -161,7 +164,7 @@ def _value(model: type[models.Model], name: str, value: Any) -> Any:
 
 @cache
 def _adapt(model: type[models.Model], name: str) -> Any:
-    """JSON has to be told from text; psycopg knows the rest."""
+    """Return the adapter for a field: JSON needs one, psycopg handles the rest."""
     field = next(f for f in model._meta.concrete_fields if f.attname == name)
     if isinstance(field, models.JSONField):
         return lambda value: field.get_db_prep_save(value, connection)

@@ -1,4 +1,4 @@
-"""What may be done to a job that is there: cancel, hold, release, change."""
+"""Change an existing job: cancel, hold, release, edit."""
 
 from __future__ import annotations
 
@@ -23,10 +23,13 @@ from workspaces.access.permissions import Permission
 
 @transaction.atomic
 def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
-    """Stop a job: what waits is canceled at once, what runs is asked to end and killed after its grace. Repeating it, or
-    canceling a job that has ended meanwhile, is no error: the job as it then is comes back. Raises NotPermitted."""
+    """Cancel a job: queued attempts end at once, running ones are stopped.
+
+    A running attempt is asked to end and is killed after its grace period. Idempotent: a job that
+    has ended or is already being canceled is returned unchanged. Raises NotPermitted.
+    """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = _locked(job)
+    job = _lock(job)
     if State(job.state).is_final or job.cancel_asked_at:
         return job
     why = "".join(c for c in why if c.isprintable())[:200]
@@ -42,13 +45,13 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
             {"number": job.number, "why": why, "before": {"state": State(job.state).word}},
         )
     )
-    said = f"Canceled by {actor.email}." + (f" {why}" if why else "")
+    evidence = f"Canceled by {actor.email}." + (f" {why}" if why else "")
     live = dict(
         Attempt.objects.filter(job=job, state__lt=State.STOPPING).values_list("id", "state")
     )
     transition(
         [
-            Change(pk, State.CANCELED, actor.email, Reason.CANCELED, said)
+            Change(pk, State.CANCELED, actor.email, Reason.CANCELED, evidence)
             if state == State.QUEUED
             else Change(pk, State.STOPPING, actor.email)
             for pk, state in live.items()
@@ -60,9 +63,12 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
 
 @transaction.atomic
 def hold_job(*, actor: Actor, job: Job) -> Job:
-    """Keep what has not started from starting, until released. Raises NotPermitted, Conflict."""
+    """Prevent queued attempts from starting until the job is released.
+
+    Raises NotPermitted, Conflict.
+    """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = _changeable(job)
+    job = _lock_active(job)
     if not job.is_held:
         job.is_held = True
         job.save(update_fields=["is_held"])
@@ -85,9 +91,12 @@ def hold_job(*, actor: Actor, job: Job) -> Job:
 
 @transaction.atomic
 def release_job(*, actor: Actor, job: Job) -> Job:
-    """Let a held job take its turn again, at the end of the queue. Raises NotPermitted, Conflict."""
+    """Release a held job; it goes to the end of the queue.
+
+    Raises NotPermitted, Conflict.
+    """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = _changeable(job)
+    job = _lock_active(job)
     if job.is_held:
         job.is_held = False
         job.save(update_fields=["is_held"])
@@ -124,14 +133,17 @@ def change_job(
     priority: str | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Job:
-    """Another name or labels at any time, another priority while it waits. Raises InvalidInput, NotPermitted, Conflict."""
+    """Change the name or labels at any time, or the priority of queued attempts.
+
+    Raises InvalidInput, NotPermitted, Conflict.
+    """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
-    job = _locked(job)
+    job = _lock(job)
     before = {"name": job.name, "priority": job.priority, "labels": job.labels}
     if name is not None:
-        job.name = _checked("name", name)
+        job.name = _validated("name", name)
     if labels is not None:
-        job.labels = _checked("labels", dict(labels))
+        job.labels = _validated("labels", dict(labels))
     if priority is not None:
         _set_priority(actor, job, priority)
     job.save(update_fields=["name", "labels", "priority"])
@@ -155,7 +167,10 @@ def change_job(
 
 
 def authorize_change(actor: Actor, job: Job, permission: Permission) -> None:
-    """One's own job by `permission`; another's by jobs:admin. Raises NotPermitted."""
+    """Require `permission` for the actor's own job, jobs:admin for anyone else's.
+
+    Raises NotPermitted.
+    """
     authorize(
         actor, permission if job.owner_id == actor.user_id else Permission.JOBS_ADMIN, job.team_id
     )
@@ -171,8 +186,8 @@ def _set_priority(actor: Actor, job: Job, priority: str) -> None:
     hint("jobs.dispatch")
 
 
-def _checked(field: str, value: object) -> Any:
-    """By the rules of the spec itself."""
+def _validated(field: str, value: object) -> Any:
+    """Validate one field by the rules of the job spec."""
     from schedulers.spec import parse_mapping
     from schedulers.spec.errors import SpecErrors
 
@@ -183,9 +198,11 @@ def _checked(field: str, value: object) -> Any:
         raise InvalidInput.at(first.field, first.message) from error
 
 
-def _locked(job: Job) -> Job:
-    """The job as it is now, nobody else's until the commit: its attempts are locked first, as `lifecycle` and `dispatch` do, so
-    that two who change the same job wait for each other in one order."""
+def _lock(job: Job) -> Job:
+    """Lock and return the job, attempts first.
+
+    `lifecycle` and `claims` lock in the same order, so concurrent changes cannot deadlock.
+    """
     list(
         Attempt.objects.select_for_update()
         .filter(job=job, state__lt=State.SUCCEEDED)
@@ -195,8 +212,8 @@ def _locked(job: Job) -> Job:
     return Job.objects.select_for_update().get(id=job.id)
 
 
-def _changeable(job: Job) -> Job:
-    job = _locked(job)
+def _lock_active(job: Job) -> Job:
+    job = _lock(job)
     if State(job.state).is_final or job.cancel_asked_at:
-        raise Conflict(f"#{job.number} has ended or is ending; run it again instead.")
+        raise Conflict(f"#{job.number} has ended or is ending. Rerun it instead.")
     return job

@@ -1,4 +1,4 @@
-"""What is asked of a submission before anything is written; the rehearsal asks the same, one by one."""
+"""Validate a submission before anything is written; the dry run makes the same checks."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ MAX_ARRAY = 100_000
 
 @dataclass(frozen=True)
 class Need:
-    """A job that must end first, and how."""
+    """A job that must end first, and the condition on how it ends."""
 
     job: Job
     condition: str
 
 
 def check_access(actor: Actor, team: Team, spec: JobSpec) -> None:
-    """May submit here, and at this priority. Raises NotPermitted."""
+    """Require permission to submit to this team at this priority. Raises NotPermitted."""
     authorize(actor, Permission.JOBS_SUBMIT, team)
     if PRIORITIES[spec.policy.priority] > PRIORITIES["normal"]:
         authorize(actor, Permission.JOBS_ADMIN, team)
 
 
 def check_secrets(team: Team, spec: JobSpec) -> None:
-    """Each that it refers to is there, and the team's jobs may use it. Raises InvalidInput."""
+    """Require every referenced secret to exist and be usable by the team. Raises InvalidInput."""
     for field in ("secrets", "secret_files"):
         if references := getattr(spec, field):
             check_references(team, references, field)
@@ -55,7 +55,7 @@ def check_secrets(team: Team, spec: JobSpec) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a job goes. `why`: one sentence, where there was a choice."""
+    """The cluster and pool of a job. `why`: one sentence if there was a choice."""
 
     cluster: Cluster
     pool: Pool | None = None
@@ -63,7 +63,10 @@ class Place:
 
 
 def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
-    """The pool or cluster that `policy.pool` names, else the best that the team may use. Raises InvalidInput."""
+    """Return the pool or cluster that `policy.pool` names, else the best one the team may use.
+
+    Raises InvalidInput.
+    """
     pools = Exists(Pool.objects.filter(cluster=OuterRef("pk")))
     rows = list(Cluster.objects.filter(is_enabled=True).annotate(has_pools=pools)[:2])
     if not rows:
@@ -76,16 +79,15 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
         return Place(choice.cluster, choice.pool, choice.why)
     if spec.policy.pool not in ("", rows[0].name):
         raise InvalidInput.at(
-            "policy.pool", f"there is no {spec.policy.pool!r}; there is {rows[0].name}"
+            "policy.pool", f"{spec.policy.pool!r} does not exist; use {rows[0].name}"
         )
     return Place(rows[0])
 
 
 def check_features(spec: JobSpec, cluster: Cluster) -> None:
-    """Nothing is asked for that this cluster or installation does not have. Raises InvalidInput."""
-    options = (
-        (lambda: cluster.config) if spec.image else None
-    )  # images alone depend on them, and few backends look
+    """Require the cluster and installation to support the spec's features. Raises InvalidInput."""
+    # Only image features depend on the backend options, and few backends check.
+    options = (lambda: cluster.config) if spec.image else None
     has = {
         *HERE,
         *(f for c, f in FEATURES.items() if c in capabilities_of(cluster.backend, options)),
@@ -102,11 +104,14 @@ def check_features(spec: JobSpec, cluster: Cluster) -> None:
 
 
 def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
-    """What of the scheduler's own options does not count where the job goes, in words; empty when all does. Raises InvalidInput."""
+    """Describe the scheduler options that the cluster ignores; empty if it honors all of them.
+
+    Raises InvalidInput.
+    """
     if not spec.native and not spec.image:
         return ""
     if Capability.NATIVE not in capabilities_of(place.cluster.backend):
-        return "`slurm` is left out: this is no cluster of Slurm." if spec.native else ""
+        return "`slurm` is ignored: this is not a Slurm cluster." if spec.native else ""
     backend: Any = backend_of(place.cluster)
     try:
         return " ".join(backend.left_out(rehearsal_launch(place.pool, team, actor, spec)))
@@ -115,7 +120,10 @@ def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
 
 
 def check_possible(ask: Ask, room: Room) -> None:
-    """Some node could hold it when empty, and no limit is below the ask itself. Raises InvalidInput, QuotaExceeded."""
+    """Require that an empty node could run the task and that no limit is below the request.
+
+    Raises InvalidInput, QuotaExceeded.
+    """
     verdict = room.judge(ask)
     if verdict.wait == Wait.IMPOSSIBLE:
         facts = verdict.facts
@@ -127,7 +135,7 @@ def check_possible(ask: Ask, room: Room) -> None:
         kind = f" of type {facts['type']}" if facts.get("type") else ""
         raise InvalidInput.at(
             field,
-            f"asks {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
+            f"needs {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
             f"has {amount_text(facts['resource'], facts['largest'])}",
         )
     for meter, amount in meters(
@@ -147,8 +155,8 @@ def check_possible(ask: Ask, room: Room) -> None:
                 )
             whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]
             raise QuotaExceeded(
-                f"This asks {amount_text(meter.resource, amount)}, but {whose} limit is {amount_text(meter.resource, limit)}: "
-                f"ask for {amount_text(meter.resource, amount - limit)} less, or ask an administrator for more.",
+                f"This job needs {amount_text(meter.resource, amount)}, but {whose} limit is {amount_text(meter.resource, limit)}. "
+                f"Request {amount_text(meter.resource, amount - limit)} less, or ask an administrator for more.",
                 data={
                     "scope": meter.scope,
                     "resource": meter.resource,
@@ -160,24 +168,27 @@ def check_possible(ask: Ask, room: Room) -> None:
 
 
 def ask_for(actor: Actor, team: Team, spec: JobSpec) -> Ask:
-    """What one task of the spec would hold."""
+    """Return the request of one task of the spec."""
     assert actor.user_id is not None
     return Ask(team.org_id, team.id, actor.user_id, resources_of(spec))
 
 
 def empty_room(cluster: Cluster, ask: Ask) -> Room:
-    """What could be had if nothing ran: enough to tell the impossible, and cheaper than `room_for`."""
+    """Return the capacity of the idle cluster; cheaper than `room_for`."""
     return room_of(cluster, [ask], is_empty=True)
 
 
 def room_for(cluster: Cluster, ask: Ask) -> Room:
-    """The cluster and the limits as they stand."""
+    """Return the current free capacity of the cluster and the current limits."""
     return room_of(cluster, [ask])
 
 
 def find_needs(actor: Actor, spec: JobSpec) -> list[Need]:
-    """The jobs it waits for: of this organization and visible to the actor. Locks them, so that none ends unseen between this
-    and the commit. Raises InvalidInput."""
+    """Find and lock the jobs that the spec depends on.
+
+    They must belong to the organization and be visible to the actor. The lock keeps them from
+    ending unnoticed before the commit. Raises InvalidInput.
+    """
     found = []
     for at, need in enumerate(spec.after):
         by = {"number": need.number} if need.id is None else {"id": need.id}

@@ -1,4 +1,4 @@
-"""`--dry-run`: everything a submission would be asked, and the very text that would be sent, without a row written."""
+"""Dry run: make every check of a submission and render its launch, without writing a row."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from workspaces.models import Team
 
 @dataclass(frozen=True)
 class Check:
-    """One question and its answer in words. `is_ok` None: it could not be asked because an earlier answer was no."""
+    """One check and its result in words. `is_ok` is None if an earlier failure prevented it."""
 
     name: str
     is_ok: bool | None
@@ -51,7 +51,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """`is_ok`: the submission would be accepted. `starts_now`: it would start at once. `launch`: what would be sent."""
+    """The result of a dry run.
+
+    `is_ok`: the submission would be accepted. `starts_now`: it would start at once. `launch`: what
+    would be sent to the backend.
+    """
 
     is_ok: bool
     starts_now: bool
@@ -60,8 +64,11 @@ class Rehearsal:
 
 
 def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
-    """Never raises for what a submission would be refused for: that is the answer. A registry may be asked about the image, for
-    some seconds, so that is before the transaction."""
+    """Make every check of a submission and return the results.
+
+    A check that fails is part of the result, not an exception. The image registry may be queried
+    for some seconds, so that happens before the transaction.
+    """
     image = (
         lookups.look(spec.image)
         if spec.image and actor.may(Permission.JOBS_SUBMIT, team.id)
@@ -85,14 +92,14 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
             checks,
             "rules",
             lambda: check_rules(team, spec),
-            f"It keeps the rules of team {team.slug}.",
+            f"It follows the rules of team {team.slug}.",
         )
     if (references := {*spec.secrets.values(), *spec.secret_files.values()}) and checks[-1].is_ok:
         _try(
             checks,
             "secrets",
             lambda: check_secrets(team, spec),
-            f"Its secrets are there: {', '.join(sorted(references))}.",
+            f"Its secrets exist: {', '.join(sorted(references))}.",
         )
     place = _try(
         checks,
@@ -114,17 +121,17 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
             checks,
             "features",
             lambda: check_features(spec, cluster),
-            "The cluster has everything that the spec asks for.",
+            "The cluster supports everything in the spec.",
         )
         if spec.image and checks[-1].is_ok:
-            told = answer_for(image, spec, cluster, place.pool)
-            checks.append(Check("image", told.is_ok, told.text))
+            image_answer = answer_for(image, spec, cluster, place.pool)
+            checks.append(Check("image", image_answer.is_ok, image_answer.text))
         if spec.native or spec.image:
             _try(
                 checks,
                 "options of the scheduler",
                 lambda: left_out(actor, team, spec, place),
-                lambda out: out or "Nothing of them is left out.",
+                lambda out: out or "None is ignored.",
             )
         if lost := warning(cluster):
             checks.append(Check("output", True, lost))
@@ -155,7 +162,7 @@ def _try(
 
 def _ask_text(ask: Ask) -> str:
     held = ", ".join(amount_text(r, n) for r, n in ask.resources.items() if r != "jobs")
-    return f"Each task would hold {held}."
+    return f"Each task would use {held}."
 
 
 def _now(checks: list[Check], ask: Ask, room: Room) -> bool:

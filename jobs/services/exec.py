@@ -1,4 +1,4 @@
-"""Running a command beside a job."""
+"""Run a command inside a running job."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 
 
-def run_beside(
+def run_command(
     *, actor: Actor, job: Job, attempt: Attempt, argv: Sequence[str], timeout: float
 ) -> tuple[int, bytes]:
-    """Its exit code and output, when it has ended. In another's job, which takes a permission of its own, it gets neither the job's token
-    nor its secrets. That it was asked for is a fact before it runs; of its arguments, which may hold anything, only the number is kept.
-    Raises NotPermitted, Conflict, InvalidInput, Unavailable."""
+    """Run a command inside a running job and return its exit code and output.
+
+    The event is recorded before the command runs, with the number of arguments but not their
+    values, which may be secret. In another user's job, which takes a permission of its own, the
+    command gets neither the job's token nor its secrets. Raises NotPermitted, Conflict,
+    InvalidInput, Unavailable.
+    """
     authorize(actor, Permission.JOBS_EXEC, job.team_id)
     is_own = job.owner_id == actor.user_id
     if not is_own:
@@ -29,10 +33,10 @@ def run_beside(
     backend: Any = backend_of(job.cluster)
     if attempt.state != State.RUNNING:
         raise Conflict(
-            f"#{job.number} is {State(attempt.state).word}; a command can be run only beside a running job."
+            f"#{job.number} is {State(attempt.state).word}; commands can run only in a running job."
         )
     if Capability.EXEC not in backend.capabilities:
-        raise InvalidInput("This cluster cannot run a command beside a job.")
+        raise InvalidInput("This cluster does not support running commands in jobs.")
     record(
         Fact(
             "job.command_run",
@@ -61,7 +65,10 @@ def run_beside(
 
 
 def _without_secrets(job: Job, argv: Sequence[str]) -> list[str]:
-    """The command in an environment without the job's token and its secrets. Names of variables are words to a shell."""
+    """Wrap the command so that it runs without the job's token and secrets.
+
+    Variable names are valid shell words, so they need no quoting.
+    """
     names = [
         "MUSTER_TOKEN",
         *(job.spec.get("secrets") or {}),

@@ -1,4 +1,4 @@
-"""Deleting what a job wrote."""
+"""Delete the logs of a job."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from workspaces.access.permissions import Permission
 
 @transaction.atomic
 def delete_logs(*, actor: Actor, job: Job) -> Job:
-    """Delete the logs of a job that has ended, of all its tasks and tries, for good: who may cancel it may. What was asked goes on by itself;
-    asking again is no error. Raises NotPermitted, Conflict."""
+    """Request the permanent deletion of all logs of a job that has ended.
+
+    Covers all tasks and retries; whoever may cancel the job may do this. A background task deletes
+    the files. Idempotent. Raises NotPermitted, Conflict.
+    """
     authorize_change(actor, job, Permission.JOBS_CANCEL)
     job = Job.objects.select_for_update().get(id=job.id)
     if not State(job.state).is_final:
-        raise Conflict(f"#{job.number} has not ended; its log can be deleted once it has.")
+        raise Conflict(f"#{job.number} has not ended. Its logs can be deleted after it ends.")
     if not job.log_delete_asked_at:
         size = storage.bytes_of(job)
         job.log_delete_asked_at, job.log_delete_asked_by = clock.now(), actor.email

@@ -1,5 +1,8 @@
-"""The common submission at a glance: one cluster without pools, a node that could hold it, no limit below the ask. One statement
-on PostgreSQL, however many nodes there are. Whatever is less plain is asked in full by `checks`, which has the words for it."""
+"""Fast path for the common submission, in one PostgreSQL statement however many nodes there are.
+
+It covers one cluster without pools, a node that fits the task and no limit below the request.
+Everything else goes through `checks`, which can explain a refusal.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from schedulers.spec import JobSpec
 from workspaces.models import Quota
 from workspaces.quotas.limits import judged
 
-_SEEN = ("id", "name", "backend", "is_enabled", "created_at", "seen_at", "trouble")
+_COLUMNS = ("id", "name", "backend", "is_enabled", "created_at", "seen_at", "trouble")
 
 _SQL = """
 SELECT {seen},
@@ -32,7 +35,7 @@ FROM {cluster} c WHERE c.is_enabled LIMIT 2"""
 
 
 def plain_cluster(spec: JobSpec, ask: Ask) -> Cluster | None:
-    """The cluster that takes this ask without a question; None: it has to be asked in full."""
+    """Return the only cluster if it plainly accepts this request, else None for the full checks."""
     if connection.vendor != "postgresql":
         return None
     with connection.cursor() as cursor:
@@ -53,10 +56,9 @@ def plain_cluster(spec: JobSpec, ask: Ask) -> Cluster | None:
     if len(rows) != 1:
         return None
     *values, has_pools, fits, is_over = rows[0]
-    cluster = Cluster.from_db(connection.alias, _SEEN, values)
-    fits = fits or Capability.PLACES not in capabilities_of(
-        cluster.backend
-    )  # where a scheduler chooses the nodes
+    cluster = Cluster.from_db(connection.alias, _COLUMNS, values)
+    # The scheduler chooses the nodes.
+    fits = fits or Capability.PLACES not in capabilities_of(cluster.backend)
     return (
         cluster
         if fits and not has_pools and not is_over and spec.policy.pool in ("", cluster.name)
@@ -71,6 +73,6 @@ def _statement() -> str:
         {"pool": Pool, "node": Node, "gpu": Gpu, "quota": Quota, "cluster": Cluster},
     )
     return _SQL.format(
-        seen=", ".join(f"c.{quote(name)}" for name in _SEEN),
+        seen=", ".join(f"c.{quote(name)}" for name in _COLUMNS),
         **{name: quote(model._meta.db_table) for name, model in models.items()},
     )

@@ -1,4 +1,4 @@
-"""Points that a job reports of itself."""
+"""Store metrics that a job reports about itself."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from workspaces.access.permissions import Permission
 
 
 def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]) -> int:
-    """Store them and show them to whoever watches; how many came. A job's own token reports for that job only. Raises
-    NotPermitted."""
+    """Store the points, publish them to live viewers and return their number.
+
+    A job's own token reports for that job only. Raises NotPermitted.
+    """
     authorize(actor, Permission.JOBS_WRITE_METRICS, job.team_id)
     if (
         actor.token
         and actor.token.attempt_id
         and not Attempt.objects.filter(id=actor.token.attempt_id, job=job).exists()
     ):
-        raise NotPermitted("A job reports metrics of itself only.")
+        raise NotPermitted("A job can report only its own metrics.")
     now = clock.now_ms()
     rows = [
         series.Point(

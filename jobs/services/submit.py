@@ -1,4 +1,4 @@
-"""Submitting a job: the one way in for the form, the API, the CLI and a rerun."""
+"""Submit a job: the only entry point, shared by the form, the API, the CLI and reruns."""
 
 from __future__ import annotations
 
@@ -41,9 +41,10 @@ from workspaces.models import Team, User
 
 
 def submit_job(*, actor: Actor, team: Team, spec: JobSpec, parent: Job | None = None) -> Job:
-    """Accept a job: once this returns and the transaction commits, it is not lost. It starts when its turn comes.
+    """Accept a job; it is durable once the transaction commits, and starts when its turn comes.
 
-    Raises InvalidInput (naming the field), NotPermitted, QuotaExceeded (asks more than a limit allows at all).
+    Raises InvalidInput (naming the field), NotPermitted, QuotaExceeded (the request alone exceeds a
+    limit).
     """
     whole = nullcontext() if accept.is_one_statement() and not spec.after else transaction.atomic()
     with whole:
@@ -56,12 +57,12 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     check_rules(team, spec)
     check_secrets(team, spec)
     ask = ask_for(actor, team, spec)
-    place = _place(actor, team, spec, ask)
+    place = _choose_place(actor, team, spec, ask)
     check_place_rule(team, place)
     check_image(spec, place.cluster, place.pool)
     needs = find_needs(actor, spec)
     _check_needs(needs)
-    job = _job(actor, team, spec, place, ask)
+    job = _new_job(actor, team, spec, place, ask)
     job.parent, job.place_why = (
         parent,
         f"{place.why} {left_out(actor, team, spec, place)}".strip()[:500],
@@ -86,7 +87,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     return job
 
 
-def _place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
+def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
     if cluster := plain_cluster(spec, ask):
         check_features(spec, cluster)
         return Place(cluster)
@@ -96,12 +97,11 @@ def _place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
     return place
 
 
-def _job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job:
+def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job:
     assert actor.user_id is not None
     at = clock.now()
-    owner = User(
-        id=actor.user_id, email=actor.email, name=actor.name
-    )  # as it is shown, without asking for it again
+    # Enough for display, without a query.
+    owner = User(id=actor.user_id, email=actor.email, name=actor.name)
     return Job(
         org=team.org,
         number=0,
@@ -122,22 +122,27 @@ def _job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job
 
 
 def rerun_job(*, actor: Actor, job: Job, spec: JobSpec | None = None) -> Job:
-    """Submit the same again, or with a changed spec; the new job remembers its parent. It waits for nobody."""
+    """Submit the job again, optionally with a changed spec; the new job remembers its parent.
+
+    A rerun with the original spec drops its dependencies.
+    """
     again = spec or spec_of(job)
-    return submit_job(actor=actor, team=job.team, spec=again if spec else _alone(again), parent=job)
+    return submit_job(
+        actor=actor, team=job.team, spec=again if spec else _without_dependencies(again), parent=job
+    )
 
 
-def _alone(spec: JobSpec) -> JobSpec:
+def _without_dependencies(spec: JobSpec) -> JobSpec:
     return replace(spec, after=())
 
 
 def _check_needs(needs: Sequence[Need]) -> None:
-    """A need that has already ended otherwise can never be met."""
+    """Reject a dependency that has already ended and can never be met."""
     for at, need in enumerate(needs):
         state = State(need.job.state)
         if state.is_final and not is_met(need.condition, state):
             raise InvalidInput.at(
                 f"after[{at}]",
-                f"#{need.job.number} has already ended {state.word}, so this would never start; "
-                f'write "#{need.job.number}:any" to start it all the same',
+                f"#{need.job.number} has already ended {state.word}, so this job would never start; "
+                f'write "#{need.job.number}:any" to start it anyway',
             )

@@ -1,4 +1,4 @@
-"""A team's rules at the door: what a job is where it does not say, and a sentence for each rule that it breaks."""
+"""Enforce a team's job rules at submission: defaults, and an error for each violated rule."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from schedulers.spec.grammar import format_duration
 from workspaces.models import Team
 from workspaces.organizations.team_rules import NO_IMAGE, TeamRules
 
-_DO = "or ask an administrator to change the rule"
+_ADVICE = "or ask an administrator to change the rule"
 
 
 def rules_of(team: Team) -> TeamRules:
-    """Read along with the team, so no statement of its own."""
+    """Return the rules stored on the team's row, without a query."""
     return TeamRules.of(team.job_rules)
 
 
 def with_defaults(team: Team, spec: JobSpec) -> JobSpec:
-    """The same spec with the team's own time limit and pool where it names none."""
+    """Return the spec with the team's default time limit and pool where it sets none."""
     rules = rules_of(team)
     runtime = spec.policy.max_runtime or rules.runtime
     pool = spec.policy.pool or rules.default_pool
@@ -30,39 +30,42 @@ def with_defaults(team: Team, spec: JobSpec) -> JobSpec:
 
 
 def check_rules(team: Team, spec: JobSpec) -> None:
-    """Raises InvalidInput, which names the rule and what to do."""
+    """Require the spec to follow the team's rules.
+
+    Raises InvalidInput, which names the rule and what to do.
+    """
     rules, whose = rules_of(team), f"a rule of team {team.name}"
     if rules.max_runtime and (spec.policy.max_runtime or 0) > rules.max_runtime:
         raise InvalidInput.at(
             "policy.max_runtime",
-            f"is {format_duration(spec.policy.max_runtime or 0)}, and {whose} allows at most "
-            f"{format_duration(rules.max_runtime)}; ask for that, {_DO}",
+            f"is {format_duration(spec.policy.max_runtime or 0)}, but {whose} allows at most "
+            f"{format_duration(rules.max_runtime)}; lower it, {_ADVICE}",
         )
     gpus = spec.resources.gpus * spec.num_nodes
     if rules.max_gpus is not None and gpus > rules.max_gpus:
         raise InvalidInput.at(
             "resources.accelerators",
-            f"asks {gpus} GPUs in all, and {whose} allows a job at most {rules.max_gpus}; "
-            f"ask for fewer, {_DO}",
+            f"requests {gpus} GPUs in total, but {whose} allows at most {rules.max_gpus} per job; "
+            f"request fewer, {_ADVICE}",
         )
     if not rules.allows_image(spec.image or ""):
         named = (
-            f"{spec.image} is none of the images that {whose} allows"
+            f"{spec.image} is not one of the images that {whose} allows"
             if spec.image
             else f"is required by {whose}"
         )
         globs = ", ".join(glob for glob in rules.images if glob != NO_IMAGE)
-        raise InvalidInput.at("image", f"{named}: {globs}. Choose one that matches, {_DO}")
+        raise InvalidInput.at("image", f"{named}: {globs}. Choose one that matches, {_ADVICE}")
     if spec.policy.pool and not rules.allows_pool(spec.policy.pool):
         raise InvalidInput.at("policy.pool", _pools(spec.policy.pool, rules, whose))
 
 
 def check_place_rule(team: Team, place: Place) -> None:
-    """Where it would go is one of the pools allowed. Raises InvalidInput."""
+    """Require the chosen pool to be one that the team's rules allow. Raises InvalidInput."""
     rules, name = rules_of(team), place.pool.name if place.pool else place.cluster.name
     if not rules.allows_pool(name):
         raise InvalidInput.at("policy.pool", _pools(name, rules, f"a rule of team {team.name}"))
 
 
 def _pools(name: str, rules: TeamRules, whose: str) -> str:
-    return f"{name} is none of the pools that {whose} allows: {', '.join(rules.pools)}. Name one of them, {_DO}"
+    return f"{name} is not one of the pools that {whose} allows: {', '.join(rules.pools)}. Choose one of them, {_ADVICE}"

@@ -1,4 +1,4 @@
-"""Page: the first steps of an organization."""
+"""Page with the first steps of an organization."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.web.base import action, page
 
 @page(P.ORG_ADMIN, ("GET", "HEAD", "POST"))
 def guide(request: Any) -> HttpResponse:
-    """What is done and what is next; naming the organization; putting the guide away or getting it back."""
+    """Show progress and next steps; rename the organization; dismiss or restore the guide."""
     given = request.POST
     if request.method == "POST" and given.get("do") == "name":
         return action(

@@ -1,4 +1,4 @@
-"""The operators' page of what waits, on all clusters and of all organizations."""
+"""Page for operators: pending jobs of all clusters and organizations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILTERS = ("cluster", "org", "team", "wait")
 
 @page(P.CLUSTERS_READ)
 def queue(request: Any) -> HttpResponse:
-    """By reason, by team, and job by job, the oldest first."""
+    """Show pending jobs by reason, by team and one by one, oldest first."""
     asked = {name: request.GET.get(name, "") for name in (*FILTERS, "after")}
     kept = {name: asked[name] for name in FILTERS if asked[name]}
     rows, following = queued.queue_page(request.actor, asked)

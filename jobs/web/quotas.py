@@ -1,4 +1,4 @@
-"""The page of quotas: the tree, changing many limits with a preview, and what was changed before."""
+"""Page of quotas: the usage tree, bulk changes with a preview, and past changes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIELDS = ("who", "person", "resource", "limit", "guaranteed")
 
 @page(P.QUOTAS_READ, ("GET", "HEAD", "POST"))
 def quotas(request: Any) -> HttpResponse:
-    """Who holds what, the limits, and changing them."""
+    """Show usage and limits, and change limits."""
     if request.method != "POST":
         return _show(request)
     try:
@@ -43,7 +43,7 @@ def quotas(request: Any) -> HttpResponse:
             return _show(
                 request,
                 preview=preview(actor=request.actor, org=request.org, changes=changes),
-                given=_given(request.POST),
+                given=_submitted_fields(request.POST),
             )
         set_limits.set_quotas(actor=request.actor, org=request.org, changes=changes)
     except PortalError as error:
@@ -56,7 +56,7 @@ def quotas(request: Any) -> HttpResponse:
 
 @page(None, ("POST",))
 def ask(request: Any) -> HttpResponse:
-    """Ask for a higher limit."""
+    """Request a higher limit."""
     form = request.POST
     scope, _colon, subject = form.get("who", "").partition(":")
     return action(
@@ -69,7 +69,7 @@ def ask(request: Any) -> HttpResponse:
             scope=scope,
             subject=subject,
             resource=form.get("resource", "").strip(),
-            amount=_asked(form.get("resource", ""), form.get("amount", "")),
+            amount=_requested_amount(form.get("resource", ""), form.get("amount", "")),
             why=form.get("why", ""),
             job=_number(form.get("job", "")),
         ),
@@ -78,7 +78,7 @@ def ask(request: Any) -> HttpResponse:
 
 @page(None, ("POST",))
 def decide(request: Any, ask: UUID) -> HttpResponse:
-    """Approve, decline, or withdraw one's own."""
+    """Approve, decline or withdraw a request."""
     do, word = request.POST.get("do", ""), request.POST.get("word", "")
     done = {
         "approve": _("Approved: the limit is raised."),
@@ -97,7 +97,7 @@ def decide(request: Any, ask: UUID) -> HttpResponse:
     return action(request, f"/{request.org.slug}/quotas", done, decided)
 
 
-def _asked(resource: str, text: str) -> float:
+def _requested_amount(resource: str, text: str) -> float:
     amount = _amount(resource, text)
     if amount is None or amount is KEEP:
         raise InvalidInput.at("amount", _("say how much would be enough"))
@@ -109,9 +109,12 @@ def _number(text: str) -> int | None:
 
 
 def changes_in(form: Any) -> list[Wanted]:
-    """Each of the classes for each of those chosen; an empty field leaves things as they are. Raises InvalidInput."""
+    """Return each chosen class for each chosen subject; empty fields mean no change.
+
+    Raises InvalidInput.
+    """
     person = form.get("person", "").strip()
-    whose = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
+    subjects = list(dict.fromkeys([*form.getlist("who"), *([f"user:{person}"] if person else [])]))
     lines = zip_longest(
         form.getlist("resource"), form.getlist("limit"), form.getlist("guaranteed"), fillvalue=""
     )
@@ -120,19 +123,22 @@ def changes_in(form: Any) -> list[Wanted]:
         for resource, limit, guaranteed in lines
         if limit.strip() or guaranteed.strip()
     ]
-    if not whose:
+    if not subjects:
         raise InvalidInput.at("who", _("tick a team, or name a person"))
     if not terms:
         raise InvalidInput.at("limit", _("write a limit or what is guaranteed; none lifts it"))
     return [
         Wanted(scope, subject, *term)
-        for scope, _colon, subject in (who.partition(":") for who in whose)
+        for scope, _colon, subject in (who.partition(":") for who in subjects)
         for term in terms
     ]
 
 
 def _amount(resource: str, text: str) -> Any:
-    """A number, or a size such as 64Gi for memory and storage (where a bare number is in bytes); `none` for none."""
+    """Parse a number, a size such as 64Gi for memory and storage, or `none` for no limit.
+
+    A bare number of memory or storage is in bytes.
+    """
     text = text.strip()
     if not text:
         return KEEP
@@ -155,8 +161,8 @@ def _amount(resource: str, text: str) -> Any:
         ) from None
 
 
-def _given(form: Any) -> list[tuple[str, str]]:
-    """What was posted, to be posted again."""
+def _submitted_fields(form: Any) -> list[tuple[str, str]]:
+    """Return the submitted fields, to be submitted again."""
     return [(name, value) for name in FIELDS for value in form.getlist(name)]
 
 
@@ -178,35 +184,35 @@ def _show(request: Any, **more: Any) -> HttpResponse:
             "asks": [
                 (row, amount_text(row.resource, row.amount)) for row in requests_for(request.actor)
             ],
-            "wish": _wish(request),
+            "wish": _request_form(request),
             "history": history(request.actor, request.org) if may_write else [],
         }
         | more,
     )
 
 
-def _wish(request: Any) -> dict[str, Any]:
-    """The form that asks for more: whose limits one may ask about, and what a waiting job's page has filled in."""
+def _request_form(request: Any) -> dict[str, Any]:
+    """Return the request form: possible subjects, and values passed by a pending job's page."""
     actor = request.actor
     teams = actor.teams_where(P.JOBS_SUBMIT)
-    mine = (
+    own_teams = (
         Team.objects.order_by("slug")
         if teams is None
         else Team.objects.filter(id__in=teams).order_by("slug")
     )
-    whose = [
+    subjects = [
         (f"user:{actor.email}", _("my own")),
-        *((f"team:{t.slug}", t.name) for t in mine[:WISHES]),
+        *((f"team:{t.slug}", t.name) for t in own_teams[:WISHES]),
         ("org:", request.org.name),
     ]
     return {
-        "whose": whose,
+        "whose": subjects,
         **{name: request.GET.get(name, "")[:254] for name in ("ask", "resource", "amount", "job")},
     }
 
 
 def _form(found: Any, edit: str) -> dict[str, Any]:
-    """The classes with what is set now, where one is edited; else empty."""
+    """Return the classes with their current values if one subject is edited, else empty."""
     of_one = next(
         (
             b
@@ -215,14 +221,13 @@ def _form(found: Any, edit: str) -> dict[str, Any]:
         ),
         None,
     )
-    classes = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][
-        :FORM_CLASSES
-    ]  # whatever is held, a row keeps its place
+    # Rows keep their order whatever is in use.
+    classes = [*PLAIN, *(name for name in found.classes if name not in PLAIN)][:FORM_CLASSES]
     return {"one": of_one, "lines": [(name, title(name), *_set(of_one, name)) for name in classes]}
 
 
 def _rules(edit: str) -> dict[str, Any] | None:
-    """Of the team that is edited."""
+    """Return the rules of the edited team."""
     scope, _colon, slug = edit.partition(":")
     team = Team.objects.filter(slug=slug).first() if scope == "team" else None
     return {"team": team, **shown(team)} if team else None

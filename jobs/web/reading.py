@@ -1,4 +1,4 @@
-"""What the job page says of a log."""
+"""Log details for the job page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from portal.blobs.logs import log_store
 
 
 def facts_of_log(attempt: Attempt) -> dict[str, Any]:
-    """How much is stored, and the certificate once it is closed."""
+    """Return the stored size, and the certificate of a sealed log."""
     store, name = log_store(), attempt.id.hex
     certificate = store.certificate(name)
     return {

@@ -1,4 +1,4 @@
-"""The YAML that the page of a new job begins with."""
+"""Initial YAML of the page for a new job."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _AMOUNT = re.compile(r"[0-9]{1,15}(\.[0-9]{1,6})?", re.ASCII)
 
 
 def starting_text(request: Any) -> str:
-    """A former job (`?from=`), with the change that was offered for it (`?change=resources.cpus&was=4&to=2`); else an example."""
+    """Return the YAML of an earlier job (`?from=`) or of an example.
+
+    `?change=resources.cpus&was=4&to=2` applies the change that was suggested for the earlier job.
+    """
     if former := request.GET.get("from"):
         spec = spec_of(selectors.find_job(request.actor, former))
         return changed(
@@ -27,8 +30,10 @@ def starting_text(request: Any) -> str:
 
 
 def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:
-    """With less of one field, as `jobs.scheduling.blocking_jobs.offer` tells it (of all nodes together, or of each: the share is the same); what is no
-    such change leaves the spec as it is."""
+    """Reduce one field by a change from `jobs.scheduling.blocking_jobs.offer`.
+
+    Amounts may be per node or in total, as the ratio is the same. Any other change is ignored.
+    """
     share = _share(was, to)
     if share is None:
         return spec
@@ -58,7 +63,7 @@ def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:
 
 
 def _share(was: str, to: str) -> Fraction | None:
-    """More than nothing and less than all; None for what is no amount."""
+    """Return the ratio between 0 and 1, exclusive; None for invalid amounts."""
     if not _AMOUNT.fullmatch(was) or not _AMOUNT.fullmatch(to) or not float(was):
         return None
     share = Fraction(to) / Fraction(was)

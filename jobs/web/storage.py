@@ -1,4 +1,4 @@
-"""What takes the space: the jobs with the largest logs, to be deleted where one stands."""
+"""Page of storage use: jobs with the largest logs, which can be deleted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN = 100
 
 @page()
 def kept_logs(request: Any) -> HttpResponse:
-    """Of everybody whose jobs one may see, of a team (`?team=`) or one's own (`?owner=me`); the largest first."""
+    """List visible jobs by size of logs, of a team (`?team=`) or the viewer (`?owner=me`)."""
     asked = {name: request.GET.get(name, "")[:254] for name in ("team", "owner")}
     error, found = "", []
     try:
@@ -40,7 +40,7 @@ def kept_logs(request: Any) -> HttpResponse:
         for size, job in found
     ]
     teams = people.teams_for(request.actor)
-    mine = {asked["team"], *(team["slug"] for team in teams if team["role"])}
+    visible_teams = {asked["team"], *(team["slug"] for team in teams if team["role"])}
     return render(
         request,
         "jobs/storage.html",
@@ -55,14 +55,14 @@ def kept_logs(request: Any) -> HttpResponse:
             "quotas": [
                 q
                 for q in people.quotas_for(request.actor)
-                if q["resource"] == STORAGE and _concerns(request, q, mine)
+                if q["resource"] == STORAGE and _is_relevant(request, q, visible_teams)
             ],
         },
     )
 
 
-def _concerns(request: Any, quota: dict[str, Any], mine: set[str]) -> bool:
-    """The organization's, one's own, and those of these teams."""
+def _is_relevant(request: Any, quota: dict[str, Any], visible_teams: set[str]) -> bool:
+    """Tell whether the quota is the organization's, the viewer's or one of these teams'."""
     return quota["scope"] == "org" or quota["subject"] in (
-        mine if quota["scope"] == "team" else {request.actor.email}
+        visible_teams if quota["scope"] == "team" else {request.actor.email}
     )

@@ -1,4 +1,4 @@
-"""The form of what a team's jobs may be; it stands where the team's limits are edited."""
+"""Form of a team's job rules, shown where the team's limits are edited."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workspaces.web.views import team_named
 
 @page(P.QUOTAS_WRITE, ("POST",))
 def set_rules(request: Any, team: str) -> HttpResponse:
-    """All rules of a team; an empty field is no rule."""
+    """Set all rules of a team; an empty field removes the rule."""
     row = team_named(team)
     return action(
         request,
@@ -32,7 +32,7 @@ def set_rules(request: Any, team: str) -> HttpResponse:
 
 
 def shown(team: Team) -> dict[str, str]:
-    """As one would type them."""
+    """Return the rules as form values."""
     rules = TeamRules.of(team.job_rules)
     return {
         "max_runtime": format_duration(rules.max_runtime) if rules.max_runtime else "",

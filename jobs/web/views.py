@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from jobs import representations, selectors, services, storage
 from jobs.first_steps import guide_for
 from jobs.models import Job
-from jobs.outputs import told_of
+from jobs.outputs import output_text
 from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_summary import pending_summary
 from jobs.scheduling.placement import names_for
@@ -62,7 +62,7 @@ LONG_WAIT = timedelta(minutes=10)
 
 @page()
 def home(request: Any) -> HttpResponse:
-    """What needs me, what runs, what waits and why, how full the quota is, what failed lately."""
+    """Show what needs attention, running and pending jobs, quota use and recent failures."""
     rows = representations.listed(selectors.visible_jobs(request.actor)).order_by("-number")
     week = clock.now() - timedelta(days=7)
     running = [
@@ -106,7 +106,7 @@ def home(request: Any) -> HttpResponse:
 
 @page()
 def job_list(request: Any) -> HttpResponse:
-    """The list; all of its state is in the URL."""
+    """Show the list of jobs; its whole state is in the URL."""
     asked = {name: request.GET.get(name, "") for name in FILTERS}
     error, found = "", selectors.Page([], None, None)
     try:
@@ -142,13 +142,13 @@ def job_list(request: Any) -> HttpResponse:
 
 @page()
 def job(request: Any, job: str) -> HttpResponse:
-    """One job."""
+    """Show one job."""
     row = selectors.find_job(request.actor, job)
     index = int(request.GET["index"]) if request.GET.get("index", "").isdigit() else 0
     ordinal = int(request.GET["attempt"]) if request.GET.get("attempt", "").isdigit() else None
     attempt = selectors.find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
     tries = row.attempts.filter(index=attempt.index).order_by("ordinal")
-    told = pending_explanation.answer(row, request.actor)
+    explanation = pending_explanation.answer(row, request.actor)
     return render(
         request,
         "jobs/detail.html",
@@ -161,9 +161,9 @@ def job(request: Any, job: str) -> HttpResponse:
             "attempt_hex": attempt.id.hex,
             "job_hex": row.id.hex,
             "tries": [representations.attempt_row(a) for a in tries],
-            "pending": told,
-            "more": quota_limits.more(told.numbers, row) if told else "",
-            "output": told_of(attempt),
+            "pending": explanation,
+            "more": quota_limits.more(explanation.numbers, row) if explanation else "",
+            "output": output_text(attempt),
             "log": facts_of_log(attempt),
             "deletable": _deletable(request, row),
             "events": list(Event.objects.filter(subject_id=row.id).order_by("-position")[:200]),
@@ -181,7 +181,7 @@ def job(request: Any, job: str) -> HttpResponse:
 
 @page(None, POST)
 def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
-    """Cancel, hold, release, run again, delete the log; back to where one came from."""
+    """Cancel, hold, release or rerun a job, or delete its log; then redirect back."""
     row = selectors.find_job(request.actor, job)
     back = f"/{request.org.slug}/jobs/{row.number}" + ("?tab=logs" if verb == "delete-logs" else "")
     if verb == "rerun":
@@ -197,7 +197,7 @@ def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
 
 @page(None, POST)
 def act_on_jobs(request: Any) -> HttpResponse:
-    """The bulk bar of the list: cancel, run again or delete the logs of what is selected; each that fails is named."""
+    """Cancel, rerun or delete the logs of the selected jobs; report each failure by job."""
     from django.contrib import messages
 
     verb, done, failed = request.POST.get("verb", ""), 0, []
@@ -224,7 +224,7 @@ def act_on_jobs(request: Any) -> HttpResponse:
 
 @page(None, ("GET", "HEAD", "POST"))
 def new_job(request: Any) -> HttpResponse:
-    """Form and YAML side by side; from an example (`?example=`) or a former job (`?from=`)."""
+    """Show form and YAML, filled from an example (`?example=`) or an earlier job (`?from=`)."""
     text = starting_text(request)
     faults: list[dict[str, Any]] = []
     if request.method == "POST":
@@ -266,7 +266,7 @@ def new_job(request: Any) -> HttpResponse:
 
 @page()
 def find(request: Any) -> JsonResponse:
-    """For the command palette: jobs by number or the beginning of a name, pages, and people's teams."""
+    """Search for the command palette: jobs by number or name prefix, pages and teams."""
     q = request.GET.get("q", "").strip()[:100]
     jobs = representations.listed(selectors.filtered(request.actor, {"q": q})).order_by("-number")[
         :8
@@ -305,15 +305,15 @@ def _team(request: Any) -> Any:
 
 
 def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
-    told = pending_explanation.answer(job, actor)
+    explanation = pending_explanation.answer(job, actor)
     return representations.job_row(job) | {
-        "pending": told or pending_summary(job),
+        "pending": explanation or pending_summary(job),
         "is_long": clock.now() - job.created_at > LONG_WAIT,
     }
 
 
 def _timeline(row: Job, index: int) -> list[dict[str, Any]]:
-    """The states that one task went through, over all its tries, with when and for how long."""
+    """Return the states of one task over all attempts, with start and duration."""
     events = Event.objects.filter(
         subject_id=row.id, kind__startswith="attempt.", data__index=index
     ).order_by("position")[:100]
@@ -324,9 +324,8 @@ def _timeline(row: Job, index: int) -> list[dict[str, Any]]:
     steps = [{"state": "queued", "at": row.created_at, "source": "muster", "data": {}}, *steps]
     for step, following in pairwise(steps):
         step["seconds"] = max((following["at"] - step["at"]).total_seconds(), 0)
-        step["why"] = (
-            step["data"].get("reason", "").replace("_", " ")
-        )  # of a try that another followed; the last one's stands below
+        # Another attempt followed; the final state of the last one is added below.
+        step["why"] = step["data"].get("reason", "").replace("_", " ")
     return steps
 
 
@@ -361,7 +360,7 @@ def _may_submit(request: Any) -> bool:
 
 
 def may_change(request: Any, row: Job) -> bool:
-    """Whether the viewer may cancel it, and delete its logs."""
+    """Tell whether the viewer may cancel the job and delete its logs."""
     try:
         authorize_change(request.actor, row, P.JOBS_CANCEL)
     except PortalError:
@@ -370,7 +369,7 @@ def may_change(request: Any, row: Job) -> bool:
 
 
 def _deletable(request: Any, row: Job) -> int:
-    """The bytes of logs that the viewer may delete."""
+    """Return the bytes of logs that the viewer may delete."""
     return (
         storage.bytes_of(row)
         if State(row.state).is_final and not row.log_delete_asked_at and may_change(request, row)

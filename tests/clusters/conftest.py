@@ -1,4 +1,4 @@
-"""A backend with options and secrets, whose world the tests hold in their hand."""
+"""Backends with options and secrets whose behavior the tests control."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Config:
 
 
 class Drainable:
-    """Knows the options it was made with; drains nodes that are not called "stuck"."""
+    """Keep the options it was created with; drain any node not called "stuck"."""
 
     name: ClassVar[str] = "drainable"
     title: ClassVar[str] = "a scheduler"
@@ -90,21 +90,21 @@ class NeedyConfig:
 
 
 class Needy(Drainable):
-    """Cannot be without its secret."""
+    """Require a secret."""
 
     name: ClassVar[str] = "needy"
     Config = NeedyConfig
 
 
 class Apart(Drainable):
-    """Gives each of a job's nodes one of its own."""
+    """Place each node of a job on a machine of its own."""
 
     name: ClassVar[str] = "apart"
     capabilities = frozenset({Capability.GANG})
 
 
 class Packing(Drainable):
-    """Puts several of a job's nodes on one of its own."""
+    """Place several nodes of a job on one machine."""
 
     name: ClassVar[str] = "packing"
     capabilities = frozenset({Capability.GANG, Capability.PACKS})

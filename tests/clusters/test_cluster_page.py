@@ -1,4 +1,4 @@
-"""The page of one cluster: how it does in words, what it has and who uses it, and what can be done from there."""
+"""The page of one cluster: health, capacity, usage and actions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def big(story) -> Cluster:
     return row
 
 
-def test_the_overview_counts_what_is_free_by_type_and_names_who_uses_it(story, dot, big):
+def test_overview_counts_free_gpus_by_type_and_names_users(story, dot, big):
     jobs = [submit(story, name=f"j{n}", resources={"accelerators": "H100:2"}) for n in range(3)]
     with org_scope(story.atlas.id):
         Attempt.objects.filter(job__in=jobs[:2]).update(state=State.RUNNING)
@@ -71,9 +71,7 @@ def test_the_overview_counts_what_is_free_by_type_and_names_who_uses_it(story, d
     assert '<td class="num" data-label="GPUs held">4</td>' in text
 
 
-def test_nodes_come_in_the_order_of_their_numbers_a_page_at_a_time_and_by_state_partition_and_text(
-    dot, big
-):
+def test_nodes_are_sorted_paged_and_filtered_by_state_partition_and_text(dot, big):
     first = dot.get(f"{PAGE}?tab=nodes").context
     assert [n["name"] for n in first["nodes"]] == [f"n{n}" for n in range(1, 51)] and first[
         "following"
@@ -91,7 +89,7 @@ def test_nodes_come_in_the_order_of_their_numbers_a_page_at_a_time_and_by_state_
     assert "No node matches" in dot.get(f"{PAGE}?tab=nodes&find=nosuch").content.decode()
 
 
-def test_a_node_is_drained_with_its_reason_and_resumed_from_the_page(dot, big, drainable):
+def test_node_is_drained_with_a_reason_and_resumed_from_the_page(dot, big, drainable):
     done = dot.post(
         f"{PAGE}/nodes/n1",
         {"do": "drain", "reason": "ticket 812", "query": "tab=nodes&find=n1"},
@@ -114,7 +112,7 @@ def test_a_node_is_drained_with_its_reason_and_resumed_from_the_page(dot, big, d
     assert dot.post(f"{PAGE}/nodes/nosuch", {"do": "resume"}).status_code == 404
 
 
-def test_a_cluster_that_cannot_drain_offers_no_such_button(dot, big):
+def test_cluster_that_cannot_drain_has_no_drain_button(dot, big):
     assert 'data-drain="n1"' in dot.get(f"{PAGE}?tab=nodes").content.decode()
     Cluster.objects.update(backend="local")
     text = dot.get(f"{PAGE}?tab=nodes").content.decode()
@@ -133,7 +131,7 @@ def test_partitions_and_pools_are_counted(dot, big):
     assert "rack=3" in text and "open to all" in text and "all nodes" in text
 
 
-def test_the_state_is_told_in_words_with_its_age(big):
+def test_state_has_a_text_with_its_age(big):
     def after(seconds: int, **now: object) -> tuple[str, str]:
         row = Cluster(
             name="c",
@@ -160,7 +158,7 @@ def test_the_state_is_told_in_words_with_its_age(big):
     )
 
 
-def test_a_silence_that_ended_is_one_line_of_the_history_with_its_length(big):
+def test_past_outage_is_one_history_entry_with_its_duration(big):
     for kind, data in (
         ("connected", {}),
         ("silent", {"said": "no route"}),
@@ -186,7 +184,7 @@ def test_a_silence_that_ended_is_one_line_of_the_history_with_its_length(big):
     ]
 
 
-def test_removing_asks_for_the_name_and_says_why_it_cannot_be(story, dot, big):
+def test_removal_requires_the_name_and_explains_why_it_is_refused(story, dot, big):
     assert (
         "type big to confirm"
         in dot.post(PAGE, {"do": "remove", "name": "bug"}, follow=True).content.decode()
@@ -206,13 +204,13 @@ def test_removing_asks_for_the_name_and_says_why_it_cannot_be(story, dot, big):
     assert not Cluster.objects.filter(name="spare").exists()
 
 
-def test_the_version_is_kept_when_the_stored_connection_is_tested(dot, big):
+def test_connection_test_stores_the_version(dot, big):
     dot.post(PAGE, {"do": "test"})
     assert Cluster.objects.get().version == "22.05"
     assert "a scheduler 22.05" in dot.get(PAGE).content.decode()
 
 
-def test_the_page_costs_the_same_few_statements_for_any_number_of_nodes(
+def test_cluster_page_takes_a_constant_number_of_statements(
     dot, big, django_assert_max_num_queries
 ):
     for tab in ("overview", "nodes", "partitions", "pools", "history"):
@@ -220,7 +218,7 @@ def test_the_page_costs_the_same_few_statements_for_any_number_of_nodes(
             assert dot.get(f"{PAGE}?tab={tab}").status_code == 200
 
 
-def test_a_cluster_that_is_not_there_is_404_and_one_without_nodes_says_what_to_do(dot, story):
+def test_missing_cluster_is_404_and_one_without_nodes_gives_advice(dot, story):
     assert dot.get("/atlas/clusters/nosuch").status_code == 404
     Cluster.objects.create(
         name="big",
@@ -234,7 +232,7 @@ def test_a_cluster_that_is_not_there_is_404_and_one_without_nodes_says_what_to_d
     assert "No pools" in dot.get(f"{PAGE}?tab=pools").content.decode()
 
 
-def test_used_gpus_of_a_node_with_two_types_are_counted_once_and_said_to_be_a_guess():
+def test_used_gpus_of_a_mixed_node_are_counted_once_and_marked_as_estimate():
     node = Node(name="n", cpus=1, memory=1)
     stock = stock_of([Machine(node, {"a100": 2, "h100": 2}, 0, 0, 3)])
     assert (
@@ -246,7 +244,7 @@ def test_used_gpus_of_a_node_with_two_types_are_counted_once_and_said_to_be_a_gu
     assert stock_of([Machine(node, {"h100": 2}, 0, 0, 1)]).is_exact
 
 
-def test_names_are_ordered_as_people_count():
+def test_names_are_sorted_naturally():
     assert sorted(["n10", "n9", "a-2-b", "n1", "a-10-b"], key=natural) == [
         "a-2-b",
         "a-10-b",
@@ -256,7 +254,7 @@ def test_names_are_ordered_as_people_count():
     ]
 
 
-def test_the_list_of_jobs_is_narrowed_to_a_cluster_or_a_pool(story, dot, big):
+def test_job_list_is_filtered_by_cluster_or_pool(story, dot, big):
     pool = Pool.objects.create(name="fast", cluster=big, is_open=True)
     submit(story, name="in-the-pool")
     Cluster.objects.create(name="other", backend="local")

@@ -1,4 +1,4 @@
-"""The operators' page: connecting by its form, testing first, and what it never shows."""
+"""The operators' list of clusters: connecting with a test first, and no leak of secrets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def dot(story):
     return story.client(story.dot)
 
 
-def test_the_form_has_a_field_for_every_option_of_the_kind_chosen(dot):
+def test_form_has_a_field_for_every_option_of_the_chosen_kind(dot):
     text = dot.get(PAGE, {"kind": "drainable"}).content.decode()
     assert '<input type="password" id="option-token" name="token"' in text
     assert (
@@ -36,14 +36,14 @@ def test_the_form_has_a_field_for_every_option_of_the_kind_chosen(dot):
     assert 'name="quiet"' not in text
 
 
-def test_a_connection_is_tested_with_nothing_stored_and_what_was_typed_stays(dot):
+def test_connection_test_stores_nothing_and_keeps_the_input(dot):
     text = dot.post(PAGE, FORM | {"do": "test"}).content.decode()
     assert "reached https://slurm with 12 letters of token" in text
     assert 'value="7000"' in text and "s3cret" not in text
     assert not Cluster.objects.exists()
 
 
-def test_connecting_shows_the_cluster_and_a_fault_keeps_what_was_typed(dot):
+def test_connect_form_shows_the_cluster_or_keeps_the_input_on_error(dot):
     text = dot.post(PAGE, FORM | {"do": "connect", "port": "many"}).content.decode()
     assert "must be a number" in text and 'value="many"' in text
     done = dot.post(PAGE, FORM | {"do": "connect"}, follow=True).content.decode()
@@ -57,7 +57,7 @@ def test_connecting_shows_the_cluster_and_a_fault_keeps_what_was_typed(dot):
     }
 
 
-def test_a_cluster_in_trouble_has_a_banner_and_one_of_a_kind_no_longer_known_is_still_shown(dot):
+def test_troubled_cluster_has_a_banner_and_an_unknown_kind_is_still_shown(dot):
     Cluster.objects.create(
         name="away", backend="drainable", trouble="no route to host", config={"url": "u"}
     )
@@ -66,7 +66,7 @@ def test_a_cluster_in_trouble_has_a_banner_and_one_of_a_kind_no_longer_known_is_
     assert "no route to host" in text and "gone-by" in text
 
 
-def test_a_cluster_is_tested_and_switched_off_and_on_from_its_row(dot):
+def test_cluster_is_tested_disabled_and_enabled_from_its_row(dot):
     Cluster.objects.create(name="big", backend="drainable", config={"url": "there"})
     assert "reached there" in dot.post(f"{PAGE}/big", {"do": "test"}, follow=True).content.decode()
     assert (
@@ -78,7 +78,7 @@ def test_a_cluster_is_tested_and_switched_off_and_on_from_its_row(dot):
     assert Cluster.objects.get().is_enabled
 
 
-def test_a_fault_stands_beside_its_field_and_a_rare_one_is_unfolded_for_it(dot):
+def test_error_is_shown_at_its_field_and_unfolds_advanced_options(dot):
     shown = dot.post(
         PAGE, FORM | {"do": "connect", "port": "many", "url": "", "proxy": "not\x01one"}
     )
@@ -96,10 +96,10 @@ def test_a_fault_stands_beside_its_field_and_a_rare_one_is_unfolded_for_it(dot):
     assert not dot.get(PAGE, {"kind": "drainable"}).context["is_unfolded"]
     Cluster.objects.create(name="big", backend="drainable", config={"url": "other"})
     got = dot.post(PAGE, FORM | {"do": "connect"}).context
-    assert "called" in got["faults"]["name"]
+    assert "already exists" in got["faults"]["name"]
 
 
-def test_what_does_not_answer_is_not_stored_unless_that_is_said(dot):
+def test_unreachable_cluster_is_stored_only_if_confirmed(dot):
     broken = FORM | {"url": "broken"}
     text = dot.post(PAGE, broken | {"do": "connect"}).content.decode()
     assert "RuntimeError: cannot use ••••" in text and "data-anyway>Connect anyway" in text
@@ -115,7 +115,7 @@ def big(dot):
     return Cluster.objects.get()
 
 
-def test_editing_keeps_an_empty_secret_and_removes_one_that_is_ticked(dot, big):
+def test_edit_keeps_an_empty_secret_and_removes_a_ticked_one(dot, big):
     assert backend_of(big).options["key"] == "line one\nline two\n"
     page = dot.get(f"{PAGE}/big/edit").content.decode()
     assert (
@@ -139,7 +139,7 @@ def test_editing_keeps_an_empty_secret_and_removes_one_that_is_ticked(dot, big):
     assert secrets_of(Cluster.objects.get()) == {"token": "fresh"}
 
 
-def test_editing_stores_no_default_that_was_never_set(dot):
+def test_edit_stores_no_default_that_was_never_set(dot):
     row = Cluster.objects.create(name="bare", backend="drainable", config={"url": "u"})
     dot.post(
         f"{PAGE}/bare/edit",
@@ -149,9 +149,7 @@ def test_editing_stores_no_default_that_was_never_set(dot):
     assert row.config == {"url": "u"}
 
 
-def test_editing_says_which_jobs_depend_on_it_and_stores_nothing_that_fails_its_test(
-    story, dot, big
-):
+def test_edit_names_dependent_jobs_and_stores_nothing_that_fails_its_test(story, dot, big):
     submit(story)
     assert "One job is on it" in dot.get(f"{PAGE}/big/edit").content.decode()
     form = {"do": "save", "url": "broken", "transport": "cli"}
@@ -161,7 +159,7 @@ def test_editing_says_which_jobs_depend_on_it_and_stores_nothing_that_fails_its_
     assert Cluster.objects.get().config["url"] == "broken"
 
 
-def test_secrets_of_many_lines_are_no_password_fields_since_those_lose_lines():
+def test_multiline_secret_is_no_password_field():
     long = {
         (kind["name"], o["name"])
         for kind in backend_kinds()

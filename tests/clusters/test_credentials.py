@@ -1,4 +1,4 @@
-"""That a credential is used is a fact, and a bounded one."""
+"""Uses of a credential are recorded, at a bounded rate."""
 
 from __future__ import annotations
 
@@ -21,23 +21,26 @@ def cluster(story) -> Cluster:
     )
 
 
-def told() -> list[Event]:
+def recorded_uses() -> list[Event]:
     return list(Event.objects.filter(kind="cluster.credential_used").order_by("position"))
 
 
-def test_a_credential_is_told_once_for_each_kind_of_use(cluster, monkeypatch):
+def test_credential_use_is_recorded_once_per_kind(cluster, monkeypatch):
     for _ in range(3):
         credentials.note_use(cluster, "to submit jobs")
         credentials.note_use(cluster, "to watch jobs and nodes")
-    monkeypatch.setattr(credentials, "_next", {})  # another process
+    monkeypatch.setattr(credentials, "_next", {})  # as in another process
     credentials.note_use(cluster, "to submit jobs")
-    assert [fact.data["use"] for fact in told()] == ["to submit jobs", "to watch jobs and nodes"]
-    assert told()[0].data["secrets"] == ["token"] and "s3cret" not in str(
-        [fact.data for fact in told()]
+    assert [fact.data["use"] for fact in recorded_uses()] == [
+        "to submit jobs",
+        "to watch jobs and nodes",
+    ]
+    assert recorded_uses()[0].data["secrets"] == ["token"] and "s3cret" not in str(
+        [fact.data for fact in recorded_uses()]
     )
 
 
-def test_another_credential_begins_anew(cluster, story):
+def test_changed_credential_is_recorded_again(cluster, story):
     credentials.note_use(cluster, "to submit jobs")
     changed = c.change_cluster(
         actor=story.actor(story.dot, story.atlas),
@@ -45,20 +48,20 @@ def test_another_credential_begins_anew(cluster, story):
         options={"token": "an0ther-token"},
     )
     credentials.note_use(changed, "to submit jobs")
-    assert len(told()) == 2
+    assert len(recorded_uses()) == 2
 
 
-def test_a_cluster_without_credentials_tells_nothing(story):
+def test_cluster_without_credentials_records_nothing(story):
     credentials.note_use(
         Cluster.objects.create(name="plain", backend="drainable", config={"url": "u"}),
         "to submit jobs",
     )
-    assert told() == []
+    assert recorded_uses() == []
 
 
-def test_a_use_that_cannot_be_recorded_is_no_obstacle(cluster, monkeypatch):
+def test_failed_record_does_not_affect_the_use(cluster, monkeypatch):
     def broken(*_: object) -> None:
         raise RuntimeError("no room")
 
-    monkeypatch.setattr(credentials, "_tell", broken)
+    monkeypatch.setattr(credentials, "_record_use", broken)
     credentials.note_use(cluster, "to submit jobs")

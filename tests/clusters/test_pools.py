@@ -1,4 +1,4 @@
-"""Pools: which nodes they are, and who may use them."""
+"""Pools: their nodes and the teams that may use them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def dot(story):
     return story.actor(story.dot, story.atlas)
 
 
-def test_a_team_sees_what_was_granted_to_it_until_it_is_revoked(story, cluster, dot):
+def test_team_sees_a_granted_pool_until_it_is_revoked(story, cluster, dot):
     pool = p.create_pool(actor=dot, cluster=cluster, name="h100", gpu_type="H100")
     with org_scope(story.atlas.id):
         assert p.pools_for(story.vision) == []
@@ -50,7 +50,7 @@ def test_a_team_sees_what_was_granted_to_it_until_it_is_revoked(story, cluster, 
     ]
 
 
-def test_an_open_pool_is_everybodys_and_one_of_a_cluster_switched_off_nobodys(story, cluster, dot):
+def test_open_pool_is_for_everybody_and_one_of_a_disabled_cluster_for_nobody(story, cluster, dot):
     pool = p.create_pool(actor=dot, cluster=cluster, name="all", is_open=True)
     with org_scope(story.atlas.id):
         assert p.pools_for(story.speech) == [pool]
@@ -72,7 +72,7 @@ RULES = [
 ]
 
 
-def test_a_node_belongs_to_a_pool_when_all_of_its_rules_hold(subtests):
+def test_node_belongs_to_a_pool_if_all_rules_match(subtests):
     for rule, is_inside in RULES:
         with subtests.test(rule=rule, is_inside=is_inside):
             node = Node(
@@ -90,26 +90,26 @@ NO_RULES = [
 ]
 
 
-def test_a_rule_that_cannot_hold_is_refused(subtests, cluster, dot):
+def test_invalid_rule_is_refused(subtests, cluster, dot):
     for rule in NO_RULES:
         with subtests.test(rule=rule):
             with pytest.raises(InvalidInput):
                 p.create_pool(actor=dot, cluster=cluster, name="odd", **rule)
 
 
-def test_pools_and_clusters_share_their_names_since_a_spec_names_either(cluster, dot):
+def test_pools_and_clusters_share_one_namespace(cluster, dot):
     with pytest.raises(Conflict):
         p.create_pool(actor=dot, cluster=cluster, name="big")
 
 
-def test_a_pool_is_changed_and_what_is_not_given_stays(cluster, dot):
+def test_changed_pool_keeps_omitted_fields(cluster, dot):
     pool = p.create_pool(actor=dot, cluster=cluster, name="one", partition="main", note="for all")
     p.change_pool(actor=dot, pool=pool, partition="", is_open=True, note=None)
     row = Pool.objects.get()
     assert (row.partition, row.is_open, row.note) == ("", True, "for all")
 
 
-def test_the_last_pool_of_a_cluster_does_not_go_silently_and_open_it_to_all(story, cluster, dot):
+def test_last_pool_of_a_cluster_cannot_be_deleted_unless_open(story, cluster, dot):
     first, second = (
         p.create_pool(actor=dot, cluster=cluster, name=name) for name in ("one", "two")
     )
@@ -139,7 +139,7 @@ def test_only_operators_write_pools(story, cluster, dot):
 
 @pytest.fixture
 def slurm(story) -> Cluster:
-    """Connected on paper: nothing here asks it anything."""
+    """Return a Slurm cluster that is never called."""
     return Cluster.objects.create(
         name="slow",
         backend="slurm",
@@ -147,7 +147,7 @@ def slurm(story) -> Cluster:
     )
 
 
-def test_a_grant_says_as_whom_a_team_runs_and_operators_alone_are_told(story, slurm, dot):
+def test_grant_has_an_identity_that_only_operators_see(story, slurm, dot):
     pool = p.create_pool(actor=dot, cluster=slurm, name="a100")
     with org_scope(story.atlas.id):
         p.grant_pool(
@@ -171,9 +171,7 @@ def test_a_grant_says_as_whom_a_team_runs_and_operators_alone_are_told(story, sl
 IDENTITIES = [Identity(user="root"), Identity(account="a b"), Identity(qos="--uid=0")]
 
 
-def test_an_identity_that_the_cluster_does_not_give_is_refused_with_its_field(
-    subtests, story, slurm, dot
-):
+def test_unsupported_identity_is_refused_with_its_field(subtests, story, slurm, dot):
     pool = p.create_pool(actor=dot, cluster=slurm, name="a100")
     for identity in IDENTITIES:
         with subtests.test(identity=identity):
@@ -184,16 +182,16 @@ def test_an_identity_that_the_cluster_does_not_give_is_refused_with_its_field(
             )
 
 
-def test_a_cluster_without_users_of_its_own_takes_no_identity(story, cluster, dot):
+def test_cluster_without_users_takes_no_identity(story, cluster, dot):
     pool = p.create_pool(actor=dot, cluster=cluster, name="h100")
     with (
-        pytest.raises(InvalidInput, match="grant the pool without them"),
+        pytest.raises(InvalidInput, match="Grant the pool without them"),
         org_scope(story.atlas.id),
     ):
         p.grant_pool(actor=dot, pool=pool, team=story.vision, identity=Identity(account="atlas"))
 
 
-def test_deleting_a_pool_takes_the_grants_of_every_organization_along(story, cluster, dot):
+def test_deleted_pool_loses_the_grants_of_every_organization(story, cluster, dot):
     pool = p.create_pool(actor=dot, cluster=cluster, name="one", is_open=True)
     for org, team in ((story.atlas, story.vision), (story.borealis, story.north)):
         with org_scope(org.id):
@@ -204,7 +202,7 @@ def test_deleting_a_pool_takes_the_grants_of_every_organization_along(story, clu
         assert PoolGrant.objects.count() == 0
 
 
-def test_over_the_api_a_grant_says_as_whom_and_without_a_body_it_stays(story, slurm, dot):
+def test_api_grant_sets_the_identity_and_keeps_it_without_a_body(story, slurm, dot):
     p.create_pool(actor=dot, cluster=slurm, name="a100")
     door, path = story.api(story.dot, story.atlas), "/api/v1/orgs/atlas/pools/a100/teams/vision"
     given = {"user": "vision", "account": "atlas", "qos": ""}

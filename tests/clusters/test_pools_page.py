@@ -1,4 +1,4 @@
-"""Pools as pages: where one's teams can run, and what operators do with pools there."""
+"""Pages of pools: where teams can run, and actions of operators."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def pool(big: Cluster, name: str, *teams, **rule: object) -> Pool:
     return row
 
 
-def test_a_cluster_without_pools_is_a_place_for_everybody_with_what_is_free(story, big):
+def test_cluster_without_pools_is_open_to_everybody(story, big):
     text = story.client(story.ben).get(PAGE).content.decode()
     assert (
         "whole cluster" in text
@@ -57,7 +57,7 @@ def test_a_cluster_without_pools_is_a_place_for_everybody_with_what_is_free(stor
     assert 'id="make"' not in text and "/atlas/clusters/big" not in text
 
 
-def test_members_see_the_pools_of_their_organizations_teams_and_no_others(story, big):
+def test_members_see_only_the_pools_of_their_organizations_teams(story, big):
     pool(big, "ours", story.vision, labels={"rack": "1"})
     pool(big, "theirs", story.north)
     ben = story.client(story.ben)
@@ -74,7 +74,7 @@ def test_members_see_the_pools_of_their_organizations_teams_and_no_others(story,
         assert (Pool.objects.get(name="ours").note, PoolGrant.objects.count()) == ("", 2)
 
 
-def test_where_a_team_can_run_is_what_is_open_or_granted_to_it(story, dot, big):
+def test_places_of_a_team_are_open_or_granted_to_it(story, dot, big):
     pool(big, "ours", story.vision)
     pool(big, "everybodys", is_open=True)
     pool(big, "nobodys")
@@ -91,7 +91,7 @@ def test_where_a_team_can_run_is_what_is_open_or_granted_to_it(story, dot, big):
     assert "vision cannot run anywhere" in dot.get(PAGE, {"team": "vision"}).content.decode()
 
 
-def test_our_jobs_are_counted_by_place_and_linked(story, big):
+def test_own_jobs_are_counted_by_place_and_linked(story, big):
     row = pool(big, "ours", story.vision)
     jobs = [submit(story) for _ in range(3)]
     with org_scope(story.atlas.id):
@@ -108,7 +108,7 @@ def test_our_jobs_are_counted_by_place_and_linked(story, big):
     assert row.name == "ours"
 
 
-def test_an_operator_makes_a_pool_and_a_fault_stands_beside_its_field_with_what_was_typed(dot, big):
+def test_new_pool_form_keeps_input_and_shows_errors_at_their_fields(dot, big):
     form = {
         "name": "fast",
         "cluster": "big",
@@ -121,7 +121,7 @@ def test_an_operator_makes_a_pool_and_a_fault_stands_beside_its_field_with_what_
         shown.context["faults"] == {"labels": "'rack' must be name=value"}
         and 'value="kept"' in shown.content.decode()
     )
-    assert "called" in dot.post(PAGE, form | {"name": "big"}).context["faults"]["name"]
+    assert "already exists" in dot.post(PAGE, form | {"name": "big"}).context["faults"]["name"]
     assert "fast is there" in dot.post(PAGE, form, follow=True).content.decode()
     row = Pool.objects.get()
     assert (row.labels, row.gpu_type, row.note, row.is_open) == (
@@ -132,13 +132,13 @@ def test_an_operator_makes_a_pool_and_a_fault_stands_beside_its_field_with_what_
     )
 
 
-def test_a_pool_that_no_node_belongs_to_says_so(dot, big):
+def test_pool_without_nodes_is_marked(dot, big):
     pool(big, "empty", labels={"rack": "9"})
     assert "No node belongs to it" in dot.get(f"{PAGE}/empty").content.decode()
     assert "none belongs to it" in dot.get(PAGE).content.decode()
 
 
-def test_an_operator_changes_grants_withdraws_and_deletes(story, dot, big):
+def test_operator_changes_grants_revokes_and_deletes(story, dot, big):
     pool(big, "fast", story.north, labels={"rack": "1"})
     pool(big, "rest", is_open=True)
     page = f"{PAGE}/fast"
@@ -170,7 +170,7 @@ def test_an_operator_changes_grants_withdraws_and_deletes(story, dot, big):
         assert not Pool.objects.filter(name="fast").exists() and not PoolGrant.objects.exists()
 
 
-def test_the_last_pool_that_is_not_open_says_why_it_stays(dot, big):
+def test_last_pool_that_is_not_open_explains_why_it_stays(dot, big):
     pool(big, "only")
     assert "It is the last pool of big" in dot.get(f"{PAGE}/only").content.decode()
     assert (
@@ -179,9 +179,7 @@ def test_the_last_pool_that_is_not_open_says_why_it_stays(dot, big):
     )
 
 
-def test_the_list_costs_the_same_few_statements_for_any_number_of_pools(
-    story, big, django_assert_max_num_queries
-):
+def test_pool_list_takes_a_constant_number_of_statements(story, big, django_assert_max_num_queries):
     for n in range(30):
         pool(big, f"p{n}", story.vision)
     for who in (story.ben, story.dot):
@@ -190,7 +188,7 @@ def test_the_list_costs_the_same_few_statements_for_any_number_of_pools(
             assert client.get(PAGE).status_code == 200
 
 
-def test_what_is_free_in_a_pool_is_told_by_rest_too(story, big):
+def test_api_returns_free_capacity_of_a_pool(story, big):
     pool(big, "ours", story.vision, labels={"rack": "0"})
     [told] = story.api(story.ben).get("/api/v1/orgs/atlas/pools").json()["items"]
     assert told["gpus"] == {

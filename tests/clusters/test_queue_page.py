@@ -1,4 +1,4 @@
-"""The queue across clusters: every organization's, with reasons; for operators."""
+"""The operators' queue across clusters and organizations, with reasons."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def waits(job: Job, wait: str, facts: dict | None = None, **more: object) -> Non
 
 
 @pytest.fixture
-def line(story) -> list[Job]:
-    """Three of Vision (two for room, one of them an array, one held), one of Borealis in its scheduler's queue; one that runs."""
+def pending_jobs(story) -> list[Job]:
+    """Create pending jobs in two organizations (one an array, one held), and a running one."""
     cluster_with()
     jobs = [
         submit(story, name="first"),
@@ -55,7 +55,7 @@ def names(client, query: str = "") -> list[str]:
     return [row["name"] for row in client.get(f"{PAGE}?{query}").context["rows"]]
 
 
-def test_what_waits_of_all_organizations_comes_oldest_first_with_its_reason_and_numbers(dot, line):
+def test_queue_lists_pending_jobs_of_all_organizations_oldest_first(dot, pending_jobs):
     shown = dot.get(PAGE)
     assert [(r["name"], r["org"], r["tasks"]) for r in shown.context["rows"]] == [
         ("first", "atlas", 0),
@@ -71,7 +71,7 @@ def test_what_waits_of_all_organizations_comes_oldest_first_with_its_reason_and_
     )
 
 
-def test_it_is_narrowed_by_reason_organization_team_and_cluster(dot, line):
+def test_queue_is_filtered_by_reason_organization_team_and_cluster(dot, pending_jobs):
     Cluster.objects.create(name="other", backend="local")
     assert names(dot, "wait=capacity") == ["first", "many"]
     assert (
@@ -84,7 +84,7 @@ def test_it_is_narrowed_by_reason_organization_team_and_cluster(dot, line):
     assert "Nothing waits for that" in dot.get(f"{PAGE}?cluster=other").content.decode()
 
 
-def test_reasons_and_teams_are_counted_in_jobs_not_in_tasks(dot, line):
+def test_reasons_and_teams_count_jobs_and_not_tasks(dot, pending_jobs):
     shown = dot.get(PAGE).context
     assert {r["code"]: r["n"] for r in shown["reasons"]} == {
         "capacity": 2,
@@ -98,9 +98,7 @@ def test_reasons_and_teams_are_counted_in_jobs_not_in_tasks(dot, line):
     ]
 
 
-def test_pages_follow_each_other_without_gap_or_double_while_the_queue_moves(
-    story, dot, monkeypatch
-):
+def test_pages_have_no_gap_or_duplicate_while_the_queue_changes(story, dot, monkeypatch):
     cluster_with()
     jobs = [submit(story, name=f"j{n}") for n in range(7)]
     monkeypatch.setattr("jobs.scheduling.queue.queue_page.__defaults__", (3,))
@@ -115,14 +113,14 @@ def test_pages_follow_each_other_without_gap_or_double_while_the_queue_moves(
     assert dot.get(f"{PAGE}?after=nonsense").status_code == 400
 
 
-def test_only_operators_see_it_and_an_empty_one_says_so(story, dot):
+def test_queue_is_for_operators_and_has_an_empty_state(story, dot):
     assert story.client(story.ada).get(PAGE).status_code == 403
     assert story.client(story.cyd).get(PAGE).status_code == 404
     assert "Nothing waits" in dot.get(PAGE).content.decode()
 
 
-def test_the_page_costs_the_same_few_statements_for_any_number_of_jobs(
-    story, dot, line, django_assert_max_num_queries
+def test_queue_page_takes_a_constant_number_of_statements(
+    story, dot, pending_jobs, django_assert_max_num_queries
 ):
     for n in range(20):
         submit(story, name=f"more-{n}")

@@ -1,4 +1,4 @@
-"""The portal's own machine as a cluster: whose jobs may run there, and as whom."""
+"""The portal's own machine as a cluster: which organization it serves, and under which uids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
-def test_cluster_without_isolation_serves_one_organization_and_tells_the_others(story, settings):
+def test_cluster_without_isolation_serves_one_organization_and_tells_others(story, settings):
     cluster = cluster_with()
     Cluster.objects.filter(id=cluster.id).update(config={"isolation": "none"})
     with org_scope(story.borealis.id):
@@ -44,7 +44,7 @@ def test_cluster_without_isolation_serves_one_organization_and_tells_the_others(
     assert "Jobs are not isolated from the portal" in page and "It runs jobs of Atlas only." in page
 
 
-def test_each_team_has_a_system_user_of_its_own_that_no_other_ever_gets(story, settings):
+def test_each_team_has_a_uid_that_is_never_reused(story, settings):
     settings.MUSTER_LOCAL_UIDS = "70000-70001"
     cluster = cluster_with()
     first = uids_of(cluster, [story.vision.id])[story.vision.id]
@@ -58,7 +58,7 @@ def test_each_team_has_a_system_user_of_its_own_that_no_other_ever_gets(story, s
     assert LocalUser.objects.count() == 2
 
 
-def test_server_mode_has_no_local_cluster_unless_asked_for(subtests, tmp_path):
+def test_server_mode_has_no_local_cluster_by_default(subtests, tmp_path):
     for given, first in [({}, ""), ({"MUSTER_LOCAL_CLUSTER": "1"}, "local")]:
         with subtests.test(given=given, first=first):
             env = {

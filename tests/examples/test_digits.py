@@ -1,4 +1,4 @@
-"""The trainer, run for real on the real digits, with each engine that this machine has."""
+"""The example trainer on the real digits, with each engine installed on this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from schedulers.spec.examples import EXAMPLES_DIR
 from tests.rig.processes import free_port
 
 TRAINER = EXAMPLES_DIR / "digits" / "train.py"
-SYSTEM = "/usr/bin/python3"  # Debian's, which has Debian's PyTorch
+SYSTEM = "/usr/bin/python3"  # Debian's Python, which has Debian's PyTorch
 ENGINES = {
     "plain": sys.executable,
     "torch": SYSTEM,
@@ -46,7 +46,7 @@ def train(
 
 
 class Portal(ThreadingHTTPServer):
-    """Stands for the portal's one route that the trainer calls; remembers what came and answers `status`."""
+    """A double of the portal's route that the trainer calls: records requests, answers `status`."""
 
     def __init__(self, status: int):
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -70,7 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
         *(pytest.param(name, marks=pytest.mark.integration) for name in ENGINES if name != "plain"),
     ],
 )
-def test_the_network_learns_to_read_digits_it_has_not_seen(tmp_path: Path, engine: str) -> None:
+def test_network_learns_to_read_unseen_digits(tmp_path: Path, engine: str) -> None:
     epochs = {"plain": "8", "numpy": "1000", "torch": "30"}[engine]
     done = train(
         tmp_path, ENGINES[engine], DIGITS_ENGINE=engine, DIGITS_EPOCHS=epochs, DIGITS_SECONDS="60"
@@ -106,7 +106,7 @@ def test_the_network_learns_to_read_digits_it_has_not_seen(tmp_path: Path, engin
 
 
 @pytest.mark.integration
-def test_two_nodes_learn_together_and_the_first_one_speaks(tmp_path: Path) -> None:
+def test_two_nodes_train_together_and_the_first_reports(tmp_path: Path) -> None:
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
         told = [pool.submit(_node, folder, rank, port) for rank, folder in enumerate(folders)]
@@ -119,8 +119,8 @@ def test_two_nodes_learn_together_and_the_first_one_speaks(tmp_path: Path) -> No
 
 
 @pytest.mark.integration
-def test_the_first_node_leaves_last(tmp_path: Path) -> None:
-    """gloo ends its connections with a reset: what another has not read of the last word by then is lost, and that one waits for ever."""
+def test_first_node_leaves_last(tmp_path: Path) -> None:
+    """gloo resets connections at its end, so a peer that has not read the last message hangs."""
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
         told = [
@@ -133,7 +133,7 @@ def test_the_first_node_leaves_last(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
-def test_a_node_that_fails_leaves_no_other_waiting(tmp_path: Path) -> None:
+def test_failing_node_leaves_no_other_waiting(tmp_path: Path) -> None:
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
         told = [
@@ -146,7 +146,8 @@ def test_a_node_that_fails_leaves_no_other_waiting(tmp_path: Path) -> None:
     assert [folder.joinpath("parted").read_text() for folder in folders] == ["True", "True"]
 
 
-# The trainer, and whether the ranks had parted when it ended; LATE seconds lie between the barrier's end and what is done next.
+# The trainer, reporting whether the ranks had parted at its end. LATE seconds pass after the
+# barrier.
 WATCHED = """import atexit, os, pathlib, runpy, sys, time
 from torch import distributed
 barrier, write = distributed.barrier, lambda name, value: pathlib.Path(name).write_text(str(value))
@@ -183,7 +184,7 @@ def _node(folder: Path, rank: int, port: int, **variables: str) -> subprocess.Co
     )
 
 
-def test_the_judging_digits_are_not_among_the_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_test_digits_are_not_in_the_training_set(monkeypatch: pytest.MonkeyPatch) -> None:
     spec = importlib.util.spec_from_file_location(
         "digits_data", EXAMPLES_DIR / "digits" / "data.py"
     )
@@ -199,7 +200,7 @@ def test_the_judging_digits_are_not_among_the_learnt(monkeypatch: pytest.MonkeyP
     assert set(split.test.labels) == set(range(10))
 
 
-def test_a_run_stops_when_its_time_is_over(tmp_path: Path) -> None:
+def test_run_stops_at_its_time_limit(tmp_path: Path) -> None:
     done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_SECONDS="0.5")
     assert done.returncode == 0
     assert 1 <= int(LINE.findall(done.stdout)[-1][0]) < 50
@@ -224,7 +225,7 @@ def test_live_curves_arrive_with_the_jobs_token(tmp_path: Path, portal: Portal) 
     assert done.stderr == ""
 
 
-def test_each_task_of_an_array_draws_its_own_curve(tmp_path: Path, portal: Portal) -> None:
+def test_each_array_task_draws_its_own_curve(tmp_path: Path, portal: Portal) -> None:
     train(
         tmp_path,
         DIGITS_ENGINE="plain",
@@ -238,7 +239,7 @@ def test_each_task_of_an_array_draws_its_own_curve(tmp_path: Path, portal: Porta
     ]
 
 
-def test_a_training_that_diverges_ends_well_and_reports_only_numbers(
+def test_diverging_training_ends_well_and_reports_only_numbers(
     tmp_path: Path, portal: Portal
 ) -> None:
     done = train(
@@ -249,9 +250,7 @@ def test_a_training_that_diverges_ends_well_and_reports_only_numbers(
 
 
 @pytest.mark.parametrize("portal", [403], indirect=True)
-def test_a_portal_that_refuses_costs_one_warning_and_no_training(
-    tmp_path: Path, portal: Portal
-) -> None:
+def test_refusing_portal_costs_one_warning(tmp_path: Path, portal: Portal) -> None:
     done = train(tmp_path, DIGITS_ENGINE="plain", DIGITS_EPOCHS="3", **portal.variables)
     assert done.returncode == 0
     assert done.stderr.count("warning: live curves could not be sent") == 1
@@ -259,7 +258,7 @@ def test_a_portal_that_refuses_costs_one_warning_and_no_training(
     assert len(portal.seen) >= 1
 
 
-def test_an_unreachable_portal_costs_one_warning_and_no_training(tmp_path: Path) -> None:
+def test_unreachable_portal_costs_one_warning(tmp_path: Path) -> None:
     done = train(
         tmp_path,
         DIGITS_ENGINE="plain",
@@ -272,7 +271,7 @@ def test_an_unreachable_portal_costs_one_warning_and_no_training(tmp_path: Path)
     assert done.stderr.count("warning") == 1
 
 
-def test_an_engine_that_was_named_and_is_missing_is_an_error(tmp_path: Path) -> None:
+def test_missing_engine_is_an_error(tmp_path: Path) -> None:
     done = train(tmp_path, DIGITS_ENGINE="abacus", DIGITS_EPOCHS="1")
     assert done.returncode == 1
     assert "engine_abacus" in done.stderr

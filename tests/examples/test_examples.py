@@ -1,4 +1,4 @@
-"""The shipped examples, run as a job would run them: the spec's script under the spec's environment."""
+"""The shipped examples, run as a job runs them: the spec's script and environment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BRIEF = {"DIGITS_EPOCHS": "1", "DIGITS_ENGINE": "plain"}
 
 
 def run(folder: Path, title: str, index: int = 0) -> subprocess.CompletedProcess[str]:
-    """One task of an example, shortened to one pass over the digits."""
+    """Run one task of an example, shortened to one epoch."""
     spec = parse_yaml(EXAMPLES[title].yaml)
     task = Task(
         job_id=UUID(int=1),
@@ -53,7 +53,7 @@ def test_every_spec_under_examples_is_offered() -> None:
     assert files == set(ORDER)
 
 
-def test_an_example_needs_nothing_special(subtests: pytest.Subtests) -> None:
+def test_examples_have_no_special_requirements(subtests: pytest.Subtests) -> None:
     for title, example in EXAMPLES.items():
         with subtests.test(title=title):
             spec = parse_yaml(example.yaml)
@@ -64,14 +64,14 @@ def test_an_example_needs_nothing_special(subtests: pytest.Subtests) -> None:
             assert (spec.resources.gpus > 0) == (title == "gpu check")
 
 
-def test_the_first_example_trains_and_keeps_its_model(tmp_path: Path) -> None:
+def test_first_example_trains_and_keeps_its_model(tmp_path: Path) -> None:
     done = run(tmp_path, next(iter(EXAMPLES)))
     assert done.returncode == 0, done.stderr
     assert "test accuracy" in done.stdout
     assert (tmp_path / "out" / "model.json").stat().st_size > 10_000
 
 
-def test_the_sweep_gives_every_task_its_own_rate(tmp_path: Path) -> None:
+def test_sweep_gives_every_task_its_own_rate(tmp_path: Path) -> None:
     lines = [run(tmp_path, "learning rates", index).stdout.splitlines()[0] for index in (0, 5)]
     assert lines == [
         "task 0: 0.01 times the usual learning rate",
@@ -79,14 +79,14 @@ def test_the_sweep_gives_every_task_its_own_rate(tmp_path: Path) -> None:
     ]
 
 
-def test_hello_says_who_it_is(tmp_path: Path) -> None:
+def test_hello_prints_its_job(tmp_path: Path) -> None:
     done = run(tmp_path, "hello")
     assert "job #7 of atlas/vision" in done.stdout
     assert "GPUs: none" in done.stdout
     assert done.stdout.endswith("Done in 1…\n")
 
 
-def test_the_typo_fails_as_a_command_that_is_not_found(tmp_path: Path) -> None:
+def test_typo_fails_with_command_not_found(tmp_path: Path) -> None:
     done = run(tmp_path, "typo")
     assert done.returncode == 127
     assert "pyhton3: command not found" in done.stderr

@@ -1,7 +1,7 @@
-"""A double of a scheduler, for tests of what the portal does with one; real backends are tested by the contract suite.
+"""A double of a scheduler, for tests of the portal; the contract suite tests real backends.
 
-Unlike a script of answers it has a world: what was submitted runs until it is stopped or finished, whatever the portal
-believes, so that a test can ask at the end whether anything still runs that the portal has given up.
+It keeps state: a submitted job runs until it is stopped or finished, whatever the portal believes.
+A test can therefore check at the end that nothing runs that the portal has given up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,11 @@ from schedulers.states import Reason, State
 
 
 class BackendDouble:
-    """`alive`: launches that run now, by key. `ended`: how the others ended. `before_submit` may raise, or change the world."""
+    """A scheduler in memory.
+
+    `alive`: running launches by key. `ended`: results of the others. `before_submit` may raise, or
+    change the state.
+    """
 
     name, title = "local", "this machine"
     capabilities = frozenset({Capability.PLACES})
@@ -67,7 +71,7 @@ class BackendDouble:
             self.finish(key, Reason.CANCELED)
 
     def finish(self, key: str, reason: Reason = Reason.COMPLETED) -> None:
-        """It ends by itself (or was stopped)."""
+        """End the job, as if it ended by itself or was stopped."""
         del self.alive[key]
         self.ended[key] = Observation(
             key, reason.final_state, reason=reason, exit_code=0 if reason == Reason.COMPLETED else 1

@@ -1,4 +1,4 @@
-"""No broker stands behind these tests: a hint that is sent goes nowhere, and the test taps on the shoulder itself."""
+"""Fixtures of job tests. There is no broker: hints are dropped and tests call the workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def hints_go_nowhere() -> Iterator[None]:
-    """Without it, each committed change would try to reach Celery's broker."""
+    """Drop hints, which would otherwise try to reach Celery's broker after each commit."""
     wakeups.deliver_by(lambda task: None)
     yield
     wakeups.deliver_by(None)
@@ -25,8 +25,9 @@ def hints_go_nowhere() -> Iterator[None]:
 
 @pytest.fixture
 def site(story: Story, home: Path, tmp_path: Path) -> Iterator[Site]:
-    """A portal's cluster on a double of Kubernetes."""
-    from tests.jobs.kubernetes_site import connected  # models: only once Django is ready
+    """Return a cluster connected to a double of Kubernetes."""
+    # Imports models, so only after Django is set up.
+    from tests.jobs.kubernetes_site import connected
     from tests.rig.kubernetes_double import Double
     from workspaces.tenancy.scope import platform_scope
 

@@ -1,4 +1,4 @@
-"""A portal's cluster on a double of Kubernetes, and short words for what tests do with both."""
+"""A cluster on a double of Kubernetes, with helpers that inspect both sides."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ from workspaces.tenancy.scope import org_scope
 
 
 class Killed(BaseException):
-    """A worker's end: nothing of ours catches it."""
+    """The death of a worker; no handler catches it."""
 
 
 @dataclass
 class Site:
-    """Each job leaves a line in a file for each time it ran; each Job that the cluster ever made is counted."""
+    """The cluster and its jobs.
+
+    Each run of a job adds a line to a file; each Job created on the cluster is counted.
+    """
 
     story: Story
     double: Double
@@ -43,9 +46,9 @@ class Site:
 
     def __post_init__(self) -> None:
         self.watcher = Watcher(self.cluster.id)
-        self.double.store.listeners.append(self._hear)
+        self.double.store.listeners.append(self._count_created)
 
-    def _hear(self, kind: str, plural: str, thing: dict[str, Any]) -> None:
+    def _count_created(self, kind: str, plural: str, thing: dict[str, Any]) -> None:
         if (kind, plural) == ("ADDED", "jobs"):
             self.made[thing["metadata"]["annotations"][names.KEY]] += 1
 
@@ -62,17 +65,17 @@ class Site:
         self.watcher.look()
 
     def until(self, condition: Callable[[], Any], seconds: float = 20) -> Any:
-        """Looks and dispatches until it holds; what it was then."""
+        """Poll and dispatch until the condition holds; return its value."""
         began = time.monotonic()
         while not (found := condition()):
-            assert time.monotonic() - began < seconds, self.story_so_far()
+            assert time.monotonic() - began < seconds, self.describe()
             dispatch_all()
             self.look()
             time.sleep(0.05)
         return found
 
-    def story_so_far(self) -> str:
-        """Both sides, for the words of a failure."""
+    def describe(self) -> str:
+        """Describe both sides, for assertion messages."""
         ours = [
             (a.key, a.state, a.native_id, a.wait, a.reason, a.evidence)
             for a in Attempt.objects.order_by("id")
@@ -91,16 +94,16 @@ class Site:
         return all(state.is_final for state in self.states())
 
     def runs(self) -> list[int]:
-        """How often each job ran."""
+        """Return how often each job ran."""
         files = [self.folder / str(n) for n in range(len(self.jobs))]
         return [len(file.read_text().splitlines()) if file.exists() else 0 for file in files]
 
     def remote(self) -> list[int]:
-        """How many Jobs the cluster ever made for each of ours."""
+        """Return how many Kubernetes Jobs were created for each job."""
         return [self.made[only_attempt(job).key] for job in self.jobs]
 
     def pods(self, job: Job) -> list[dict[str, Any]]:
-        """The pods of a job that are there now."""
+        """Return the current pods of a job."""
         found: list[dict[str, Any]] = self.double.store.all(
             "pods", "", f"{names.KEY}={names.object_name(only_attempt(job).key)}"
         )
@@ -113,12 +116,12 @@ class Site:
                 services.cancel_job(actor=self.story.actor(self.story.ada), job=fresh)
 
     def expire_leases(self) -> None:
-        """As if the claims' time were over."""
+        """Make all leases expire."""
         Attempt.objects.exclude(lease=None).update(lease_until=clock.after(-1))
 
 
 def connected(story: Story, double: Double, folder: Path, **options: Any) -> Site:
-    """Call it in the platform's scope."""
+    """Connect the cluster. Call it in the platform scope."""
     given = {"server": double.url, "token": double.token, "image": "local/bash:1", **options}
     cluster = connect_cluster(
         actor=story.actor(story.dot), name="k8s", backend="kubernetes", options=given

@@ -1,4 +1,4 @@
-"""A portal's cluster on the rig's Slurm, looked at from both sides, for tests of what happens between them."""
+"""A cluster on the rig's Slurm, with helpers that inspect both sides."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SEEDS = courses([1, 2, 3])
 
 @dataclass
 class Site:
-    """A portal's cluster on the rig's Slurm, and a folder in which each job leaves a line for each time it ran."""
+    """The cluster and its jobs; each run of a job adds a line to a file."""
 
     story: Story
     slurm: Slurm
@@ -56,17 +56,17 @@ class Site:
         self.watcher.look()
 
     def until(self, condition: Callable[[], Any], seconds: float) -> float:
-        """Looks and dispatches until it holds; how many seconds that took."""
+        """Poll and dispatch until the condition holds; return the seconds it took."""
         began = time.monotonic()
         while not condition():
-            assert time.monotonic() - began < seconds, self.story_so_far()
+            assert time.monotonic() - began < seconds, self.describe()
             dispatch_all()
             self.look()
             time.sleep(0.1)
         return time.monotonic() - began
 
-    def story_so_far(self) -> str:
-        """Both sides, for the words of a failure."""
+    def describe(self) -> str:
+        """Describe both sides, for assertion messages."""
         ours = [
             (a.key, a.state, a.native_id, a.wait, a.reason, a.evidence)
             for a in Attempt.objects.order_by("id")
@@ -80,17 +80,17 @@ class Site:
         return all(state.is_final for state in self.states())
 
     def runs(self) -> list[int]:
-        """How often each job ran."""
+        """Return how often each job ran."""
         files = [self.folder / str(n) for n in range(len(self.jobs))]
         return [len(file.read_text().splitlines()) if file.exists() else 0 for file in files]
 
     def remote(self) -> list[int]:
-        """How many jobs Slurm has, or had a moment ago, for each of ours."""
+        """Return how many Slurm jobs exist, or existed recently, for each job."""
         names = self.slurm.run("squeue", "--noheader", "--states=all", "-o", "%j").split()
         return [names.count(only_attempt(job).key) for job in self.jobs]
 
     def expire_leases(self) -> None:
-        """As if the claims' time were over."""
+        """Make all leases expire."""
         Attempt.objects.exclude(lease=None).update(lease_until=clock.after(-1))
 
     def told(self, kind: str) -> int:
@@ -99,7 +99,7 @@ class Site:
 
 @contextmanager
 def site_on(story: Story, slurm: Slurm, *, by_rest: bool = True) -> Iterator[Site]:
-    """Connected by slurmrestd, or by commands; what a test leaves there is ended."""
+    """Connect by slurmrestd or by commands, and clean up afterwards."""
     folder = slurm.work / uuid4().hex
     for path in (folder, folder / "spool"):
         path.mkdir()
@@ -120,5 +120,5 @@ def site_on(story: Story, slurm: Slurm, *, by_rest: bool = True) -> Iterator[Sit
 
 
 def token(slurm: Slurm, life: int) -> str:
-    """One that counts for so many seconds; less than none for one that is over."""
+    """Return a token that is valid for so many seconds; expired if negative."""
     return signed(slurm.jwt_key.read_bytes(), slurm.user, int(time.time()), life)

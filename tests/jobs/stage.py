@@ -1,4 +1,4 @@
-"""What tests of jobs share: a cluster with nodes made to measure, and jobs in Vision, without a scheduler behind."""
+"""Test helpers: a cluster with given nodes, and jobs of the team Vision, without a scheduler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GIB = 1 << 30
 
 
 def cluster_with(cpus: float = 8, memory: int = 32 * GIB, gpus: int = 0, nodes: int = 1) -> Cluster:
-    """A cluster of the local backend whose inventory is as the test wants it."""
+    """Create a cluster of the local backend with this inventory."""
     cluster, _ = Cluster.objects.get_or_create(name="local", defaults={"backend": "local"})
     for n in range(nodes):
         node = Node.objects.create(
@@ -37,7 +37,7 @@ def cluster_with(cpus: float = 8, memory: int = 32 * GIB, gpus: int = 0, nodes: 
 
 
 def submit(story: Story, person: Any = None, **spec: Any) -> Job:
-    """A job of Ada's (or that person's) in Vision."""
+    """Submit a job to Vision as Ada, or as another person."""
     actor = story.actor(person or story.ada)
     with org_scope(story.atlas.id):
         return services.submit_job(
@@ -46,7 +46,7 @@ def submit(story: Story, person: Any = None, **spec: Any) -> Job:
 
 
 def claim_all(cluster: Cluster) -> list[Attempt]:
-    """Claim until nothing more comes, as a round of the dispatcher does."""
+    """Claim until nothing more can start, as the dispatcher does."""
     taken: list[Attempt] = []
     while claim := claim_due(cluster.id):
         taken += claim.attempts
@@ -54,5 +54,5 @@ def claim_all(cluster: Cluster) -> list[Attempt]:
 
 
 def only_attempt(job: Job, index: int = 0) -> Attempt:
-    """Its current attempt. Call it in a scope."""
+    """Return the current attempt of a task. Call it in a scope."""
     return Attempt.objects.select_related("job").get(job=job, index=index, is_current=True)

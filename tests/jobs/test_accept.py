@@ -1,4 +1,4 @@
-"""What accepting a job costs, and that the short way in says what the long way says."""
+"""Cost of a submission, and equality of the fast path and the full checks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BODY = json.dumps({"team": "vision", "spec": {"run": "true", "name": "cheap"}})
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    """What is sent to the database, each once (the log of queries has no COPY and counts some twice)."""
+    """Collect the SQL statements; the query log lacks COPY and counts some twice."""
     sent: list[str] = []
 
     def note(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
@@ -37,7 +37,7 @@ def statements() -> Iterator[list[str]]:
 
 
 @pytest.mark.both_databases
-def test_a_job_is_accepted_with_few_statements(story, mode):
+def test_submission_takes_few_statements(story, mode):
     cluster_with()
     client = story.api(story.ada)
     client.post(JOBS, BODY, content_type="application/json")
@@ -47,7 +47,7 @@ def test_a_job_is_accepted_with_few_statements(story, mode):
 
 
 @pytest.mark.both_databases
-def test_a_thousand_tasks_take_as_many_statements_as_one(story):
+def test_thousand_tasks_take_as_many_statements_as_one(story):
     cluster_with()
     submit(story)
     counts = []
@@ -59,7 +59,7 @@ def test_a_thousand_tasks_take_as_many_statements_as_one(story):
 
 
 @pytest.mark.both_databases
-def test_all_rows_of_a_job_are_written_as_their_models_say(story):
+def test_single_statement_writes_all_rows_as_the_models_do(story):
     cluster_with()
     job = submit(story, name="all", labels={"a": "100%"}, array={"size": 3, "max_parallel": 2})
     with org_scope(story.atlas.id):
@@ -109,9 +109,7 @@ SPECS: list[dict[str, Any]] = [
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("world", ["plain", "limits", "unknown", "drained", "off", "nothing"])
-def test_the_short_way_refuses_and_accepts_what_the_long_way_does_in_its_words(
-    story, monkeypatch, world
-):
+def test_fast_path_decides_and_explains_like_the_full_checks(story, monkeypatch, world):
     _make(world, story)
     for spec in SPECS:
         for person in (story.ada, story.ben):

@@ -1,4 +1,4 @@
-"""The planner and the pending answer are one: random clusters, quotas and asks."""
+"""Admission and its explanations agree, for random clusters, quotas and requests."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def rooms(draw):
 
 @settings(max_examples=400, deadline=None)
 @given(rooms(), asks())
-def test_the_proposed_change_starts_the_job_and_no_smaller_one_on_that_axis_would(room, ask):
+def test_proposed_change_starts_the_job_and_is_the_smallest_of_its_resource(room, ask):
     change = room.smallest_change(ask) if room.judge(ask).wait else None
     if change is None:
         return
@@ -82,7 +82,7 @@ def test_the_proposed_change_starts_the_job_and_no_smaller_one_on_that_axis_woul
 
 @settings(max_examples=400, deadline=None)
 @given(rooms(), asks())
-def test_no_change_is_proposed_only_when_no_single_smaller_amount_helps(room, ask):
+def test_no_change_is_proposed_only_if_no_single_reduction_helps(room, ask):
     if room.judge(ask).wait is None or room.smallest_change(ask) is not None:
         return
     for resource, step in STEP.items():
@@ -92,7 +92,7 @@ def test_no_change_is_proposed_only_when_no_single_smaller_amount_helps(room, as
 
 @settings(max_examples=400, deadline=None)
 @given(rooms(), asks())
-def test_the_reason_is_the_first_check_that_fails(room, ask):
+def test_reason_is_the_first_failing_check(room, ask):
     verdict = room.judge(ask)
     expected = _brute(room, ask)
     assert verdict.wait == expected or {verdict.wait, expected} == {Wait.CAPACITY, Wait.SCATTERED}
@@ -122,7 +122,7 @@ def _brute(room: Room, ask: Ask) -> Wait | None:
 
 @settings(max_examples=300, deadline=None)
 @given(rooms(), st.lists(asks(), max_size=12))
-def test_a_plan_never_gives_out_more_than_there_is_nor_one_gpu_twice(room, wanted):
+def test_plan_never_exceeds_capacity_or_allocates_a_gpu_twice(room, wanted):
     before = copy.deepcopy(room)
     admitted = [(ask, verdict) for ask, verdict in plan(room, wanted) if verdict.wait is None]
     given_out = [uuid for _, v in admitted if v.place for uuid in v.place.gpu_uuids]

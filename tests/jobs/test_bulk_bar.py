@@ -1,4 +1,4 @@
-"""What the bar below the list of jobs does with those that are ticked."""
+"""Bulk actions on the list of jobs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def everywhere(db):
 
 
 @pytest.mark.parametrize("verb", ["", "stop", "CANCEL", "hold"])
-def test_what_it_does_not_know_is_refused_in_words_and_nothing_is_done(story, verb):
+def test_unknown_bulk_action_is_refused_and_changes_nothing(story, verb):
     cluster_with()
     job, ada = submit(story), story.client(story.ada)
     ada.get("/atlas/jobs")
@@ -33,7 +33,7 @@ def test_what_it_does_not_know_is_refused_in_words_and_nothing_is_done(story, ve
     assert "submitted again" not in ada.get("/atlas/jobs").content.decode()
 
 
-def test_what_it_knows_is_done_to_each_and_counted(story):
+def test_bulk_action_applies_to_each_job_and_is_counted(story):
     cluster_with()
     jobs = [submit(story) for _ in range(2)]
     ada = story.client(story.ada)

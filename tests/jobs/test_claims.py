@@ -1,4 +1,4 @@
-"""Claims in many windows, under a lease, and while somebody cancels: nothing is given out twice, nothing runs on unseen."""
+"""Claims across windows, leases and cancellations: nothing is allocated twice or left running."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def cancel(story, job: Job) -> None:
 
 
 def look(cluster: Cluster, double: BackendDouble) -> None:
-    """One turn of the watcher."""
+    """Take one turn of the watcher."""
     active = observations.active_attempts(cluster)
     observations.apply_poll(cluster, active, double.poll([a.key for a in active]))
     observations.send_stops(double, observations.active_attempts(cluster))
 
 
-def test_a_job_that_cannot_be_told_to_stop_keeps_no_other_running(story, double, monkeypatch):
+def test_job_that_cannot_be_stopped_keeps_no_other_running(story, double, monkeypatch):
     cluster = cluster_with(cpus=9)
     jobs = [submit(story) for _ in range(5)]
     hand_over(claim_due(cluster.id))
@@ -77,7 +77,7 @@ def test_a_job_that_cannot_be_told_to_stop_keeps_no_other_running(story, double,
     assert set(double.alive) == set(refused)
 
 
-def test_a_node_is_not_given_out_twice_when_the_queue_is_longer_than_one_window(story, monkeypatch):
+def test_node_is_not_allocated_twice_across_windows(story, monkeypatch):
     monkeypatch.setattr(claims, "WINDOW", 5)
     cluster = cluster_with(cpus=3, gpus=2)
     for _ in range(8):
@@ -91,14 +91,14 @@ def test_a_node_is_not_given_out_twice_when_the_queue_is_longer_than_one_window(
     )
 
 
-def test_an_array_keeps_its_own_limit_when_it_is_longer_than_one_window(story, monkeypatch):
+def test_array_limit_holds_across_windows(story, monkeypatch):
     monkeypatch.setattr(claims, "WINDOW", 5)
     cluster = cluster_with(cpus=100)
     submit(story, array={"size": 30, "max_parallel": 2})
     assert len(claim_all(cluster)) == 2
 
 
-def test_a_quota_is_not_passed_when_the_queue_is_longer_than_one_window(story, monkeypatch):
+def test_quota_holds_across_windows(story, monkeypatch):
     monkeypatch.setattr(claims, "WINDOW", 5)
     cluster = cluster_with(cpus=100)
     with org_scope(story.atlas.id):
@@ -116,7 +116,7 @@ def test_a_quota_is_not_passed_when_the_queue_is_longer_than_one_window(story, m
     assert Quota.objects.get(scope="org", resource="jobs").used == 7
 
 
-def test_what_fits_behind_a_window_of_what_does_not_is_found(story, monkeypatch):
+def test_fitting_job_behind_a_window_of_refused_ones_is_found(story, monkeypatch):
     monkeypatch.setattr(claims, "WINDOW", 5)
     cluster = cluster_with(cpus=4)
     submit(story, resources={"cpus": 3})
@@ -127,7 +127,7 @@ def test_what_fits_behind_a_window_of_what_does_not_is_found(story, monkeypatch)
     assert [a.job_id for a in claim_due(cluster.id).attempts] == [small.id]
 
 
-def test_claim_from_a_full_cluster_reads_only_the_front_of_the_queue(story, monkeypatch):
+def test_claim_on_a_full_cluster_reads_only_the_front_of_the_queue(story, monkeypatch):
     monkeypatch.setattr(claims, "WINDOW", 5)
     cluster, judged, plan = cluster_with(cpus=1), [], claims.plan
     jobs = [submit(story) for _ in range(20)]
@@ -141,7 +141,7 @@ def test_claim_from_a_full_cluster_reads_only_the_front_of_the_queue(story, monk
     assert len(judged) == 5
 
 
-def test_a_claim_is_no_larger_than_asked_and_the_next_takes_the_rest(story):
+def test_claim_is_limited_and_the_next_takes_the_rest(story):
     cluster = cluster_with(cpus=100)
     jobs = {submit(story).id for _ in range(7)}
     first, second, third = (
@@ -154,9 +154,7 @@ def test_a_claim_is_no_larger_than_asked_and_the_next_takes_the_rest(story):
     assert claim_due(cluster.id, 3) is None
 
 
-def test_a_cluster_in_trouble_is_given_no_new_work_even_while_old_claims_are_tried_again(
-    story, double
-):
+def test_troubled_cluster_gets_no_new_work_while_old_claims_are_retried(story, double):
     cluster = cluster_with()
     submit(story)
     claim_due(cluster.id)
@@ -167,9 +165,7 @@ def test_a_cluster_in_trouble_is_given_no_new_work_even_while_old_claims_are_tri
     assert Job.objects.get(id=waits.id).wait == Wait.CLUSTER_DOWN
 
 
-def test_a_quota_that_another_planner_was_faster_with_is_given_to_as_many_as_it_holds(
-    story, monkeypatch
-):
+def test_quota_taken_by_another_planner_admits_as_many_as_fit(story, monkeypatch):
     cluster = cluster_with(cpus=100)
     with org_scope(story.atlas.id):
         set_quota(
@@ -184,18 +180,18 @@ def test_a_quota_that_another_planner_was_faster_with_is_given_to_as_many_as_it_
         submit(story)
     seen = claims.room_of
 
-    def before_the_other_was_faster(*args):
+    def with_stale_view(*args):
         room = seen(*args)
         room.limits.clear()
         return room
 
-    monkeypatch.setattr(claims, "room_of", before_the_other_was_faster)
+    monkeypatch.setattr(claims, "room_of", with_stale_view)
     assert len(claim_due(cluster.id).attempts) == 2
     assert Quota.objects.get(scope="org", resource="jobs").used == 2
     assert Attempt.objects.filter(is_held=True).count() == 2
 
 
-def test_canceled_between_claim_and_hand_over_it_never_starts(story, double):
+def test_attempt_canceled_before_hand_over_never_starts(story, double):
     cluster, job = cluster_with(), submit(story)
     claim = claim_due(cluster.id)
     cancel(story, job)
@@ -205,16 +201,13 @@ def test_canceled_between_claim_and_hand_over_it_never_starts(story, double):
     assert Job.objects.get(id=job.id).state == State.CANCELED
 
 
-def test_canceled_and_looked_for_while_it_is_being_handed_over_it_is_stopped_and_not_forgotten(
-    story, double
-):
+def test_attempt_canceled_during_hand_over_is_stopped_and_not_forgotten(story, double):
     cluster, job = cluster_with(), submit(story)
 
     def meanwhile(launch):
         cancel(story, job)
-        look(
-            cluster, double
-        )  # not known there yet: that says nothing, for somebody is handing it over
+        # Unknown to the cluster, which means nothing during the hand-over.
+        look(cluster, double)
 
     double.before_submit = meanwhile
     hand_over(claim_due(cluster.id))
@@ -225,7 +218,7 @@ def test_canceled_and_looked_for_while_it_is_being_handed_over_it_is_stopped_and
     assert set(Quota.objects.values_list("used", flat=True)) == {0}
 
 
-def test_canceled_while_the_worker_dies_it_is_canceled_once_the_lease_is_over(story, double):
+def test_attempt_canceled_while_its_worker_dies_ends_after_the_lease(story, double):
     cluster, job = cluster_with(), submit(story)
     claim_due(cluster.id)
     cancel(story, job)
@@ -236,7 +229,7 @@ def test_canceled_while_the_worker_dies_it_is_canceled_once_the_lease_is_over(st
     assert Job.objects.get(id=job.id).state == State.CANCELED
 
 
-def test_canceled_while_the_cluster_does_not_take_it_it_is_canceled_soon(story, double):
+def test_attempt_canceled_while_the_cluster_is_unavailable_ends_soon(story, double):
     cluster, job = cluster_with(), submit(story)
 
     def refuse(launch):
@@ -250,7 +243,7 @@ def test_canceled_while_the_cluster_does_not_take_it_it_is_canceled_soon(story, 
     assert Job.objects.get(id=job.id).state == State.CANCELED
 
 
-def test_a_worker_whose_lease_is_over_starts_nothing_more(story, double):
+def test_worker_with_an_expired_lease_starts_nothing(story, double):
     cluster = cluster_with()
     late = [submit(story) for _ in range(3)]
     claim = claim_due(cluster.id)
@@ -264,7 +257,7 @@ def test_a_worker_whose_lease_is_over_starts_nothing_more(story, double):
 
 
 @pytest.mark.parametrize("is_killed", [True, False])
-def test_what_a_killed_worker_had_claimed_is_taken_at_once_and_what_a_living_one_has_is_not(
+def test_claims_of_a_killed_worker_are_taken_at_once_and_of_a_live_one_not(
     story, double, monkeypatch, is_killed
 ):
     cluster, job = cluster_with(), submit(story)
@@ -282,12 +275,12 @@ def test_what_a_killed_worker_had_claimed_is_taken_at_once_and_what_a_living_one
     assert only_attempt(job).state == (State.SUBMITTED if is_killed else State.DISPATCHING)
 
 
-def test_what_a_dead_worker_had_started_is_adopted_and_keeps_a_token_that_works(story, double):
+def test_job_started_by_a_dead_worker_is_adopted_with_a_valid_token(story, double):
     cluster = cluster_with()
     submit(story)
 
     class Killed(BaseException):
-        """Nothing of ours catches it."""
+        """The death of a worker; no handler catches it."""
 
     def die(*args):
         raise Killed
@@ -309,7 +302,7 @@ def test_what_a_dead_worker_had_started_is_adopted_and_keeps_a_token_that_works(
     assert not AccessToken.objects.exists()
 
 
-def test_a_held_job_does_not_start_its_next_try(story, double):
+def test_held_job_does_not_retry(story, double):
     cluster = cluster_with()
     job = submit(story, policy={"retries": 1, "backoff": 1})
     dispatch_all()

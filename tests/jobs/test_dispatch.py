@@ -1,4 +1,4 @@
-"""From the queue to a cluster: claims, orphans, what the cluster refuses, two planners at once, and what is lost."""
+"""Dispatch: claims, orphans, rejected submissions, concurrent planners and lost jobs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 
 class ScriptedBackend:
-    """A double of a scheduler that answers as told; the real one is tested by the contract suite (tests/schedulers)."""
+    """A double of a scheduler with scripted results; tests/schedulers tests the real ones."""
 
     name, title, capabilities = "local", "this machine", frozenset({Capability.PLACES})
 
@@ -57,7 +57,7 @@ def everywhere():
         yield
 
 
-def test_what_fits_starts_in_order_of_priority_and_age_and_the_rest_knows_why(story, backend):
+def test_fitting_jobs_start_by_priority_and_age_and_others_get_a_reason(story, backend):
     cluster_with(cpus=2)
     low, normal, high = (
         submit(story, name=p, policy={"priority": p}) for p in ("low", "normal", "high")
@@ -69,9 +69,7 @@ def test_what_fits_starts_in_order_of_priority_and_age_and_the_rest_knows_why(st
     assert Job.objects.get(id=high.id).state == State.SUBMITTED
 
 
-def test_nothing_is_written_while_the_reason_stays_the_same(
-    story, backend, django_assert_max_num_queries
-):
+def test_unchanged_reason_writes_nothing(story, backend, django_assert_max_num_queries):
     cluster_with(cpus=1)
     submit(story)
     waits = submit(story)
@@ -81,7 +79,7 @@ def test_nothing_is_written_while_the_reason_stays_the_same(
     assert only_attempt(waits).spells.count() == before == 1
 
 
-def test_a_refusal_ends_the_job_with_what_the_cluster_said(story, backend):
+def test_rejected_submission_ends_the_job_with_the_clusters_message(story, backend):
     cluster_with()
     backend.refuse = Rejected("no such partition", "policy.pool")
     job = submit(story)
@@ -92,7 +90,7 @@ def test_a_refusal_ends_the_job_with_what_the_cluster_said(story, backend):
     assert set(Quota.objects.values_list("used", flat=True)) == {0}
 
 
-def test_a_cluster_that_cannot_take_it_now_loses_nothing_and_gets_it_later(story, backend):
+def test_unavailable_cluster_gets_the_job_later(story, backend):
     cluster_with()
     backend.refuse = Unavailable("the controller is restarting")
     job = submit(story)
@@ -105,7 +103,7 @@ def test_a_cluster_that_cannot_take_it_now_loses_nothing_and_gets_it_later(story
     assert len(backend.started) == 1
 
 
-def test_what_the_cluster_did_not_take_is_not_counted_as_handed_over(story, backend):
+def test_failed_submissions_are_not_counted_as_handed_over(story, backend):
     cluster_with()
     backend.refuse = Unavailable("the controller is restarting")
     submit(story)
@@ -115,7 +113,7 @@ def test_what_the_cluster_did_not_take_is_not_counted_as_handed_over(story, back
         assert dispatch_all() == 1
 
 
-def test_a_claim_whose_worker_died_is_handed_over_by_the_next_under_the_same_key(story, backend):
+def test_claim_of_a_dead_worker_is_resubmitted_under_the_same_key(story, backend):
     cluster = cluster_with()
     job = submit(story)
     dead = claim_due(cluster.id)
@@ -123,12 +121,12 @@ def test_a_claim_whose_worker_died_is_handed_over_by_the_next_under_the_same_key
     with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
         dispatch_all()
     assert [launch.key for launch in backend.started] == [only_attempt(job).key]
-    hand_over(dead)  # it was only slow: its lease is gone, so it does nothing
+    hand_over(dead)  # The worker was only slow: its lease is gone, so it does nothing.
     assert len(backend.started) == 1
 
 
 @pytest.mark.both_databases
-def test_the_last_of_a_quota_is_given_once(story, backend):
+def test_last_of_a_quota_is_reserved_once(story, backend):
     cluster_with(cpus=100)
     with org_scope(story.atlas.id):
         set_quota(
@@ -146,7 +144,7 @@ def test_the_last_of_a_quota_is_given_once(story, backend):
     assert Quota.objects.get(scope="team", resource="cpu").used == 3000
 
 
-def test_an_array_runs_as_many_tasks_at_once_as_it_says(story, backend):
+def test_array_runs_at_most_its_parallel_tasks(story, backend):
     cluster_with(cpus=100)
     job = submit(story, array={"size": 10, "max_parallel": 3})
     dispatch_all()
@@ -154,7 +152,7 @@ def test_an_array_runs_as_many_tasks_at_once_as_it_says(story, backend):
     assert Attempt.objects.filter(job=job, wait=Wait.ARRAY_LIMIT).count() == 7
 
 
-def test_a_silent_cluster_changes_no_state_and_is_the_reason(story, backend):
+def test_silent_cluster_changes_no_state_and_is_the_reason(story, backend):
     cluster = cluster_with()
     cluster.trouble, cluster.trouble_since = "connection refused", clock.now()
     cluster.save()
@@ -173,7 +171,7 @@ def test_a_silent_cluster_changes_no_state_and_is_the_reason(story, backend):
         (State.RUNNING, 40, True),
     ],
 )
-def test_not_seen_is_lost_only_after_the_grace_and_never_while_it_is_handed_over(
+def test_unknown_attempt_is_lost_after_the_grace_and_never_during_hand_over(
     story, state, after, lost
 ):
     cluster = cluster_with()
@@ -187,7 +185,7 @@ def test_not_seen_is_lost_only_after_the_grace_and_never_while_it_is_handed_over
     assert (attempt.reason == Reason.LOST) is lost
 
 
-def test_being_seen_again_ends_the_count_towards_lost(story):
+def test_attempt_seen_again_resets_the_lost_timer(story):
     cluster = cluster_with()
     job = submit(story)
     Attempt.objects.filter(job=job).update(state=State.RUNNING)
@@ -201,7 +199,7 @@ def test_being_seen_again_ends_the_count_towards_lost(story):
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_two_planners_at_once_never_claim_the_same_attempt(mode, transactional_db):
+def test_concurrent_planners_never_claim_the_same_attempt(mode, transactional_db):
     from tests.story import tell
 
     story, cluster = tell(), cluster_with(cpus=1000)
@@ -220,14 +218,13 @@ def test_two_planners_at_once_never_claim_the_same_attempt(mode, transactional_d
         thread.start()
     for thread in threads:
         thread.join()
-    while claim := claim_due(
-        cluster.id, 50
-    ):  # whoever met a locked cluster went away: the sweep would come again
+    # A claim that met a locked cluster returned; the sweep would call it again.
+    while claim := claim_due(cluster.id, 50):
         taken.extend(a.id for a in claim.attempts)
     assert len(taken) == len(set(taken)) == 40, connection.vendor
 
 
-def test_the_sweep_finds_what_a_lost_hint_left_behind(story, backend, monkeypatch):
+def test_sweep_finds_work_whose_hint_was_lost(story, backend, monkeypatch):
     cluster_with()
     submit(story)
     asked = []
@@ -236,9 +233,7 @@ def test_the_sweep_finds_what_a_lost_hint_left_behind(story, backend, monkeypatc
     assert asked == ["jobs.dispatch"]
 
 
-def test_a_waiting_job_says_whose_limit_it_is_who_holds_it_and_which_limit_would_be_enough(
-    story, backend
-):
+def test_pending_job_names_the_limit_its_owner_holders_and_sufficient_value(story, backend):
     cluster_with(cpus=100)
     with org_scope(story.atlas.id):
         set_quota(
@@ -260,7 +255,7 @@ def test_a_waiting_job_says_whose_limit_it_is_who_holds_it_and_which_limit_would
     assert told.change["to"] == 1
 
 
-def test_the_change_that_is_offered_is_filled_in_where_it_leads(story, backend):
+def test_offered_change_is_prefilled_in_the_form(story, backend):
     cluster_with(cpus=100, gpus=2)
     submit(story, resources={"cpus": 1, "accelerators": 1})
     waits = submit(story, num_nodes=1, resources={"cpus": 1, "accelerators": 2})
@@ -278,7 +273,7 @@ def test_the_change_that_is_offered_is_filled_in_where_it_leads(story, backend):
     )
 
 
-def test_what_is_guaranteed_to_another_team_is_not_taken_and_the_reason_says_so(story, backend):
+def test_guarantee_of_another_team_is_not_taken_and_is_explained(story, backend):
     cluster_with(cpus=100)
     with org_scope(story.atlas.id):
         create_team(actor=story.actor(story.ada), org=story.atlas, slug="language")

@@ -1,4 +1,4 @@
-"""The first steps: each ticks itself by what is there, for owners and operators, until they are done or put away."""
+"""First steps: each completes itself; shown to owners and operators until done or dismissed."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def done(org) -> set[str]:
 
 @pytest.fixture
 def fresh(db):
-    """What a fresh installation has."""
+    """Return a fresh installation."""
     bootstrap.bootstrap()
     org = Organization.objects.get(slug="home")
     with org_scope(org.id):
         yield org
 
 
-def test_a_fresh_installation_has_nothing_done(fresh):
+def test_fresh_installation_has_no_step_done(fresh):
     assert done(fresh) == set()
 
 
-def test_each_step_ticks_itself_and_no_other(fresh):
+def test_each_step_completes_itself_and_no_other(fresh):
     from workspaces.access.actors import actor_of
 
     owner = actor_of(Membership.objects.get().user).enter(fresh)
@@ -78,14 +78,14 @@ def test_each_step_ticks_itself_and_no_other(fresh):
     assert len(steps_of(fresh)) == len(ticked)
 
 
-def test_owners_and_operators_see_it_at_home_and_members_never(story):
+def test_guide_is_shown_to_owners_and_operators_and_never_to_members(story):
     assert HOME in story.client(story.ada).get("/atlas/").content.decode()
     assert HOME in story.client(story.dot).get("/atlas/").content.decode()
     assert HOME not in story.client(story.ben).get("/atlas/").content.decode()
     assert story.client(story.ben).get("/atlas/guide").status_code == 403
 
 
-def test_an_owner_is_told_which_steps_are_an_operators(story):
+def test_owner_sees_which_steps_need_an_operator(story):
     page = story.client(story.ada).get("/atlas/guide").content.decode()
     assert (
         page.count("An operator of the installation does this") == 2
@@ -95,7 +95,7 @@ def test_an_owner_is_told_which_steps_are_an_operators(story):
     assert "An operator of the installation does this" not in page
 
 
-def test_it_is_put_away_for_good_and_can_be_had_back(story):
+def test_dismissed_guide_stays_hidden_until_restored(story):
     ada = story.client(story.ada)
     ada.post("/atlas/guide", {"do": "hide"})
     assert (
@@ -115,7 +115,7 @@ def test_it_is_put_away_for_good_and_can_be_had_back(story):
     assert kinds == ["org.guide_put_away", "org.guide_shown"]
 
 
-def test_a_name_is_text_of_its_length_and_the_address_stays(story):
+def test_organization_name_is_validated_and_the_address_stays(story):
     for name in ("", "x" * 101, "a\x00b"):
         with pytest.raises(InvalidInput):
             organization_services.rename_org(

@@ -1,4 +1,4 @@
-"""What a cluster says of its nodes becomes rows, in few statements; what did not change is not written."""
+"""Inventory: reported nodes become rows in few statements; unchanged ones are not written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GIB = 1 << 30
 
 
 class Named:
-    """A backend that names these nodes."""
+    """A backend that reports these nodes."""
 
     def __init__(self, nodes):
         self.nodes = nodes
@@ -48,7 +48,7 @@ def cluster(db) -> Cluster:
 
 
 def written(cluster: Cluster, nodes) -> list[str]:
-    """The statements that write nodes or GPUs."""
+    """Return the statements that write nodes or GPUs."""
     with CaptureQueriesContext(connection) as seen:
         take_inventory(cluster, Named(nodes))
     verbs = ("INSERT", "UPDATE", "DELETE")
@@ -59,7 +59,7 @@ def written(cluster: Cluster, nodes) -> list[str]:
     ]
 
 
-def test_nodes_and_gpus_appear_as_they_are_named(cluster):
+def test_nodes_and_gpus_are_stored_as_reported(cluster):
     take_inventory(
         cluster, Named([node(0, used_cpus=1.5, used_gpus=3, is_drained=True, note="fan")])
     )
@@ -75,7 +75,7 @@ def test_nodes_and_gpus_appear_as_they_are_named(cluster):
     assert set(row.gpus.values_list("uuid", flat=True)) == {f"GPU-0-{i}" for i in range(8)}
 
 
-def test_nothing_is_written_when_nothing_changed(cluster):
+def test_unchanged_inventory_writes_nothing(cluster):
     nodes = [node(n) for n in range(20)]
     take_inventory(cluster, Named(nodes))
     assert written(cluster, nodes) == []
@@ -90,7 +90,7 @@ def test_one_change_among_many_nodes_is_one_statement(cluster):
     assert Node.objects.count() == 20
 
 
-def test_a_node_that_is_no_longer_named_is_kept_as_gone_and_comes_back(cluster):
+def test_missing_node_is_kept_as_gone_and_can_return(cluster):
     take_inventory(cluster, Named([node(0), node(1)]))
     take_inventory(cluster, Named([node(0)]))
     row = Node.objects.get(name="n0001")
@@ -101,7 +101,7 @@ def test_a_node_that_is_no_longer_named_is_kept_as_gone_and_comes_back(cluster):
     assert (row.state, row.is_gone, row.note, row.gpus.count()) == ("ready", False, "", 8)
 
 
-def test_a_gpu_that_is_cut_into_instances_is_replaced_by_them(cluster):
+def test_gpu_split_into_instances_is_replaced_by_them(cluster):
     take_inventory(cluster, Named([node(0, gpus=1)]))
     cut = replace(
         node(0, gpus=0),
@@ -115,7 +115,7 @@ def test_a_gpu_that_is_cut_into_instances_is_replaced_by_them(cluster):
     assert set(Gpu.objects.values_list("type", flat=True)) == {"mig-1g.35gb"}
 
 
-def test_another_clusters_node_of_the_same_name_is_left_alone(cluster):
+def test_node_of_the_same_name_in_another_cluster_is_unchanged(cluster):
     other = Cluster.objects.create(name="other", backend="local")
     take_inventory(other, Named([node(0)]))
     take_inventory(cluster, Named([node(0), node(1)]))
@@ -123,9 +123,7 @@ def test_another_clusters_node_of_the_same_name_is_left_alone(cluster):
     assert Node.objects.get(cluster=other).state == "ready"
 
 
-def test_waiting_jobs_are_looked_at_when_room_may_have_come_and_not_when_use_moved(
-    cluster, monkeypatch
-):
+def test_pending_jobs_are_checked_when_capacity_changes_and_not_usage(cluster, monkeypatch):
     told: list[str] = []
     monkeypatch.setattr("clusters.services.inventory.hint", told.append)
     for nodes, is_told in (
@@ -139,7 +137,7 @@ def test_waiting_jobs_are_looked_at_when_room_may_have_come_and_not_when_use_mov
 
 
 @pytest.mark.both_databases
-def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_few_seconds(cluster, mode):
+def test_two_thousand_nodes_take_few_statements_and_seconds(cluster, mode):
     nodes = [node(n) for n in range(2000)]
     with CaptureQueriesContext(connection) as first:
         take_inventory(cluster, Named(nodes))
@@ -153,15 +151,14 @@ def test_two_thousand_nodes_of_eight_gpus_are_few_statements_and_few_seconds(clu
     print(
         f"unchanged {again:.2f} s; all changed {took:.2f} s, {len(statements)} statements; first {len(first)} statements"
     )
-    assert len(statements) <= 4 or mode == "embedded"  # SQLite takes fewer variables a statement
-    assert (
-        again < 60 and took < 60
-    )  # a bound against the square of them; the figures are in docs/design/clusters.md
+    assert len(statements) <= 4 or mode == "embedded"  # SQLite allows fewer variables per statement
+    # Rules out quadratic cost; docs/design/clusters.md has the figures.
+    assert again < 60 and took < 60
     assert Gpu.objects.count() == 16_000
 
 
-def test_trouble_stays_until_the_cluster_has_answered_again(cluster, monkeypatch):
-    """With nothing running there, most looks ask the cluster nothing: they know nothing of it."""
+def test_trouble_stays_until_the_cluster_responds(cluster, monkeypatch):
+    """Most turns of an idle watcher do not call the backend, so they prove nothing."""
     backend = BackendDouble()
     monkeypatch.setattr("jobs.dispatch.watch.watcher.backend_of", lambda row: backend)
     watch, words = Watcher(cluster.id), lambda: Cluster.objects.get(id=cluster.id).trouble
@@ -177,9 +174,7 @@ def test_trouble_stays_until_the_cluster_has_answered_again(cluster, monkeypatch
     assert words() == ""
 
 
-def test_each_silence_is_told_once_with_its_beginning_its_words_and_its_length(
-    cluster, monkeypatch
-):
+def test_outage_is_recorded_once_with_start_error_and_duration(cluster, monkeypatch):
     Cluster.objects.update(trouble="", seen_at=None)
     outages.answered(cluster)
     outages.fell_silent(cluster, "no answer in 3 s")
@@ -200,7 +195,7 @@ def test_each_silence_is_told_once_with_its_beginning_its_words_and_its_length(
     )
 
 
-def test_what_runs_on_a_node_is_written_and_a_change_of_it_too(cluster):
+def test_node_facts_are_stored_and_updated(cluster):
     gpu = GpuFacts(0, "GPU-0", "NVIDIA H200", "h200", 141 * GIB, "9.0")
     first = replace(node(0, gpus=0), gpus=[gpu], arch="amd64", driver="570.86.15", cuda="12.8")
     take_inventory(cluster, Named([first]))

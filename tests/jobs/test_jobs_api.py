@@ -1,4 +1,4 @@
-"""The REST door of jobs, as a program meets it."""
+"""The REST API of jobs, as a program uses it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def post(client, body, path=JOBS, **headers):
     return client.post(path, json.dumps(body), content_type="application/json", headers=headers)
 
 
-def test_an_accepted_job_is_there_with_its_number_and_page(ada):
+def test_accepted_job_has_its_number_and_page(ada):
     answer = post(ada, {"team": "vision", "spec": {"run": "true", "name": "first"}})
     body = answer.json()
     assert answer.status_code == 201
@@ -57,7 +57,7 @@ BAD = [
 ]
 
 
-def test_bad_input_names_the_field_and_says_what_is_allowed_and_leaves_nothing(subtests, ada):
+def test_invalid_input_names_the_field_and_allowed_values_and_writes_nothing(subtests, ada):
     for spec, field, word in BAD:
         with subtests.test(spec=spec, field=field):
             answer = post(ada, {"team": "vision", "spec": spec})
@@ -78,7 +78,7 @@ def test_malformed_yaml_names_the_line(ada):
     assert answer.json()["errors"][0]["line"] == 2
 
 
-def test_over_quota_says_whose_and_by_how_much(ada, story):
+def test_exceeded_quota_names_its_subject_and_amount(ada, story):
     with org_scope(story.atlas.id):
         set_quota(
             actor=story.actor(story.ada),
@@ -96,7 +96,7 @@ def test_over_quota_says_whose_and_by_how_much(ada, story):
     )
 
 
-def test_a_repeated_request_is_one_job_and_another_body_under_its_key_is_a_conflict(ada):
+def test_repeated_request_is_one_job_and_another_body_a_conflict(ada):
     first = post(ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k1"})
     again = post(ada, {"team": "vision", "spec": {"run": "true"}}, **{"Idempotency-Key": "k1"})
     other = post(ada, {"team": "vision", "spec": {"run": "false"}}, **{"Idempotency-Key": "k1"})
@@ -113,7 +113,7 @@ def test_replay_with_a_token_without_the_scope_is_refused(ada, story):
         assert Job.objects.count() == 1
 
 
-def test_a_failed_request_may_be_sent_again_under_its_key(ada):
+def test_failed_request_may_be_repeated_under_its_key(ada):
     assert (
         post(ada, {"team": "vision", "spec": {"nope": 1}}, **{"Idempotency-Key": "k"}).status_code
         == 400
@@ -128,7 +128,7 @@ def test_a_failed_request_may_be_sent_again_under_its_key(ada):
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_requests_that_race_under_one_key_make_one_job(transactional_db):
+def test_concurrent_requests_with_one_key_create_one_job(transactional_db):
     from tests.story import tell
 
     story = tell()
@@ -157,7 +157,7 @@ def test_requests_that_race_under_one_key_make_one_job(transactional_db):
     assert answers == [1] * 6
 
 
-def test_a_rehearsal_answers_everything_and_writes_nothing(ada):
+def test_dry_run_answers_everything_and_writes_nothing(ada):
     answer = post(
         ada,
         {"team": "vision", "spec": {"run": "python train.py", "envs": {"A": "b"}}},
@@ -169,7 +169,7 @@ def test_a_rehearsal_answers_everything_and_writes_nothing(ada):
         assert not Job.objects.exists()
 
 
-def test_a_rehearsal_of_the_impossible_says_what_the_largest_node_has(ada):
+def test_dry_run_of_an_impossible_job_names_the_largest_node(ada):
     answer = post(
         ada,
         {"team": "vision", "spec": {"run": "true", "resources": {"cpus": 99}}},
@@ -179,7 +179,7 @@ def test_a_rehearsal_of_the_impossible_says_what_the_largest_node_has(ada):
     assert any("8 cores" in check["text"] for check in answer["checks"] if not check["ok"])
 
 
-def test_pages_walk_through_all_jobs_in_both_directions(ada, story):
+def test_pages_visit_all_jobs_in_both_directions(ada, story):
     for n in range(23):
         submit(story, name=f"job-{n}")
     seen, cursor = [], ""
@@ -195,7 +195,7 @@ def test_pages_walk_through_all_jobs_in_both_directions(ada, story):
 
 
 @pytest.mark.both_databases
-def test_filters_come_from_a_list_and_an_unknown_one_is_refused(ada, story):
+def test_unknown_filter_is_refused(ada, story):
     submit(story, name="alpha", labels={"kind": "eval"})
     submit(story, name="beta")
 
@@ -216,7 +216,7 @@ def test_filters_come_from_a_list_and_an_unknown_one_is_refused(ada, story):
     assert ada.get(JOBS, {"state": "happy"}).json()["errors"][0]["field"] == "state"
 
 
-def test_a_longer_list_takes_no_more_queries(ada, story, django_assert_max_num_queries):
+def test_longer_list_takes_no_more_queries(ada, story, django_assert_max_num_queries):
     for n in range(30):
         submit(story, name=f"job-{n}")
     ada.get(JOBS)
@@ -224,7 +224,7 @@ def test_a_longer_list_takes_no_more_queries(ada, story, django_assert_max_num_q
         assert len(ada.get(JOBS, {"limit": 30}).json()["items"]) == 30
 
 
-def test_every_answer_tells_the_rate_limit_and_past_it_says_when_to_come_back(ada, settings):
+def test_every_response_has_the_rate_limit_and_429_has_retry_after(ada, settings):
     assert ada.get(JOBS)["RateLimit-Limit"] == str(settings.MUSTER_API_RATE)
     settings.MUSTER_API_RATE = 1
     answer = ada.get(JOBS)
@@ -235,7 +235,7 @@ def test_every_answer_tells_the_rate_limit_and_past_it_says_when_to_come_back(ad
     )
 
 
-def test_cancel_hold_release_and_rerun_do_what_they_say(ada, story):
+def test_cancel_hold_release_and_rerun_take_effect(ada, story):
     submit(story)
     assert post(ada, {}, f"{JOBS}/1/hold").json()["pending"]["code"] == "held"
     assert post(ada, {}, f"{JOBS}/1/release").json()["pending"]["code"] == "evaluating"
@@ -246,21 +246,21 @@ def test_cancel_hold_release_and_rerun_do_what_they_say(ada, story):
     assert ada.get(f"{JOBS}/2").json()["parent"] == 1
 
 
-def test_a_running_job_is_asked_to_stop_and_not_declared_dead(ada, story):
+def test_canceled_running_job_is_stopping_until_it_ends(ada, story):
     job = submit(story)
     with platform_scope("test"):
         Attempt.objects.filter(job=job).update(state=State.RUNNING)
     assert post(ada, {}, f"{JOBS}/1/cancel").json()["state"] == "stopping"
 
 
-def test_an_array_of_a_thousand_is_one_call(ada):
+def test_array_of_a_thousand_is_one_call(ada):
     body = post(ada, {"team": "vision", "spec": {"run": "true", "array": 1000}}).json()
     assert body["array"]["size"] == 1000
     assert ada.get(f"{JOBS}/1").json()["array"]["states"] == {"queued": 1000}
 
 
-def test_pages_of_attempts_leave_no_try_out_and_show_none_twice(subtests, story, ada):
-    """Three tasks, of which the second was tried four times."""
+def test_attempt_pages_omit_and_repeat_no_attempt(subtests, story, ada):
+    """Page through three tasks, of which the second has four attempts."""
     job = submit(story, array="0-2")
     with platform_scope("test"):
         second = job.attempts.get(index=1)

@@ -1,4 +1,4 @@
-"""The portal over Kubernetes while things break between them: every attempt runs once, and nothing is guessed. Against our double."""
+"""Faults between the portal and Kubernetes (a double): every attempt runs exactly once."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ POST = Wire.post
 BUSY = Answer(429, "TooManyRequests", "too many requests")
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
 GONE = Answer(410, "Expired", "too old resource version")
-HANG = 0.6  # seconds: more than we wait in these tests
+HANG = 0.6  # seconds; longer than the client's timeout in these tests
 
 
 def faulty(seed: int, fault: BaseException) -> Callable[..., Any]:
-    """Requests of which some never reach the cluster, and of some the answer never comes back: a Job may be left without its Secrets."""
+    """Lose some requests and some responses; a Job may be left without its Secrets."""
     random = Random(seed)
 
     def post_or_not(self: Wire, path: str, body: Any, **query: Any) -> Any:
@@ -48,7 +48,7 @@ def faulty(seed: int, fault: BaseException) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     "fault", [Killed(), Unavailable("no answer")], ids=["worker killed", "reply lost"]
 )
-def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recording(
+def test_attempt_is_one_job_whatever_fails_between_submit_and_record(
     site, monkeypatch, seed, fault
 ):
     for _ in range(4):
@@ -65,7 +65,7 @@ def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recordi
     assert (site.remote(), site.runs(), set(site.states())) == ([1] * 4, [1] * 4, {State.SUCCEEDED})
 
 
-def test_a_job_that_was_left_without_its_secrets_is_looked_at_and_still_gets_them(site):
+def test_job_left_without_its_secrets_is_noticed_and_gets_them(site):
     job = site.submit()
     site.double.fail("/secrets", BROKEN)
     dispatch_all()
@@ -77,9 +77,7 @@ def test_a_job_that_was_left_without_its_secrets_is_looked_at_and_still_gets_the
 
 @SEEDS
 @pytest.mark.parametrize("fault", [BUSY, BROKEN, HANG], ids=["429", "500", "hangs"])
-def test_a_server_that_is_busy_broken_or_hanging_changes_nothing_but_the_time_it_takes(
-    site, monkeypatch, seed, fault
-):
+def test_busy_broken_or_hanging_server_only_delays(site, monkeypatch, seed, fault):
     random = Random(seed)
     monkeypatch.setattr(client, "READ", 0.3)
     for n in range(4):
@@ -93,9 +91,8 @@ def test_a_server_that_is_busy_broken_or_hanging_changes_nothing_but_the_time_it
         dispatch_all()
         site.look()
         site.expire_leases()
-    site.until(
-        lambda: site.expire_leases() or site.is_over(), 30
-    )  # the pauses between tries have grown by now
+    # The backoff has grown by now.
+    site.until(lambda: site.expire_leases() or site.is_over(), 30)
     assert (site.remote(), site.runs(), site.states()) == (
         [1] * 4,
         [1] * 4,
@@ -105,7 +102,7 @@ def test_a_server_that_is_busy_broken_or_hanging_changes_nothing_but_the_time_it
 
 
 @SEEDS
-def test_watches_that_close_or_forget_lose_no_end(site, seed):
+def test_closed_or_expired_watches_lose_no_end(site, seed):
     random = Random(seed)
     for n in range(6):
         site.submit(f"sleep {random.uniform(0, 1):.2f}; exit {n % 2}")
@@ -127,14 +124,14 @@ def test_watches_that_close_or_forget_lose_no_end(site, seed):
 
 
 @SEEDS
-def test_a_pod_deleted_by_hand_ends_its_job_and_one_that_takes_its_name_is_not_it(site, seed):
+def test_deleted_pod_ends_its_job_and_a_namesake_is_ignored(site, seed):
     job = site.submit("sleep 60")
     other = site.submit("sleep 2")
     site.until(lambda: site.states() == [State.RUNNING] * 2 and site.runs() == [1, 1])
     pod = site.pods(job)[0]
     site.double.node.delete(pod)
     site.until(lambda: not site.pods(job))
-    _put_strangers_in(site, pod, seed)
+    _create_foreign_pods(site, pod, seed)
     site.until(site.is_over)
     attempt = only_attempt(job)
     assert (State(attempt.state), attempt.exit_code) == (
@@ -145,8 +142,8 @@ def test_a_pod_deleted_by_hand_ends_its_job_and_one_that_takes_its_name_is_not_i
     assert State(Job.objects.get(id=other.id).state) == State.SUCCEEDED and site.runs() == [1, 1]
 
 
-def _put_strangers_in(site: Site, pod: dict[str, Any], seed: int) -> None:
-    """Pods with the names and labels of ours, of somebody else: each ended well, or failed, or runs."""
+def _create_foreign_pods(site: Site, pod: dict[str, Any], seed: int) -> None:
+    """Create foreign pods with the names and labels of ours: ended well, failed or running."""
     for name, phase in (
         (pod["metadata"]["name"], ["Succeeded", "Failed", "Running"][seed % 3]),
         (f"{pod['metadata']['name']}-x", "Succeeded"),
@@ -164,7 +161,7 @@ def _put_strangers_in(site: Site, pod: dict[str, Any], seed: int) -> None:
         )
 
 
-def test_secret_goes_at_the_end_of_its_job_and_the_job_by_its_ttl(site):
+def test_secret_is_deleted_at_the_end_of_its_job_and_the_job_by_its_ttl(site):
     site.submit("echo $TOKEN; exit 3", envs={"TOKEN": "s3cret"})
     site.until(site.is_over)
     assert site.double.store.all("secrets", "") == []
@@ -174,7 +171,7 @@ def test_secret_goes_at_the_end_of_its_job_and_the_job_by_its_ttl(site):
 
 
 @SEEDS
-def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed):
+def test_cancel_at_any_moment_ends_the_job_on_both_sides(site, seed):
     random = Random(seed)
     for _ in range(8):
         site.submit(f"sleep {random.uniform(0, 1.5):.2f}")
@@ -203,7 +200,7 @@ def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed):
 
 @SEEDS
 @pytest.mark.parametrize("hours", [-1, 1])
-def test_a_cluster_whose_clock_is_an_hour_off_changes_nothing(site, monkeypatch, hours, seed):
+def test_clock_skew_of_an_hour_changes_nothing(site, monkeypatch, hours, seed):
     monkeypatch.setattr(
         kubernetes_store, "skew", timedelta(hours=hours, seconds=Random(seed).uniform(-60, 60))
     )
@@ -220,7 +217,7 @@ def test_a_cluster_whose_clock_is_an_hour_off_changes_nothing(site, monkeypatch,
 
 
 @SEEDS
-def test_a_phase_that_nobody_knows_changes_nothing(site, seed):
+def test_unknown_phase_changes_nothing(site, seed):
     job = site.submit("sleep 2")
     site.until(lambda: site.states() == [State.RUNNING])
     pod = site.pods(job)[0]["metadata"]

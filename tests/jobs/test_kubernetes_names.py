@@ -1,4 +1,4 @@
-"""Names of organizations and teams, as long as they may be, on their way to Kubernetes and back. Against our double."""
+"""Organization and team names of maximum length on Kubernetes (a double)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspaces.tenancy.scope import org_scope
 LONG = "a" * 39
 
 
-def test_the_longest_native_id_has_room_in_its_column():
+def test_longest_native_id_fits_its_column():
     space = max(
         (
             names.namespace_name("p" * 20, org, team)
@@ -40,8 +40,8 @@ def test_the_longest_native_id_has_room_in_its_column():
     )
 
 
-@pytest.mark.parametrize("jobs", [1, 7])  # few rows and many are written in two ways
-def test_jobs_of_a_team_with_a_long_name_run_and_keep_their_whole_native_id(site: Site, jobs):
+@pytest.mark.parametrize("jobs", [1, 7])  # few and many rows use different statements
+def test_jobs_of_a_team_with_a_long_name_run_and_keep_their_native_id(site: Site, jobs):
     Organization.objects.filter(id=site.story.atlas.id).update(
         slug="atlas-laboratories-of-the-north"
     )

@@ -1,4 +1,4 @@
-"""Pools of Kubernetes whose jobs stand in a queue of Kueue, through the portal. Against our double and its minimal stand-in for Kueue."""
+"""Pools with a Kueue queue, on a double of Kubernetes with a minimal Kueue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.schedulers.kubernetes_stage import launch
 
 @pytest.fixture
 def queued(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """A pool of the queue `gpu`, which lets one job go at a time."""
+    """Return a pool with the queue `gpu`, which admits one job at a time."""
     monkeypatch.setattr(queues, "WORKLOADS_FOR", 0.0)
     monkeypatch.setattr(queues, "VERSION_FOR", 0.0)
     site.double.kueue.install(gpu=1)
@@ -47,7 +47,7 @@ def told(site: Site, job: Job) -> pending_explanation.Answer | None:
     )
 
 
-def test_jobs_of_a_pool_with_a_queue_go_one_by_one_and_the_others_tell_why_they_wait(queued):
+def test_jobs_of_a_queued_pool_run_one_by_one_and_others_explain_the_wait(queued):
     submit(queued, "sleep 1.5")
     queued.until(lambda: queued.states() == [State.RUNNING])
     second = submit(queued)
@@ -63,7 +63,7 @@ def test_jobs_of_a_pool_with_a_queue_go_one_by_one_and_the_others_tell_why_they_
     )
 
 
-def test_of_several_that_ask_for_the_same_each_tells_why_it_waits(queued):
+def test_each_of_several_equal_jobs_explains_its_wait(queued):
     queued.double.kueue.give("gpu", 0)
     jobs = [submit(queued) for _ in range(3)]
     for job in jobs:
@@ -75,7 +75,7 @@ def test_of_several_that_ask_for_the_same_each_tells_why_it_waits(queued):
     queued.until(queued.is_over)
 
 
-def test_who_holds_the_quota_of_the_queue_is_named(queued):
+def test_holders_of_the_queue_quota_are_named(queued):
     first = submit(queued, "sleep 60")
     queued.until(lambda: queued.states() == [State.RUNNING])
     second = submit(queued)
@@ -88,7 +88,7 @@ def test_who_holds_the_quota_of_the_queue_is_named(queued):
     )
 
 
-def test_a_job_canceled_in_the_queue_never_starts_when_a_place_is_free(queued):
+def test_job_canceled_in_the_queue_never_starts(queued):
     queued.double.kueue.give("gpu", 0)
     job = submit(queued)
     queued.until(lambda: told(queued, job))
@@ -100,7 +100,7 @@ def test_a_job_canceled_in_the_queue_never_starts_when_a_place_is_free(queued):
     assert queued.states() == [State.CANCELED, State.SUCCEEDED] and queued.runs() == [0, 1]
 
 
-def test_a_running_job_whose_place_is_taken_back_is_preempted_and_runs_no_second_time(queued):
+def test_evicted_job_is_preempted_and_does_not_run_twice(queued):
     job = submit(queued, "sleep 60")
     queued.until(lambda: queued.states() == [State.RUNNING])
     queued.double.kueue.take_back(queued.double.store.all("jobs", "")[0])
@@ -113,19 +113,19 @@ def test_a_running_job_whose_place_is_taken_back_is_preempted_and_runs_no_second
     assert queued.runs() == [1]
 
 
-def test_a_job_without_a_queue_starts_at_once_where_kueue_is_installed(queued):
+def test_job_without_a_queue_starts_at_once_where_kueue_is_installed(queued):
     backend = backend_of(queued.cluster)
     key = backend.submit(launch()).key
     queued.until(lambda: backend.poll([key]).observations[0].state == State.RUNNING)
     backend.cancel(key)
 
 
-def test_a_queue_without_kueue_is_refused_in_words(site):
+def test_queue_without_kueue_is_refused_with_a_message(site):
     with pytest.raises(Rejected, match="Kueue is not installed"):
         backend_of(site.cluster).submit(launch(partition="gpu"))
 
 
-def test_the_labels_of_a_pool_are_where_its_pods_may_go(site):
+def test_pool_labels_become_the_node_selector_of_its_pods(site):
     backend_of(site.cluster).submit(launch(node_labels={"disk": "nvme"}))
     site.until(lambda: site.double.store.all("pods", ""))
     assert site.double.store.all("pods", "")[0]["spec"]["nodeSelector"] == {"disk": "nvme"}

@@ -1,4 +1,4 @@
-"""State changes in one place: every pair of states, holds, retries, dependencies, arrays, and racing changes."""
+"""State changes: all pairs of states, reservations, retries, dependencies, arrays and races."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def step(attempt: Attempt, to: State, reason: Reason | None = None, **more) -> l
     return transition([Change(attempt.id, to, "test", reason or ENDS.get(to), **more)])
 
 
-def test_a_state_only_ever_goes_up_and_a_final_one_stays(story):
+def test_state_never_decreases_and_a_final_one_stays(story):
     cluster_with()
     attempt = only_attempt(submit(story))
     wrong = []
@@ -57,7 +57,7 @@ def test_a_state_only_ever_goes_up_and_a_final_one_stays(story):
     assert wrong == []
 
 
-def test_a_change_under_a_lease_that_is_no_longer_held_is_dropped(story):
+def test_change_under_an_expired_lease_is_dropped(story):
     cluster = cluster_with()
     submit(story)
     claim = claim_due(cluster.id)
@@ -65,7 +65,7 @@ def test_a_change_under_a_lease_that_is_no_longer_held_is_dropped(story):
     assert step(claim.attempts[0], State.SUBMITTED, lease=claim.lease)
 
 
-def test_what_was_held_is_given_back_once_however_often_the_end_is_told(story):
+def test_reservation_is_released_once_however_often_the_end_is_reported(story):
     cluster = cluster_with()
     job = submit(story, resources={"cpus": 3, "memory": "1Gi"})
     attempt = claim_due(cluster.id).attempts[0]
@@ -76,7 +76,7 @@ def test_what_was_held_is_given_back_once_however_often_the_end_is_told(story):
     assert Job.objects.get(id=job.id).state == State.SUCCEEDED
 
 
-def test_the_fault_of_the_user_is_not_tried_again_that_of_the_platform_is_and_waits_longer_each_time(
+def test_platform_errors_are_retried_with_backoff_and_user_errors_are_not(
     story,
 ):
     cluster_with()
@@ -94,7 +94,7 @@ def test_the_fault_of_the_user_is_not_tried_again_that_of_the_platform_is_and_wa
     assert Job.objects.get(id=theirs.id).state == State.FAILED
 
 
-def test_what_a_scheduler_loses_is_sent_again_whatever_the_policy_says_but_not_for_ever(story):
+def test_forgotten_attempts_are_resubmitted_a_limited_number_of_times(story):
     cluster_with()
     job = submit(story)
     for _ in range(MOST_FORGOTTEN):
@@ -104,7 +104,7 @@ def test_what_a_scheduler_loses_is_sent_again_whatever_the_policy_says_but_not_f
     assert Job.objects.get(id=job.id).state == State.FAILED
 
 
-def test_retry_on_names_exactly_what_is_tried_again(story):
+def test_retry_on_lists_exactly_what_is_retried(story):
     cluster_with()
     job = submit(story, policy={"retries": 1, "retry_on": ["out_of_memory"]})
     step(only_attempt(job), State.FAILED, Reason.OUT_OF_MEMORY)
@@ -113,7 +113,7 @@ def test_retry_on_names_exactly_what_is_tried_again(story):
     assert Job.objects.get(id=job.id).state == State.FAILED
 
 
-def test_a_canceled_job_is_not_tried_again(story):
+def test_canceled_job_is_not_retried(story):
     cluster = cluster_with()
     job = submit(story, policy={"retries": 3})
     attempt = claim_due(cluster.id).attempts[0]
@@ -123,7 +123,7 @@ def test_a_canceled_job_is_not_tried_again(story):
     assert Attempt.objects.filter(job=job).count() == 1
 
 
-def test_canceled_job_that_exits_with_zero_is_canceled_and_its_successor_does_not_run(story):
+def test_canceled_job_that_exits_with_zero_is_canceled_and_blocks_dependents(story):
     cluster = cluster_with()
     job = submit(story)
     then = submit(story, after=[f"#{job.number}"])
@@ -148,7 +148,7 @@ CONDITIONS = [
 ]
 
 
-def test_a_dependent_job_becomes_due_or_is_canceled_with_its_reason(subtests, story):
+def test_dependent_job_becomes_due_or_is_canceled_with_its_reason(subtests, story):
     cluster_with()
     for condition, end, runs in CONDITIONS:
         with subtests.test(condition=condition, end=end):
@@ -164,7 +164,7 @@ def test_a_dependent_job_becomes_due_or_is_canceled_with_its_reason(subtests, st
                 assert f"#{first.number}" in then.evidence
 
 
-def test_the_end_of_a_chain_is_told_through_all_of_it(story):
+def test_end_of_a_chain_reaches_all_of_it(story):
     cluster_with()
     jobs = [submit(story)]
     for _ in range(4):
@@ -183,13 +183,13 @@ ARRAYS = [
 ]
 
 
-def test_an_array_has_one_word_for_all_its_tasks(subtests):
+def test_array_has_one_state_for_all_its_tasks(subtests):
     for counts, state in ARRAYS:
         with subtests.test(counts=counts, state=state):
             assert array_state(counts) == state
 
 
-def test_a_jobs_own_token_ends_with_the_attempt(story):
+def test_job_token_ends_with_the_attempt(story):
     cluster = cluster_with()
     job = submit(story)
     attempt = claim_due(cluster.id).attempts[0]
@@ -198,7 +198,7 @@ def test_a_jobs_own_token_ends_with_the_attempt(story):
     assert not AccessToken.objects.filter(attempt_id=attempt.id).exists()
 
 
-def test_every_step_is_an_event(story):
+def test_every_state_change_is_an_event(story):
     cluster = cluster_with()
     job = submit(story)
     attempt = claim_due(cluster.id).attempts[0]
@@ -217,7 +217,7 @@ def test_every_step_is_an_event(story):
 
 
 @courses(range(25), few=1)
-def test_cancel_races_start_and_finish_in_a_hundred_orders_and_nothing_leaks(story, seed):
+def test_cancel_racing_start_and_finish_leaks_nothing(story, seed):
     chance = random.Random(seed)
     cluster = cluster_with(cpus=1000)
     ada = story.actor(story.ada)
@@ -242,7 +242,7 @@ def test_cancel_races_start_and_finish_in_a_hundred_orders_and_nothing_leaks(sto
         assert all(s.is_final for s in ends) and State(job.state) in ends
 
 
-def test_a_retry_is_due_only_after_its_back_off(story):
+def test_retry_is_due_after_its_backoff(story):
     cluster = cluster_with()
     job = submit(story, policy={"retries": 1, "backoff": 300})
     step(claim_due(cluster.id).attempts[0], State.FAILED, Reason.NODE_FAILED)

@@ -1,4 +1,4 @@
-"""The log as a file: what is told of its length is what comes, gaps or not, and while the job writes on."""
+"""Download of a log: Content-Length matches the body, with gaps and while the job writes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def attempt(story) -> Attempt:
         return only_attempt(job)
 
 
-def test_a_log_with_gaps_is_as_long_as_it_says(story, attempt):
+def test_download_with_gaps_matches_its_content_length(story, attempt):
     store, name = logs.log_store(), attempt.id.hex
     store.append(name, 0, b"before\n", 1)
     store.skip(name, 7, 1000, "lost")
@@ -31,20 +31,16 @@ def test_a_log_with_gaps_is_as_long_as_it_says(story, attempt):
     assert (body, answer["Content-Length"]) == (b"before\nafter\n", "13")
 
 
-def test_a_log_that_grows_and_is_compressed_meanwhile_is_as_long_as_it_said(
-    story, attempt, monkeypatch
-):
+def test_download_of_a_growing_log_matches_its_content_length(story, attempt, monkeypatch):
     monkeypatch.setattr(logs, "SEGMENT", 64)
     store, name, text = logs.log_store(), attempt.id.hex, b"0123456789" * 20
     store.append(name, 0, text[:100], 1)
     answer = story.api(story.ada).get(DOWNLOAD)
-    store.append(name, 100, text[100:], 2)  # its open segment is compressed by this
+    store.append(name, 100, text[100:], 2)  # this compresses the open segment
     assert b"".join(answer.streaming_content) == text[:100] and answer["Content-Length"] == "100"
 
 
-def test_a_log_of_which_bytes_vanish_while_it_is_sent_breaks_off_and_never_ends_well(
-    story, attempt
-):
+def test_download_that_loses_bytes_aborts(story, attempt):
     store, name = logs.log_store(), attempt.id.hex
     store.append(name, 0, b"x" * 100, 1)
     answer = story.api(story.ada).get(DOWNLOAD)
@@ -54,6 +50,6 @@ def test_a_log_of_which_bytes_vanish_while_it_is_sent_breaks_off_and_never_ends_
         b"".join(answer.streaming_content)
 
 
-def test_a_log_that_does_not_exist_yet_is_empty(story, attempt):
+def test_download_before_the_first_byte_is_empty(story, attempt):
     answer = story.api(story.ada).get(DOWNLOAD)
     assert (b"".join(answer.streaming_content), answer["Content-Length"]) == (b"", "0")

@@ -1,4 +1,4 @@
-"""Options in Slurm's own words on their way through the portal: a job says what of them does not count where it goes."""
+"""Native Slurm options of a spec, and the ones that the chosen cluster ignores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCRIPT = (
 
 @pytest.fixture
 def slurm() -> Cluster:
-    """Connected on paper: nothing here asks it anything."""
+    """Return a Slurm cluster that is never called."""
     cluster = Cluster.objects.create(
         name="big", backend="slurm", config={"spool": "/spool", "account": "atlas"}
     )
@@ -28,7 +28,7 @@ def slurm() -> Cluster:
     return cluster
 
 
-def test_a_batch_script_reaches_slurm_with_its_own_options(story, slurm):
+def test_batch_script_reaches_slurm_with_its_options(story, slurm):
     job = submit(story, **parse_text(SCRIPT).spec.to_mapping())
     assert job.place_why == "`slurm.account` is left out: the operator of this cluster has set it."
     with platform_scope("test"):
@@ -41,15 +41,15 @@ def test_a_batch_script_reaches_slurm_with_its_own_options(story, slurm):
     }
 
 
-def test_a_cluster_that_is_no_slurm_says_that_they_are_left_out(story):
+def test_native_options_on_another_backend_are_reported_as_ignored(story):
     cluster_with()
     assert (
         submit(story, slurm={"account": "vision"}).place_why
-        == "`slurm` is left out: this is no cluster of Slurm."
+        == "`slurm` is ignored: this is not a Slurm cluster."
     )
 
 
-def test_a_rehearsal_says_it_and_shows_the_options(story, slurm):
+def test_dry_run_shows_native_options_and_what_is_ignored(story, slurm):
     with org_scope(story.atlas.id):
         told = services.rehearse(
             actor=story.actor(story.ada), team=story.vision, spec=parse_text(SCRIPT).spec
@@ -62,9 +62,7 @@ def test_a_rehearsal_says_it_and_shows_the_options(story, slurm):
     )
 
 
-def test_features_that_would_undo_those_of_the_cluster_are_refused_before_anything_is_queued(
-    story, slurm
-):
+def test_features_that_override_cluster_options_are_refused_at_submission(story, slurm):
     Cluster.objects.filter(id=slurm.id).update(config={"spool": "/spool", "constraint": "nvlink"})
     with pytest.raises(InvalidInput) as refused, org_scope(story.atlas.id):
         services.submit_job(
@@ -75,7 +73,7 @@ def test_features_that_would_undo_those_of_the_cluster_are_refused_before_anythi
     assert refused.value.data["errors"][0]["field"] == "slurm.constraint"
 
 
-def test_an_image_is_refused_before_anything_is_queued_where_the_cluster_runs_none(story, slurm):
+def test_image_on_a_cluster_without_images_is_refused_at_submission(story, slurm):
     with pytest.raises(InvalidInput, match="containers cannot be run here"):
         submit(story, image="nvcr.io/muster/tools:1.2")
     Cluster.objects.filter(id=slurm.id).update(config={"spool": "/spool", "containers": "auto"})
@@ -84,7 +82,7 @@ def test_an_image_is_refused_before_anything_is_queued_where_the_cluster_runs_no
     )
 
 
-def test_a_script_that_calls_srun_is_refused_together_with_an_image(story, slurm):
+def test_script_calling_srun_with_an_image_is_refused(story, slurm):
     Cluster.objects.filter(id=slurm.id).update(config={"spool": "/spool", "containers": "pyxis"})
     with pytest.raises(InvalidInput, match="outside of an image"):
         submit(

@@ -1,4 +1,4 @@
-"""What becomes of what a job writes is said before it starts and after it ended, by page, API and rehearsal."""
+"""Where a job's files are kept, as pages, API and dry run report it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SERVER = {"server": "http://127.0.0.1:1", "image": "local/bash:1"}
 
 
 def cluster(**config) -> Cluster:
-    """Connected on paper: nothing here asks it anything."""
+    """Return a cluster that is never called."""
     made = Cluster.objects.create(name="k8s", backend="kubernetes", config=SERVER | config)
     Node.objects.create(cluster=made, name="n0", cpus=64_000, memory=512 * GIB)
     return made
@@ -30,7 +30,7 @@ def key_of(job) -> str:
         return only_attempt(job).key
 
 
-def told(job) -> str:
+def output_text_of(job) -> str:
     with org_scope(job.org_id):
         return representations.job_detail(job)["output"]
 
@@ -62,41 +62,44 @@ def end(job) -> None:
         ),
     ],
 )
-def test_a_job_on_kubernetes_says_whether_its_files_stay(story, config, before, after):
+def test_kubernetes_job_says_whether_its_files_stay(story, config, before, after):
     cluster(**config)
     job = submit(story)
     key = key_of(job)
-    assert told(job) == before.format(key=key)
+    assert output_text_of(job) == before.format(key=key)
     end(job)
-    assert told(job) == after.format(key=key)
+    assert output_text_of(job) == after.format(key=key)
 
 
-def test_a_job_on_this_machine_says_where_its_files_are_until_they_are_removed(story, settings):
+def test_local_job_says_where_its_files_are_until_they_are_removed(story, settings):
     cluster_with()
     job = submit(story)
     folder = f"{settings.MUSTER_HOME}/jobs/{key_of(job)}/out"
     assert (
-        told(job)
+        output_text_of(job)
         == f"What it writes to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
     )
     end(job)
     assert (
-        told(job)
+        output_text_of(job)
         == f"What it wrote to MUSTER_OUTPUT_DIR is kept in {folder} until 7 days after its end."
     )
     with platform_scope("test"):
         Attempt.objects.filter(job=job).update(is_forgotten=True)
-    assert told(job) == "What it wrote to MUSTER_OUTPUT_DIR was removed 7 days after its end."
+    assert (
+        output_text_of(job)
+        == "What it wrote to MUSTER_OUTPUT_DIR was removed 7 days after its end."
+    )
 
 
-def test_a_cluster_whose_options_can_no_longer_be_read_leaves_the_page_as_it_was(story):
+def test_unreadable_cluster_options_leave_the_page_unchanged(story):
     broken = cluster()
     job = submit(story)
     Cluster.objects.filter(id=broken.id).update(config={"user_id": 0})
-    assert told(job) == ""
+    assert output_text_of(job) == ""
 
 
-def test_a_rehearsal_warns_where_files_are_lost_and_only_there(story):
+def test_dry_run_warns_only_where_files_are_lost(story):
     cluster()
     assert ("output", True) in [(check.name, check.is_ok) for check in rehearsed(story).checks]
     Cluster.objects.update(config=SERVER | {"outputs": "kept:/kept"})
@@ -110,7 +113,7 @@ def rehearsed(story) -> services.Rehearsal:
         )
 
 
-def test_the_page_of_a_job_that_waits_says_it(story):
+def test_page_of_a_pending_job_describes_its_output(story):
     cluster()
     job = submit(story)
     page = story.client(story.ada).get(f"/{story.atlas.slug}/jobs/{job.number}").content.decode()

@@ -1,4 +1,4 @@
-"""Keyset pages against a list made by hand: both directions, both orders, any size, with filters, within what one may see."""
+"""Keyset pages compared with a list: directions, orders, sizes, filters and permissions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNT = 500
 
 @pytest.fixture
 def atlas(story):
-    """500 jobs of Ada and Ben in two teams, in every state, numbered with gaps."""
+    """Create 500 jobs of Ada and Ben in two teams, in every state, numbered with gaps."""
     cluster, chance = cluster_with(), random.Random(7)
     with org_scope(story.atlas.id):
         Job.objects.bulk_create(
@@ -40,7 +40,7 @@ def atlas(story):
 
 
 def walk(actor, asked, *, limit, ascending, backwards=False):
-    """All pages, by the cursors that they give."""
+    """Return all pages, following their cursors."""
     cursor, pages = "", []
     while True:
         page = selectors.page_of(
@@ -67,7 +67,7 @@ FILTERS = [
 
 
 @pytest.mark.both_databases
-def test_walking_forwards_meets_each_job_once_in_order(subtests, atlas):
+def test_paging_forwards_visits_each_job_once_in_order(subtests, atlas):
     for asked in FILTERS:
         for who in ["ada", "ben"]:
             with subtests.test(asked=asked, who=who):
@@ -85,7 +85,7 @@ def test_walking_forwards_meets_each_job_once_in_order(subtests, atlas):
 
 
 def by_hand(story, person, asked) -> list[int]:
-    """The numbers that the filters mean, without the database's help."""
+    """Return the numbers that the filters select, computed without the database."""
 
     def fits(job: Job) -> bool:
         key, _, value = asked.get("label", "").partition(":")
@@ -104,7 +104,7 @@ def by_hand(story, person, asked) -> list[int]:
 
 
 @pytest.mark.both_databases
-def test_walking_back_from_the_end_meets_the_same_jobs_again(subtests, atlas):
+def test_paging_backwards_visits_the_same_jobs(subtests, atlas):
     for ascending in [False, True]:
         for limit in [7, 100]:
             with subtests.test(ascending=ascending, limit=limit):
@@ -124,7 +124,7 @@ def test_walking_back_from_the_end_meets_the_same_jobs_again(subtests, atlas):
                 assert sum(back, []) + forwards[-1] == sum(forwards, [])
 
 
-def test_a_first_page_has_nothing_before_it_and_a_last_one_nothing_after(atlas):
+def test_first_page_has_no_previous_and_last_page_no_next(atlas):
     actor = atlas.actor(atlas.ada)
     first = selectors.page_of(selectors.filtered(actor, {}), limit=10)
     assert (first.previous, len(first.items)) == (None, 10)
@@ -135,7 +135,7 @@ def test_a_first_page_has_nothing_before_it_and_a_last_one_nothing_after(atlas):
     )
 
 
-def test_a_job_that_comes_or_goes_meanwhile_moves_no_other_to_another_page(atlas):
+def test_jobs_added_or_removed_between_pages_move_no_other_job(atlas):
     actor = atlas.actor(atlas.ada)
     first = selectors.page_of(selectors.filtered(actor, {}), limit=10)
     Job.objects.filter(id=first.items[-1].id).delete()
@@ -146,27 +146,27 @@ def test_a_job_that_comes_or_goes_meanwhile_moves_no_other_to_another_page(atlas
 NO_CURSORS = ["x1", "n", "n-1", "n1.5", "1", "n" + "9" * 19, "N5", "n5 "]
 
 
-def test_a_cursor_that_no_page_gave_is_refused(subtests, atlas):
+def test_unknown_cursor_is_refused(subtests, atlas):
     for cursor in NO_CURSORS:
         with subtests.test(cursor=cursor):
             with pytest.raises(InvalidInput, match="cursor"):
                 selectors.page_of(selectors.filtered(atlas.actor(atlas.ada), {}), cursor=cursor)
 
 
-def test_no_page_is_larger_than_two_hundred_and_none_is_empty_by_its_limit(atlas):
+def test_page_size_is_at_most_two_hundred_and_at_least_one(atlas):
     rows = selectors.filtered(atlas.actor(atlas.ada), {})
     assert len(selectors.page_of(rows, limit=10_000).items) == 200
     assert len(selectors.page_of(rows, limit=0).items) == 1
 
 
-def test_a_page_is_one_query_wherever_it_is(atlas, django_assert_num_queries):
+def test_page_takes_one_query_at_any_position(atlas, django_assert_num_queries):
     actor = atlas.actor(atlas.ada)
     for cursor in ("", "n1200", "p300", "n4"):
         with django_assert_num_queries(1):
             selectors.page_of(selectors.filtered(actor, {}), cursor=cursor)
 
 
-def test_a_search_for_wildcards_means_them_literally(atlas):
+def test_search_takes_wildcards_literally(atlas):
     actor = atlas.actor(atlas.ada)
     for q in ("%", "_ob", "job\\", "job_"):
         assert selectors.page_of(selectors.filtered(actor, {"q": q})).items == []

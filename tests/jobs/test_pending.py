@@ -1,4 +1,4 @@
-"""The pending answer of jobs whose cluster does not answer."""
+"""Explanation of pending jobs whose cluster does not respond."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = f"Cluster local has not answered for 4 min. {SAID}"
 
 @pytest.fixture
 def away(story, monkeypatch) -> BackendDouble:
-    """A cluster whose scheduler has gone away, which nobody has noticed yet."""
+    """Return a cluster whose scheduler is down, which the portal has not noticed yet."""
     double = BackendDouble()
     cluster_with()
 
@@ -37,7 +37,7 @@ def away(story, monkeypatch) -> BackendDouble:
 
 
 @pytest.mark.usefixtures("away")
-def test_pending_answer_names_the_silent_cluster_and_since_when(story):
+def test_pending_explanation_names_the_silent_cluster_and_since_when(story):
     since = clock.now() - timedelta(minutes=4)
     viewer, handed_over = story.actor(story.ada), submit(story)
     dispatch_all()

@@ -1,4 +1,4 @@
-"""A cluster with a scheduler of its own: its reasons for keeping a job are ours to tell, and what it forgets is sent again."""
+"""Clusters with their own scheduler: pending reasons are stored, forgotten jobs resubmitted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def handed_over(story, double, cluster) -> Job:
 
 
 def tell(cluster: Cluster, waiting: Waiting, reasons: native_queue.Reasons | None = None) -> None:
-    """The scheduler says that it has them all in its queue, for this reason."""
+    """Let the scheduler report all attempts as queued for this reason."""
     active = observations.active_attempts(cluster)
     poll = Poll([Observation(a.key, State.SUBMITTED, "PENDING", waiting=waiting) for a in active])
     observations.apply_poll(cluster, active, poll)
@@ -69,7 +69,7 @@ def tell(cluster: Cluster, waiting: Waiting, reasons: native_queue.Reasons | Non
 
 
 def look(cluster: Cluster, double: BackendDouble, seconds: float = 0) -> None:
-    """One turn of the watcher, so many seconds from now."""
+    """Take one turn of the watcher, so many seconds in the future."""
     with clock.frozen(clock.now() + timedelta(seconds=seconds)):
         active = observations.active_attempts(cluster)
         poll = double.poll([a.key for a in active])
@@ -79,13 +79,11 @@ def look(cluster: Cluster, double: BackendDouble, seconds: float = 0) -> None:
 
 
 def forget_all(double: BackendDouble) -> None:
-    """slurmctld is killed right after it acknowledged."""
+    """Kill slurmctld right after it acknowledged."""
     double.alive.clear()
 
 
-def test_the_schedulers_reason_is_shown_with_its_words_and_kept_in_the_history(
-    story, cluster, handed_over
-):
+def test_scheduler_reason_is_shown_in_its_words_and_kept_in_history(story, cluster, handed_over):
     tell(cluster, FULL)
     tell(cluster, BEHIND)
     handed_over.refresh_from_db()
@@ -98,29 +96,27 @@ def test_the_schedulers_reason_is_shown_with_its_words_and_kept_in_the_history(
     assert pending_summary(handed_over) is not None
 
 
-def test_advice_comes_with_the_reason(story, cluster, handed_over):
+def test_reason_comes_with_advice(story, cluster, handed_over):
     tell(cluster, FULL)
     handed_over.refresh_from_db()
     told = pending_explanation.answer(handed_over, story.actor(story.ada))
     assert told is not None and told.advice == "Ask for fewer GPUs." and told.numbers["limit"] == 8
 
 
-def test_a_reason_that_did_not_change_writes_nothing(
-    cluster, handed_over, django_assert_num_queries
-):
+def test_unchanged_reason_writes_nothing(cluster, handed_over, django_assert_num_queries):
     reasons = native_queue.Reasons()
     tell(cluster, FULL, reasons)
-    with django_assert_num_queries(1):  # the look itself
+    with django_assert_num_queries(1):  # the query of the turn itself
         tell(cluster, FULL, reasons)
 
 
-def test_a_watcher_that_begins_anew_opens_no_second_spell_for_the_same_reason(cluster, handed_over):
+def test_restarted_watcher_opens_no_second_spell_for_the_same_reason(cluster, handed_over):
     tell(cluster, FULL)
     tell(cluster, FULL)
     assert PendingSpell.objects.filter(wait=Wait.CLUSTER_LIMIT).count() == 1
 
 
-def test_a_job_that_starts_waits_no_more(story, cluster, double, handed_over):
+def test_started_job_is_not_pending(story, cluster, double, handed_over):
     tell(cluster, FULL)
     look(cluster, double)
     handed_over.refresh_from_db()
@@ -129,7 +125,7 @@ def test_a_job_that_starts_waits_no_more(story, cluster, double, handed_over):
     assert not PendingSpell.objects.filter(until=None).exists()
 
 
-def test_what_was_forgotten_right_after_the_acknowledgement_is_sent_again_once(
+def test_submission_forgotten_after_acknowledgement_is_resubmitted_once(
     cluster, double, handed_over
 ):
     forget_all(double)
@@ -144,7 +140,7 @@ def test_what_was_forgotten_right_after_the_acknowledgement_is_sent_again_once(
     assert Event.objects.filter(kind="attempt.sent_again").count() == 1
 
 
-def test_what_was_seen_long_enough_is_lost_and_not_sent_again(cluster, double, handed_over):
+def test_confirmed_attempt_is_lost_and_not_resubmitted(cluster, double, handed_over):
     with clock.frozen(clock.now() + timedelta(seconds=12)):
         tell(cluster, BEHIND)
     assert only_attempt(handed_over).confirmed_at is not None
@@ -155,9 +151,7 @@ def test_what_was_seen_long_enough_is_lost_and_not_sent_again(cluster, double, h
     assert only_attempt(handed_over).reason == Reason.LOST
 
 
-def test_what_ran_and_was_forgotten_at_once_becomes_a_new_attempt_by_itself(
-    cluster, double, handed_over
-):
+def test_forgotten_running_attempt_becomes_a_new_attempt(cluster, double, handed_over):
     look(cluster, double)
     assert only_attempt(handed_over).state == State.RUNNING
     forget_all(double)
@@ -170,7 +164,7 @@ def test_what_ran_and_was_forgotten_at_once_becomes_a_new_attempt_by_itself(
     ]
 
 
-def test_a_scheduler_that_cannot_take_it_again_yet_is_asked_later(cluster, double, handed_over):
+def test_resubmission_waits_for_an_unavailable_scheduler(cluster, double, handed_over):
     forget_all(double)
 
     def refuse(launch: Launch) -> None:
@@ -185,11 +179,9 @@ def test_a_scheduler_that_cannot_take_it_again_yet_is_asked_later(cluster, doubl
     assert len(double.starts) == 2
 
 
-def test_what_a_watcher_that_was_killed_was_sending_again_is_sent_by_the_next(
-    cluster, double, handed_over
-):
+def test_resubmission_of_a_killed_watcher_is_completed_by_the_next(cluster, double, handed_over):
     class Killed(BaseException):
-        """Nothing of ours catches it."""
+        """The death of a worker; no handler catches it."""
 
     def die(launch: Launch) -> None:
         double.before_submit = lambda launch: None
@@ -201,14 +193,14 @@ def test_what_a_watcher_that_was_killed_was_sending_again_is_sent_by_the_next(
     with pytest.raises(Killed):
         look(cluster, double, 6)
     look(cluster, double, 7)
-    assert len(double.starts) == 1  # it may still be at it
+    assert len(double.starts) == 1  # the first watcher may still be active
     look(cluster, double, 6 + native_queue.RESEND_LEASE + 1)
     attempt = only_attempt(handed_over)
     assert double.starts == [attempt.key, attempt.key] and attempt.lease is None
 
 
 @pytest.mark.parametrize("when", ["before", "while"])
-def test_a_cancel_beats_the_sending_again(story, cluster, double, handed_over, when):
+def test_cancel_wins_over_resubmission(story, cluster, double, handed_over, when):
     def cancel(_: Launch | None = None) -> None:
         with org_scope(story.atlas.id):
             services.cancel_job(actor=story.actor(story.ada), job=handed_over)
@@ -224,7 +216,7 @@ def test_a_cancel_beats_the_sending_again(story, cluster, double, handed_over, w
     assert only_attempt(handed_over).state == State.CANCELED and not double.alive
 
 
-def test_the_local_machine_is_never_said_to_forget(cluster, double, handed_over, monkeypatch):
+def test_local_backend_never_counts_as_forgetful(cluster, double, handed_over, monkeypatch):
     monkeypatch.setattr(native_queue, "capabilities_of", lambda name: frozenset())
     forget_all(double)
     look(cluster, double)
@@ -232,7 +224,7 @@ def test_the_local_machine_is_never_said_to_forget(cluster, double, handed_over,
     assert len(double.starts) == 1
 
 
-def test_holders_are_named_to_those_who_may_know_them_and_counted_for_the_rest(
+def test_holders_are_named_within_permissions_and_counted_otherwise(
     story, cluster, double, handed_over
 ):
     mine = submit(story)

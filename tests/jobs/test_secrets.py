@@ -1,4 +1,4 @@
-"""A job and the secrets that it names: refused when it may not, given when it starts, and shown by nothing in between."""
+"""Secrets of jobs: permission at submission, value at start, shown nowhere in between."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def double(monkeypatch):
 
 @pytest.fixture
 def stage(story):
-    """A cluster, and Vision's secret."""
+    """Create a cluster, and a secret of Vision."""
     cluster_with()
     put(story)
     with platform_scope("test"):
@@ -56,7 +56,7 @@ def put(story, value: str = VALUE) -> None:
         )
 
 
-def test_it_finds_the_value_in_its_variable_and_no_other_place(stage, double):
+def test_secret_variable_is_set_and_appears_nowhere_else(stage, double):
     job = submit(stage, secrets=SECRETS)
     dispatch_all()
     [launch] = double.alive.values()
@@ -76,7 +76,7 @@ def test_it_finds_the_value_in_its_variable_and_no_other_place(stage, double):
     assert Event.objects.get(kind="secret.used").data["number"] == job.number
 
 
-def test_as_a_file_it_is_in_no_variable_and_is_told_as_any_other(stage, double):
+def test_secret_file_sets_no_variable_and_is_audited_like_any_other(stage, double):
     job = submit(stage, secret_files={"KEY": "team/wandb@1"})
     dispatch_all()
     [launch] = double.alive.values()
@@ -93,7 +93,7 @@ def test_as_a_file_it_is_in_no_variable_and_is_told_as_any_other(stage, double):
 OTHERS = [{"secrets": {"KEY": "team/wandb"}}, {"envs": {"KEY": "x"}}, {"envs": {"KEY_FILE": "x"}}]
 
 
-def test_a_name_is_a_variable_or_a_file_and_not_both(subtests):
+def test_secret_name_cannot_be_both_variable_and_file(subtests):
     for other in OTHERS:
         with subtests.test(other=other):
             with pytest.raises(SpecErrors) as caught:
@@ -101,13 +101,13 @@ def test_a_name_is_a_variable_or_a_file_and_not_both(subtests):
             assert [fault.field for fault in caught.value.errors] == ["secret_files.KEY"]
 
 
-def test_a_file_of_a_secret_that_is_not_there_is_refused_at_the_door(stage):
+def test_missing_secret_file_is_refused_at_submission(stage):
     with pytest.raises(InvalidInput) as caught:
         submit(stage, secret_files={"KEY": "team/gone"})
     assert [fault["field"] for fault in caught.value.data["errors"]] == ["secret_files.KEY"]
 
 
-def test_which_version_is_decided_when_it_starts(stage, double):
+def test_secret_version_is_chosen_at_start(stage, double):
     submit(stage, secrets={"NEWEST": "team/wandb", "FIRST": "vision/wandb@1"})
     put(stage, "the second value")
     dispatch_all()
@@ -115,7 +115,7 @@ def test_which_version_is_decided_when_it_starts(stage, double):
     assert (launch.env["NEWEST"], launch.env["FIRST"]) == ("the second value", VALUE)
 
 
-def test_it_is_refused_at_the_door_when_it_names_what_it_may_not(subtests, stage):
+def test_secret_without_permission_is_refused_at_submission(subtests, stage):
     for reference in ["team/gone", "speech/wandb", "org/wandb", "team/wandb@2"]:
         with subtests.test(reference=reference):
             with pytest.raises(InvalidInput) as caught:
@@ -124,7 +124,7 @@ def test_it_is_refused_at_the_door_when_it_names_what_it_may_not(subtests, stage
             assert not Job.objects.exists()
 
 
-def test_a_secret_that_goes_while_it_waits_ends_it_with_the_reason(stage, double):
+def test_secret_deleted_while_pending_ends_the_job_with_the_reason(stage, double):
     job = submit(stage, secrets=SECRETS)
     with org_scope(stage.atlas.id):
         delete_secret(actor=stage.actor(stage.ada), team=stage.vision, name="wandb")
@@ -135,7 +135,7 @@ def test_a_secret_that_goes_while_it_waits_ends_it_with_the_reason(stage, double
     ), row.evidence
 
 
-def test_handed_over_again_after_a_crash_it_gets_the_same(stage, double):
+def test_resubmission_after_a_crash_gets_the_same_secret(stage, double):
     submit(stage, secrets=SECRETS)
     claim = claim_due(Job.objects.get().cluster_id)
     hand_over(claim)
@@ -146,7 +146,7 @@ def test_handed_over_again_after_a_crash_it_gets_the_same(stage, double):
     assert again.env["WANDB_API_KEY"] == VALUE
 
 
-def test_a_dry_run_names_it_and_does_not_open_it(stage, double):
+def test_dry_run_names_the_secret_and_does_not_decrypt_it(stage, double):
     spec = parse_mapping({"run": "true", "secrets": SECRETS})
     with org_scope(stage.atlas.id):
         told = rehearse(actor=stage.actor(stage.ada), team=stage.vision, spec=spec)
@@ -166,7 +166,7 @@ def test_a_dry_run_names_it_and_does_not_open_it(stage, double):
     assert not Event.objects.filter(kind="secret.used").exists()
 
 
-def test_run_again_it_names_the_same_and_is_asked_again(stage, double):
+def test_rerun_keeps_the_references_and_checks_them_again(stage, double):
     job = submit(stage, secrets=SECRETS)
     with org_scope(stage.atlas.id):
         assert services.rerun_job(actor=stage.actor(stage.ada), job=job).spec["secrets"] == SECRETS
@@ -175,16 +175,15 @@ def test_run_again_it_names_the_same_and_is_asked_again(stage, double):
             services.rerun_job(actor=stage.actor(stage.ada), job=job)
 
 
-def test_to_slurm_it_goes_inside_the_script_and_to_kubernetes_by_reference(stage):
+def test_secret_is_inside_slurm_scripts_and_by_reference_on_kubernetes(stage):
     submit(stage, secrets=SECRETS)
     attempt = Attempt.objects.select_related(
         "job__owner", "job__team", "job__org", "job__pool"
     ).get(id=only_attempt(Job.objects.get()).id)
     [launch] = build_launches([attempt], set())
     assert launch.env["WANDB_API_KEY"] == VALUE
-    assert VALUE not in batch_script(
-        launch, "/spool/x"
-    )  # base64: nothing that a `ps` or a listing shows
+    # Base64-encoded, so that neither `ps` nor a listing shows it.
+    assert VALUE not in batch_script(launch, "/spool/x")
     made = build(launch, Site(image="busybox"))
     assert VALUE not in json.dumps(made.job)
     [variable] = [
@@ -195,7 +194,7 @@ def test_to_slurm_it_goes_inside_the_script_and_to_kubernetes_by_reference(stage
     assert variable["valueFrom"]["secretKeyRef"] and "value" not in variable
 
 
-def test_what_would_be_sent_shows_the_reference_on_every_backend(stage):
+def test_rendered_launch_shows_only_the_reference_on_every_backend(stage):
     with org_scope(stage.atlas.id):
         launch = rehearsal_launch(
             None,

@@ -1,4 +1,4 @@
-"""A job on several nodes says all of them, however many and however long their names: in the store, by REST, on the pages."""
+"""Jobs on several nodes: all names are stored, and shown by API and pages."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def running(story, *nodes: str) -> Job:
         return Job.objects.get(id=job.id)
 
 
-def test_all_nodes_are_kept_and_told_by_rest(story):
+def test_all_nodes_are_stored_and_returned_by_the_api(story):
     job = running(story, *NAMES)
     told = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()
     assert (told["node"], told["nodes"], told["attempts"][0]["nodes"]) == (NAMES[0], NAMES, NAMES)
 
 
-def test_one_node_is_a_list_of_one_and_none_an_empty_one(story):
+def test_one_node_is_a_list_of_one_and_none_an_empty_list(story):
     job = running(story, "n7")
     api = story.api(story.ada)
     assert api.get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()["nodes"] == ["n7"]
@@ -48,13 +48,13 @@ def test_one_node_is_a_list_of_one_and_none_an_empty_one(story):
     assert api.get(f"/api/v1/orgs/atlas/jobs/{waiting.number}").json()["nodes"] == []
 
 
-def test_a_row_from_before_with_all_in_one_word_is_told_the_same_way(story):
+def test_legacy_row_with_comma_separated_nodes_is_returned_alike(story):
     job = running(story, "n1,n2")
     told = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()
     assert (told["node"], told["nodes"]) == ("n1", ["n1", "n2"])
 
 
-def test_the_pages_say_the_first_and_how_many_more_with_the_list(story):
+def test_pages_show_the_first_node_and_the_number_of_others(story):
     job = running(story, "n1", "n2", "n3", "n4")
     page = story.client(story.ada).get(f"/atlas/jobs/{job.number}").content.decode()
     assert (
@@ -65,7 +65,7 @@ def test_the_pages_say_the_first_and_how_many_more_with_the_list(story):
     assert 'title="n1, n2, n3, n4">n1 <span class="faint">+ 3 more</span>' in row
 
 
-def test_each_of_its_nodes_names_the_job(story):
+def test_each_node_lists_the_job(story):
     job = running(story, "n1", "n2")
     with org_scope(story.atlas.id):
         seen = jobs_seen_by(story.actor(story.ada))
@@ -75,7 +75,7 @@ def test_each_of_its_nodes_names_the_job(story):
     }
 
 
-def test_slurm_tells_the_node_of_the_script_first_then_the_others():
+def test_slurm_reports_the_batch_node_first():
     row = Row(7, "RUNNING", "t-1", started=1000, nodes="n[1-3]")
     seen = slurm.live(row, slurm.Record(started=1000.5, node="n2"))
     assert (seen.node, tuple(seen.nodes)) == ("n2", ("n2", "n1", "n3"))
@@ -89,7 +89,7 @@ def test_slurm_tells_the_node_of_the_script_first_then_the_others():
     assert (ended.node, tuple(ended.nodes), ended.reason) == ("n3", (), Reason.COMPLETED)
 
 
-def test_kubernetes_tells_the_nodes_of_all_pods_and_no_name_longer_than_a_node_may_have():
+def test_kubernetes_reports_nodes_of_all_pods_and_rejects_long_names():
     pods = [{"spec": {"nodeName": name}} for name in (*NAMES, NAMES[0])] + [{"spec": {}}]
     told = kubernetes._where(pods)
     assert told == {"node": NAMES[0], "nodes": tuple(NAMES)}

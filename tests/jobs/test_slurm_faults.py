@@ -1,4 +1,4 @@
-"""The portal over a real Slurm while things break between them: every attempt runs once, and nothing is guessed."""
+"""Faults between the portal and a real Slurm: every attempt runs exactly once."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SUBMIT = Rest.submit
 
 
 class Killed(BaseException):
-    """A worker's end: nothing of ours catches it."""
+    """The death of a worker; no handler catches it."""
 
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
-    """One of these tests' own: a controller that lost its state leaves nodes behind that it must learn to trust again."""
+    """Start a separate Slurm, because a controller that lost its state distrusts its nodes."""
     rig = Folder()
     try:
         yield start_slurm(rig, accounting=False)
@@ -51,7 +51,7 @@ def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
 
 
 def faulty(seed: int, before: BaseException, after: BaseException) -> Callable[..., int]:
-    """A submission of which some never reach Slurm, and of some the answer never comes back."""
+    """Lose some submissions and some responses."""
     random = Random(seed)
 
     def submit_or_not(self: Rest, request: Any, script: str) -> int:
@@ -69,7 +69,7 @@ def faulty(seed: int, before: BaseException, after: BaseException) -> Callable[.
 @pytest.mark.parametrize(
     "fault", [Killed(), Unavailable("no answer")], ids=["worker killed", "reply lost"]
 )
-def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recording(
+def test_attempt_is_one_job_whatever_fails_between_submit_and_record(
     site, monkeypatch, seed, fault
 ):
     for _ in range(4):
@@ -87,11 +87,11 @@ def test_each_attempt_is_one_job_whatever_happens_between_submitting_and_recordi
 
 
 @SEEDS
-def test_what_a_killed_controller_forgot_is_found_and_sent_again_once(site, seed):
-    """It saves its state every five seconds at most: what it acknowledged in between is gone with it."""
+def test_jobs_forgotten_by_a_killed_controller_are_resubmitted_once(site, seed):
+    """Slurm saves its state every five seconds at most; jobs acknowledged since are lost."""
     random = Random(seed)
     site.submit("sleep 1")
-    site.until(site.is_over, 30)  # it has just saved, or soon will
+    site.until(site.is_over, 30)  # its state was just saved or soon will be
     for _ in range(3):
         site.submit("sleep 2")
     dispatch_all()
@@ -102,12 +102,12 @@ def test_what_a_killed_controller_forgot_is_found_and_sent_again_once(site, seed
     assert site.until(known, 40) < 30
     site.until(site.is_over, 60)
     assert max(site.remote()) <= 1
-    assert set(site.states()) == {State.SUCCEEDED}, site.story_so_far()
+    assert set(site.states()) == {State.SUCCEEDED}, site.describe()
     assert all(count >= 1 for count in site.runs())
 
 
 @SEEDS
-def test_a_controller_that_is_down_changes_no_state_and_is_caught_up_with(site, seed):
+def test_controller_outage_changes_no_state_and_is_caught_up_with(site, seed):
     site.submit(f"sleep {3 + seed}")
     site.submit("sleep 600")
     site.until(lambda: State.RUNNING in site.states() and min(site.states()) == State.RUNNING, 30)
@@ -125,7 +125,7 @@ def test_a_controller_that_is_down_changes_no_state_and_is_caught_up_with(site, 
         with org_scope(site.story.atlas.id):
             began = time.monotonic()
             services.cancel_job(actor=site.story.actor(site.story.ada), job=late)
-            assert time.monotonic() - began < 0.5  # nobody in the web waits for Slurm
+            assert time.monotonic() - began < 0.5  # web requests never wait for Slurm
     finally:
         site.slurm.start_controller()
     site.until(lambda: site.states() == [State.SUCCEEDED, State.RUNNING, State.CANCELED], 20)
@@ -134,7 +134,7 @@ def test_a_controller_that_is_down_changes_no_state_and_is_caught_up_with(site, 
 
 
 @SEEDS
-def test_an_expired_token_is_told_and_a_new_one_goes_on(site, slurm, seed):
+def test_expired_token_is_reported_and_a_new_one_recovers(site, slurm, seed):
     site.submit("sleep 1")
     dispatch_all()
     operator = site.story.actor(site.story.dot)
@@ -161,7 +161,7 @@ def _plain(site: Site) -> dict[str, Any]:
 
 
 @SEEDS
-def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed, wait_for):
+def test_cancel_at_any_moment_ends_the_job_on_both_sides(site, seed, wait_for):
     random = Random(seed)
     waits = [random.uniform(0, 1.5) for _ in range(8)]
     for _ in waits:
@@ -180,7 +180,7 @@ def test_a_cancel_at_any_moment_ends_the_job_here_and_there(site, seed, wait_for
     assert max(site.runs()) <= 1
     queue = ["squeue", "--noheader", "--user", site.slurm.user]
     assert site.slurm.run(*queue, "--states=PENDING,RUNNING,SUSPENDED").strip() == ""
-    wait_for(lambda: not site.slurm.run(*queue).strip())  # its node may still be cleaning up
+    wait_for(lambda: not site.slurm.run(*queue).strip())  # the node may still be cleaning up
 
 
 def _cancel(site: Site, job: Job) -> None:
@@ -192,7 +192,7 @@ def _cancel(site: Site, job: Job) -> None:
 
 @SEEDS
 @pytest.mark.parametrize("hours", [-1, 1])
-def test_a_clock_that_is_an_hour_off_changes_nothing(site, monkeypatch, hours, seed):
+def test_clock_skew_of_an_hour_changes_nothing(site, monkeypatch, hours, seed):
     offset = timedelta(hours=hours, seconds=Random(seed).uniform(-60, 60))
     monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + offset)
     for _ in range(2):

@@ -1,4 +1,7 @@
-"""A controller that is killed forgets what it had not saved, and counts its jobs anew, while accounting calls them running for ever."""
+"""A killed Slurm controller forgets unsaved jobs and reuses their numbers.
+
+Accounting shows the forgotten jobs as running forever.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture(scope="module")
 def slurm() -> Iterator[Slurm]:
-    """One of these tests' own: a controller that lost its state leaves nodes behind that it must learn to trust again."""
+    """Start a separate Slurm, because a controller that lost its state distrusts its nodes."""
     rig = Folder()
     try:
         yield start_slurm(rig)
@@ -41,13 +44,13 @@ def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
 
 @pytest.fixture
 def site_by_commands(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
-    """slurmrestd of this Slurm tells nothing of accounting by a job's name."""
+    """Connect by commands; this Slurm's slurmrestd cannot look up accounting by job name."""
     with site_on(story, slurm, by_rest=False) as site:
         yield site
 
 
 def lose_all_since(site: Site, act: Callable[[], object]) -> None:
-    """What the controller learns from `act` is gone with it, and the next job gets a number that it has given before."""
+    """Make the controller forget what it learns from `act`, and reuse the job number."""
     state = site.slurm.home / "state"
     site.slurm.save()
     kept = {name: (state / name).read_bytes() for name in ("job_state", "job_state.old")}
@@ -60,10 +63,10 @@ def lose_all_since(site: Site, act: Callable[[], object]) -> None:
 
 @SEEDS
 @pytest.mark.parametrize("is_seen", [True, False], ids=["seen running", "not seen running"])
-def test_jobs_that_were_forgotten_while_they_ran_run_again_under_numbers_given_before(
+def test_running_jobs_that_were_forgotten_run_again_under_reused_numbers(
     site, seed, is_seen, wait_for
 ):
-    """Those sent in their place find a number in use, or a folder taken: neither may pass for an end of theirs."""
+    """The new jobs meet a number in use or an existing folder; neither may look like their end."""
     random = Random(seed)
 
     def begin() -> None:
@@ -77,14 +80,14 @@ def test_jobs_that_were_forgotten_while_they_ran_run_again_under_numbers_given_b
 
     lose_all_since(site, begin)
     site.until(site.is_over, 120)
-    assert set(site.states()) == {State.SUCCEEDED}, site.story_so_far()
+    assert set(site.states()) == {State.SUCCEEDED}, site.describe()
     assert all(1 <= count <= 2 for count in site.runs())
     lost = Attempt.objects.filter(is_current=False)
-    assert {attempt.reason for attempt in lost} <= {Reason.FORGOTTEN}, site.story_so_far()
+    assert {attempt.reason for attempt in lost} <= {Reason.FORGOTTEN}, site.describe()
 
 
-def test_what_a_node_kills_since_its_controller_forgot_it_runs_again(site, wait_for):
-    """A node kills process by process: the batch script may still write down that its child was killed, as if somebody else had done it."""
+def test_job_killed_by_its_node_after_a_controller_loss_runs_again(site, wait_for):
+    """A node kills process by process, so the script may still record the kill of its child."""
 
     def begin() -> None:
         site.submit(f"[ $(wc -l < {site.folder}/0) -gt 1 ] || sleep 60")
@@ -96,13 +99,13 @@ def test_what_a_node_kills_since_its_controller_forgot_it_runs_again(site, wait_
     record = site.folder / "spool" / only_attempt(site.jobs[0]).key / "end"
     record.write_text(f"137 - {time.time() - 3} {time.time()}\n")
     site.until(site.is_over, 60)
-    assert (site.states(), site.runs()) == ([State.SUCCEEDED], [2]), site.story_so_far()
-    lost = Attempt.objects.filter(is_current=False)  # the next may meet its number on the node
+    assert (site.states(), site.runs()) == ([State.SUCCEEDED], [2]), site.describe()
+    lost = Attempt.objects.filter(is_current=False)  # the next job may meet its number on the node
     assert {attempt.reason for attempt in lost} == {Reason.FORGOTTEN}
 
 
 @SEEDS
-def test_jobs_that_waited_when_they_were_forgotten_run_once(site, seed):
+def test_pending_jobs_that_were_forgotten_run_once(site, seed):
     def fill() -> None:
         for _ in range(2 + seed):
             site.submit("sleep 1")
@@ -112,12 +115,12 @@ def test_jobs_that_waited_when_they_were_forgotten_run_once(site, seed):
     lose_all_since(site, fill)
     site.slurm.run("scontrol", "update", "partitionname=batch", "state=up")
     site.until(site.is_over, 120)
-    assert set(site.states()) == {State.SUCCEEDED}, site.story_so_far()
+    assert set(site.states()) == {State.SUCCEEDED}, site.describe()
     assert site.runs() == [1] * (2 + seed)
 
 
-def test_a_job_that_only_accounting_still_calls_running_is_lost(site_by_commands, monkeypatch):
-    """Nobody tells accounting of the end of a job that the controller has forgotten."""
+def test_job_known_only_to_accounting_is_lost(site_by_commands, monkeypatch):
+    """Accounting never learns the end of a job that the controller has forgotten."""
     site = site_by_commands
     monkeypatch.setattr(observations, "LOST_AFTER", timedelta(seconds=3))
     monkeypatch.setattr(native_queue, "CONFIRMED_AFTER", timedelta(0))
@@ -135,7 +138,7 @@ def test_a_job_that_only_accounting_still_calls_running_is_lost(site_by_commands
     lose_all_since(site, begin)
     site.until(site.is_over, 40)
     lost = only_attempt(site.jobs[0])
-    assert (site.states(), lost.reason) == ([State.FAILED], Reason.LOST), site.story_so_far()
+    assert (site.states(), lost.reason) == ([State.FAILED], Reason.LOST), site.describe()
     assert "RUNNING" in accounted(site, lost.key)
 
 

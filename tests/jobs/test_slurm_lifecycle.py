@@ -1,4 +1,4 @@
-"""The smoke test of a real Slurm: three jobs from the API to their ends, by slurmrestd and by Slurm's commands."""
+"""Smoke test of a real Slurm, by slurmrestd and by commands: three jobs from API to end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JOBS = "/api/v1/orgs/atlas/jobs"
 
 
 @pytest.mark.parametrize("by_rest", [True, False], ids=["rest", "commands"])
-def test_jobs_on_slurm_are_submitted_run_logged_canceled_and_fail(
+def test_slurm_jobs_are_submitted_run_logged_canceled_and_fail(
     story: Story, slurm: Slurm, home: Path, by_rest: bool
 ) -> None:
     client = story.api(story.ada)
@@ -50,7 +50,7 @@ def test_jobs_on_slurm_are_submitted_run_logged_canceled_and_fail(
         site.until(lambda: b"bye\n" in log(stays), 30)
         site.until(lambda: log(works).count(b"\n") == 3, 30)
 
-        assert site.states() == [State.SUCCEEDED, State.FAILED, State.CANCELED], site.story_so_far()
+        assert site.states() == [State.SUCCEEDED, State.FAILED, State.CANCELED], site.describe()
         assert log(works).decode() == f"it's ä\n{slurm.user}\n2\n"
         failed = job(fails)
         assert (failed["reason"]["code"], failed["exit_code"]) == (Reason.COMMAND_NOT_FOUND, 127)

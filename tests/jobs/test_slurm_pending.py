@@ -1,4 +1,4 @@
-"""Why a job waits on a real Slurm, from its limit to what a person reads: numbers, who holds it, and a change that does start."""
+"""Why a job is pending on a real Slurm: numbers, holders, and a change that starts it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
-    """All teams share one account of Slurm's, which may hold four GPUs."""
+    """Connect a Slurm where all teams share one account that is limited to four GPUs."""
     slurm.run("sacctmgr", "-i", "modify", "account", "atlas", "set", "GrpTRES=gres/gpu=4")
     try:
         with site_on(story, slurm, by_rest=False) as site:
@@ -32,7 +32,7 @@ def site(story: Story, slurm: Slurm, home: Path) -> Iterator[Site]:
 
 
 def submit(story: Story, gpus: int, is_of_atlas: bool = True) -> Job:
-    """A job of Ada's in Vision, or of Cyd's in another organization."""
+    """Submit a job as Ada to Vision, or as Cyd in another organization."""
     spec = parse_mapping(
         {
             "run": "sleep 300",
@@ -52,7 +52,7 @@ def is_in(job: Job, state: State) -> bool:
     return Job.objects.get(id=job.id).state == state
 
 
-def test_a_limit_that_tenants_share_is_told_in_numbers_with_no_more_than_each_may_know(site, story):
+def test_limit_shared_by_tenants_is_explained_within_the_viewers_permissions(site, story):
     mine, theirs = submit(story, 2), submit(story, 1, is_of_atlas=False)
     site.until(lambda: is_in(mine, State.RUNNING) and is_in(theirs, State.RUNNING), 60)
     waits, theirs_too = submit(story, 3), submit(story, 2, is_of_atlas=False)

@@ -1,4 +1,4 @@
-"""A Slurm whose partitions have tiers, and which requeues what gives way: to the portal each start is an attempt of its own."""
+"""Slurm with preemption by partition tiers and requeue: each start is an attempt of its own."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def starts(site: Site) -> None:
 
 
 def make_way(site: Site) -> None:
-    """Somebody's job of a higher tier takes all nodes for a moment."""
+    """Run a job of a higher tier on all nodes for a moment."""
     site.slurm.run(
         "sbatch",
         "-p",
@@ -65,7 +65,7 @@ def make_way(site: Site) -> None:
 
 
 @WAYS
-def test_a_job_that_gives_way_ends_as_preempted_and_is_begun_again_as_its_policy_says(site):
+def test_preempted_job_is_retried_by_its_policy(site):
     site.submit(FIRST_STAYS, resources=WHOLE, policy={"retries": 1, "backoff": 0})
     starts(site)
     make_way(site)
@@ -80,7 +80,7 @@ def test_a_job_that_gives_way_ends_as_preempted_and_is_begun_again_as_its_policy
 
 
 @WAYS
-def test_without_tries_left_it_ends_there(site):
+def test_preempted_job_without_retries_ends(site):
     site.submit("sleep 600", resources=WHOLE)
     starts(site)
     make_way(site)
@@ -90,7 +90,7 @@ def test_without_tries_left_it_ends_there(site):
 
 
 @REST
-def test_a_job_that_an_administrator_requeues_is_a_new_attempt_and_not_run_twice(site):
+def test_requeued_job_is_a_new_attempt_and_does_not_run_twice(site):
     site.submit(FIRST_STAYS, resources=WHOLE, policy={"retries": 1, "backoff": 0})
     starts(site)
     site.slurm.run("scontrol", "requeue", attempts()[0].native_id)
@@ -105,7 +105,7 @@ def test_a_job_that_an_administrator_requeues_is_a_new_attempt_and_not_run_twice
 
 
 @COMMANDS
-def test_by_commands_slurm_itself_refuses_to_requeue(site):
+def test_command_submissions_are_not_requeued_by_slurm(site):
     site.submit("sleep 600", resources=WHOLE)
     starts(site)
     with pytest.raises(RigFailure, match="disabled"):

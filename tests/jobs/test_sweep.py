@@ -1,4 +1,4 @@
-"""The clock finds what a lost hint left behind, and is silent while there is nothing."""
+"""The periodic sweep finds work whose hint was lost, and is silent otherwise."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ DUE = [
 ]
 
 
-def test_only_what_is_due_or_was_left_by_its_planner_asks_for_a_planner(
-    subtests, story, monkeypatch
-):
+def test_sweep_wakes_a_planner_only_for_due_or_abandoned_attempts(subtests, story, monkeypatch):
     cluster_with()
     attempt, told = only_attempt_of(story), []
     monkeypatch.setattr(claims, "hint", told.append)

@@ -1,4 +1,4 @@
-"""Moving and closing logs: trouble with one keeps no other waiting, is said once, and ends by itself."""
+"""Moving and sealing logs: an error affects one log, is logged once, and recovers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("home")
 
 
 class Outputs(BackendDouble):
-    """Each job wrote its key; reading what `breaks` names raises."""
+    """Each job wrote its key; reading one named in `breaks` raises."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Outputs(BackendDouble):
 
 @pytest.fixture
 def ended(story) -> Iterator[list[Attempt]]:
-    """Three attempts whose jobs have ended."""
+    """Return three attempts whose jobs have ended."""
     cluster = cluster_with()
     with org_scope(story.atlas.id):
         found = [only_attempt(submit(story)) for _ in range(3)]
@@ -68,7 +68,7 @@ def sealed(attempts: list[Attempt]) -> list[bool]:
         ClusterUnavailable("down"),
     ],
 )
-def test_trouble_with_one_log_keeps_no_other_waiting_and_ends_by_itself(ended, error):
+def test_error_with_one_log_delays_no_other_and_recovers(ended, error):
     backend = Outputs()
     backend.breaks[ended[0].key] = error
     logs.seal(backend, ended)
@@ -79,7 +79,7 @@ def test_trouble_with_one_log_keeps_no_other_waiting_and_ends_by_itself(ended, e
     assert log_store().read(ended[0].id.hex, 0).data == ended[0].key.encode()
 
 
-def test_a_log_that_cannot_be_closed_keeps_no_other_waiting(ended):
+def test_log_that_cannot_be_sealed_delays_no_other(ended):
     folder = log_store().root / ended[0].id.hex[-2:] / ended[0].id.hex
     folder.mkdir(parents=True)
     (folder / "nonsense.seg").touch()
@@ -90,7 +90,7 @@ def test_a_log_that_cannot_be_closed_keeps_no_other_waiting(ended):
 @pytest.mark.parametrize(
     "turn", [logs.pump, lambda backend, attempt: logs.seal(backend, [attempt])]
 )
-def test_trouble_is_said_once_and_again_when_it_comes_back(ended, caplog, turn):
+def test_log_error_is_logged_once_and_again_after_recovery(ended, caplog, turn):
     backend = Outputs()
     down = {ended[0].key: ClusterUnavailable("down")}
     with caplog.at_level(logging.WARNING, logger="jobs.dispatch.watch.logs"):
@@ -104,7 +104,7 @@ def test_trouble_is_said_once_and_again_when_it_comes_back(ended, caplog, turn):
     assert len(caplog.records) == 2
 
 
-def test_trouble_with_the_database_is_everybodys_and_is_raised(ended, monkeypatch):
+def test_database_error_is_raised(ended, monkeypatch):
     def fails(*args: object, **more: object) -> None:
         raise OperationalError("gone")
 
@@ -113,7 +113,7 @@ def test_trouble_with_the_database_is_everybodys_and_is_raised(ended, monkeypatc
         logs.seal(Outputs(), ended)
 
 
-def test_logs_that_cannot_be_closed_yet_let_those_behind_them_have_their_turn(ended, monkeypatch):
+def test_logs_that_cannot_be_sealed_yet_do_not_block_later_ones(ended, monkeypatch):
     monkeypatch.setattr(watcher, "SEALED_PER_TURN", 1)
     backend = Outputs()
     backend.breaks = {a.key: ClusterUnavailable("down") for a in ended[:2]}
@@ -127,9 +127,7 @@ def test_logs_that_cannot_be_closed_yet_let_those_behind_them_have_their_turn(en
     assert sealed(ended) == [True, True, True]
 
 
-def test_a_watcher_that_cannot_give_its_lease_back_ends_all_the_same_and_says_so(
-    ended, monkeypatch, caplog
-):
+def test_watcher_that_cannot_release_its_lease_stops_and_logs_it(ended, monkeypatch, caplog):
     def fails(*args: object) -> None:
         raise OperationalError("gone")
 
@@ -167,9 +165,7 @@ def test_states_of_a_burst_are_recorded_before_its_slow_logs_are_read(story, mon
     assert {log_store().read(a.id.hex, 0).data for a in ended} == {a.key.encode() for a in ended}
 
 
-def test_terabytes_past_the_size_limit_are_closed_at_once_with_their_exact_length(
-    ended, monkeypatch
-):
+def test_terabytes_past_the_size_limit_are_sealed_at_once_with_exact_length(ended, monkeypatch):
     size, backend = (1 << 40) + 12_345, Outputs()
     monkeypatch.setattr(log_store(), "limit", 1 << 20)
     monkeypatch.setattr(logs, "PER_TURN", 1 << 20)

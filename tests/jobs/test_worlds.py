@@ -1,7 +1,7 @@
-"""Hundreds of jobs through worlds in which everything happens at the wrong moment: what must hold at the end does.
+"""Random simulations: hundreds of jobs with events at the worst moments, checked by invariants.
 
-Each world is a seed: submits, claims that are handed over late or never, a cluster that refuses, loses jobs or tells old news,
-cancels, holds, ends. Then it is left alone until nothing moves any more, and asked what leaked.
+Each seed is a sequence of submissions, delayed or lost hand-overs, cancels, holds and ends, on a
+cluster that rejects, loses jobs and reports late. It then settles, and is checked for leaks.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def double(monkeypatch):
 
 
 class World:
-    """One seed's course of things."""
+    """One simulation."""
 
     def __init__(self, story, double: BackendDouble, cluster: Cluster, seed: int):
         self.story, self.double, self.cluster = story, double, cluster
@@ -59,17 +59,16 @@ class World:
         self.jobs: list[Job] = []
         self.claims: list[Claim] = []
         self.news: list[tuple[list[Attempt], Poll]] = []
-        double.before_submit = self._at_the_door
+        double.before_submit = self._disturb
 
-    def _at_the_door(self, launch):
+    def _disturb(self, launch):
         what = self.chance.random()
         if what < 0.1:
             raise Unavailable("busy")
         if what < 0.13:
             raise Rejected("never")
-        if (
-            what < 0.25
-        ):  # the hand-over is under way when its owner changes their mind and the watcher looks
+        # The owner cancels, and the watcher polls, during the hand-over.
+        if what < 0.25:
             job = Job.objects.get(attempts__id=id_of(launch.key))
             self._act(services.cancel_job, job)
             self.learn()
@@ -93,7 +92,7 @@ class World:
         try:
             self.jobs.append(submit(self.story, **spec))
         except PortalError:
-            return  # what it waits for has ended otherwise already
+            return  # a dependency has already ended otherwise
 
     def claim(self):
         if claim := claim_due(self.cluster.id, self.chance.choice([1, 1, 4])):
@@ -106,7 +105,7 @@ class World:
                 hand_over(claim, workers=1)
 
     def learn(self):
-        """Ask the cluster now; it is told to the portal some time later, twice, or never."""
+        """Poll the cluster now; the portal gets the result later, twice, or never."""
         active = observations.active_attempts(self.cluster)
         self.news.append((active, self.double.poll([a.key for a in active])))
 
@@ -164,8 +163,8 @@ class World:
                 f"after {turn.__name__}: it runs, and the portal has given it up"
             )
 
-    def come_to_rest(self):
-        """Nothing new happens; the portal does its rounds until nothing moves."""
+    def settle(self):
+        """Let the portal work without new events until nothing changes."""
         self.double.before_submit = lambda launch: None
         with org_scope(self.story.atlas.id):
             for job in Job.objects.filter(
@@ -182,9 +181,8 @@ class World:
                 )
                 self.stop()
                 for key in self.double.alive.keys() & {a.key for a in active}:
-                    self.double.finish(
-                        key
-                    )  # what the portal does not know of any more would run for ever
+                    # A job that the portal gave up would run forever.
+                    self.double.finish(key)
             if not Attempt.objects.filter(state__lt=State.SUCCEEDED).exists():
                 return
         raise AssertionError("it never came to rest")
@@ -196,16 +194,16 @@ def id_of(key: str) -> UUID:
 
 @pytest.mark.both_databases
 @courses(range(14), few=1)
-def test_whatever_happens_at_whatever_moment_nothing_leaks(story, double, monkeypatch, seed):
+def test_random_worlds_leak_nothing(story, double, monkeypatch, seed):
     monkeypatch.setattr("jobs.dispatch.claims.WINDOW", 5)
     with platform_scope("test"):
         cluster = cluster_with(cpus=6)
         world = World(story, double, cluster, seed)
         world.live(steps=350)
         assert_nothing_is_over_committed()
-        world.come_to_rest()
+        world.settle()
         assert len(world.jobs) > 30
-        assert_every_end_is_told_once()
+        assert_every_end_is_recorded_once()
         assert_nothing_is_left(double)
 
 
@@ -217,7 +215,7 @@ def assert_nothing_is_over_committed():
     assert used == sum(a.job.resources["cpu"] for a in held.select_related("job"))
 
 
-def assert_every_end_is_told_once():
+def assert_every_end_is_recorded_once():
     ends = Counter(e.data["attempt"] for e in Event.objects.filter(kind__in=FINAL))
     assert set(ends.values()) == {1}
     assert set(ends) == {str(pk) for pk in Attempt.objects.values_list("id", flat=True)}

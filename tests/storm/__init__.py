@@ -1,1 +1,1 @@
-"""kill -9 under load: what was accepted is run, once, whatever dies meanwhile."""
+"""kill -9 under load: every accepted job runs exactly once, whatever dies meanwhile."""

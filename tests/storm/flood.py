@@ -1,8 +1,8 @@
-"""A job that writes more than the portal keeps of one log: by the real local backend, into the real log store.
+"""A job that writes more than the portal stores of one log, on the real local backend.
 
-`python -m tests.storm.flood --gib 10` is the long form; `make storm` runs it, too. What is judged: the kept bytes are the
-first ones, exactly; the rest is one gap with its reason; the certificate says so; another job's log is not kept waiting; and
-whoever moves the bytes stays small.
+`python -m tests.storm.flood --gib 10` is the long form, also run by `make storm`. It checks that
+the stored bytes are exactly the first ones, the rest is one gap with a reason, the certificate says
+so, other logs are not delayed, and memory stays bounded.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tests.rig.redis import start_redis
 from tests.storm import written
 
 LIMIT = 4 << 30
-MOST_PSS = 400 << 20  # bytes, of the watcher (server) or of the whole portal (embedded)
-SIDE_SECONDS = 20.0  # a small job beside the flood has ended, and its log is closed, within this
+MOST_PSS = 400 << 20  # bytes; of the watcher (server) or the whole portal (embedded)
+SIDE_SECONDS = 20.0  # seconds from submitting a small job meanwhile to its sealed log
 
 
 @dataclass
 class Outcome:
-    """What came of one flood. `faults` is empty when the log is as it should be."""
+    """Result of a flood. `faults` is empty if the log is as it should be."""
 
     size: int
     limit: int
@@ -52,7 +52,7 @@ class Outcome:
 
 
 class Flood:
-    """One portal, one flood."""
+    """One portal and one flood."""
 
     def __init__(self, folder: Folder, *, size: int, limit: int, is_server: bool) -> None:
         addresses = (
@@ -66,7 +66,7 @@ class Flood:
         self._outcome = Outcome(size, limit)
 
     def run(self) -> Outcome:
-        """From start to verdict."""
+        """Run the flood and return the result."""
         portal, outcome = self._portal, self._outcome
         portal.start()
         headers = {"Authorization": f"Bearer {portal.token()}"}
@@ -130,7 +130,7 @@ class Flood:
             self._outcome.pss = max(self._outcome.pss, mover.memory_full_info().pss)
 
     def _submit_beside(self, done: threading.Event) -> None:
-        """Small jobs, one after the other; the longest time from submit to a closed log."""
+        """Submit small jobs one by one; return the longest time to a sealed log."""
         while not done.is_set():
             began = time.monotonic()
             number = self._submit("echo beside")

@@ -1,8 +1,8 @@
-"""A disk that is full, under a running portal.
+"""A full disk under a running portal.
 
-`Mounted` is a real one: a tmpfs of 64 MiB, which root may mount on most machines. `Limited` stands for it where a container may not
-mount anything (and is used everywhere beside it): RLIMIT_FSIZE of the portal's processes at one byte, so that whatever would make a
-file longer, or write behind its first byte, fails with EFBIG, as ENOSPC would. It spares the jobs and their supervisors.
+`Mounted` is a real one: a tmpfs of 64 MiB, mounted by root. `Limited` is its double where mounting
+is not possible: RLIMIT_FSIZE of the portal's processes is one byte, so writes fail with EFBIG, as
+they would with ENOSPC. It does not affect jobs and their supervisors.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from tests.rig.portal import Portal
 
 
 class Mounted:
-    """`home` lies on a disk of `size` bytes of its own."""
+    """A disk of `size` bytes mounted at `home`."""
 
     def __init__(self, home: Path, size: int = 64 << 20) -> None:
-        """Raises CalledProcessError where mounting is refused."""
+        """Raise CalledProcessError if mounting is refused."""
         self._home = home
         home.mkdir(parents=True)
         subprocess.run(
@@ -32,7 +32,7 @@ class Mounted:
         )
 
     def fill(self) -> None:
-        """To the last byte."""
+        """Fill the disk to the last byte."""
         with suppress(OSError), open(self._home / "filler", "ab", buffering=0) as file:
             for piece in (1 << 20, 4096, 1):
                 with suppress(OSError):
@@ -47,7 +47,7 @@ class Mounted:
 
 
 class Limited:
-    """The processes of a portal may write no file."""
+    """Forbid the portal's processes to write files."""
 
     def __init__(self, portal: Portal) -> None:
         self._portal = portal
@@ -59,7 +59,7 @@ class Limited:
         self._limit(resource.RLIM_INFINITY)
 
     def close(self) -> None:
-        """Nothing is left behind."""
+        """Do nothing: there is nothing to clean up."""
 
     def _limit(self, size: int) -> None:
         assert self._portal.process is not None
@@ -73,7 +73,7 @@ class Limited:
 
 
 def small_disk(portal: Portal) -> Mounted | Limited:
-    """A real one where that can be had. Call it before the portal starts."""
+    """Return a real disk if possible. Call it before the portal starts."""
     try:
         return Mounted(portal.home)
     except subprocess.CalledProcessError:

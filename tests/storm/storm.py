@@ -1,7 +1,7 @@
-"""One storm: a server stack on durable PostgreSQL, submits over HTTP, and a seeded hand that kills its parts.
+"""A storm: a server stack on durable PostgreSQL, HTTP submissions, and seeded kills of its parts.
 
-Invariants, read from what the jobs themselves wrote and from the database: every accepted submit is there once, ran
-once, and succeeded; all is settled within `SETTLE` seconds of the last kill.
+Invariants, checked in the jobs' own output and the database: every accepted submission exists once,
+ran once and succeeded; everything settles within `SETTLE` seconds of the last kill.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 from tests.storm.timeline import Timeline
 
-SETTLE = 30.0  # seconds after the last submit and kill
-PATIENCE = 60.0  # seconds that one submit is repeated
+SETTLE = 30.0  # seconds after the last submission and kill
+PATIENCE = 60.0  # seconds during which a submission is retried
 CLIENTS = 8
 VICTIMS = ("web", "worker", "watcher", "redis")
 
 
 @dataclass
 class Outcome:
-    """What came of one storm. `faults` is empty when nothing was lost and nothing ran twice."""
+    """Result of a storm. `faults` is empty if nothing was lost or ran twice."""
 
     seed: int
     submits: int
@@ -61,10 +61,10 @@ class Outcome:
 
 
 class Storm:
-    """Its parts are killed by the main thread; the submits come from a pool."""
+    """The main thread kills parts; a thread pool submits."""
 
     def __init__(self, folder: Folder, *, seed: int, submits: int, pace: float) -> None:
-        """`pace` is the mean time between kills, in seconds."""
+        """Prepare the storm. `pace` is the mean time between kills in seconds."""
         self._folder, self._random, self._pace = folder, random.Random(seed), pace
         self._redis = start_redis(folder, name=f"redis-{seed}")
         postgres = start_postgres(folder, durable=True, name=f"postgres-{seed}")
@@ -77,13 +77,13 @@ class Storm:
         )
         self._marks = folder.path / f"marks-{seed}"
         self._marks.mkdir()
-        self._marks.chmod(0o1777)  # the jobs run as the system user of their team
+        self._marks.chmod(0o1777)  # jobs run as their team's system user
         folder.path.chmod(0o711)
         self._outcome = Outcome(seed, submits)
         self._lock = threading.Lock()
 
     def run(self) -> Outcome:
-        """The whole storm, from start to verdict."""
+        """Run the storm and return the result."""
         self._portal.start()
         self._client = httpx.Client(
             base_url=self._portal.url,
@@ -114,7 +114,10 @@ class Storm:
         return accepted
 
     def _submit(self, number: int) -> str:
-        """Asks until it is accepted, always with the same key; returns the job's id. Raises when refused for good."""
+        """Retry with one idempotency key until accepted; return the job's id.
+
+        Raises if the job is refused.
+        """
         mark = self._marks / f"{number:06d}"
         spec = {
             "name": f"storm-{number}",
@@ -155,19 +158,19 @@ class Storm:
     def _kill(self, victim: str) -> None:
         if victim == "redis":
             os.kill(self._redis.pid, signal.SIGKILL)
-            time.sleep(self._random.uniform(0.1, 1.0))  # nobody supervises Redis here but us
+            time.sleep(self._random.uniform(0.1, 1.0))  # Redis has no supervisor but us
             self._redis = start_redis(self._folder, port=self._redis.port, name="redis-again")
         else:
             try:
                 whole = psutil.Process(self._portal.part(victim))
                 self._random.choice([whole, *whole.children()]).kill()
             except (psutil.NoSuchProcess, FileNotFoundError, ValueError):
-                return  # it is being restarted just now
+                return  # it is restarting
         self._outcome.kills[victim] += 1
         self._timeline.killed(victim)
 
     def _settle(self, database: psycopg.Connection[tuple[int]]) -> None:
-        """Waits until nothing is unfinished; without a victim, for as long as it may take to say how long it took."""
+        """Wait until nothing is unfinished and record the duration."""
         began = time.monotonic()
         while time.monotonic() - began < 10 * SETTLE:
             row = database.execute(

@@ -1,4 +1,4 @@
-"""The short form of the flood; `make storm` runs the long one: 10 GiB against the limit of 4 GiB."""
+"""The short flood; `make storm` runs the long one: 10 GiB against a limit of 4 GiB."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.integration
 MIB = 1 << 20
 
 
-def test_a_job_that_writes_more_than_is_kept_leaves_its_first_bytes_and_one_honest_gap(mode):
+def test_oversized_log_keeps_its_first_bytes_and_records_one_gap(mode):
     folder = Folder()
     try:
         outcome = Flood(

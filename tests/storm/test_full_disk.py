@@ -1,4 +1,4 @@
-"""A disk that is full under a running portal: nothing breaks, nothing is half-done, it says what is full, and goes on by itself."""
+"""A full disk under a running portal: requests fail cleanly with a message, and it recovers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNTIL = "until [ -e {mark} ]; do {each} sleep 0.05; done; {last}"
 
 @dataclass
 class Visitor:
-    """A program and a person, with all that was answered while the disk was full."""
+    """A program and a person, with all responses received while the disk was full."""
 
     portal: Portal
     disk: Mounted | Limited
@@ -48,7 +48,7 @@ class Visitor:
         )
 
     def start(self, mark: str, each: str = "", last: str = "true") -> int:
-        """A job that goes on until it is told to end; its number."""
+        """Submit a job that runs until told to end; return its number."""
         run = UNTIL.format(mark=self.marks / mark, each=each, last=last)
         return int(self.submit(run).raise_for_status().json()["number"])
 
@@ -69,7 +69,7 @@ class Visitor:
         )
 
     def source(self, number: int) -> bytes:
-        """What the job wrote."""
+        """Return the job's output."""
         return (self.folder(number) / "output.log").read_bytes()
 
     def certificate(self, number: int) -> dict | None:
@@ -109,7 +109,7 @@ def visitor(request, mode, shared_folder) -> Iterator[Visitor]:
         ):
             yield Visitor(portal, disk, shared_folder, api, person)
     finally:
-        for mark in ("writer", "quiet", "never"):  # no job stays behind
+        for mark in ("writer", "quiet", "never"):  # leave no job running
             (shared_folder / mark).touch()
         portal.stop()
         disk.close()
@@ -117,7 +117,7 @@ def visitor(request, mode, shared_folder) -> Iterator[Visitor]:
 
 
 def look_around(visitor: Visitor, number: int, submits: int) -> None:
-    """What people and programs do, whether the disk is full or not."""
+    """Send typical requests of people and programs."""
     paths = ("/", "/home", "/home/jobs", f"/home/jobs/{number}", "/home/nodes", "/home/jobs/new")
     visitor.answers += [visitor.person.get(path) for path in paths]
     paths = (
@@ -137,7 +137,7 @@ def look_around(visitor: Visitor, number: int, submits: int) -> None:
 
 
 def faults(answers: list[httpx.Response]) -> list[str]:
-    """What is neither an answer nor says in words that the disk is full."""
+    """Return responses that are neither successful nor a clear error about the full disk."""
     return [
         f"{a.request.method} {a.request.url}: {a.status_code} {a.text[:300]}"
         for a in answers
@@ -152,9 +152,7 @@ def faults(answers: list[httpx.Response]) -> list[str]:
     ]
 
 
-def test_a_full_disk_breaks_nothing_says_what_is_full_and_all_goes_on_when_there_is_room(
-    visitor, wait_for
-):
+def test_full_disk_breaks_nothing_is_reported_and_recovers(visitor, wait_for):
     writer = visitor.start("writer", each="echo line $((n=n+1)) of very many;")
     quiet, stopped = visitor.start("quiet", last="exit 3"), visitor.start("never")
     wait_for(lambda: visitor.log_size(writer) > 100, 30)
@@ -167,7 +165,7 @@ def test_a_full_disk_breaks_nothing_says_what_is_full_and_all_goes_on_when_there
     wait_for((folder / "end.json").exists, 20)
     visitor.answers.append(visitor.api.post(f"{ORG}/jobs/{stopped}/cancel", json={}))
     look_around(visitor, writer, submits=3)
-    # 429: a sign-in whose guesses cannot be counted is refused
+    # 429: sign-in is refused if attempts cannot be counted.
     assert faults(visitor.answers) == [] and {a.status_code for a in visitor.answers} <= {
         200,
         201,
@@ -216,7 +214,7 @@ def test_a_full_disk_breaks_nothing_says_what_is_full_and_all_goes_on_when_there
 
 
 def refusal(portal: Portal, *, is_limited: bool) -> str:
-    """What a start says that ends by itself."""
+    """Return the output of a start that fails."""
     argv = [
         sys.executable,
         str(ROOT / "manage.py"),
@@ -236,9 +234,7 @@ def refusal(portal: Portal, *, is_limited: bool) -> str:
 
 
 @pytest.mark.parametrize("kind", ["mounted", "limited"])
-def test_a_new_portal_does_not_start_on_a_full_disk_says_why_and_starts_when_there_is_room(
-    mode, kind
-):
+def test_portal_does_not_start_on_a_full_disk_and_explains_why(mode, kind):
     folder = Folder()
     addresses = (
         (start_postgres(folder, durable=False).url, start_redis(folder).url)

@@ -1,4 +1,4 @@
-"""The short form of the storm; `make storm` is the long one."""
+"""The short storm; `make storm` runs the long one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.storm.storm import Storm
 pytestmark = [pytest.mark.storm, pytest.mark.integration]
 
 
-def test_a_hundred_submits_under_kills_are_each_run_once(tmp_path):
+def test_hundred_submissions_under_kills_run_exactly_once(tmp_path):
     folder = Folder()
     try:
         outcome = Storm(folder, seed=7, submits=100, pace=1.5).run()

@@ -1,4 +1,4 @@
-"""What a storm looked like, second by second: where the attempts were, and what was killed. A stall is a run of equal lines."""
+"""Timeline of a storm by second: attempts by state, and kills. Equal lines show a stall."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD = "    s   queued claimed  handed running    done  killed"
 
 @dataclass
 class Second:
-    """Attempts by state at one moment, and the kills since the moment before."""
+    """Attempts by state at one moment, and the kills since the previous one."""
 
     at: float
     states: Counter[int] = field(default_factory=Counter)
@@ -37,7 +37,7 @@ class Second:
 
 
 class Timeline:
-    """Looks once a second, from entry to exit, over a connection of its own."""
+    """Sample once a second over a separate connection, as a context manager."""
 
     def __init__(self, database_url: str, every: float = 1.0) -> None:
         self._url, self._every = database_url, every

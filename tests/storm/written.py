@@ -1,5 +1,8 @@
-"""`python written.py SIZE`: writes that many bytes that anybody can write again: blocks of a mebibyte with a number in front and
-hexadecimal noise behind, which compresses by half, as logs do not. Standard library only."""
+"""`python written.py SIZE`: write that many reproducible bytes.
+
+Each mebibyte starts with its number, followed by hexadecimal noise that compresses by half, as logs
+do. Standard library only.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _NOISE = b"".join(
 
 
 def blocks(size: int) -> Iterator[bytes]:
-    """The bytes, piece by piece; the last piece may be shorter."""
+    """Yield the bytes in pieces; the last may be shorter."""
     for number in range(-(-size // BLOCK)):
         yield (b"block %011d of noise\n" % number + _NOISE)[: min(BLOCK, size - number * BLOCK)]
 

@@ -1,7 +1,9 @@
-"""What is under way on one cluster, read anew only where it changed: of 50,000 attempts a look finds most as they were.
+"""Keep a cluster's active attempts in memory and reread only those that changed.
 
-PostgreSQL sums a hash over each of 256 parts of them, in less time than it takes to send them; only the parts whose sum is another
-are sent. SQLite, and few attempts, are read as they stand."""
+There may be 50,000, most of them unchanged. PostgreSQL sums a hash over each of 256 parts, which is
+faster than sending the rows, and only parts with another sum are read. SQLite, and a small number
+of attempts, are read in full.
+"""
 
 from __future__ import annotations
 
@@ -15,30 +17,30 @@ from jobs.dispatch.watch.observations import COLUMNS, Watched, active_attempts
 from jobs.models import Attempt
 from schedulers.states import State
 
-FEW = 500  # attempts up to which they are read at once
+FEW = 500  # attempts up to which all are read
 PARTS = 256
-_Mark = tuple[int, Any]  # how many there are, and the sum
+_Mark = tuple[int, Any]  # number of attempts, sum of hashes
 
 
-class Roll:
-    """Of one watcher."""
+class AttemptCache:
+    """Active attempts of one watcher."""
 
     def __init__(self) -> None:
         self._marks: dict[int, _Mark] = {}
         self._parts: dict[int, list[Watched]] = {}
-        self._were = 0
+        self._last_count = 0
 
     def active(self, cluster: Cluster) -> list[Watched]:
-        """As observe.active_attempts, in any order."""
-        if self._were <= FEW or connection.vendor != "postgresql":
+        """Return the same rows as `observations.active_attempts`, in any order."""
+        if self._last_count <= FEW or connection.vendor != "postgresql":
             found = active_attempts(cluster)
         else:
             found = self._changed(cluster)
-        self._were = len(found)
+        self._last_count = len(found)
         return found
 
     def _changed(self, cluster: Cluster) -> list[Watched]:
-        """The sums are read first: what changes before the rows are is read once more by the next look."""
+        """Reread the parts that changed; sums come first, so later changes are read next time."""
         marks = _marks(cluster)
         stale = [part for part, mark in marks.items() if self._marks.get(part) != mark]
         read = _read(cluster, stale) if stale else {}

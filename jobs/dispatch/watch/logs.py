@@ -1,5 +1,8 @@
-"""From the backend's output to the log store, and to whoever watches. The store's end is the only offset: after any crash the
-pump goes on from there, so no byte is lost or doubled."""
+"""Move output from the backend to the log store and to live viewers.
+
+The end of the stored log is the only offset. After a crash the pump continues from there, so no
+byte is lost or duplicated.
+"""
 
 from __future__ import annotations
 
@@ -23,49 +26,57 @@ from schedulers.states import Reason, State
 
 log = logging.getLogger(__name__)
 CHUNK = 1 << 20
-PER_TURN = 16 << 20  # bytes of one attempt before the next gets its turn
-READERS = 4  # logs of one cluster that are read at a time
-MOST_TROUBLE = 1000  # logs whose trouble is remembered, so that it is said once
+PER_TURN = 16 << 20  # bytes per attempt and turn
+READERS = 4  # logs of one cluster read in parallel
+MOST_TROUBLE = 1000  # logs whose last error is remembered, to log it once
 _trouble: dict[str, str] = {}
 
 
 def pump(backend: Backend, attempt: Attempt | Watched, budget: int = PER_TURN) -> bool:
-    """Move what there is, at most `budget` bytes; True when the end was reached. Trouble with one log is logged, and the next
-    turn tries again; only trouble with the database is raised."""
-    with _told(attempt) as done:
+    """Move available output, at most `budget` bytes; return True at the end of the log.
+
+    An error with one log is logged and retried in the next turn. Only database errors are raised.
+    """
+    with _log_errors_once(attempt) as done:
         done[0] = _move(backend, attempt, budget)
     return done[0]
 
 
 def pump_several(backend: Backend, attempts: Sequence[Attempt | Watched], patience: float) -> None:
-    """Move the logs of several attempts for at most `patience` seconds; the rest is left to whoever seals them."""
-    _side_by_side(lambda attempt: pump(backend, attempt), attempts, patience)
+    """Move the logs of several attempts for at most `patience` seconds; `seal` moves the rest."""
+    _in_parallel(lambda attempt: pump(backend, attempt), attempts, patience)
 
 
 def seal(backend: Backend, attempts: Sequence[Attempt]) -> None:
-    """Delete the secrets of ended attempts, and close their logs with certificates, once everything is stored. Trouble with one log is logged and
-    keeps no other from its turn; only trouble with the database is raised."""
+    """Release ended attempts at their backend and seal their logs once everything is stored.
+
+    Releasing deletes the job's secrets. An error with one log is logged and does not affect the
+    others. Only database errors are raised.
+    """
     whole: set[str] = set()
 
     def drain(attempt: Attempt) -> None:
-        with _told(attempt) as done:
+        with _log_errors_once(attempt) as done:
             if attempt.native_id and Capability.RELEASE in backend.capabilities:
                 cast(SupportsRelease, backend).release(attempt.key)
             done[0] = _drained(backend, attempt)
         if done[0]:
             whole.add(attempt.key)
 
-    _side_by_side(drain, attempts)
+    _in_parallel(drain, attempts)
     for attempt in attempts:
         if attempt.key in whole:
-            with _told(attempt):
+            with _log_errors_once(attempt):
                 _close(attempt)
 
 
-def _side_by_side(
+def _in_parallel(
     call: Callable[[Any], object], attempts: Sequence[Any], patience: float | None = None
 ) -> None:
-    """Call it for each by READERS threads, which touch no database. They are daemons: a log that never ends holds no process."""
+    """Call it for each attempt on READERS daemon threads, which touch no database.
+
+    Daemon threads keep a log that never ends from blocking the process.
+    """
     todo = deque(attempts)
 
     def work() -> None:
@@ -93,7 +104,7 @@ def _move(backend: Backend, attempt: Attempt | Watched, budget: int) -> bool:
     end = store.end(name)
     while budget > 0:
         chunk = backend.read_log(attempt.key, end, min(CHUNK, budget))
-        if chunk.start > end:  # the backend has dropped bytes that we never saw
+        if chunk.start > end:  # the backend dropped bytes that were never read
             store.skip(name, end, chunk.start, "no longer kept by the cluster")
         if not chunk.data:
             return True
@@ -110,24 +121,24 @@ def _close(attempt: Attempt) -> None:
 
 
 @contextmanager
-def _told(attempt: Attempt | Watched) -> Iterator[list[bool]]:
-    """Trouble with this attempt's log is said when it begins, not at each of twenty looks a second."""
+def _log_errors_once(attempt: Attempt | Watched) -> Iterator[list[bool]]:
+    """Log an error of this attempt's log when it first occurs, not at every poll."""
     try:
         yield [False]
     except DatabaseError:
         raise
     except (Unavailable, errors.Unavailable, OSError) as error:
-        if _tell(attempt.key, str(error)):
+        if _is_new_error(attempt.key, str(error)):
             log.warning("log of %s: %s", attempt.key, error)
     except Exception as error:
-        if _tell(attempt.key, repr(error)):
+        if _is_new_error(attempt.key, repr(error)):
             log.exception("log of %s", attempt.key)
     else:
         _trouble.pop(attempt.key, None)
 
 
-def _tell(key: str, text: str) -> bool:
-    """Whether this is news."""
+def _is_new_error(key: str, text: str) -> bool:
+    """Remember the error and tell whether it is a new one."""
     is_news = _trouble.get(key) != text
     if len(_trouble) >= MOST_TROUBLE:
         _trouble.clear()
@@ -136,15 +147,18 @@ def _tell(key: str, text: str) -> bool:
 
 
 def _drained(backend: Backend, attempt: Attempt) -> bool:
-    """All output is stored; or the backend never had any, or cannot be asked for it any more."""
+    """Tell whether all output is stored, never existed or can no longer be read."""
     if not attempt.native_id and not attempt.started_at:
         return True
     return _move(backend, attempt, 4 * PER_TURN) or _skip_to_end(backend, attempt)
 
 
 def _skip_to_end(backend: Backend, attempt: Attempt) -> bool:
-    """Past the size limit nothing is kept, so only the length is asked for, by reading single bytes: a sparse file may be of terabytes.
-    False for a log that has not reached the limit."""
+    """Record the true length of a log beyond the size limit; False if the limit is not reached.
+
+    Nothing past the limit is kept, so bisection over single bytes finds the length: a sparse file
+    may have terabytes.
+    """
     store, name = log_store(), attempt.id.hex
     end, step = store.end(name), CHUNK
     if end < store.limit:
@@ -160,7 +174,7 @@ def _skip_to_end(backend: Backend, attempt: Attempt) -> bool:
 
 
 def closed_by(attempt: Attempt) -> str:
-    """What ended the log: "exit 0", "signal 9", or the reason."""
+    """Return how the log ended: "exit 0", "signal 9" or the reason."""
     if attempt.state == State.SUCCEEDED or (
         attempt.exit_code is not None and attempt.reason == Reason.USER_ERROR
     ):

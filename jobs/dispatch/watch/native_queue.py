@@ -1,4 +1,4 @@
-"""What a scheduler's own queue tells: why it keeps an attempt, and which of those that it acknowledged it has forgotten since."""
+"""Read the scheduler's own queue: why an attempt is pending, and which submissions it forgot."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.db.models import Q
 from clusters.models import Cluster
 from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import Change, transition
-from jobs.dispatch.submission import submitted
+from jobs.dispatch.submission import submit_launch
 from jobs.models import Attempt
 from jobs.scheduling import pending_history
 from jobs.scheduling.admission import Verdict
@@ -29,20 +29,16 @@ if TYPE_CHECKING:
     from jobs.dispatch.watch.observations import Watched
 
 log = logging.getLogger(__name__)
-CONFIRMED_AFTER = timedelta(
-    seconds=10
-)  # an acknowledged submission is durable once it was seen this long afterwards
-FORGOTTEN_AFTER = timedelta(
-    seconds=5
-)  # one that was not is sent again when a healthy scheduler does not know it for this long
-AT_ONCE = (
-    1000  # attempts whose reasons are written in one transaction: a first look may bring 50,000
-)
+# An acknowledged submission counts as durable once it is seen this long afterwards.
+CONFIRMED_AFTER = timedelta(seconds=10)
+# An unconfirmed one is resubmitted when a healthy scheduler does not know it for this long.
+FORGOTTEN_AFTER = timedelta(seconds=5)
+AT_ONCE = 1000  # Reasons written per transaction; the first poll may bring 50,000.
 RESEND_LEASE = 15.0  # seconds
 
 
 def confirm(cluster: Cluster, seen: Iterable[Watched]) -> None:
-    """These were seen again: once that is long enough after they came, they can only be lost, not forgotten."""
+    """Mark attempts still known some time after submission; they can no longer be forgotten."""
     if not _may_forget(cluster):
         return
     since = clock.now() - CONFIRMED_AFTER
@@ -56,7 +52,7 @@ def confirm(cluster: Cluster, seen: Iterable[Watched]) -> None:
 
 
 def is_forgotten(cluster: Cluster, attempt: Watched) -> bool:
-    """Acknowledged, never confirmed, not asked to stop, and unknown to a healthy scheduler for long enough."""
+    """Tell whether a healthy scheduler has lost an acknowledged but unconfirmed submission."""
     return (
         _may_forget(cluster)
         and attempt.confirmed_at is None
@@ -71,22 +67,24 @@ def _may_forget(cluster: Cluster) -> bool:
 
 
 def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -> None:
-    """Submit what was forgotten under its key, outside of any transaction; the backend adopts what is there after all."""
+    """Resubmit forgotten attempts under their key; the backend adopts a job that still exists.
+
+    The backend is called outside of any transaction.
+    """
     for attempt in missing:
         if attempt.state != State.SUBMITTED or not is_forgotten(cluster, attempt):
             continue
         lease = uuid4()
-        is_free = Q(lease=None) | Q(
-            lease_until__lt=clock.now()
-        )  # or the watcher that began to send it is gone
-        mine = Attempt.objects.filter(is_free, id=attempt.id, state=State.SUBMITTED)
-        if not mine.update(lease=lease, lease_until=clock.after(RESEND_LEASE)):
+        # Or the watcher that claimed it is gone.
+        is_free = Q(lease=None) | Q(lease_until__lt=clock.now())
+        claimable = Attempt.objects.filter(is_free, id=attempt.id, state=State.SUBMITTED)
+        if not claimable.update(lease=lease, lease_until=clock.after(RESEND_LEASE)):
             continue
         fresh = Attempt.objects.select_related(
             "job__owner", "job__team", "job__org", "job__pool"
         ).get(id=attempt.id)
         try:
-            handle = submitted(backend, *build_launches([fresh], {fresh.id}))
+            handle = submit_launch(backend, *build_launches([fresh], {fresh.id}))
         except Rejected as error:
             transition(
                 [
@@ -102,7 +100,7 @@ def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -
             )
         except Unavailable as error:
             log.warning(
-                "cluster %s forgot %s and does not take it again yet: %s",
+                "cluster %s: resubmission of forgotten %s failed: %s",
                 cluster.name,
                 attempt.key,
                 error,
@@ -133,53 +131,55 @@ def _note_sent_again(cluster: Cluster, attempt: Attempt, native_id: str) -> None
                 "attempt": str(attempt.id),
                 "index": attempt.index,
                 "ordinal": attempt.ordinal,
-                "evidence": f"{cluster.name} had acknowledged it as {attempt.native_id} and forgot it.",
+                "evidence": f"{cluster.name} had acknowledged it as {attempt.native_id} but forgot it.",
             },
         )
     )
 
 
 class Reasons:
-    """The scheduler's own reasons, kept like ours, with their history. Writes nothing while nothing changes."""
+    """Store the scheduler's pending reasons and their history; write only changes."""
 
     def __init__(self) -> None:
-        self._told: dict[UUID, Waiting] = {}
+        self._reported: dict[UUID, Waiting] = {}
 
     def keeps(self, attempt_id: UUID) -> bool:
-        """Whether the scheduler gave a reason for it in the last look: it has not begun, and has no output."""
-        return attempt_id in self._told
+        """Tell whether the scheduler reported a pending reason in the last poll: no output yet."""
+        return attempt_id in self._reported
 
     def note(self, by_key: Mapping[str, Watched], poll: Poll) -> None:
-        """What the scheduler said in this look."""
-        told = {
+        """Store the reasons of this poll."""
+        reported = {
             by_key[seen.key].id: seen.waiting
             for seen in poll.observations
             if seen.waiting and seen.key in by_key and by_key[seen.key].state in IN_CLUSTER_QUEUE
         }
-        before, self._told = self._told, told
-        news = {
-            pk: why for pk, why in told.items() if (old := before.get(pk)) is not why and old != why
+        before, self._reported = self._reported, reported
+        changes = {
+            pk: why
+            for pk, why in reported.items()
+            if (old := before.get(pk)) is not why and old != why
         }
-        changed = [*news, *(before.keys() - told.keys())]
+        changed = [*changes, *(before.keys() - reported.keys())]
         for at in range(0, len(changed), AT_ONCE):
-            _write(changed[at : at + AT_ONCE], news)
+            _write(changed[at : at + AT_ONCE], changes)
 
 
 @transaction.atomic
-def _write(ids: Sequence[UUID], news: Mapping[UUID, Waiting]) -> None:
-    """Of these, what is told anew, and that the others are told nothing any more."""
-    rows = _there(ids)
+def _write(ids: Sequence[UUID], changes: Mapping[UUID, Waiting]) -> None:
+    """Store the reasons in `news` and clear those of the other ids."""
+    rows = _lock_pending(ids)
     pending_history.note(
         [
-            (row, Verdict(news[row.id].wait, facts=_facts(news[row.id])))
+            (row, Verdict(changes[row.id].wait, facts=_facts(changes[row.id])))
             for row in rows
-            if row.id in news
+            if row.id in changes
         ]
     )
-    pending_history.settle([row for row in rows if row.id not in news])
+    pending_history.settle([row for row in rows if row.id not in changes])
 
 
-def _there(ids: Sequence[UUID]) -> list[Attempt]:
+def _lock_pending(ids: Sequence[UUID]) -> list[Attempt]:
     rows = (
         Attempt.objects.select_for_update(of=("self",))
         .select_related("job")
@@ -188,6 +188,11 @@ def _there(ids: Sequence[UUID]) -> list[Attempt]:
     return list(rows.order_by("id"))
 
 
-def _facts(told: Waiting) -> dict[str, object]:
-    """As it is stored beside the attempt."""
-    return {**told.facts, "said": told.said, "text": told.text, "advice": told.advice}
+def _facts(reported: Waiting) -> dict[str, object]:
+    """Return the reason as it is stored on the attempt."""
+    return {
+        **reported.facts,
+        "said": reported.said,
+        "text": reported.text,
+        "advice": reported.advice,
+    }

@@ -1,5 +1,8 @@
-"""What a backend reports becomes changes of state. Not seen is not failed: only a healthy scheduler that twice does not know an
-attempt, past a grace, makes it LOST."""
+"""Turn what a backend reports into state changes.
+
+Not seen is not failed: an attempt is LOST only after a healthy scheduler has not known it twice,
+beyond a grace period.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,12 @@ from schedulers.states import FINAL_FLOOR, Reason, State
 
 LOST_AFTER = timedelta(seconds=30)
 RESEND_STOP = timedelta(seconds=10)
-STOPS_REFUSED = 3  # in one look, until the rest is left to the next
+STOPS_REFUSED = 3  # Failed stop requests per poll, before the rest waits for the next one.
 
 
 @dataclass(slots=True)
 class Watched:
-    """As much of an attempt as a look needs: there may be 50,000 of them."""
+    """The columns of an attempt that a poll needs; there may be 50,000."""
 
     id: UUID
     state: int
@@ -50,18 +53,21 @@ COLUMNS = tuple(one.name for one in fields(Watched) if one.init)
 
 
 def active_attempts(cluster: Cluster, least: State = State.DISPATCHING) -> list[Watched]:
-    """What the backend is to be asked about: everything handed over or being handed over, and not ended. `least`: from this state on."""
+    """Return the attempts to ask the backend about: handed over and not ended.
+
+    `least`: the lowest state to include.
+    """
     rows = Attempt.objects.filter(cluster=cluster, state__gte=least, state__lt=State.SUCCEEDED)
     return [Watched(*row) for row in rows.order_by("id").values_list(*COLUMNS)]
 
 
 def has_work(cluster_id: UUID) -> bool:
-    """Whether an attempt is under way there or has a log to be closed. Asked each second by who has nothing else to do."""
+    """Tell whether an attempt is active or has an unsealed log; idle watchers ask every second."""
     key = Attempt._meta.pk.get_db_prep_value(cluster_id, connection)
     return bool(_WORK.rows([key, key]))
 
 
-# Each half by an index of its own (attempt_active, attempt_unforgotten), whose condition it repeats.
+# Each half uses its own index (attempt_active, attempt_unforgotten) and repeats its condition.
 _WORK = Reading(
     f"SELECT 1 WHERE EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND state > {State.QUEUED:d} AND "  # noqa: S608  numbers
     f"state < {State.SUCCEEDED:d}) OR EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND NOT is_forgotten AND "
@@ -72,7 +78,7 @@ _WORK = Reading(
 
 
 def has_news(cluster_id: UUID, known: Sequence[Watched]) -> bool:
-    """Whether more is on the cluster than is known, or a cancel waits to be sent."""
+    """Tell whether the cluster has unknown attempts or a cancel waits to be sent."""
     there = Attempt.objects.filter(
         cluster=cluster_id, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED
     )
@@ -85,7 +91,7 @@ def has_news(cluster_id: UUID, known: Sequence[Watched]) -> bool:
 
 
 def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[Watched]:
-    """The same after these moved, without asking the database again."""
+    """Return the watched attempts that are active after these changes, without a query."""
     states = {attempt.id: attempt.state for attempt in moved}
     for one in watched if moved else ():
         one.state = states.get(one.id, one.state)
@@ -93,21 +99,25 @@ def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[W
 
 
 def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> list[Attempt]:
-    """Bring what was seen into the rows; the attempts that moved. Writes nothing when nothing changed."""
+    """Store what was seen and return the attempts that changed state; write only changes."""
     by_key = {attempt.key: attempt for attempt in attempts}
     changes = [
         _change(cluster, attempt, seen)
         for seen in poll.observations
-        if (attempt := by_key.get(seen.key)) and _is_news(attempt, seen)
+        if (attempt := by_key.get(seen.key)) and _is_new(attempt, seen)
     ]
     changes += _missing(cluster, [by_key[key] for key in poll.missing if key in by_key])
-    _seen_again(cluster, by_key, poll)
+    _mark_seen(cluster, by_key, poll)
     return transition(changes) if changes else []
 
 
 def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
-    """Ask the backend to end what is to end; again every few seconds, for the first word may have come before the job did. One that
-    cannot be told keeps no other waiting; its error is raised when the rest was told, or after a few: then nobody answers there."""
+    """Ask the backend to stop these attempts, again every few seconds.
+
+    A request may arrive before the job does, so it is repeated. One failure does not delay the
+    other requests. The error is raised at the end, or early after STOPS_REFUSED failures, when the
+    backend is probably down.
+    """
     due = [
         a
         for a in attempts
@@ -131,9 +141,12 @@ def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
         raise failed[0]
 
 
-def _is_news(attempt: Watched, seen: Observation) -> bool:
-    """Of an attempt that is still being handed over it counts that it runs or has ended: its worker may be gone. That it waits there does
-    not: half of what it needs may be missing, and whoever takes the claim up again brings the rest."""
+def _is_new(attempt: Watched, seen: Observation) -> bool:
+    """Tell whether an observation changes the attempt.
+
+    During a hand-over only running or ended jobs count, because the worker may be gone. A pending
+    one does not: it may be incomplete, and the next owner of the claim completes it.
+    """
     return seen.state > attempt.state and (
         attempt.state != State.DISPATCHING or seen.state >= State.RUNNING
     )
@@ -159,30 +172,30 @@ def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Change:
 
 
 def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
-    """The backend is well and does not know these."""
+    """Yield the changes for attempts that a healthy backend does not know."""
     first: list[UUID] = []
     at = clock.now()
     for attempt in unknown:
         if attempt.state == State.DISPATCHING or (attempt.lease_until and attempt.lease_until > at):
-            continue  # not there yet: it is being handed over
+            continue  # the hand-over is in progress
         if attempt.state == State.STOPPING and not attempt.native_id:
             yield Change(
                 attempt.id,
                 State.CANCELED,
                 "muster",
                 Reason.CANCELED,
-                "Canceled before the cluster had it.",
+                "Canceled before it reached the cluster.",
             )
         elif attempt.missing_since is None:
             first.append(attempt.id)
         elif native_queue.is_forgotten(cluster, attempt):
-            if attempt.state > State.SUBMITTED:  # else it is sent again under its key
+            if attempt.state > State.SUBMITTED:  # a SUBMITTED one is resubmitted under its key
                 yield Change(
                     attempt.id,
                     State.FAILED,
                     cluster.backend,
                     Reason.FORGOTTEN,
-                    f"{cluster.name} had started it as {attempt.native_id} and does not know it any more.",
+                    f"{cluster.name} had started it as {attempt.native_id} but no longer knows it.",
                 )
         elif attempt.state == State.STOPPING and at - attempt.missing_since > LOST_AFTER:
             yield Change(
@@ -190,7 +203,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                 State.CANCELED,
                 cluster.backend,
                 Reason.CANCELED,
-                "The cluster does not know it any more.",
+                "The cluster no longer knows it.",
             )
         elif at - attempt.missing_since > LOST_AFTER:
             yield Change(
@@ -198,13 +211,13 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                 State.FAILED,
                 cluster.backend,
                 Reason.LOST,
-                f"The cluster is healthy and has not known {attempt.key} for {LOST_AFTER.seconds} s.",
+                f"The cluster is healthy but has not known {attempt.key} for {LOST_AFTER.seconds} s.",
             )
     if first:
         Attempt.objects.filter(id__in=first, missing_since=None).update(missing_since=at)
 
 
-def _seen_again(cluster: Cluster, by_key: Mapping[str, Watched], poll: Poll) -> None:
+def _mark_seen(cluster: Cluster, by_key: Mapping[str, Watched], poll: Poll) -> None:
     known = [by_key[seen.key] for seen in poll.observations if seen.key in by_key]
     native_queue.confirm(cluster, known)
     back = [attempt.id for attempt in known if attempt.missing_since is not None]

@@ -1,22 +1,20 @@
-"""How soon the watcher looks again: soon while things move, since what ended makes room for what waits; else at its ease."""
+"""Choose the poll interval: short while jobs change state, since ends make room; else longer."""
 
 from __future__ import annotations
 
 from portal.core import clock
 
 POLL_EVERY = 0.5  # seconds between polls of state
-DUTY = 10  # a scheduler is polled no more often than after so many times what its answer took
-QUICK = 0.2  # after a poll that saw something move, where no scheduler is asked for it
-LONGEST = 30.0  # seconds between polls at most, however slow the last answer was: a scheduler that has just come back is slow once
-CALLED_DUTY = 3  # as DUTY, for a poll that a submission or a cancel asks for
-LONGEST_CALLED = 5.0  # seconds until that poll at most
-LINGER = (
-    3.0  # seconds after the last move in which more is expected, though nothing runs at the moment
-)
+DUTY = 10  # minimum interval of a scheduler, as a multiple of its last response time
+QUICK = 0.2  # after a poll with changes, where no scheduler is asked
+LONGEST = 30.0  # Maximum seconds between polls; a scheduler that has just come back is slow once.
+CALLED_DUTY = 3  # DUTY for a poll that a submission or a cancel requests
+LONGEST_CALLED = 5.0  # maximum seconds until that poll
+LINGER = 3.0  # Seconds after the last change in which more changes are expected.
 
 
 class Pace:
-    """Of one cluster."""
+    """Poll interval of one cluster."""
 
     def __init__(self) -> None:
         self.poll_every = POLL_EVERY
@@ -28,7 +26,7 @@ class Pace:
         return clock.monotonic() - self._moved_at < LINGER
 
     def polled(self, took: float, *, is_moving: bool, is_scheduler: bool) -> None:
-        """A poll is over that took so many seconds."""
+        """Adjust the intervals after a poll that took `took` seconds."""
         if is_moving:
             self._moved_at = clock.monotonic()
         least = QUICK if is_moving and not is_scheduler else min(POLL_EVERY, self.poll_every * 2)

@@ -1,5 +1,9 @@
-"""One watcher per cluster, leader by lease: it polls, sends stops and takes inventory, and moves logs in a thread of their own, so that
-slow logs delay no state. It reports observations; `lifecycle.transition` alone changes state. A cluster that does not answer changes no job."""
+"""Watch one cluster: poll states, send stop requests, take inventory and move logs.
+
+One watcher per cluster leads, by lease. Logs have their own thread, so slow logs delay no state.
+The watcher reports observations; only `lifecycle.transition` changes state. A cluster that does not
+answer changes no job.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from clusters.services import outages
 from clusters.services.credentials import note_use
 from clusters.services.inventory import take_inventory
 from jobs.dispatch.watch import logs, native_queue, observations
-from jobs.dispatch.watch.attempts import Roll
+from jobs.dispatch.watch.attempts import AttemptCache
 from jobs.dispatch.watch.poll_interval import POLL_EVERY, Pace
 from jobs.models import Attempt
 from portal.core import clock, leases
@@ -27,36 +31,33 @@ from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-BUSY, IDLE = 0.05, 1.0  # seconds between looks while something runs, and while nothing does
+BUSY, IDLE = 0.05, 1.0  # seconds between turns while something runs, and while nothing does
 SEEN_EVERY = 5.0
 INVENTORY_EVERY = 60.0
+# Intervals of what is also done while nothing runs.
 _REGULAR = {
     "probe": SEEN_EVERY * 4,
     "inventory": INVENTORY_EVERY,
-}  # what is done though nothing runs
-NEWS_EVERY = (
-    1.0  # seconds between looks in the database for submissions and cancels, where polls are rarer
-)
-LAST_LINES = (
-    0.5  # seconds for reading the last lines of ended attempts before their ends are recorded
-)
+}
+NEWS_EVERY = 1.0  # Seconds between queries for submissions and cancels, while polls are rarer.
+LAST_LINES = 0.5  # Seconds to read the last lines of ended attempts before their end is recorded.
 LEASE = 15.0
 SEALED_PER_TURN = 100
-TOLD_EVERY = 60.0  # seconds between words of a disk that stays full
+FULL_DISK_LOG_EVERY = 60.0  # seconds between log messages about a full disk
 
 
 class Watcher:
-    """Watches one cluster until told to stop. `look` is one turn, for tests and for the loop."""
+    """Watch one cluster until stopped; `look` is a single turn, for tests."""
 
     def __init__(self, cluster_id: UUID):
         self.cluster_id = cluster_id
         self.holder = new_holder()
         self.wake = threading.Event()
         self._active: list[observations.Watched] = []
-        self._is_called = False
+        self._is_poll_requested = False
         self._watched: tuple[Cluster, Backend] | None = None
         self._log_wake, self._may_seal = threading.Event(), threading.Event()
-        self._roll, self._reasons = Roll(), native_queue.Reasons()
+        self._attempts, self._reasons = AttemptCache(), native_queue.Reasons()
         self._pace = Pace()
         self._next_log = 0
         self._last: dict[str, float] = {}
@@ -65,7 +66,7 @@ class Watcher:
         self._sealed_to = UUID(int=0)
 
     def run(self, stop: threading.Event) -> None:
-        """Look, rest, look again. Whatever breaks in one look is logged and the next one begins afresh."""
+        """Take turns until stopped. An error in one turn is logged and the next starts afresh."""
         logs_thread = threading.Thread(
             target=self._run_logs, args=(stop,), name=f"logs-{self.cluster_id}", daemon=True
         )
@@ -88,26 +89,26 @@ class Watcher:
                     stop.wait(IDLE)
 
     def _try(self, look: Callable[[], bool]) -> bool | None:
-        """What the look returns; None when it failed."""
+        """Return the result of a turn; None if it failed."""
         try:
             return look()
         except Exception as error:
-            self._tell(error)
+            self._log_error(error)
             close_old_connections()
             return None
 
     def look(self) -> bool:
-        """One turn: states, then logs, one after the other. For tests."""
+        """Take one turn: states, then logs. For tests."""
         is_busy = self.look_at_states()
         if self._log_wake.is_set():
             self.look_at_logs()
         return is_busy
 
     def look_at_states(self) -> bool:
-        """One turn; whether anything is under way."""
-        is_news = self.wake.is_set()
-        self.wake.clear()  # before anything is read: what comes meanwhile is for the next turn
-        self._is_called |= is_news
+        """Take one turn for states; return whether anything is in progress."""
+        has_news = self.wake.is_set()
+        self.wake.clear()  # clear first, so what arrives meanwhile counts for the next turn
+        self._is_poll_requested |= has_news
         if not self._leads():
             return False
         if self._is_quiet():
@@ -118,27 +119,27 @@ class Watcher:
         self._watched = cluster, backend
         note_use(cluster, "to watch jobs and nodes")
         if self._is_due("inventory", INVENTORY_EVERY):
-            self._guard(cluster, lambda: take_inventory(cluster, backend))
-        is_news = is_news or self._has_news()
-        self._is_called |= is_news
+            self._record_trouble(cluster, lambda: take_inventory(cluster, backend))
+        has_news = has_news or self._has_news()
+        self._is_poll_requested |= has_news
         if self._is_due(
-            "poll", self._pace.called_every if self._is_called else self._pace.poll_every
+            "poll", self._pace.called_every if self._is_poll_requested else self._pace.poll_every
         ):
-            self._is_called = False
-            self._guard(cluster, lambda: self._poll(cluster, backend))
-            self._last["poll"] = clock.monotonic()  # the pause counts from the answer
-        elif is_news and not cluster.trouble:
-            self._guard(
+            self._is_poll_requested = False
+            self._record_trouble(cluster, lambda: self._poll(cluster, backend))
+            self._last["poll"] = clock.monotonic()  # the interval starts at the response
+        elif has_news and not cluster.trouble:
+            self._record_trouble(
                 cluster,
                 lambda: observations.send_stops(
                     backend, observations.active_attempts(cluster, State.STOPPING)
                 ),
             )
         self._log_wake.set()
-        return bool(self._active) or self._is_called or self._pace.is_lively
+        return bool(self._active) or self._is_poll_requested or self._pace.is_lively
 
     def look_at_logs(self) -> bool:
-        """Move what running attempts wrote, and close the next logs of ended ones; whether more of those wait."""
+        """Move logs of active attempts and seal some of ended ones; return whether more wait."""
         self._log_wake.clear()
         if self._watched is None or clock.monotonic() >= self._leads_until:
             return False
@@ -153,22 +154,24 @@ class Watcher:
         return is_more
 
     def _has_news(self) -> bool:
-        """Whether the database has a submission or a cancel that the last poll did not know. Only asked where polls are rare: in server mode
-        nobody can wake this process."""
+        """Tell whether the database has a submission or cancel that the last poll missed.
+
+        Only asked while polls are rare: in server mode nothing can wake this process.
+        """
         if self._pace.poll_every <= NEWS_EVERY or not self._is_due("news", NEWS_EVERY):
             return False
         return observations.has_news(self.cluster_id, self._active)
 
     def _is_quiet(self) -> bool:
-        """Nothing was under way, nobody called, no regular look is due, and the database knows of no work: one statement."""
-        if self._active or self._was_in_trouble or self._is_called:
+        """Tell whether there is nothing to do: no activity, request, due task or pending work."""
+        if self._active or self._was_in_trouble or self._is_poll_requested:
             return False
         at = clock.monotonic()
         is_due = any(at - self._last.get(what, -every) >= every for what, every in _REGULAR.items())
         return not is_due and not observations.has_work(self.cluster_id)
 
     def _move_logs(self, backend: Backend) -> None:
-        """Each in turn; where there are too many for one look, the next look goes on behind the last."""
+        """Move logs in turn; the next call continues where the time ran out."""
         begun = [
             attempt
             for attempt in self._active
@@ -184,7 +187,7 @@ class Watcher:
         self._next_log = 0
 
     def _poll(self, cluster: Cluster, backend: Backend) -> None:
-        self._active = self._roll.active(cluster)
+        self._active = self._attempts.active(cluster)
         is_asked = bool(self._active) or self._is_due(
             "probe", SEEN_EVERY if cluster.trouble else SEEN_EVERY * 4
         )
@@ -198,9 +201,8 @@ class Watcher:
                 for seen in poll.observations
                 if seen.state.is_final and seen.key in by_key
             ]
-            logs.pump_several(
-                backend, ended, LAST_LINES
-            )  # so that whoever reads at the end reads all; of a burst, the states come first
+            # Store the last lines before the end is visible, but in a burst the states come first.
+            logs.pump_several(backend, ended, LAST_LINES)
             moved = observations.apply_poll(cluster, self._active, poll)
             self._pace.polled(
                 took,
@@ -217,11 +219,13 @@ class Watcher:
             backend.inventory()
         self._may_seal.set()
         if is_asked:
-            self._seen(cluster)
+            self._mark_seen(cluster)
 
     def _seal(self, cluster: Cluster, backend: Backend) -> bool:
-        """The next of the logs that are to be closed, round and round: those that cannot be closed yet keep no other waiting.
-        Whether there are more behind them."""
+        """Seal the next logs, round robin, so those that cannot be sealed yet delay no other.
+
+        Returns whether there are more.
+        """
         wanted = Attempt.objects.filter(
             cluster=cluster, state__gte=State.SUCCEEDED, is_forgotten=False, is_log_sealed=False
         )
@@ -230,16 +234,16 @@ class Watcher:
         logs.seal(backend, turn)
         return len(turn) == SEALED_PER_TURN
 
-    def _tell(self, error: Exception) -> None:
-        """A full disk is said once and not each second, which would want room, too."""
+    def _log_error(self, error: Exception) -> None:
+        """Log an error; a full disk only once per interval, since the log needs space too."""
         full = full_disk(error)
         if not full:
-            log.exception("watcher: one look failed")
-        elif self._is_due("full", TOLD_EVERY):
+            log.exception("watcher: turn failed")
+        elif self._is_due("full", FULL_DISK_LOG_EVERY):
             log.error("watcher: %s", error)
 
-    def _guard(self, cluster: Cluster, call) -> None:  # type: ignore[no-untyped-def]
-        """Trouble with the cluster is written down once, and changes nothing else."""
+    def _record_trouble(self, cluster: Cluster, call) -> None:  # type: ignore[no-untyped-def]
+        """Call and store an unavailable cluster's error text once; nothing else changes."""
         try:
             call()
         except Unavailable as error:
@@ -247,12 +251,12 @@ class Watcher:
             if cluster.trouble != text:
                 outages.fell_silent(cluster, text)
 
-    def _seen(self, cluster: Cluster) -> None:
+    def _mark_seen(self, cluster: Cluster) -> None:
         if cluster.trouble or self._is_due("seen", SEEN_EVERY if self._active else SEEN_EVERY * 4):
             outages.answered(cluster)
 
     def _leads(self) -> bool:
-        """Held for LEASE seconds, renewed after a third of that."""
+        """Take or renew the lease, after a third of LEASE seconds; return whether it is held."""
         at = clock.monotonic()
         if at < self._leads_until - LEASE * 2 / 3:
             return True
@@ -262,11 +266,11 @@ class Watcher:
         return False
 
     def _release(self) -> None:
-        """Best effort: a lease ends by itself."""
+        """Release the lease; on failure it expires by itself."""
         try:
             leases.release(self._lease_name, self.holder)
         except DatabaseError as error:
-            self._tell(error)
+            self._log_error(error)
 
     @property
     def _lease_name(self) -> str:

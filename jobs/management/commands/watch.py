@@ -1,4 +1,4 @@
-"""manage.py watch: the watchers of all clusters, one thread each. Several may run; one leads per cluster."""
+"""manage.py watch: run a watcher thread per cluster. Several processes may run; one leads."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.rig.registry import Registry, start_registry
 
 
 class Imaging(Drainable):
-    """A scheduler that runs images; `render` is all it does here."""
+    """A scheduler that runs images; only `render` is implemented."""
 
     name: ClassVar[str] = "imaging"
     capabilities = frozenset({Capability.IMAGES})
@@ -23,13 +23,13 @@ class Imaging(Drainable):
 
 @pytest.fixture(scope="module")
 def registry(rig) -> Registry:
-    """A real registry, which the tests of one file fill."""
+    """Return a real registry, which the tests of one file fill."""
     return start_registry(rig)
 
 
 @pytest.fixture
 def allowed(registry, settings) -> Registry:
-    """The same, named by the operator; nothing is remembered of it."""
+    """Return the registry, allowed by the operator and not cached."""
     settings.MUSTER_IMAGE_CHECK, settings.MUSTER_IMAGE_REGISTRIES = (
         True,
         [f"http://{registry.host}"],
@@ -46,7 +46,7 @@ def cluster(db, monkeypatch) -> Cluster:
 
 @pytest.fixture
 def add_nodes(cluster) -> Callable[..., None]:
-    """`add_nodes(2, driver="470.82.01")`: nodes of one GPU each."""
+    """Return a function: `add_nodes(2, driver="470.82.01")` adds nodes of one GPU each."""
 
     def add(
         count: int,

@@ -18,7 +18,7 @@ def hosts(count, device=H200, arch="amd64", model="NVIDIA H200"):
     return [Host(f"{model[-4:]}-{n}", arch, device, model) for n in range(count)]
 
 
-def test_it_fits_thirty_of_thirty_two_and_the_other_two_are_told_why():
+def test_image_fits_thirty_of_thirty_two_nodes_and_others_have_reasons():
     found = fit(
         image({"NVIDIA_REQUIRE_CUDA": "cuda>=12.0"}), hosts(30) + hosts(2, T4), wants_gpus=True
     )
@@ -33,7 +33,7 @@ def test_it_fits_thirty_of_thirty_two_and_the_other_two_are_told_why():
     assert not found.is_hopeless
 
 
-def test_one_node_is_spoken_of_in_the_singular():
+def test_single_node_uses_the_singular():
     found = fit(image({"NVIDIA_REQUIRE_CUDA": "cuda>=12.0"}), hosts(1, T4), wants_gpus=True)
     assert (
         found.text
@@ -47,20 +47,20 @@ def test_one_node_is_spoken_of_in_the_singular():
     )
 
 
-def test_a_job_without_gpus_is_not_asked_for_a_driver():
+def test_job_without_gpus_requires_no_driver():
     assert (
         fit(image({"NVIDIA_REQUIRE_CUDA": "cuda>=12.0"}), hosts(2, T4), wants_gpus=False).fits == 2
     )
 
 
-def test_an_image_for_another_processor_fits_nowhere_and_says_what_to_do():
+def test_image_for_another_architecture_fits_nowhere_and_gives_advice():
     found = fit(image(), hosts(2, arch="arm64"), wants_gpus=False)
     assert found.text == "The image fits 0 of 2 nodes; 2 are arm64, it is built for amd64 only."
     assert found.advice == "Build it for arm64 too, or choose a pool of other nodes."
     assert found.is_hopeless
 
 
-def test_each_node_is_judged_by_what_it_would_pull():
+def test_node_is_judged_by_the_image_it_would_pull():
     both = Image(
         "a",
         DIGEST,
@@ -76,7 +76,7 @@ def test_each_node_is_judged_by_what_it_would_pull():
     )
 
 
-def test_what_a_node_does_not_tell_refuses_nothing():
+def test_unknown_node_facts_refuse_nothing():
     found = fit(
         image({"NVIDIA_REQUIRE_CUDA": "cuda>=12.4"}), hosts(2, Device(), arch=""), wants_gpus=True
     )
@@ -89,13 +89,13 @@ def test_what_a_node_does_not_tell_refuses_nothing():
     assert fit(image(arch="ppc64le", system="linux"), hosts(2, arch=""), wants_gpus=False).fits == 2
 
 
-def test_windows_images_fit_no_node():
+def test_windows_image_fits_no_node():
     found = fit(image(system="windows"), hosts(2, arch=""), wants_gpus=False)
     assert found.text == "The image fits 0 of 2 nodes; 2 run Linux, it is built for windows only."
     assert found.is_hopeless
 
 
-def test_an_image_that_says_no_processor_is_taken_for_the_nodes_own():
+def test_image_without_architecture_is_assumed_to_match():
     assert (
         fit(
             Image("a", DIGEST, [Variant("linux", "", DIGEST)]),
@@ -106,7 +106,7 @@ def test_an_image_that_says_no_processor_is_taken_for_the_nodes_own():
     )
 
 
-def test_a_newer_cuda_of_the_same_family_is_a_doubt_and_no_refusal():
+def test_newer_cuda_minor_version_is_a_warning():
     found = fit(
         image({"CUDA_VERSION": "12.4.1"}),
         hosts(2, Device(driver=(535, 104, 5), compute=(9, 0))),
@@ -120,7 +120,7 @@ def test_a_newer_cuda_of_the_same_family_is_a_doubt_and_no_refusal():
     assert not found.is_hopeless
 
 
-def test_a_condition_that_the_job_switches_off_is_not_asked():
+def test_condition_disabled_by_the_job_is_not_checked():
     old = hosts(2, Device(driver=(535, 104, 5), compute=(9, 0)))
     env = {"NVIDIA_REQUIRE_CUDA": "cuda>=12.4", "CUDA_VERSION": "12.4"}
     assert fit(image(env), old, wants_gpus=True, env={"NVIDIA_DISABLE_REQUIRE": "1"}).fits == 2
@@ -174,7 +174,7 @@ AGAINST = [
 ]
 
 
-def test_what_speaks_against_a_gpu_is_said_in_words(subtests):
+def test_incompatible_gpu_is_explained(subtests):
     for env, device, says in AGAINST:
         with subtests.test(env=env, device=device):
             found = fit(image(env), hosts(2, device), wants_gpus=True)
@@ -182,7 +182,7 @@ def test_what_speaks_against_a_gpu_is_said_in_words(subtests):
             assert (found.fits == 2) is (not says)
 
 
-def test_an_image_that_ended_without_a_kernel_on_this_gpu_is_remembered():
+def test_image_that_failed_on_this_gpu_is_a_warning():
     found = fit(
         image(),
         hosts(2) + hosts(1, T4, model="Tesla T4"),
@@ -196,7 +196,7 @@ def test_an_image_that_ended_without_a_kernel_on_this_gpu_is_remembered():
     assert not found.is_hopeless
 
 
-def test_the_worst_reasons_are_named_first_and_the_rest_are_counted():
+def test_worst_reasons_come_first_and_the_rest_are_counted():
     many = [Host(f"n{n}", "amd64", Device(driver=(400 + n,)), "x") for n in range(9)] + hosts(
         1, Device()
     )
@@ -206,7 +206,7 @@ def test_the_worst_reasons_are_named_first_and_the_rest_are_counted():
     assert found.groups[-1].reason.fit == Fit.UNKNOWN
 
 
-def test_two_thousand_nodes_are_judged_while_nobody_notices():
+def test_two_thousand_nodes_are_judged_quickly():
     brands = [
         f"brand={b},driver>={d},driver<{d + 1}"
         for b in ("tesla", "nvidia", "geforce", "grid")

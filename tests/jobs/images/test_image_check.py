@@ -1,4 +1,4 @@
-"""From the name in a spec to a sentence: the rehearsal, the form and the door, with a real registry behind."""
+"""Image check in dry run, form and submission, with a real registry."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def said_of(told, name="image"):
     return next(check for check in told.checks if check.name == name)
 
 
-def test_a_rehearsal_says_how_many_nodes_the_image_fits_and_why_not_the_others(
-    story, allowed, add_nodes
-):
+def test_dry_run_counts_fitting_nodes_and_explains_the_others(story, allowed, add_nodes):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(30, driver="550.54.15")
     add_nodes(2, driver="470.82.01")
@@ -52,7 +50,7 @@ def test_a_rehearsal_says_how_many_nodes_the_image_fits_and_why_not_the_others(
     assert told.is_ok
 
 
-def test_only_nodes_with_the_gpus_asked_for_are_counted(story, allowed, add_nodes):
+def test_only_nodes_with_the_requested_gpus_are_counted(story, allowed, add_nodes):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(3, driver="550.54.15")
     add_nodes(2, driver="470.82.01", model="Tesla T4")
@@ -74,17 +72,15 @@ def test_only_nodes_with_the_gpus_asked_for_are_counted(story, allowed, add_node
     )
 
 
-def test_an_image_that_fits_nowhere_is_refused_in_words_once_it_is_known(
-    story, allowed, add_nodes, wait_for
-):
+def test_image_that_fits_nowhere_is_refused_once_known(story, allowed, add_nodes, wait_for):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
     name = f"{allowed.host}/torch:v1"
-    submit(story, image=name, resources=GPU)  # nobody has looked: it is taken, and looked at now
+    submit(story, image=name, resources=GPU)  # Unknown, so it is accepted, and looked up now.
     wait_for(lambda: lookups.known(name))
     with pytest.raises(
         InvalidInput,
-        match=r"fits 0 of 2 nodes; 2 have driver 470\.82\.1, it needs 525 .* write `image_check: warn`",
+        match=r"fits 0 of 2 nodes; 2 have driver 470\.82\.1, it needs 525 .* set `image_check: warn`",
     ) as refused:
         submit(story, image=name, resources=GPU)
     assert refused.value.data["errors"][0]["field"] == "image"
@@ -92,7 +88,7 @@ def test_an_image_that_fits_nowhere_is_refused_in_words_once_it_is_known(
     assert (told.is_ok, said_of(told).is_ok) == (False, False)
 
 
-def test_an_image_that_was_mended_under_its_tag_is_taken_at_the_second_try(
+def test_image_fixed_under_its_tag_is_accepted_at_the_second_submission(
     story, allowed, add_nodes, wait_for, monkeypatch
 ):
     monkeypatch.setattr(lookups, "FRESH", 0)
@@ -116,7 +112,7 @@ def test_an_image_that_was_mended_under_its_tag_is_taken_at_the_second_try(
         {"resources": {}},
     ],
 )
-def test_a_refusal_can_be_overridden(story, allowed, add_nodes, way):
+def test_refusal_can_be_overridden(story, allowed, add_nodes, way):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
     name = f"{allowed.host}/torch:v1"
@@ -125,7 +121,7 @@ def test_a_refusal_can_be_overridden(story, allowed, add_nodes, way):
     assert submit(story, **{"image": name, "resources": GPU, **way}).number == 1
 
 
-def test_nodes_that_tell_nothing_refuse_nothing(story, allowed, add_nodes):
+def test_nodes_without_facts_refuse_nothing(story, allowed, add_nodes):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, arch="")
     check = said_of(rehearse(story, f"{allowed.host}/torch:v1"))
@@ -137,16 +133,14 @@ def test_nodes_that_tell_nothing_refuse_nothing(story, allowed, add_nodes):
     assert submit(story, image=f"{allowed.host}/torch:v1", resources=GPU).number == 1
 
 
-def test_what_the_nodes_own_agent_told_counts_where_the_cluster_tells_nothing(
-    story, allowed, add_nodes
-):
+def test_facts_of_the_node_agent_count_if_the_cluster_reports_none(story, allowed, add_nodes):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(1, arch="")
     Node.objects.update(told={"arch": "amd64", "driver": "470.82.01", "compute": "9.0"})
     assert "1 has driver 470.82.1" in said_of(rehearse(story, f"{allowed.host}/torch:v1")).text
 
 
-def test_a_registry_that_is_unknown_or_silent_changes_nothing(story, allowed, add_nodes):
+def test_unknown_or_silent_registry_changes_nothing(story, allowed, add_nodes):
     add_nodes(1, driver="550.54.15")
     told = rehearse(story, f"{allowed.host}/none:v1")
     assert said_of(told).is_ok is None
@@ -157,9 +151,7 @@ def test_a_registry_that_is_unknown_or_silent_changes_nothing(story, allowed, ad
     assert submit(story, image=f"{allowed.host}/none:v1", resources=GPU).number == 1
 
 
-def test_what_was_read_once_outlives_a_registry_that_goes_down(
-    story, allowed, add_nodes, monkeypatch
-):
+def test_cached_result_outlives_a_registry_outage(story, allowed, add_nodes, monkeypatch):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
     before = said_of(rehearse(story, f"{allowed.host}/torch:v1"))
@@ -176,7 +168,7 @@ def test_what_was_read_once_outlives_a_registry_that_goes_down(
     )
 
 
-def test_submitting_does_not_wait_for_a_registry_that_hangs(
+def test_submission_does_not_wait_for_a_hanging_registry(
     story,
     cluster,
     add_nodes,
@@ -190,11 +182,11 @@ def test_submitting_does_not_wait_for_a_registry_that_hangs(
     begin = time.monotonic()
     for _ in range(5):
         submit(story, image=f"{server.host}/torch:v1", resources=GPU)
-    assert time.monotonic() - begin < 3  # as long as one look would have waited
+    assert time.monotonic() - begin < 3  # one lookup's timeout
     assert "did not answer within 3 s" in said_of(rehearse(story, f"{server.host}/torch:v1")).text
 
 
-def test_a_registry_is_asked_once_for_many_submissions_and_the_door_counts_nodes_once(
+def test_registry_and_nodes_are_read_once_for_many_submissions(
     story, allowed, add_nodes, monkeypatch
 ):
     allowed.push("torch", "v1", CUDA_12)
@@ -210,9 +202,7 @@ def test_a_registry_is_asked_once_for_many_submissions_and_the_door_counts_nodes
     assert len(with_image) == len(without)
 
 
-def test_a_member_who_may_not_submit_makes_the_portal_ask_nobody(
-    story, allowed, add_nodes, monkeypatch
-):
+def test_member_without_submit_permission_causes_no_lookup(story, allowed, add_nodes, monkeypatch):
     add_nodes(1)
     monkeypatch.setattr(lookups, "begin", lambda name: pytest.fail("a registry was asked"))
     spec = parse_mapping({"run": "true", "image": f"{allowed.host}/torch:v1"})
@@ -221,16 +211,16 @@ def test_a_member_who_may_not_submit_makes_the_portal_ask_nobody(
     assert said_of(told, "access").is_ok is False
 
 
-def test_an_operator_may_switch_it_off(story, allowed, add_nodes, settings):
+def test_operator_can_disable_the_check(story, allowed, add_nodes, settings):
     settings.MUSTER_IMAGE_CHECK = False
     add_nodes(1)
     assert (
         said_of(rehearse(story, f"{allowed.host}/torch:v1")).text
-        == "Not checked: the operator has switched it off. This refuses nothing."
+        == "Not checked: the operator has disabled it. This refuses nothing."
     )
 
 
-def test_the_choice_of_a_place_passes_over_pools_whose_nodes_cannot_start_the_image(
+def test_pool_choice_skips_pools_whose_nodes_cannot_run_the_image(
     story, allowed, cluster, add_nodes
 ):
     allowed.push("torch", "v1", CUDA_12)
@@ -256,9 +246,7 @@ def validate(client, **body):
     return client.post(f"{JOBS}/validate", json.dumps(body), content_type="application/json").json()
 
 
-def test_the_form_hears_of_an_image_once_its_name_is_typed_to_the_end(
-    story, allowed, add_nodes, wait_for
-):
+def test_form_checks_the_image_once_its_name_is_complete(story, allowed, add_nodes, wait_for):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
     ada, text = (
@@ -270,13 +258,14 @@ def test_the_form_hears_of_an_image_once_its_name_is_typed_to_the_end(
         "doubtful": False,
         "text": "",
     }
-    assert lookups.known(f"{allowed.host}/torch:v1") is None  # nobody was asked
+    assert lookups.known(f"{allowed.host}/torch:v1") is None  # no lookup was made
     validate(ada, yaml=text, team="vision", settled=True)
     wait_for(lambda: lookups.known(f"{allowed.host}/torch:v1"))
     told = validate(ada, yaml=text, team="vision")["image"]
     assert (told["ok"], told["doubtful"]) == (False, True)
     assert told["text"].startswith("The image fits 0 of 2 nodes")
     assert validate(ada, yaml="run: 'true'", team="vision", settled=True)["image"] is None
-    assert validate(ada, yaml=text, settled=True)["image"] is None  # for no team there is no place
+    # Without a team there are no pools.
+    assert validate(ada, yaml=text, settled=True)["image"] is None
     with platform_scope("test"):
         assert not Job.objects.exists()

@@ -1,4 +1,4 @@
-"""An image that ended with "no kernel image" is remembered for its digest, on that kind of GPU, in that organization."""
+""" "no kernel image" failures are stored by digest, GPU and organization."""
 
 from __future__ import annotations
 
@@ -55,36 +55,34 @@ T4, H200 = "TeslaT4-amd64-550.54.15-0", "NVIDIAH200-amd64-550.54.15-0"
 WARNING = "The image fits 2 of 3 nodes; 1 has Tesla T4, where this very image ended with “no kernel image is available” in job #1 on "
 
 
-def test_the_next_look_at_the_image_warns_of_that_gpu(story, allowed, nodes, name):
+def test_failed_image_is_warned_about_on_that_gpu(story, allowed, nodes, name):
     assert said(story, name) == "The image fits all 3 nodes."
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
     assert said(story, name).startswith(WARNING)
     assert "Take an image that is built for this GPU." in said(story, name)
-    assert submit(story, image=name, resources=GPU).number == 2  # a warning, never a refusal
+    assert submit(story, image=name, resources=GPU).number == 2  # only a warning
 
 
-def test_where_the_runtime_tells_no_digest_the_registry_s_answer_is_taken(story, nodes, name):
+def test_digest_comes_from_the_registry_if_the_runtime_reports_none(story, nodes, name):
     lookups.look(name)
     end(story, name, T4)
     assert said(story, name).startswith(WARNING)
 
 
-def test_an_image_that_was_built_anew_is_not_warned_of(story, allowed, nodes, name):
+def test_rebuilt_image_is_not_warned_about(story, allowed, nodes, name):
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
     allowed.push("torch", "v2", {"CUDA_VERSION": "12.4", "TORCH_CUDA_ARCH_LIST": "7.5 9.0"})
     assert said(story, f"{allowed.host}/torch:v2") == "The image fits all 3 nodes."
 
 
-def test_another_organization_is_not_warned_by_what_this_one_s_program_printed(
-    story, allowed, nodes, name
-):
+def test_failure_in_one_organization_does_not_warn_another(story, allowed, nodes, name):
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
     assert (
         said(story, name, story.borealis, story.cyd, story.north) == "The image fits all 3 nodes."
     )
 
 
-def test_it_is_remembered_once_for_each_gpu_however_often_it_ends(story, allowed, nodes, name):
+def test_repeated_failure_is_stored_once_per_gpu(story, allowed, nodes, name):
     digest = allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"})
     for node in (T4, T4, H200):
         end(story, name, node, digest)
@@ -106,7 +104,7 @@ def test_it_is_remembered_once_for_each_gpu_however_often_it_ends(story, allowed
         "two kinds of GPU",
     ],
 )
-def test_what_is_not_certain_is_not_remembered(story, allowed, nodes, name, case):
+def test_uncertain_failure_is_not_stored(story, allowed, nodes, name, case):
     digest = "sha256:" + "ab" * 32
     if case == "another reason":
         end(story, name, T4, digest, Reason.USER_ERROR)

@@ -17,7 +17,7 @@ NAMES = [
 ]
 
 
-def test_a_name_is_read_as_docker_reads_it(subtests):
+def test_image_name_is_parsed_like_docker(subtests):
     for text, full in NAMES:
         with subtests.test(text=text, full=full):
             assert str(parse(text)) == full
@@ -43,12 +43,12 @@ NO_NAMES = [
 ]
 
 
-def test_what_names_no_image_in_a_registry_is_none(subtests):
+def test_invalid_image_name_is_rejected(subtests):
     for text in NO_NAMES:
         with subtests.test(text=text):
             assert parse(text) is None
 
 
-def test_docker_hub_is_asked_at_its_registry_and_a_digest_wins_over_a_tag():
+def test_docker_hub_uses_its_registry_host_and_digest_overrides_tag():
     assert parse("ubuntu").address == "registry-1.docker.io"
     assert parse(f"ubuntu:24.04@{DIGEST}").version == DIGEST

@@ -1,4 +1,4 @@
-"""Against a real registry."""
+"""Lookups in a real registry."""
 
 import base64
 import json
@@ -30,7 +30,7 @@ def policy(registry):
     return Policy(trusted=frozenset({registry.host}), plain=frozenset({registry.host}))
 
 
-def test_the_config_of_a_single_image_is_read(registry, policy):
+def test_config_of_a_single_image_is_read(registry, policy):
     digest = registry.push("team/torch", "v1", CUDA)
     image = read_image(parse(f"{registry.host}/team/torch:v1"), policy)
     assert image.digest == digest
@@ -41,9 +41,7 @@ def test_the_config_of_a_single_image_is_read(registry, policy):
     }
 
 
-def test_an_index_is_followed_to_both_kinds_of_machine_and_signatures_are_passed_over(
-    registry, policy
-):
+def test_index_is_followed_for_both_architectures_and_skips_signatures(registry, policy):
     amd = registry.push("team/both", "amd", {"CUDA_VERSION": "12.4"})
     arm = registry.push("team/both", "arm", {"CUDA_VERSION": "13.0"}, arch="arm64")
     power = registry.push("team/both", "power", arch="ppc64le")
@@ -61,7 +59,7 @@ def test_an_index_is_followed_to_both_kinds_of_machine_and_signatures_are_passed
     assert image.digests == [digest, amd, arm]
 
 
-def test_an_index_without_our_platform_says_what_it_is_for(registry, policy):
+def test_index_without_our_platform_names_its_platforms(registry, policy):
     power = registry.push("team/power", "p", arch="ppc64le")
     registry.push_index("team/power", "v1", {"ppc64le": power})
     image = read_image(parse(f"{registry.host}/team/power:v1"), policy)
@@ -69,17 +67,17 @@ def test_an_index_without_our_platform_says_what_it_is_for(registry, policy):
     assert image.arches == ["ppc64le"]
 
 
-def test_an_image_is_read_by_its_digest(registry, policy):
+def test_image_is_read_by_its_digest(registry, policy):
     digest = registry.push("team/fixed", "v1", CUDA)
     assert read_image(parse(f"{registry.host}/team/fixed@{digest}"), policy).digest == digest
 
 
-def test_an_image_that_is_not_there_is_said_so(registry, policy):
+def test_missing_image_is_explained(registry, policy):
     with pytest.raises(Unreadable, match="the registry has no such image"):
         read_image(parse(f"{registry.host}/team/none:v1"), policy)
 
 
-def test_a_registry_on_this_machine_is_not_asked_unless_the_operator_named_it(registry, policy):
+def test_local_registry_is_not_queried_unless_the_operator_allows_it(registry, policy):
     registry.push("team/torch", "v1", CUDA)
     reference = parse(f"{registry.host}/team/torch:v1")
     with pytest.raises(Unreadable, match="not on the open internet"):
@@ -91,7 +89,7 @@ def test_a_registry_on_this_machine_is_not_asked_unless_the_operator_named_it(re
 
 @pytest.fixture(scope="module")
 def certificate(rig):
-    """A key and a certificate for 127.0.0.1, signed by itself."""
+    """Return a key and a self-signed certificate for 127.0.0.1."""
     key, cert = rig.path / "registry.key", rig.path / "registry.crt"
     subprocess.run(
         [
@@ -118,7 +116,7 @@ def certificate(rig):
     return key, cert
 
 
-def test_a_registry_with_a_certificate_nobody_vouches_for_is_not_believed(rig, certificate):
+def test_registry_with_an_untrusted_certificate_is_rejected(rig, certificate):
     key, cert = certificate
     secure = start_registry(
         rig, more=f"  tls: {{certificate: {cert}, key: {key}}}\n", name="registry-tls"
@@ -133,7 +131,7 @@ def test_a_registry_with_a_certificate_nobody_vouches_for_is_not_believed(rig, c
         read_image(reference, replace(policy, ca_file=str(cert)))
 
 
-def test_a_registry_that_wants_a_password_is_told_from_one_that_has_no_such_image(rig):
+def test_missing_credentials_are_distinguished_from_a_missing_image(rig):
     entry = subprocess.run(
         ["openssl", "passwd", "-5", "x"], check=True, capture_output=True, text=True
     ).stdout
@@ -151,7 +149,7 @@ def test_a_registry_that_wants_a_password_is_told_from_one_that_has_no_such_imag
 
 
 def signed(header, claims, key):
-    """A JSON web token, signed by openssl."""
+    """Return a JSON web token signed by openssl."""
 
     def text(data):
         return base64.urlsafe_b64encode(data).rstrip(b"=")
@@ -164,8 +162,8 @@ def signed(header, claims, key):
 
 
 @pytest.fixture
-def doorman(certificate):
-    """A server of tokens as the registry wants them, for whoever asks; `asked` are the questions."""
+def token_server(certificate):
+    """Run a token server that grants every request; `asked` has the requests."""
     key, cert = certificate
     chain = base64.b64encode(ssl.PEM_cert_to_DER_cert(cert.read_text())).decode()
 
@@ -177,7 +175,7 @@ def doorman(certificate):
             self.asked.append(query)
             _, name, _ = query["scope"][0].split(":")
             claims = {
-                "iss": "doorman",
+                "iss": "token_server",
                 "aud": query["service"][0],
                 "exp": int(time.time()) + 60,
                 "nbf": int(time.time()) - 60,
@@ -201,18 +199,16 @@ def doorman(certificate):
         server.shutdown()
 
 
-def test_a_registry_that_sends_to_a_token_server_is_asked_again_with_the_token(
-    rig, certificate, doorman
-):
-    realm = f"127.0.0.1:{doorman.server_port}"
-    more = f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: doorman, rootcertbundle: {certificate[1]}}}}}\n"
+def test_registry_with_a_token_server_is_asked_again_with_the_token(rig, certificate, token_server):
+    realm = f"127.0.0.1:{token_server.server_port}"
+    more = f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: token_server, rootcertbundle: {certificate[1]}}}}}\n"
     guarded = start_registry(rig, more=more, name="registry-guarded")
     policy = Policy(
         trusted=frozenset({guarded.host, realm}), plain=frozenset({guarded.host, realm})
     )
     with pytest.raises(Unreadable, match="has no such image"):
         read_image(parse(f"{guarded.host}/team/torch:v1"), policy)
-    assert doorman.RequestHandlerClass.asked == [
+    assert token_server.RequestHandlerClass.asked == [
         {"scope": ["repository:team/torch:pull"], "service": ["reg"]}
     ]
     with pytest.raises(Unreadable, match="without encryption"):

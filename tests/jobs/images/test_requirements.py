@@ -15,22 +15,22 @@ CUDA_12_4 = (
 
 JUDGED = [
     (Device(driver=(550, 54, 15)), True),
-    (Device(driver=(999,)), True),  # newer than any table
+    (Device(driver=(999,)), True),  # newer than any known version
     (Device(cuda=(12, 4)), True),
     (
         Device(driver=(535, 104, 5)),
         None,
-    ),  # by its branch only if the brand is right, which is not known
+    ),  # depends on the brand, which is unknown
     (Device(driver=(535, 104, 5), brand="nvidia"), True),
     (Device(driver=(535, 104, 5), brand="tesla"), False),
-    (Device(driver=(545,)), False),  # no brand would help
+    (Device(driver=(545,)), False),  # too old for any brand
     (Device(driver=(450, 80, 2)), False),
     (Device(), None),
-    (Device(cuda=(12, 3)), None),  # the driver is not known, so an alternative may hold
+    (Device(cuda=(12, 3)), None),  # unknown driver, so an alternative may hold
 ]
 
 
-def test_an_image_of_nvidia_is_judged_as_its_toolkit_judges_it(subtests):
+def test_nvidia_image_is_judged_as_by_the_container_toolkit(subtests):
     for device, answer in JUDGED:
         with subtests.test(device=device, answer=answer):
             assert holds(parse(CUDA_12_4), device) is answer
@@ -43,7 +43,7 @@ COMPARISONS = [
         "arch>=8.0,cuda>=12",
         Device(compute=(7, 5)),
         False,
-    ),  # false already, though CUDA is not known
+    ),  # false even without CUDA
     ("cuda=12.4", Device(cuda=(12, 4, 0)), True),
     ("cuda!=12.4", Device(cuda=(12, 5)), True),
     ("driver<471", Device(driver=(470, 82, 1)), True),
@@ -56,13 +56,13 @@ COMPARISONS = [
 ]
 
 
-def test_each_comparison_is_as_it_is_written(subtests):
+def test_comparison_operators_evaluate_as_written(subtests):
     for text, device, answer in COMPARISONS:
         with subtests.test(text=text, device=device):
             assert holds(parse(text), device) is answer
 
 
-def test_all_variables_must_hold_but_those_of_jetsons_and_what_is_switched_off():
+def test_all_variables_must_hold_except_jetson_and_disabled_ones():
     env = {
         "NVIDIA_REQUIRE_CUDA": "cuda>=12.4",
         "NVIDIA_REQUIRE_ARCH": "arch>=8.0",
@@ -74,7 +74,7 @@ def test_all_variables_must_hold_but_those_of_jetsons_and_what_is_switched_off()
     assert conditions_of({**env, "NVIDIA_DISABLE_REQUIRE": "0"}) != []
 
 
-def test_an_image_that_names_only_its_cuda_asks_for_that_one():
+def test_image_with_only_a_cuda_version_requires_that_version():
     assert conditions_of({"CUDA_VERSION": "12.4.1"}) == [parse("cuda>=12.4")]
     assert conditions_of({"CUDA_VERSION": "12.4.1", "NVIDIA_REQUIRE_CUDA": "cuda>=11"}) == [
         parse("cuda>=11")
@@ -83,22 +83,21 @@ def test_an_image_that_names_only_its_cuda_asks_for_that_one():
     assert conditions_of({"NVIDIA_REQUIRE_CUDA": " "}) == []
 
 
-def test_a_megabyte_of_conditions_is_judged_in_no_time():
+def test_megabyte_of_conditions_is_evaluated_quickly():
     condition = parse("cuda>=12 " * 100_000)
     assert len(condition) == 201
-    assert (
-        holds(condition, Device(cuda=(11, 8))) is None
-    )  # an alternative that was not read may hold
+    # The unread alternative may hold.
+    assert holds(condition, Device(cuda=(11, 8))) is None
 
 
-def test_versions_are_numbers_however_they_are_written():
+def test_versions_compare_as_numbers():
     assert version("535.104.05") == (535, 104, 5)
     assert version("12.4.1-devel") == (12, 4, 1)
     assert version("v12.4") == (12, 4)
     assert version("٣") is version("") is version("12..4") is None
 
 
-def test_the_driver_for_a_cuda_is_the_oldest_that_brings_it():
+def test_driver_for_a_cuda_version_is_the_oldest_that_supports_it():
     assert (driver_for((12, 4)), driver_for((12, 0)), driver_for((11, 8)), driver_for((99, 0))) == (
         550,
         525,

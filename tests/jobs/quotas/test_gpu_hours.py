@@ -1,4 +1,4 @@
-"""GPU-hours of a month: counted once and exactly at each end, judged before a start, and told in words."""
+"""Monthly GPU-hours: counted exactly once per end, checked before a start, and explained."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _limit(story, hours, scope="team", subject="vision"):
 
 
 def _run(job, start, end, reason=Reason.COMPLETED, **more):
-    """It began then and ended then."""
+    """Set the attempt's start and end."""
     return transition(
         [
             Change(
@@ -88,7 +88,7 @@ def _held(story, **resources):
 
 
 @given(MOMENTS, MOMENTS, st.integers(1, 64))
-def test_the_months_of_a_span_add_up_to_the_whole_of_it(one, other, gpus):
+def test_span_split_by_month_adds_up(one, other, gpus):
     start, end = sorted((one, other))
     parts = list(split(start, end))
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
@@ -108,7 +108,7 @@ def test_the_months_of_a_span_add_up_to_the_whole_of_it(one, other, gpus):
 
 
 @given(st.lists(MOMENTS, min_size=3, max_size=6))
-def test_wherever_a_span_is_cut_its_parts_count_as_much_as_it_does(moments):
+def test_span_split_anywhere_adds_up(moments):
     moments = sorted(moments)
     cut = Counter()
     for start, end in itertools.pairwise(moments):
@@ -116,7 +116,7 @@ def test_wherever_a_span_is_cut_its_parts_count_as_much_as_it_does(moments):
     assert +cut == +Counter(dict(split(moments[0], moments[-1])))
 
 
-def test_an_ended_job_counts_its_gpus_for_the_time_it_ran_for_its_person_team_and_organization(
+def test_ended_job_counts_its_gpus_for_person_team_and_organization(
     story,
 ):
     cluster_with(gpus=4)
@@ -125,7 +125,7 @@ def test_an_ended_job_counts_its_gpus_for_the_time_it_ran_for_its_person_team_an
 
 
 @pytest.mark.both_databases
-def test_a_job_that_ran_over_the_turn_of_a_month_counts_in_both(story):
+def test_job_across_months_counts_in_both(story):
     cluster_with(gpus=4)
     _run(_held(story), datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 1, 2, tzinfo=UTC))
     assert _counted() == {
@@ -148,7 +148,7 @@ def test_gpus_of_all_nodes_count(story):
 
 
 @pytest.mark.both_databases
-def test_an_end_that_is_told_again_counts_once(story):
+def test_repeated_end_counts_once(story):
     cluster_with(gpus=4)
     job = _held(story)
     for _ in range(3):
@@ -156,7 +156,7 @@ def test_an_end_that_is_told_again_counts_once(story):
     assert _counted()["org", "2026-11-01"] == 2 * HOUR
 
 
-def test_what_never_began_and_what_has_no_gpus_counts_nothing(story):
+def test_job_that_never_started_or_has_no_gpus_counts_nothing(story):
     cluster_with(gpus=4)
     never, plain = _held(story), submit(story)
     claim_all(plain.cluster)
@@ -169,7 +169,7 @@ def test_what_never_began_and_what_has_no_gpus_counts_nothing(story):
     "reason",
     [Reason.PREEMPTED, Reason.LOST, Reason.NODE_FAILED, Reason.USER_ERROR, Reason.CANCELED],
 )
-def test_each_try_counts_for_the_time_it_ran_however_it_ended(story, reason):
+def test_each_attempt_counts_its_run_time_however_it_ended(story, reason):
     cluster = cluster_with(gpus=4)
     job = submit(story, resources={"accelerators": 2}, policy={"retries": 1})
     claim_all(cluster)
@@ -182,7 +182,7 @@ def test_each_try_counts_for_the_time_it_ran_however_it_ended(story, reason):
         assert _counted()["team", "2026-11-01"] == 3 * HOUR
 
 
-def test_an_end_that_is_rolled_back_counts_nothing_and_counts_once_when_it_comes_again(story):
+def test_rolled_back_end_counts_once_at_the_retry(story):
     cluster_with(gpus=4)
     job = _held(story)
     with transaction.atomic():
@@ -193,7 +193,7 @@ def test_an_end_that_is_rolled_back_counts_nothing_and_counts_once_when_it_comes
     assert _counted()["team", "2026-11-01"] == 2 * HOUR
 
 
-def test_a_batch_of_ends_is_counted_by_one_statement_and_adds_to_what_is_there(story):
+def test_batch_of_ends_is_counted_by_one_statement(story):
     cluster_with(cpus=64, gpus=8)
     jobs = [submit(story, resources={"accelerators": 1, "cpus": 1}) for _ in range(8)]
     claim_all(jobs[0].cluster)
@@ -218,7 +218,7 @@ def test_a_batch_of_ends_is_counted_by_one_statement_and_adds_to_what_is_there(s
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_ends_that_are_told_by_several_at_once_count_each_job_once(transactional_db):
+def test_concurrent_ends_count_each_job_once(transactional_db):
     story = tell()
     cluster_with(cpus=64, gpus=8)
     jobs = [submit(story, resources={"accelerators": 1, "cpus": 1}) for _ in range(8)]
@@ -260,9 +260,7 @@ def test_ends_that_are_told_by_several_at_once_count_each_job_once(transactional
         ("user", "ada@atlas.example", Wait.QUOTA_USER),
     ],
 )
-def test_a_job_with_gpus_waits_once_the_hours_of_the_month_are_used_up_and_one_without_does_not(
-    story, scope, subject, wait
-):
+def test_exhausted_gpu_hours_block_jobs_with_gpus_only(story, scope, subject, wait):
     cluster_with(gpus=4)
     _limit(story, 3, scope, subject)
     _run(_held(story), NOON - timedelta(minutes=89), NOON)
@@ -275,7 +273,7 @@ def test_a_job_with_gpus_waits_once_the_hours_of_the_month_are_used_up_and_one_w
     assert only_attempt(plain).is_held
 
 
-def test_what_runs_counts_so_far_for_the_next_and_is_not_stopped(story):
+def test_running_jobs_count_so_far_and_are_not_stopped(story):
     cluster_with(gpus=4)
     _limit(story, 2)
     first = _held(story)
@@ -286,7 +284,7 @@ def test_what_runs_counts_so_far_for_the_next_and_is_not_stopped(story):
         assert only_attempt(first).state == State.RUNNING
 
 
-def test_of_a_job_that_runs_since_last_month_only_this_month_counts_now(story):
+def test_job_running_since_last_month_counts_this_month_only(story):
     cluster_with(gpus=4)
     _limit(story, 100)
     job = _held(story)
@@ -310,7 +308,7 @@ def test_of_a_job_that_runs_since_last_month_only_this_month_counts_now(story):
     assert row["begins_anew"] == datetime(2026, 12, 1, tzinfo=UTC)
 
 
-def test_it_starts_when_the_next_month_begins(story):
+def test_blocked_job_starts_when_the_next_month_begins(story):
     cluster = cluster_with(gpus=4)
     _limit(story, 1)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
@@ -321,7 +319,7 @@ def test_it_starts_when_the_next_month_begins(story):
         assert [a.job_id for a in claim_due(cluster.id).attempts] == [waiting.id]
 
 
-def test_the_pending_answer_says_whose_limit_how_much_was_used_when_the_month_ends_and_what_would_be_enough(
+def test_pending_job_names_limit_usage_month_end_and_sufficient_value(
     story,
 ):
     cluster_with(gpus=4)
@@ -341,7 +339,7 @@ def test_the_pending_answer_says_whose_limit_how_much_was_used_when_the_month_en
     assert only_attempt(job).is_held
 
 
-def test_nothing_is_written_while_only_the_use_goes_on(story):
+def test_growing_usage_alone_writes_nothing(story):
     cluster = cluster_with(gpus=4)
     _limit(story, 1)
     first = _held(story)
@@ -361,8 +359,8 @@ def test_nothing_is_written_while_only_the_use_goes_on(story):
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_what_ends_while_a_limit_is_judged_is_counted_all_the_same(story, monkeypatch, when):
-    """Between the statements it moves from what runs to what ended: it may be counted twice for that moment, never not at all."""
+def test_job_that_ends_while_a_limit_is_judged_is_counted(story, monkeypatch, when):
+    """Between two statements it moves from running to ended: it may count twice, never zero."""
     cluster_with(gpus=4)
     _limit(story, 2)
     first = _held(story)
@@ -389,7 +387,7 @@ def test_what_ends_while_a_limit_is_judged_is_counted_all_the_same(story, monkey
     assert len(used) == 1 and used[0] >= 2 * HOUR
 
 
-def test_what_a_person_used_in_one_organization_is_not_counted_in_another(story, monkeypatch):
+def test_usage_of_a_person_does_not_count_in_another_organization(story, monkeypatch):
     cluster_with(gpus=4)
     _limit(story, 2, "user", story.ada.email)
     ask = pending_explanation.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
@@ -409,7 +407,7 @@ def test_what_a_person_used_in_one_organization_is_not_counted_in_another(story,
     }
 
 
-def test_a_claim_under_a_limit_of_hours_takes_two_statements_more(story):
+def test_claim_under_a_gpu_hour_limit_takes_two_more_statements(story):
     cluster_with(gpus=4)
     job = submit(story, resources={"accelerators": 1})
     ask = pending_explanation.ask_of(only_attempt(job))
@@ -422,7 +420,7 @@ def test_a_claim_under_a_limit_of_hours_takes_two_statements_more(story):
     assert (len(without), len(limited)) == (1, 3)
 
 
-def test_a_submission_waits_for_hours_but_is_refused_where_none_are_ever_allowed(story):
+def test_submission_waits_for_gpu_hours_and_is_refused_for_a_zero_limit(story):
     cluster_with(gpus=4)
     _limit(story, 1)
     submit(story, resources={"accelerators": 4}, policy={"max_runtime": "48h"})
@@ -435,7 +433,7 @@ def test_a_submission_waits_for_hours_but_is_refused_where_none_are_ever_allowed
     submit(story)
 
 
-def test_a_rehearsal_says_when_it_would_start(story):
+def test_dry_run_says_when_the_job_would_start(story):
     cluster_with(gpus=4)
     _limit(story, 1)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
@@ -450,7 +448,7 @@ def test_a_rehearsal_says_when_it_would_start(story):
     assert "2026-12-01 00:00 UTC" in start.text
 
 
-def test_hours_cannot_be_guaranteed_and_are_set_in_thousandths(story):
+def test_gpu_hours_cannot_be_guaranteed_and_are_set_in_thousandths(story):
     with org_scope(story.atlas.id), pytest.raises(InvalidInput, match="GPU-hours are used up"):
         set_quotas(
             actor=story.actor(story.ada),
@@ -471,7 +469,7 @@ def test_hours_cannot_be_guaranteed_and_are_set_in_thousandths(story):
             )
 
 
-def test_who_may_not_set_limits_reads_their_own_hours_and_nobody_elses(story):
+def test_member_without_quota_permission_reads_only_their_own_hours(story):
     cluster_with(gpus=4)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
     with org_scope(story.atlas.id):
@@ -486,7 +484,7 @@ def test_who_may_not_set_limits_reads_their_own_hours_and_nobody_elses(story):
         }
 
 
-def test_the_tree_shows_what_was_used_of_the_month_also_without_a_limit(story):
+def test_tree_shows_used_gpu_hours_without_a_limit(story):
     cluster_with(gpus=4)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
     _limit(story, 10)
@@ -507,7 +505,7 @@ def test_the_tree_shows_what_was_used_of_the_month_also_without_a_limit(story):
     )
 
 
-def test_a_preview_says_whom_fewer_hours_would_stop_and_until_when(story):
+def test_preview_names_who_fewer_hours_would_stop_and_until_when(story):
     cluster_with(gpus=4)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
     _limit(story, 10)
@@ -531,7 +529,7 @@ def test_a_preview_says_whom_fewer_hours_would_stop_and_until_when(story):
     )
 
 
-def test_limits_of_hours_are_set_asked_for_and_remembered_on_the_page(story):
+def test_gpu_hour_limits_are_set_requested_and_kept_in_history(story):
     cluster_with(gpus=4)
     ada, ben = story.client(story.ada), story.client(story.ben)
     form = {
@@ -561,7 +559,7 @@ def test_limits_of_hours_are_set_asked_for_and_remembered_on_the_page(story):
     assert "at most 20 GPU-hours" in page
 
 
-def test_the_api_tells_hours_used_left_and_when_they_begin_anew(story):
+def test_api_returns_used_and_remaining_hours_and_the_reset_time(story):
     cluster_with(gpus=4)
     _run(_held(story), NOON - timedelta(hours=2), NOON)
     ada = story.client(story.ada)

@@ -1,4 +1,4 @@
-"""Whom a change of limits would stop, and that asking changes nothing."""
+"""Preview of changed limits: what it would stop or admit, without side effects."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _set(story, *changes):
         )
 
 
-def test_the_jobs_that_a_lower_limit_would_stop_are_named_by_team(story):
+def test_jobs_that_a_lower_limit_would_stop_are_named_by_team(story):
     cluster_with(cpus=100)
     jobs = [submit(story, resources={"cpus": 2}) for _ in range(4)]
     told = _asked(story, ("team", "vision", "cpu", 2))
@@ -46,14 +46,14 @@ def test_the_jobs_that_a_lower_limit_would_stop_are_named_by_team(story):
     assert [(line.before, line.after) for line in told.lines] == [("no limit", "at most 2 cores")]
 
 
-def test_what_a_change_would_do_is_told_in_the_readers_language_with_its_amounts(story):
+def test_preview_is_in_the_readers_language_with_its_amounts(story):
     cluster_with(cpus=100)
     with translation.override("ko"):
         told = _asked(story, ("team", "vision", "cpu", 2))
     assert [(line.before, line.after) for line in told.lines] == [("한도 없음", "최대 코어 2개")]
 
 
-def test_asking_changes_nothing_and_leaves_no_fact(story):
+def test_preview_changes_nothing_and_records_no_event(story):
     cluster_with(cpus=100)
     _asked(story, ("team", "vision", "cpu", 2), ("org", "", "gpu", 4))
     with platform_scope("test"):
@@ -61,7 +61,7 @@ def test_asking_changes_nothing_and_leaves_no_fact(story):
     assert not Event.objects.filter(kind="quota.changed").exists()
 
 
-def test_who_would_be_let_through_is_told_too(story):
+def test_preview_names_who_would_be_admitted(story):
     cluster_with(cpus=100)
     _set(story, ("team", "vision", "cpu", 1))
     submit(story, resources={"cpus": 1})
@@ -71,7 +71,7 @@ def test_who_would_be_let_through_is_told_too(story):
     assert told.stopped == []
 
 
-def test_a_guarantee_for_another_team_may_stop_jobs_and_says_whose(story):
+def test_guarantee_of_another_team_may_block_jobs_and_is_named(story):
     cluster_with(cpus=100)
     _set(story, ("org", "", "cpu", 4))
     submit(story, resources={"cpus": 3})
@@ -82,7 +82,7 @@ def test_a_guarantee_for_another_team_may_stop_jobs_and_says_whose(story):
     )
 
 
-def test_who_holds_more_than_the_new_limit_is_told_that_nothing_is_stopped(story):
+def test_usage_above_the_new_limit_stops_no_running_job(story):
     cluster = cluster_with(cpus=100)
     submit(story, resources={"cpus": 3})
     with platform_scope("test"):
@@ -93,14 +93,14 @@ def test_who_holds_more_than_the_new_limit_is_told_that_nothing_is_stopped(story
     )
 
 
-def test_a_change_that_cannot_be_is_refused_by_the_preview_as_it_would_be_by_the_change(story):
+def test_invalid_change_is_refused_by_preview_and_change_alike(story):
     with pytest.raises(InvalidInput):
         _asked(story, ("org", "", "gpu", 2), ("team", "vision", "gpu", None, 4))
     with pytest.raises(NotPermitted):
         _asked(story, ("org", "", "gpu", 2), by=story.ben)
 
 
-def test_the_api_answers_the_same(story):
+def test_api_returns_the_same_preview(story):
     cluster_with(cpus=100)
     job = submit(story, resources={"cpus": 2})
     body = {"changes": [{"scope": "team", "subject": "vision", "resource": "cpu", "limit": 1}]}

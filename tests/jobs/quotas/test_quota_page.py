@@ -1,4 +1,4 @@
-"""The page of quotas: the tree, who may see and change what, and that it stays fast."""
+"""The page of quotas: tree, permissions, changes and a constant number of statements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _tree(story, person=None, **asked):
         return tree(story.actor(person or story.ada), story.atlas, **asked)
 
 
-def test_what_runs_what_is_reserved_and_what_is_kept_add_up(story):
+def test_used_reserved_and_kept_amounts_add_up(story):
     cluster = cluster_with(cpus=100)
     _set(story, ("org", "", "cpu", 10), ("team", "speech", "cpu", None, 3))
     first, _second = submit(story, resources={"cpus": 2}), submit(story, resources={"cpus": 1})
@@ -52,7 +52,7 @@ def test_what_runs_what_is_reserved_and_what_is_kept_add_up(story):
     ]
 
 
-def test_people_are_read_only_for_the_team_that_is_opened_and_told_only_to_those_who_set_limits(
+def test_people_are_loaded_for_the_open_team_and_shown_to_quota_admins(
     story,
 ):
     _set(story, ("user", "ben@atlas.example", "gpu", 2))
@@ -65,7 +65,7 @@ def test_people_are_read_only_for_the_team_that_is_opened_and_told_only_to_those
     assert [p.note for p in seen.people] == ["ben@atlas.example"]
 
 
-def test_limits_of_many_teams_are_previewed_and_then_set_by_one_form(story):
+def test_limits_of_many_teams_are_previewed_and_set_by_one_form(story):
     cluster_with(cpus=100)
     job, ada = submit(story, resources={"cpus": 2}), story.client(story.ada)
     form = {
@@ -88,7 +88,7 @@ def test_limits_of_many_teams_are_previewed_and_then_set_by_one_form(story):
     assert "at most 1 core" in ada.get("/atlas/quotas").content.decode()
 
 
-def test_a_form_that_names_nobody_or_nothing_says_so(story):
+def test_form_without_subject_or_change_is_refused(story):
     ada = story.client(story.ada)
     for form, word in (
         ({"resource": "gpu", "limit": "1"}, "tick a team"),
@@ -109,7 +109,7 @@ def test_quota_form_rows_keep_their_place_when_something_is_held(story):
     assert rows() == [*before, "gpu.h100"]
 
 
-def test_quota_form_accepts_sizes_of_bytes_and_advises_them_nowhere_else(story):
+def test_quota_form_accepts_byte_sizes_and_suggests_them_nowhere_else(story):
     ada = story.client(story.ada)
     for text in ("64Gi", "64GiB", "64gib", "64 Gi", "64G", str(64 << 30)):
         form = {"who": "org:", "resource": "memory", "limit": text, "do": "preview"}
@@ -122,7 +122,7 @@ def test_quota_form_accepts_sizes_of_bytes_and_advises_them_nowhere_else(story):
     assert "is no amount; write 32, or none" in refused
 
 
-def test_members_see_the_tree_and_no_form_nor_history(story):
+def test_member_sees_the_tree_without_form_and_history(story):
     _set(story, ("team", "vision", "gpu", 2))
     shown = (
         story.client(story.ben).get("/atlas/quotas?team=vision&edit=team:vision").content.decode()
@@ -139,9 +139,7 @@ def test_members_see_the_tree_and_no_form_nor_history(story):
     ("language", "of_team", "of_all"),
     [("en", "GPUs · vision", "Cores · Organization"), ("ko", "GPU · vision", "코어 · 조직")],
 )
-def test_the_history_names_what_was_changed_in_the_readers_language(
-    story, language, of_team, of_all
-):
+def test_history_names_changes_in_the_readers_language(story, language, of_team, of_all):
     _set(story, ("team", "vision", "gpu", 2), ("org", "", "cpu", 8000))
     shown = (
         story.client(story.ada)
@@ -151,21 +149,21 @@ def test_the_history_names_what_was_changed_in_the_readers_language(
     assert of_team in shown and of_all in shown and "gpu of team" not in shown
 
 
-def test_with_nothing_set_the_page_says_what_to_do(story):
+def test_page_without_limits_gives_advice(story):
     assert (
         "No limits, and nothing is held"
         in story.client(story.ada).get("/atlas/quotas").content.decode()
     )
 
 
-def test_a_bar_without_a_limit_is_drawn_by_what_is_held():
+def test_bar_without_a_limit_is_drawn_by_usage():
     assert Bar("gpu", used=4).widths == [("used", 0, 100)]
     assert Bar("gpu", used=6, limit=4).is_over
     assert Bar("gpu", guaranteed=2, limit=8).mark == 25
     assert Bar("gpu").widths == []
 
 
-def test_two_hundred_teams_and_two_thousand_people_cost_no_more_statements(story):
+def test_two_hundred_teams_and_two_thousand_people_take_no_more_statements(story):
     users = User.objects.bulk_create(
         User(email=f"u{n}@atlas.example", name=f"U {n}") for n in range(2000)
     )

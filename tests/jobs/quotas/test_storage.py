@@ -1,4 +1,4 @@
-"""Storage as a quota class: who keeps as many bytes of logs as they may starts nothing more, and is told what to do."""
+"""Storage as a quota: stored logs at the limit block new starts, with advice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from portal.core.errors import QuotaExceeded
 from schedulers.spec import parse_mapping
 from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import GIB, claim_all, only_attempt, submit
-from tests.jobs.test_deleting_logs import delete, ended
+from tests.jobs.test_log_deletion import delete, ended
 from workspaces.models import QuotaRequest
 from workspaces.organizations.selectors import quotas_for
 from workspaces.quotas.limits import STORAGE
@@ -44,7 +44,7 @@ def limit(story, amount, scope="team", subject="vision", guaranteed=None):
 
 
 def counted(story, **more) -> Job:
-    """An ended job of Ada's whose log of 700 bytes counts."""
+    """Return an ended job of Ada's with a counted log of 700 bytes."""
     job = ended(story, **more)
     tasks.count_logs()
     return job
@@ -64,9 +64,7 @@ def waiting(story, person=None, **spec) -> Job:
         ("user", "ada@atlas.example", Wait.QUOTA_USER),
     ],
 )
-def test_who_keeps_as_much_as_they_may_starts_nothing_more_until_logs_are_deleted(
-    story, scope, subject, wait
-):
+def test_exhausted_storage_blocks_starts_until_logs_are_deleted(story, scope, subject, wait):
     kept = counted(story)
     limit(story, 700, scope, subject)
     job = waiting(story)
@@ -77,7 +75,7 @@ def test_who_keeps_as_much_as_they_may_starts_nothing_more_until_logs_are_delete
     assert only_attempt(job).is_held
 
 
-def test_below_the_limit_a_job_starts_and_nothing_that_runs_is_stopped_above_it(story):
+def test_storage_limit_blocks_starts_and_stops_no_running_job(story):
     counted(story)
     limit(story, 701)
     job = waiting(story)
@@ -85,14 +83,14 @@ def test_below_the_limit_a_job_starts_and_nothing_that_runs_is_stopped_above_it(
     assert only_attempt(job).is_held and only_attempt(job).state != State.STOPPING
 
 
-def test_a_limit_of_one_person_stops_nobody_else(story):
+def test_storage_limit_of_one_person_blocks_nobody_else(story):
     counted(story)
     limit(story, 700, "user", "ada@atlas.example")
     assert only_attempt(waiting(story, story.ben)).is_held
     assert only_attempt(waiting(story)).wait == Wait.QUOTA_USER
 
 
-def test_a_start_holds_no_storage_and_an_end_gives_none_back(story):
+def test_start_reserves_no_storage_and_end_releases_none(story):
     counted(story)
     limit(story, 5000)
     job = waiting(story)
@@ -117,26 +115,27 @@ def test_a_start_holds_no_storage_and_an_end_gives_none_back(story):
     assert used == {"org": 700, "team": 700, "user": 700}
 
 
-def test_what_is_guaranteed_to_a_team_is_kept_free_of_others_logs(story):
+def test_guaranteed_storage_is_kept_free_of_other_teams_logs(story):
     counted(story)
     limit(story, 1500, "org", "")
     limit(story, None, "team", "speech", guaranteed=800)
     assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG  # 700 kept, 800 promised
     limit(story, None, "team", "vision", guaranteed=700)
-    assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG  # its own guarantee is used up
+    # The team's own guarantee is used up.
+    assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG
     limit(story, None, "team", "speech", guaranteed=100)
     job = waiting(story)
     assert only_attempt(job).is_held
 
 
-def test_who_stays_within_their_own_guarantee_starts(story):
+def test_job_within_its_guarantee_starts(story):
     counted(story)
     limit(story, 1500, "org", "")
     limit(story, None, "team", "vision", guaranteed=1500)
     assert only_attempt(waiting(story)).is_held
 
 
-def test_the_pending_answer_says_whose_how_much_and_what_to_do(story):
+def test_pending_job_names_the_storage_limit_usage_and_advice(story):
     counted(story)
     limit(story, 500)
     job = waiting(story)
@@ -153,7 +152,7 @@ def test_the_pending_answer_says_whose_how_much_and_what_to_do(story):
     assert f"resource=storage&amp;amount=1Gi&amp;job={job.number}" in page
 
 
-def test_an_organizations_answer_names_what_is_kept_free_for_others(story):
+def test_organization_limit_names_what_is_guaranteed_to_others(story):
     counted(story)
     limit(story, 1500, "org", "")
     limit(story, None, "team", "speech", guaranteed=1000)
@@ -165,7 +164,7 @@ def test_an_organizations_answer_names_what_is_kept_free_for_others(story):
     )
 
 
-def test_a_submission_is_refused_only_where_none_may_ever_be_kept(story):
+def test_submission_is_refused_only_if_the_storage_limit_is_zero(story):
     counted(story)
     limit(story, 1)
     submit(story)
@@ -176,7 +175,7 @@ def test_a_submission_is_refused_only_where_none_may_ever_be_kept(story):
         submit(story)
 
 
-def test_a_rehearsal_says_that_it_would_wait(story):
+def test_dry_run_reports_that_the_job_would_wait(story):
     counted(story)
     limit(story, 100)
     with org_scope(story.atlas.id):
@@ -188,7 +187,7 @@ def test_a_rehearsal_says_that_it_would_wait(story):
     )
 
 
-def test_a_preview_says_who_is_over_and_whom_it_would_stop(story):
+def test_preview_names_who_is_over_the_limit_and_what_would_stop(story):
     counted(story)
     job = submit(story)
     with org_scope(story.atlas.id):
@@ -207,7 +206,7 @@ def test_a_preview_says_who_is_over_and_whom_it_would_stop(story):
     assert (told.lines[0].before, told.lines[0].after) == ("no limit", "at most 512 B")
 
 
-def test_the_tree_shows_what_is_kept_beside_limits_and_guarantees(story):
+def test_tree_shows_stored_bytes_with_limits_and_guarantees(story):
     counted(story)
     limit(story, 2 * GIB, guaranteed=GIB)
     with org_scope(story.atlas.id):
@@ -224,7 +223,7 @@ def test_the_tree_shows_what_is_kept_beside_limits_and_guarantees(story):
     assert bars["team:vision"].tip == "700 B is kept; 2 GiB is left; 1 GiB is guaranteed"
 
 
-def test_limits_are_set_many_at_once_asked_for_and_remembered_on_the_page(story):
+def test_storage_limits_are_set_in_bulk_requested_and_kept_in_history(story):
     counted(story)
     ada, ben = story.client(story.ada), story.client(story.ben)
     form = {
@@ -252,7 +251,7 @@ def test_limits_are_set_many_at_once_asked_for_and_remembered_on_the_page(story)
     )
 
 
-def test_the_api_tells_bytes_and_sets_them(story):
+def test_api_returns_and_sets_bytes(story):
     counted(story)
     ada = story.client(story.ada)
     made = ada.put(
@@ -268,7 +267,7 @@ def test_the_api_tells_bytes_and_sets_them(story):
     )
 
 
-def test_what_takes_the_space_is_told_largest_first_as_far_as_one_may_see_it(story):
+def test_largest_logs_are_listed_within_the_viewers_permissions(story):
     small, large = ended(story), ended(story, array="0-2")
     bens = ended(story, person=story.ben)
     tasks.count_logs()
@@ -287,7 +286,7 @@ def test_what_takes_the_space_is_told_largest_first_as_far_as_one_may_see_it(sto
     assert api.get("/api/v1/orgs/atlas/storage?team=speech").json()["items"] == []
 
 
-def test_the_page_of_what_takes_the_space_deletes_what_is_ticked_and_offers_only_what_one_may_delete(
+def test_storage_page_deletes_selected_logs_within_permissions(
     story,
 ):
     assert "No logs are kept here" in story.client(story.ada).get("/atlas/storage").content.decode()

@@ -1,4 +1,4 @@
-"""What is kept of closed logs is counted once, exactly, for person, team and organization, and given back once when it is deleted."""
+"""Sealed logs count exactly once for person, team and organization, and are released once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from portal.blobs.logs import log_store
 from portal.core import clock
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
-from tests.jobs.test_deleting_logs import delete, ended, written
+from tests.jobs.test_log_deletion import delete, ended, written
 from tests.story import tell
 from workspaces.models import Quota
 from workspaces.tenancy.scope import platform_scope
@@ -39,7 +39,7 @@ def counted() -> dict[tuple[str, object], int]:
 
 
 def kept() -> dict[tuple[str, object], int]:
-    """What one can still read of closed logs, whose it is."""
+    """Return the readable bytes of sealed logs by scope and subject."""
     found: Counter[tuple[str, object]] = Counter()
     for attempt in Attempt.objects.filter(is_log_sealed=True).select_related("job"):
         for whose in (
@@ -51,7 +51,7 @@ def kept() -> dict[tuple[str, object], int]:
     return dict(+found)
 
 
-def test_a_closed_log_counts_for_its_owner_its_team_and_its_organization_once(story):
+def test_sealed_log_counts_once_for_owner_team_and_organization(story):
     ended(story)
     ended(story, person=story.ben)
     assert counted() == {}
@@ -66,13 +66,13 @@ def test_a_closed_log_counts_for_its_owner_its_team_and_its_organization_once(st
     assert set(Attempt.objects.values_list("log_bytes", flat=True)) == {700}
 
 
-def test_a_log_that_is_not_closed_does_not_count_yet(story):
+def test_open_log_does_not_count(story):
     job = ended(story, sealed=False)
     tasks.count_logs()
     assert counted() == {} and job.attempts.get().log_bytes is None
 
 
-def test_what_is_deleted_is_given_back_once(story):
+def test_deleted_log_is_released_once(story):
     job, other = ended(story), ended(story)
     tasks.count_logs()
     delete(story, job)
@@ -84,7 +84,7 @@ def test_what_is_deleted_is_given_back_once(story):
     assert other.attempts.get().log_bytes == 700
 
 
-def test_what_was_deleted_before_it_was_counted_never_counts(story):
+def test_log_deleted_before_it_was_counted_never_counts(story):
     job = ended(story)
     delete(story, job)
     tasks.delete_logs()
@@ -92,9 +92,7 @@ def test_what_was_deleted_before_it_was_counted_never_counts(story):
     assert counted() == {} and job.attempts.get().log_bytes == 0
 
 
-def test_a_kill_between_the_bytes_and_the_meter_gives_back_when_it_is_tried_again(
-    story, monkeypatch
-):
+def test_kill_between_file_and_meter_releases_at_the_retry(story, monkeypatch):
     job = ended(story, array="0-4")
     tasks.count_logs()
     delete(story, job)
@@ -111,14 +109,14 @@ def test_a_kill_between_the_bytes_and_the_meter_gives_back_when_it_is_tried_agai
     assert counted() == {}
 
 
-def test_a_log_whose_bytes_a_killed_deletion_took_counts_nothing(story):
+def test_log_removed_by_a_killed_deletion_counts_nothing(story):
     job = ended(story)
     log_store().delete(job.attempts.get().id.hex, "ada@atlas.example", 1)
     tasks.count_logs()
     assert counted() == {} and job.attempts.get().log_bytes == 0
 
 
-def test_a_count_that_is_rolled_back_counts_nothing_and_counts_once_when_it_comes_again(story):
+def test_rolled_back_count_counts_once_at_the_retry(story):
     ended(story)
     with transaction.atomic():
         tasks.count_logs()
@@ -129,7 +127,7 @@ def test_a_count_that_is_rolled_back_counts_nothing_and_counts_once_when_it_come
 
 
 @pytest.mark.both_databases
-def test_a_batch_is_counted_by_as_many_statements_as_one(story):
+def test_batch_takes_as_many_statements_as_one_log(story):
     def statements():
         with CaptureQueriesContext(connection) as asked:
             storage._count_next(UUID(int=0))
@@ -141,7 +139,7 @@ def test_a_batch_is_counted_by_as_many_statements_as_one(story):
     assert statements() == few and counted()["org", story.atlas.id] == 7700
 
 
-def test_a_sweep_over_many_gives_others_their_turn_and_goes_on(story, monkeypatch):
+def test_long_sweep_yields_to_others_and_continues(story, monkeypatch):
     ended(story, array="0-9")
     monkeypatch.setattr(storage, "BATCH", 3)
     monkeypatch.setattr(storage, "PIECE", -1.0)
@@ -161,7 +159,7 @@ def test_a_sweep_over_many_gives_others_their_turn_and_goes_on(story, monkeypatc
     )
 )
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-def test_whatever_comes_in_whatever_order_what_is_counted_in_the_end_is_what_is_kept(story, steps):
+def test_counted_bytes_equal_stored_bytes_after_any_order_of_events(story, steps):
     with transaction.atomic():
         jobs = []
         cluster_with()
@@ -187,7 +185,7 @@ def test_whatever_comes_in_whatever_order_what_is_counted_in_the_end_is_what_is_
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_sweeps_and_deletions_at_once_count_each_log_once_and_give_it_back_once(
+def test_concurrent_sweeps_and_deletions_count_and_release_each_log_once(
     transactional_db, monkeypatch
 ):
     story = tell()

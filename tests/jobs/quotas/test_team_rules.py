@@ -1,4 +1,4 @@
-"""What a team's jobs may be: a sentence for each rule, and what a job is where it does not say."""
+"""Job rules of a team: an error for each rule, and defaults."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def _rules(story, **rules):
         (
             {"max_runtime": 3600},
             {"policy": {"max_runtime": "2h"}},
-            "is 2h, and a rule of team Vision allows at most 1h; ask for that",
+            "is 2h, but a rule of team Vision allows at most 1h; lower it",
         ),
         (
             {"max_gpus": 1},
             {"resources": {"accelerators": 2}},
-            "asks 2 GPUs in all, and a rule of team Vision allows a job at most 1",
+            "requests 2 GPUs in total, but a rule of team Vision allows at most 1 per job",
         ),
         (
             {"images": ["registry.example/vision/*"]},
             {"image": "docker.io/evil:1"},
-            "none of the images that a rule of team Vision allows",
+            "not one of the images that a rule of team Vision allows",
         ),
         (
             {"images": ["registry.example/vision/*"]},
@@ -47,13 +47,11 @@ def _rules(story, **rules):
         (
             {"pools": ["fast"]},
             {},
-            "local is none of the pools that a rule of team Vision allows: fast",
+            "local is not one of the pools that a rule of team Vision allows: fast",
         ),
     ],
 )
-def test_a_job_that_breaks_a_rule_is_refused_by_a_sentence_that_names_it(
-    story, rules, spec, sentence
-):
+def test_job_that_violates_a_rule_is_refused_and_the_rule_is_named(story, rules, spec, sentence):
     cluster_with(gpus=4)
     Pool.objects.create(
         name="fast",
@@ -66,7 +64,7 @@ def test_a_job_that_breaks_a_rule_is_refused_by_a_sentence_that_names_it(
     assert sentence in refused.value.message and "or ask an administrator" in refused.value.message
 
 
-def test_a_job_within_the_rules_is_accepted_and_has_the_teams_run_time_where_it_names_none(story):
+def test_job_within_the_rules_gets_the_default_run_time(story):
     cluster_with(gpus=4)
     _rules(
         story, max_runtime=7200, default_runtime=3600, max_gpus=2, images=["none"], pools=["local"]
@@ -77,7 +75,7 @@ def test_a_job_within_the_rules_is_accepted_and_has_the_teams_run_time_where_it_
     assert spec_of(submit(story)).policy.max_runtime == 7200
 
 
-def test_a_pool_that_is_not_allowed_is_not_chosen(story):
+def test_forbidden_pool_is_not_chosen(story):
     cluster = cluster_with(nodes=2)
     with platform_scope("test"):
         for name in ("slow", "fast"):
@@ -85,11 +83,11 @@ def test_a_pool_that_is_not_allowed_is_not_chosen(story):
             PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
     _rules(story, pools=["fast"])
     assert submit(story).pool.name == "fast"
-    with pytest.raises(InvalidInput, match="slow is none of the pools"):
+    with pytest.raises(InvalidInput, match="slow is not one of the pools"):
         submit(story, policy={"pool": "slow"})
 
 
-def test_the_rehearsal_says_the_same_sentence(story):
+def test_dry_run_gives_the_same_refusal(story):
     cluster_with(gpus=4)
     _rules(story, max_gpus=1)
     with org_scope(story.atlas.id):
@@ -100,11 +98,11 @@ def test_the_rehearsal_says_the_same_sentence(story):
         )
     assert not told.is_ok
     assert next(c.text for c in told.checks if c.name == "rules").startswith(
-        "resources.accelerators: asks 2 GPUs in all"
+        "resources.accelerators: requests 2 GPUs in total"
     )
 
 
-def test_rules_cost_a_submission_no_statement(story):
+def test_rules_take_no_statement_at_submission(story):
     cluster_with()
     api, body = story.api(story.ben, story.atlas), {"team": "vision", "spec": {"run": "true"}}
 
@@ -134,7 +132,7 @@ def test_rules_cost_a_submission_no_statement(story):
         {"pools": ["fast"], "default_pool": "slow"},
     ],
 )
-def test_rules_that_cannot_be_are_refused(story, rules):
+def test_invalid_rules_are_refused(story, rules):
     with pytest.raises(InvalidInput):
         _rules(story, **rules)
 
@@ -161,7 +159,7 @@ def test_team_rules_with_an_unknown_pool_are_refused_by_its_name(story):
         )
 
 
-def test_only_who_sets_limits_sets_rules_by_the_page_too(story):
+def test_rules_page_requires_quota_permission(story):
     with org_scope(story.atlas.id), pytest.raises(NotPermitted):
         set_team_rules(actor=story.actor(story.ben), team=story.vision, max_gpus=1)
     story.client(story.ada).post(

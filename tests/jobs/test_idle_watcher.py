@@ -1,4 +1,4 @@
-"""What a watcher does while nothing runs: next to nothing, and it misses nothing for that."""
+"""An idle watcher does almost nothing and misses nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workspaces.tenancy.scope import platform_scope
 
 @pytest.fixture
 def watch(story, monkeypatch):
-    """A watcher that has looked once at a cluster in which nothing runs; what it polls is only counted."""
+    """Return a watcher that has polled an idle cluster once; further polls are only counted."""
     made = watcher.Watcher(cluster_with().id)
     made.polled, made._pace.poll_every = [], 0
     monkeypatch.setattr(
@@ -31,7 +31,7 @@ def watch(story, monkeypatch):
         yield made
 
 
-def test_a_look_at_nothing_is_one_statement_and_asks_nobody(watch):
+def test_idle_watcher_uses_one_statement_and_calls_no_backend(watch):
     sent = []
     with connection.execute_wrapper(
         lambda execute, sql, *rest: sent.append(sql) or execute(sql, *rest)
@@ -40,7 +40,7 @@ def test_a_look_at_nothing_is_one_statement_and_asks_nobody(watch):
     assert len(sent) == 1 and len(watch.polled) == 1
 
 
-def test_whatever_is_under_way_or_has_an_open_log_is_seen_at_the_next_look(watch, story):
+def test_idle_watcher_notices_active_attempts_and_open_logs_at_the_next_look(watch, story):
     attempt, unseen = only_attempt(submit(story)), []
     for state in State:
         Attempt.objects.filter(id=attempt.id).update(state=state)
@@ -51,7 +51,7 @@ def test_whatever_is_under_way_or_has_an_open_log_is_seen_at_the_next_look(watch
     assert unseen == []
 
 
-def test_what_waits_or_is_over_keeps_nobody_awake_and_another_cluster_does_not_either(watch, story):
+def test_idle_watcher_ignores_queued_and_ended_attempts_and_other_clusters(watch, story):
     waiting, over, sealed, elsewhere = (only_attempt(submit(story)) for _ in range(4))
     other = Cluster.objects.create(name="other", backend="local")
     rows = Attempt.objects
@@ -66,7 +66,7 @@ def test_what_waits_or_is_over_keeps_nobody_awake_and_another_cluster_does_not_e
     )
 
 
-def test_a_regular_look_comes_though_nothing_runs_and_trouble_is_looked_at_each_time(
+def test_idle_watcher_keeps_regular_polls_and_polls_a_troubled_cluster_each_time(
     watch, monkeypatch
 ):
     ahead = clock.monotonic() + watcher.SEEN_EVERY * 4

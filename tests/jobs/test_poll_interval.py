@@ -1,4 +1,4 @@
-"""The watcher's pace: what ends makes room for what waits, so a queue of short jobs goes as fast as the machine."""
+"""The poll interval: ends are noticed at once, so a queue of short jobs keeps the machine busy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 @pytest.fixture
 def tick(monkeypatch):
-    """A clock that stands still until it is told to go on."""
+    """Return a clock that only moves when told to."""
     at = [1000.0]
     monkeypatch.setattr(clock, "monotonic", lambda: at[0])
 
@@ -30,7 +30,7 @@ def tick(monkeypatch):
     return go
 
 
-def test_while_something_moves_polls_are_quick_and_then_slow_down_again(tick):
+def test_polls_are_quick_while_jobs_change_and_slow_down_again(tick):
     pace = Pace()
     assert (pace.poll_every, pace.is_lively) == (POLL_EVERY, False)
     pace.polled(0.001, is_moving=True, is_scheduler=False)
@@ -45,7 +45,7 @@ def test_while_something_moves_polls_are_quick_and_then_slow_down_again(tick):
     assert not pace.is_lively
 
 
-def test_a_scheduler_is_asked_at_most_a_tenth_of_the_time_whatever_moves(tick):
+def test_scheduler_is_polled_at_most_a_tenth_of_the_time(tick):
     pace = Pace()
     pace.polled(0.01, is_moving=True, is_scheduler=True)
     assert pace.poll_every == POLL_EVERY
@@ -55,15 +55,13 @@ def test_a_scheduler_is_asked_at_most_a_tenth_of_the_time_whatever_moves(tick):
     assert pace.poll_every == POLL_EVERY
 
 
-def test_a_machine_with_many_jobs_is_not_looked_at_all_the_time_either(tick):
+def test_machine_with_many_jobs_is_not_polled_all_the_time(tick):
     pace = Pace()
     pace.polled(0.04, is_moving=True, is_scheduler=False)
     assert pace.poll_every == 0.4
 
 
-def test_the_watcher_does_not_rest_between_the_end_of_one_batch_and_the_start_of_the_next(
-    story, monkeypatch, tick
-):
+def test_watcher_does_not_pause_between_the_end_of_one_batch_and_the_next(story, monkeypatch, tick):
     double, cluster = BackendDouble(), cluster_with()
     for where in ("clusters.backends.backend_of", "jobs.dispatch.watch.watcher.backend_of"):
         monkeypatch.setattr(where, lambda row: double)
@@ -80,7 +78,7 @@ def test_the_watcher_does_not_rest_between_the_end_of_one_batch_and_the_start_of
 
 
 class Slow(BackendDouble):
-    """Each poll takes so many seconds of a clock that is not the wall's, and is counted; `meanwhile` happens during it."""
+    """A backend with polls of simulated length that are counted; `meanwhile` runs during a poll."""
 
     def __init__(self, tick):
         super().__init__()
@@ -95,7 +93,7 @@ class Slow(BackendDouble):
 
 @pytest.fixture
 def slow(story, monkeypatch, tick):
-    """A watcher whose cluster has just taken 34 s for an answer, with one job running there."""
+    """Return a watcher with one running job, whose cluster just took 34 s to respond."""
     double, cluster = Slow(tick), cluster_with()
     for where in ("clusters.backends.backend_of", "jobs.dispatch.watch.watcher.backend_of"):
         monkeypatch.setattr(where, lambda row: double)
@@ -106,7 +104,7 @@ def slow(story, monkeypatch, tick):
         yield watch, double, job
 
 
-def test_cancel_after_slow_answer_is_sent_within_seconds_without_a_wake(slow, story, tick):
+def test_cancel_after_a_slow_response_is_sent_within_seconds_without_a_wake(slow, story, tick):
     watch, double, job = slow
     watch.look()
     double.takes = 0.01
@@ -122,7 +120,7 @@ def test_cancel_after_slow_answer_is_sent_within_seconds_without_a_wake(slow, st
 
 
 class Turns(threading.Event):
-    """Stops a loop after six turns of a second and a half each."""
+    """Stop a loop after six turns of 1.5 s each."""
 
     def __init__(self, tick):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Planners, watchers and people who lock the same rows at once: each waits for the other at most, never both."""
+"""Planners, watchers and people that lock the same rows concurrently never deadlock."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ def everywhere():
         yield
 
 
-def test_a_claim_locks_meters_once_so_that_planners_of_two_clusters_cannot_wait_for_each_other_in_a_ring(
-    story, monkeypatch
-):
+def test_planners_of_two_clusters_lock_meters_without_a_deadlock(story, monkeypatch):
     monkeypatch.setattr(dispatch, "WINDOW", 5)
     cluster, holds, claims, hold = cluster_with(cpus=100), [], [], dispatch.hold
     monkeypatch.setattr(dispatch, "hold", lambda amounts: holds.append(amounts) or hold(amounts))
@@ -48,7 +46,7 @@ def _cancel(story, job):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, monkeypatch, wait_for):
+def test_cancel_during_a_claim_waits_for_it(transactional_db, monkeypatch, wait_for):
     from tests.story import tell
 
     story, cluster = tell(), cluster_with()
@@ -77,7 +75,7 @@ def test_a_cancel_that_meets_a_claim_half_way_waits_for_it(transactional_db, mon
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_not_wait_in_a_ring(
+def test_task_that_ends_during_a_claim_of_its_array_does_not_deadlock(
     transactional_db, monkeypatch
 ):
     from tests.story import tell
@@ -112,9 +110,7 @@ def test_the_end_of_a_task_that_meets_a_claim_of_the_same_array_half_way_does_no
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_end_that_frees_jobs_meets_a_cancel_of_them_without_waiting_in_a_ring(
-    transactional_db, monkeypatch
-):
+def test_end_that_frees_jobs_does_not_deadlock_with_their_cancel(transactional_db, monkeypatch):
     from tests.story import tell
 
     story, cluster = tell(), cluster_with()
@@ -158,7 +154,7 @@ def test_an_end_that_frees_jobs_meets_a_cancel_of_them_without_waiting_in_a_ring
 
 
 class _Thread(threading.Thread):
-    """Remembers what was raised in it, and closes its connection."""
+    """Keep the exception raised in the thread, and close its connection."""
 
     failed: BaseException | None = None
 
@@ -177,9 +173,7 @@ def _thread(call) -> _Thread:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_claim_beside_a_planner_that_saw_no_room_takes_what_was_freed(
-    transactional_db, monkeypatch
-):
+def test_claim_after_a_planner_without_capacity_takes_what_was_freed(transactional_db, monkeypatch):
     from tests.story import tell
 
     story, cluster = tell(), cluster_with(cpus=1)

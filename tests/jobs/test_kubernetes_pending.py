@@ -1,4 +1,4 @@
-"""What holds a job back on Kubernetes, as the portal tells it: in words, with advice, and not for ever. Against our double."""
+"""Why a job is pending on Kubernetes (a double): explained, with advice and a timeout."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TROUBLES = pytest.mark.parametrize(
 
 
 def answer(site: Site, job: Job) -> pending_explanation.Answer | None:
-    """What the portal tells while it is with the cluster."""
+    """Return the explanation while the cluster has the job."""
     fresh = Job.objects.get(id=job.id)
     return (
         pending_explanation.answer(fresh, site.story.actor(site.story.ada))
@@ -51,7 +51,7 @@ def answer(site: Site, job: Job) -> pending_explanation.Answer | None:
 
 
 @TROUBLES
-def test_an_image_that_does_not_come_is_told_with_advice_and_the_job_runs_once_it_is_there(
+def test_unavailable_image_is_explained_and_the_job_runs_once_it_is_there(
     site, word, said, text, reason
 ):
     site.double.node.troubles[IMAGE] = (word, said)
@@ -69,7 +69,7 @@ def test_an_image_that_does_not_come_is_told_with_advice_and_the_job_runs_once_i
 
 
 @TROUBLES
-def test_an_image_that_never_comes_ends_the_job_after_its_time_and_not_before(
+def test_unavailable_image_ends_the_job_after_its_timeout(
     site, monkeypatch, word, said, text, reason
 ):
     site.double.node.troubles[IMAGE] = (word, said)
@@ -85,7 +85,7 @@ def test_an_image_that_never_comes_ends_the_job_after_its_time_and_not_before(
     assert attempt.started_at is None and site.runs() == [0]
 
 
-def test_a_job_canceled_while_its_image_does_not_come_never_ran_and_has_no_exit_code(site):
+def test_job_canceled_while_pulling_its_image_has_no_exit_code(site):
     site.double.node.troubles[IMAGE] = ("ImagePullBackOff", "Back-off pulling image")
     job = site.submit(image=IMAGE)
     site.until(lambda: answer(site, job))
@@ -96,7 +96,7 @@ def test_a_job_canceled_while_its_image_does_not_come_never_ran_and_has_no_exit_
     assert (attempt.exit_code, attempt.signal, attempt.started_at) == (None, None, None)
 
 
-def test_a_trouble_that_is_over_is_no_longer_told_while_the_image_is_fetched(site):
+def test_resolved_problem_is_not_shown_while_the_image_is_pulled(site):
     site.double.node.troubles[IMAGE] = ("ErrImagePull", "no route to host")
     job = site.submit(image=IMAGE)
     site.until(lambda: answer(site, job))
@@ -105,7 +105,7 @@ def test_a_trouble_that_is_over_is_no_longer_told_while_the_image_is_fetched(sit
     assert site.states() == [State.STARTING]
 
 
-def test_a_shared_volume_that_is_not_in_the_teams_namespace_is_named_and_is_the_operators(site):
+def test_missing_shared_volume_is_named_as_the_operators_problem(site):
     change_cluster(
         actor=site.story.actor(site.story.dot),
         cluster=site.cluster,

@@ -1,4 +1,7 @@
-"""Commands beside jobs: who may run them beside whose. A job that has not started answers 409 to who may."""
+"""Commands inside running jobs: permissions and environment.
+
+A caller with permission gets 409 for a job that does not run.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import subprocess
 import pytest
 
 from jobs.models import Attempt, Job
-from jobs.services import exec as beside
+from jobs.services import exec as exec_service
 from portal.core.models import Event
 from schedulers.contract import Capability
 from schedulers.states import State
@@ -25,9 +28,7 @@ def run(client) -> int:
 
 
 @pytest.mark.parametrize("owner", ["ada", "ben"])
-def test_nobody_who_acts_as_a_person_runs_commands_beside_that_persons_job_or_anothers(
-    story, owner
-):
+def test_exec_as_another_person_is_forbidden(story, owner):
     cluster_with()
     submit(story, getattr(story, owner))
     browser = story.client(story.dot)
@@ -38,7 +39,7 @@ def test_nobody_who_acts_as_a_person_runs_commands_beside_that_persons_job_or_an
     assert run(story.client(story.ada)) == 409
 
 
-def test_a_token_without_the_right_to_run_commands_runs_none_beside_anothers_job(story):
+def test_exec_in_anothers_job_without_the_scope_is_forbidden(story):
     cluster_with()
     submit(story, story.ben)
     assert run(story.api(story.ada, scopes=("jobs:read", "jobs:admin"))) == 403
@@ -47,8 +48,8 @@ def test_a_token_without_the_right_to_run_commands_runs_none_beside_anothers_job
     assert run(story.api(story.ada, scopes=("jobs:read", "jobs:exec", "jobs:exec-others"))) == 409
 
 
-class Beside(BackendDouble):
-    """A cluster that notes which command it was given, and runs it here with the variables of a job."""
+class ExecBackend(BackendDouble):
+    """Record the command and run it here with the variables of a job."""
 
     capabilities = frozenset({Capability.EXEC})
 
@@ -63,9 +64,7 @@ class Beside(BackendDouble):
         return done.returncode, done.stdout
 
 
-def test_command_in_anothers_job_gets_neither_its_token_nor_its_secrets_and_is_told(
-    story, monkeypatch
-):
+def test_exec_in_anothers_job_hides_token_and_secrets_and_is_recorded(story, monkeypatch):
     cluster_with()
     with org_scope(story.atlas.id):
         set_secret(
@@ -76,7 +75,7 @@ def test_command_in_anothers_job_gets_neither_its_token_nor_its_secrets_and_is_t
             value="s3same",
         )
     job = submit(story, story.ben, secrets={"KEY": "team/key"})
-    monkeypatch.setattr(beside, "backend_of", lambda cluster: Beside())
+    monkeypatch.setattr(exec_service, "backend_of", lambda cluster: ExecBackend())
     with platform_scope("test"):
         Attempt.objects.update(state=State.RUNNING)
         Job.objects.update(state=State.RUNNING)

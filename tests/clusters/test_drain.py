@@ -1,4 +1,4 @@
-"""Nodes out of use and back, with a reason."""
+"""Draining and resuming nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def dot(story):
     return story.actor(story.dot, story.atlas)
 
 
-def test_draining_asks_the_scheduler_writes_it_down_and_says_who_and_why(node, dot, drainable):
+def test_drain_calls_the_scheduler_and_records_who_and_why(node, dot, drainable):
     d.drain_node(actor=dot, node=node, why="fan is loud")
     d.resume_node(actor=dot, node=node)
     assert drainable.told == [
@@ -37,22 +37,20 @@ def test_draining_asks_the_scheduler_writes_it_down_and_says_who_and_why(node, d
     assert Node.objects.get().state == "ready"
 
 
-def test_a_drained_node_says_so_at_once(node, dot):
+def test_drained_node_shows_its_state_at_once(node, dot):
     d.drain_node(actor=dot, node=node, why="fan")
     row = Node.objects.get()
     assert (row.state, row.note) == ("drained", "fan (dot@platform.example)")
 
 
 @pytest.mark.parametrize("why", ["", "  ", "x" * 201, "a\nb"])
-def test_a_reason_is_required(node, dot, why, drainable):
+def test_drain_requires_a_reason(node, dot, why, drainable):
     with pytest.raises(InvalidInput):
         d.drain_node(actor=dot, node=node, why=why)
     assert drainable.told == []
 
 
-def test_what_the_scheduler_refuses_or_does_not_answer_changes_nothing(
-    node, dot, drainable, monkeypatch
-):
+def test_refused_or_unanswered_drain_changes_nothing(node, dot, drainable, monkeypatch):
     monkeypatch.setattr(drainable, "is_away", True)
     with pytest.raises(Unavailable, match="no answer"):
         d.drain_node(actor=dot, node=node, why="fan")
@@ -65,7 +63,7 @@ def test_what_the_scheduler_refuses_or_does_not_answer_changes_nothing(
     assert not Event.objects.filter(kind="node.drained").exists()
 
 
-def test_a_cluster_without_a_scheduler_cannot_drain(node, dot):
+def test_cluster_without_a_scheduler_cannot_drain(node, dot):
     Cluster.objects.update(backend="local")
     with pytest.raises(Conflict, match="Disable the cluster"):
         d.drain_node(actor=dot, node=Node.objects.select_related("cluster").get(), why="fan")

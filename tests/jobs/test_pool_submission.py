@@ -1,4 +1,4 @@
-"""A submission goes where the choice says: by the team's pools, with the reason kept, and to the scheduler with the pool's rule."""
+"""Submission to pools: the choice and its reason are stored, the scheduler gets the pool's rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
 from jobs import representations, services
 from jobs.dispatch.claims import claim_due
 from jobs.dispatch.launch import build_launches
-from jobs.dispatch.submission import submitted
+from jobs.dispatch.submission import submit_launch
 from jobs.models import Job
 from portal.core.errors import InvalidInput
 from schedulers.contract import Handle, Identity, Rejected
@@ -48,8 +48,8 @@ def grant(story, pool: Pool) -> None:
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
 
 
-def test_a_pool_that_was_not_granted_takes_nothing_and_is_not_named(story, pool):
-    with pytest.raises(InvalidInput, match="No cluster is open to this team"):
+def test_pool_without_a_grant_takes_no_job_and_is_not_named(story, pool):
+    with pytest.raises(InvalidInput, match="This team has no cluster to run on"):
         submit(story)
     with pytest.raises(InvalidInput) as refused:
         submit(story, policy={"pool": "h100"})
@@ -58,7 +58,7 @@ def test_a_pool_that_was_not_granted_takes_nothing_and_is_not_named(story, pool)
         assert not Job.objects.exists()
 
 
-def test_a_granted_pool_takes_the_job_and_the_job_says_why(story, pool):
+def test_granted_pool_takes_the_job_and_explains_why(story, pool):
     grant(story, pool)
     job = submit(story, resources={"accelerators": 2})
     with org_scope(story.atlas.id):
@@ -70,7 +70,7 @@ def test_a_granted_pool_takes_the_job_and_the_job_says_why(story, pool):
     )
 
 
-def test_the_scheduler_hears_the_rule_of_the_pool(story, pool):
+def test_scheduler_receives_the_rule_of_the_pool(story, pool):
     grant(story, pool)
     submit(story)
     with platform_scope("test"):
@@ -80,7 +80,7 @@ def test_the_scheduler_hears_the_rule_of_the_pool(story, pool):
     assert (launch.partition, launch.node_labels) == ("gpu", {"rack": "r1"})
 
 
-def test_the_scheduler_hears_as_whom_the_team_runs_there(story, pool):
+def test_scheduler_receives_the_identity_of_the_team(story, pool):
     grant(story, pool)
     with org_scope(story.atlas.id):
         PoolGrant.objects.update(run_as="vision", account="atlas")
@@ -91,7 +91,7 @@ def test_the_scheduler_hears_as_whom_the_team_runs_there(story, pool):
 
 
 @pytest.mark.parametrize("is_new", [True, False])
-def test_what_still_waits_when_the_grant_is_taken_back_is_not_begun(story, pool, is_new):
+def test_revoked_grant_keeps_pending_jobs_from_starting(story, pool, is_new):
     grant(story, pool)
     submit(story)
     with platform_scope("test"):
@@ -101,11 +101,11 @@ def test_what_still_waits_when_the_grant_is_taken_back_is_not_begun(story, pool,
     begun: list[str] = []
     backend = SimpleNamespace(submit=begun.append, find=lambda key: None)
     with pytest.raises(Rejected, match="may no longer use pool h100"):
-        submitted(backend, launch)
+        submit_launch(backend, launch)
     assert begun == []
     if not is_new:
         assert (
-            submitted(
+            submit_launch(
                 SimpleNamespace(submit=begun.append, find=lambda key: Handle(key, "7")), launch
             ).native_id
             == "7"
@@ -113,7 +113,7 @@ def test_what_still_waits_when_the_grant_is_taken_back_is_not_begun(story, pool,
         assert begun == []
 
 
-def test_a_rerun_chooses_anew(story, slurm):
+def test_rerun_chooses_the_pool_again(story, slurm):
     job = submit(story)
     assert job.pool is None
     pool = Pool.objects.create(name="h100", cluster=slurm, partition="gpu")
@@ -123,7 +123,7 @@ def test_a_rerun_chooses_anew(story, slurm):
     assert again.pool == pool
 
 
-def test_a_rehearsal_says_where_and_why(story, pool):
+def test_dry_run_names_the_pool_and_the_reason(story, pool):
     grant(story, pool)
     with org_scope(story.atlas.id):
         told = services.rehearse(
@@ -133,7 +133,7 @@ def test_a_rehearsal_says_where_and_why(story, pool):
     assert told.launch.startswith("gpu ")
 
 
-def test_a_pool_that_is_deleted_leaves_its_jobs(story, pool):
+def test_deleted_pool_keeps_its_jobs(story, pool):
     grant(story, pool)
     job = submit(story)
     with platform_scope("test"):

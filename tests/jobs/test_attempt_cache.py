@@ -1,4 +1,4 @@
-"""The watcher's own copy of what is under way: after any change it is what the database holds."""
+"""The watcher's cache of active attempts equals the database after any change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def same(found: list[observations.Watched], cluster) -> bool:
 
 
 def change(cluster, random: Random) -> None:
-    """Something that a look, a cancel or a worker may do to some of them."""
+    """Change some rows as a poll, a cancel or a worker may."""
     ids = random.sample(list(Attempt.objects.values_list("id", flat=True)), random.randint(1, 5))
     values = random.choice(
         [
@@ -54,30 +54,30 @@ def change(cluster, random: Random) -> None:
 
 
 @pytest.mark.both_databases
-def test_after_any_change_it_is_what_the_database_holds(cluster):
-    mine, random = attempts.Roll(), Random(7)
+def test_cache_equals_the_database_after_any_change(cluster):
+    cached, random = attempts.AttemptCache(), Random(7)
     for _ in range(60):
-        assert same(mine.active(cluster), cluster)
+        assert same(cached.active(cluster), cluster)
         change(cluster, random)
 
 
-def test_the_last_one_that_ends_leaves_nothing(cluster):
-    mine = attempts.Roll()
-    assert len(mine.active(cluster)) == len(mine.active(cluster)) == TASKS
+def test_cache_is_empty_after_the_last_attempt_ends(cluster):
+    cached = attempts.AttemptCache()
+    assert len(cached.active(cluster)) == len(cached.active(cluster)) == TASKS
     Attempt.objects.update(state=State.CANCELED)
-    assert mine.active(cluster) == mine.active(cluster) == []
+    assert cached.active(cluster) == cached.active(cluster) == []
     Attempt.objects.filter(index=3).update(state=State.RUNNING)
-    assert same(mine.active(cluster), cluster)
+    assert same(cached.active(cluster), cluster)
 
 
 @pytest.mark.both_databases
-def test_nothing_that_did_not_change_is_sent_by_postgresql_again(cluster):
-    mine = attempts.Roll()
-    mine.active(cluster)
-    before = {one.id: one for one in mine.active(cluster)}
+def test_unchanged_rows_are_not_read_again_on_postgresql(cluster):
+    cached = attempts.AttemptCache()
+    cached.active(cluster)
+    before = {one.id: one for one in cached.active(cluster)}
     Attempt.objects.filter(index=3).update(state=State.RUNNING)
     with CaptureQueriesContext(connection) as queries:
-        after = mine.active(cluster)
+        after = cached.active(cluster)
     again = [one for one in after if before[one.id] is not one]
     assert {3} <= {Attempt.objects.get(id=one.id).index for one in again}
     assert (

@@ -1,4 +1,4 @@
-"""Where a job goes when the spec leaves it open, and the words for every pool that was considered."""
+"""Choice of a pool when the spec leaves it open, with a reason for every pool considered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workspaces.tenancy.scope import org_scope
 def scheduler(
     name: str, gpus: int = 8, nodes: int = 2, used: int = 0, kind: str = "h100"
 ) -> Cluster:
-    """A cluster whose scheduler counts what is used."""
+    """Create a cluster whose scheduler reports its usage."""
     cluster = Cluster.objects.create(name=name, backend="drainable", config={"url": name})
     for n in range(nodes):
         node = Node.objects.create(
@@ -51,7 +51,7 @@ def ranks(choice) -> dict[str, int]:
     return {c.name: c.rank for c in choice.considered}
 
 
-def test_what_is_free_goes_before_what_is_full_and_both_are_explained(place):
+def test_free_pool_is_preferred_to_a_full_one_and_both_are_explained(place):
     scheduler("full", used=8)
     scheduler("roomy", used=2)
     choice = place(resources={"accelerators": "H100:4"})
@@ -64,7 +64,7 @@ def test_what_is_free_goes_before_what_is_full_and_both_are_explained(place):
     )
 
 
-def test_what_could_never_hold_it_says_what_it_lacks(place):
+def test_pool_that_cannot_run_the_job_says_what_it_lacks(place):
     scheduler("old", kind="a100")
     scheduler("small", gpus=4)
     scheduler("right")
@@ -76,13 +76,13 @@ def test_what_could_never_hold_it_says_what_it_lacks(place):
     }
 
 
-def test_a_job_without_gpus_leaves_those_with_gpus_alone(place):
+def test_job_without_gpus_avoids_nodes_with_gpus(place):
     scheduler("gpus")
     scheduler("plain", gpus=0)
     assert place().cluster.name == "plain"
 
 
-def test_when_none_fits_every_reason_is_told(place):
+def test_no_fitting_pool_reports_every_reason(place):
     scheduler("one", gpus=1)
     scheduler("two", kind="a100")
     with pytest.raises(InvalidInput) as caught:
@@ -91,11 +91,11 @@ def test_when_none_fits_every_reason_is_told(place):
     assert "two: it has no H100 GPUs" in str(caught.value)
 
 
-def test_a_pool_counts_only_its_own_nodes_and_only_for_teams_it_is_granted_to(story, place):
+def test_pool_counts_its_own_nodes_and_only_for_granted_teams(story, place):
     cluster = scheduler("big")
     Node.objects.filter(name="big-1").update(partitions=["night"])
     pool = Pool.objects.create(name="night", cluster=cluster, partition="night")
-    with pytest.raises(InvalidInput, match="No cluster is open to this team"):
+    with pytest.raises(InvalidInput, match="This team has no cluster to run on"):
         place()
     with org_scope(story.atlas.id):
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
@@ -105,12 +105,12 @@ def test_a_pool_counts_only_its_own_nodes_and_only_for_teams_it_is_granted_to(st
         choice.why
         == "night is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
     )
-    with pytest.raises(InvalidInput, match="No cluster is open"):
+    with pytest.raises(InvalidInput, match="This team has no cluster"):
         place(person=story.ada, team=story.speech)
 
 
 @pytest.mark.parametrize("named", ["night", "big"])
-def test_the_spec_may_name_the_pool_or_its_cluster(place, named):
+def test_spec_may_name_the_pool_or_its_cluster(place, named):
     pool = Pool.objects.create(name="night", cluster=scheduler("big"), is_open=True)
     scheduler("other")
     choice = place(policy={"pool": named})
@@ -118,12 +118,12 @@ def test_the_spec_may_name_the_pool_or_its_cluster(place, named):
     assert choice.why.startswith("night, because the spec names it")
 
 
-def test_a_pool_one_may_not_use_is_as_if_it_were_not_there(place):
+def test_forbidden_pool_looks_like_a_missing_one(place):
     Pool.objects.create(name="secret", cluster=scheduler("hidden"))
     scheduler("open")
     with pytest.raises(InvalidInput) as caught:
         place(policy={"pool": "secret"})
-    assert "there is open" in str(caught.value)
+    assert "choose from open" in str(caught.value)
     assert "hidden" not in str(caught.value)
 
 
@@ -136,7 +136,7 @@ def test_nodes_that_take_no_jobs_are_not_free(place, change, rank):
     assert ranks(place()) == {"only": rank}
 
 
-def test_a_cluster_in_trouble_is_chosen_only_when_nothing_else_fits_and_an_unknown_one_before_it(
+def test_troubled_cluster_is_the_last_choice_and_an_unknown_one_before_it(
     place,
 ):
     Cluster.objects.filter(id=scheduler("away").id).update(trouble="no route to host")
@@ -145,7 +145,7 @@ def test_a_cluster_in_trouble_is_chosen_only_when_nothing_else_fits_and_an_unkno
     assert ranks(place()) == {"fresh": UNKNOWN, "away": TROUBLED}
 
 
-def test_where_the_portal_places_what_it_holds_is_what_is_taken(story, place):
+def test_usage_is_what_the_portal_reserved_if_it_places_jobs(story, place):
     cluster_with(gpus=2)
     assert place(resources={"accelerators": 2}).considered[0].rank == FREE
     with org_scope(story.atlas.id):
@@ -160,13 +160,13 @@ def test_where_the_portal_places_what_it_holds_is_what_is_taken(story, place):
     assert place(resources={"accelerators": 2}).considered[0].rank == BUSY
 
 
-def test_what_a_cluster_has_not_is_a_reason_against_it(place):
+def test_missing_cluster_feature_is_a_reason(place):
     scheduler("only")
     with pytest.raises(InvalidInput):
         place(num_nodes=2)
 
 
-def test_who_may_not_submit_is_not_told_either(story, place):
+def test_actor_without_submit_permission_gets_no_reasons(story, place):
     cluster_with()
     with pytest.raises(NotPermitted):
         place(team=story.speech)
@@ -175,12 +175,14 @@ def test_who_may_not_submit_is_not_told_either(story, place):
 @pytest.mark.parametrize(
     ("backend", "nodes", "rank"), [("apart", 2, None), ("packing", 2, FREE), ("packing", 5, None)]
 )
-def test_only_some_schedulers_put_two_of_a_jobs_nodes_on_one_of_theirs(place, backend, nodes, rank):
-    """One machine of 8 GPUs: four pairs."""
+def test_only_some_schedulers_pack_several_nodes_of_a_job_on_one_machine(
+    place, backend, nodes, rank
+):
+    """One machine with 8 GPUs can run four nodes of 2 GPUs."""
     Cluster.objects.filter(id=scheduler("one", nodes=1).id).update(backend=backend)
     if rank is None:
         with pytest.raises(
-            InvalidInput, match=f"1 of its nodes could hold it, and it asks for {nodes}"
+            InvalidInput, match=f"1 of its nodes could run it, and it needs {nodes}"
         ):
             place(num_nodes=nodes, resources={"accelerators": 2})
     else:

@@ -1,4 +1,4 @@
-"""Each cluster is dispatched to and cleaned up in its own time, beside the others."""
+"""Dispatch and cleanup of a cluster are independent of other clusters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workspaces.tenancy.scope import platform_scope
 
 @pytest.fixture
 def doubles(monkeypatch):
-    """One for each cluster, by its name."""
+    """Return a double for each cluster, by name."""
     made = {"local": BackendDouble(), "other": BackendDouble()}
     for where in ("clusters.backends.backend_of", "jobs.tasks.backend_of"):
         monkeypatch.setattr(where, lambda cluster: made[cluster.name])
@@ -67,7 +67,7 @@ def test_dispatch_to_a_hanging_cluster_delays_no_other(
         wait_for(lambda: len(over) >= 2, 30)
 
 
-def test_cleaning_goes_on_at_other_clusters_when_one_is_silent(story, doubles, monkeypatch):
+def test_cleanup_continues_on_other_clusters_when_one_is_silent(story, doubles, monkeypatch):
     other, asked = Cluster.objects.create(name="other", backend="local"), []
 
     def silent(key):
@@ -89,7 +89,7 @@ def test_cleaning_goes_on_at_other_clusters_when_one_is_silent(story, doubles, m
     assert (len(asked), forgotten) == (1, {jobs[-1].id})
 
 
-def test_cleaning_without_the_spool_directory_is_put_off(tmp_path):
+def test_cleanup_without_the_spool_directory_is_postponed(tmp_path):
     with pytest.raises(Unavailable):
         Mounted(tmp_path / "not mounted").remove("muster-1")
 
@@ -117,7 +117,7 @@ def test_housekeeping_that_hangs_delays_no_dispatch(monkeypatch, wait_for):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_watcher_process_starts_jobs_while_the_broker_is_away(
+def test_watcher_process_starts_jobs_while_the_broker_is_down(
     transactional_db, doubles, monkeypatch, wait_for
 ):
     from tests.story import tell

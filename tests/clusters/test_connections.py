@@ -1,4 +1,4 @@
-"""Operators connect, change, test, switch off and remove clusters; secrets go in and never come out."""
+"""Connecting, changing, testing, disabling and removing clusters; secrets are write-only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def cluster(dot) -> Cluster:
     return c.connect_cluster(actor=dot, name="big", backend="drainable", options=GIVEN)
 
 
-def test_a_secret_is_stored_encrypted_reaches_the_backend_and_is_in_no_event(cluster):
+def test_secret_is_encrypted_reaches_the_backend_and_is_in_no_event(cluster):
     row = Cluster.objects.get()
     assert row.config == {"url": "https://slurm", "port": 7000}
     assert b"s3cret" not in bytes(row.secrets)
@@ -36,7 +36,7 @@ def test_a_secret_is_stored_encrypted_reaches_the_backend_and_is_in_no_event(clu
     assert "s3cret" not in str(event.data)
 
 
-def test_the_form_is_drawn_from_the_configuration_and_fields_without_a_label_are_not_on_it():
+def test_form_follows_the_config_and_hides_fields_without_a_label():
     assert [(o.name, o.kind, o.is_required) for o in options_of("drainable")] == [
         ("url", "text", True),
         ("token", "secret", False),
@@ -64,7 +64,7 @@ WRONG = [
 ]
 
 
-def test_what_is_wrong_is_told_at_its_field(subtests):
+def test_invalid_option_is_reported_at_its_field(subtests):
     for given, field in WRONG:
         with subtests.test(given=given, field=field):
             with pytest.raises(InvalidInput) as caught:
@@ -72,7 +72,7 @@ def test_what_is_wrong_is_told_at_its_field(subtests):
             assert [error["field"] for error in caught.value.data["errors"]] == [field]
 
 
-def test_data_folders_that_show_the_portals_files_are_refused(settings, tmp_path):
+def test_data_folder_exposing_the_portals_files_is_refused(settings, tmp_path):
     (home := tmp_path / "home").mkdir()
     (tmp_path / "link").symlink_to(home)
     settings.MUSTER_HOME = home
@@ -86,7 +86,7 @@ def test_data_folders_that_show_the_portals_files_are_refused(settings, tmp_path
     assert checked("local", {"paths": beside}).plain["paths"] == beside
 
 
-def test_a_change_keeps_what_is_not_given_and_a_secret_left_empty(cluster, dot):
+def test_change_keeps_omitted_options_and_empty_secrets(cluster, dot):
     changed = c.change_cluster(
         actor=dot, cluster=cluster, options={"port": "", "token": "", "verify": False}
     )
@@ -97,7 +97,7 @@ def test_a_change_keeps_what_is_not_given_and_a_secret_left_empty(cluster, dot):
     assert Event.objects.filter(kind="cluster.changed").latest("id").data["options"] == ["token"]
 
 
-def test_a_secret_is_removed_by_none_and_by_nothing_else(cluster, dot):
+def test_secret_is_removed_only_by_none(cluster, dot):
     assert c.probe_options(
         actor=dot, backend="drainable", options={"token": None}, cluster=cluster
     ).message.endswith("with 0 letters of token")
@@ -107,12 +107,12 @@ def test_a_secret_is_removed_by_none_and_by_nothing_else(cluster, dot):
     assert Event.objects.filter(kind="cluster.changed").latest("id").data["options"] == ["token"]
 
 
-def test_a_secret_that_is_required_cannot_be_removed(cluster):
+def test_required_secret_cannot_be_removed(cluster):
     with pytest.raises(InvalidInput, match="required"):
         checked("needy", {"key": None}, Options({}, {"key": "s3cret"}))
 
 
-def test_a_connection_is_tested_before_anything_is_stored_and_with_the_stored_secret(cluster, dot):
+def test_connection_is_tested_before_storing_with_the_stored_secret(cluster, dot):
     found = c.probe_options(actor=dot, backend="drainable", options={"url": "there"})
     assert (found.is_ok, found.message) == (True, "reached there with 0 letters of token")
     kept = c.probe_options(
@@ -123,28 +123,28 @@ def test_a_connection_is_tested_before_anything_is_stored_and_with_the_stored_se
     assert Cluster.objects.count() == 1
 
 
-def test_what_breaks_in_a_test_is_the_answer_and_quotes_no_secret(cluster, dot):
+def test_error_of_a_connection_test_is_its_result_and_quotes_no_secret(cluster, dot):
     found = c.probe_options(
         actor=dot, backend="drainable", options={"url": "broken"}, cluster=cluster
     )
     assert (found.is_ok, found.message) == (False, "RuntimeError: cannot use ••••")
 
 
-def test_a_name_that_fits_no_address_is_refused(subtests, dot):
+def test_name_that_is_no_slug_is_refused(subtests, dot):
     for name in ["", "Big", "a b", "-a", "a-", "x" * 41, "a/b", "a\n"]:
         with subtests.test(name=name):
             with pytest.raises(InvalidInput):
                 c.connect_cluster(actor=dot, name=name, backend="drainable", options=GIVEN)
 
 
-def test_a_name_or_the_same_settings_twice_are_refused(cluster, dot):
-    with pytest.raises(Conflict, match="called"):
+def test_duplicate_name_or_settings_are_refused(cluster, dot):
+    with pytest.raises(Conflict, match="already exists"):
         c.connect_cluster(actor=dot, name="big", backend="drainable", options={"url": "other"})
     with pytest.raises(Conflict, match="same settings"):
         c.connect_cluster(actor=dot, name="again", backend="drainable", options=GIVEN)
 
 
-def test_only_operators_may(story, cluster):
+def test_only_operators_connect_clusters(story, cluster):
     ada = story.actor(story.ada)
     for act in (
         lambda: c.connect_cluster(actor=ada, name="a", backend="drainable", options=GIVEN),
@@ -157,7 +157,7 @@ def test_only_operators_may(story, cluster):
             act()
 
 
-def test_switching_off_and_on_is_told_once_each(cluster, dot):
+def test_disable_and_enable_are_recorded_once_each(cluster, dot):
     for is_enabled in (False, False, True):
         c.enable_cluster(actor=dot, cluster=cluster, is_enabled=is_enabled)
     assert list(
@@ -165,7 +165,7 @@ def test_switching_off_and_on_is_told_once_each(cluster, dot):
     ) == ["cluster.connected", "cluster.disabled", "cluster.enabled"]
 
 
-def test_an_unused_cluster_is_removed_and_one_with_jobs_is_kept(story, dot, cluster):
+def test_unused_cluster_is_removed_and_one_with_jobs_is_kept(story, dot, cluster):
     c.remove_cluster(actor=dot, cluster=cluster)
     assert not Cluster.objects.exists()
     local = Cluster.objects.create(name="local", backend="local")
@@ -176,9 +176,7 @@ def test_an_unused_cluster_is_removed_and_one_with_jobs_is_kept(story, dot, clus
     assert Event.objects.filter(kind="cluster.removed").count() == 1
 
 
-def test_a_secret_whose_key_is_lost_must_be_entered_again_and_the_rest_can_still_be_changed(
-    cluster, dot, settings
-):
+def test_secret_with_a_lost_key_must_be_entered_again(cluster, dot, settings):
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a wholly new key", []
     changed = c.change_cluster(actor=dot, cluster=cluster, options={"token": "fresh"})
     assert backend_of(changed).options["token"] == "fresh"

@@ -1,4 +1,4 @@
-"""Rows are written as the objects hold them, however many sets of values there are among them."""
+"""Bulk writes and loads of rows, for any number of distinct values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMES = (
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("kinds", [1, 3, 12])
-def test_each_row_gets_its_own_values_and_no_other_row_changes(story, kinds):
+def test_write_rows_sets_each_row_and_changes_no_other(story, kinds):
     cluster_with()
     job, bystander = submit(story, array=12), submit(story)
     at = clock.now()
@@ -49,24 +49,25 @@ def test_each_row_gets_its_own_values_and_no_other_row_changes(story, kinds):
 
 @pytest.mark.both_databases
 @pytest.mark.parametrize("kinds", [1, 12])
-def test_a_value_that_is_too_long_for_its_column_is_refused_and_never_cut_off(story, kinds):
+def test_write_rows_refuses_too_long_values_without_truncation(story, kinds):
     cluster_with()
     job = submit(story, array=12)
     with platform_scope("test"):
         rows = list(Attempt.objects.filter(job=job).order_by("index"))
         for n, row in enumerate(rows):
             row.native_id = "x" * 300 + str(n % kinds)
+        # PostgreSQL refuses it, SQLite stores it untruncated.
         with (
             suppress(DataError),
             transaction.atomic(),
-        ):  # PostgreSQL refuses it, SQLite keeps it whole
+        ):
             write_rows(rows, NAMES)
         kept = set(Attempt.objects.filter(job=job).values_list("native_id", flat=True))
     assert kept in ({""}, {row.native_id for row in rows})
 
 
 def _fill(row: Attempt, kind: int, at) -> None:
-    """Every type of column, quotes and braces among the text, and nothing at all for every other kind."""
+    """Set every type of column, with quotes and braces in texts, and nulls in every other kind."""
     row.is_held, row.state_at = kind % 2 == 0, at + timedelta(microseconds=kind)
     row.evidence, row.native_id = (
         f'{kind} "quoted", \\ {{braces}} NULL',
@@ -80,14 +81,15 @@ def _fill(row: Attempt, kind: int, at) -> None:
 _LEASES = [uuid4() for _ in range(12)]
 
 
-def test_what_many_rows_name_is_read_once_and_is_one_object(story, django_assert_num_queries):
+def test_attach_loads_shared_targets_once_as_one_object(story, django_assert_num_queries):
     cluster_with()
     for _ in range(3):
         submit(story)
     with platform_scope("test"):
         jobs = list(Job.objects.all())
         with django_assert_num_queries(2):
-            attach(jobs, "team", "owner", "pool")  # none has a pool: that is known without asking
+            # No job has a pool, which is known without a query.
+            attach(jobs, "team", "owner", "pool")
             attach(jobs, "team", "owner", "pool")
             assert {(job.team.slug, job.owner.email, job.pool) for job in jobs} == {
                 (jobs[0].team.slug, jobs[0].owner.email, None)

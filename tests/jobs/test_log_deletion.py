@@ -1,4 +1,4 @@
-"""Deleting what an ended job wrote: who may, once, of all tasks and tries, going on after a kill, and said to every reader."""
+"""Deletion of logs: permissions, all tasks and attempts, resumption after a kill, reporting."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def everywhere(db):
 
 
 def ended(story, *, sealed: bool = True, person=None, **spec) -> Job:
-    """A job of Ada's that ended, each of its tasks with a log of 700 bytes."""
+    """Return an ended job of Ada's; each task has a log of 700 bytes."""
     if not Node.objects.exists():
         cluster_with(cpus=64)
     job = submit(story, person, **spec)
@@ -73,7 +73,7 @@ def sizes(job) -> list[int]:
     ]
 
 
-def test_its_bytes_go_and_who_asked_when_and_how_much_is_in_the_trail_once(story):
+def test_deletion_removes_the_bytes_and_is_audited_once(story):
     job = ended(story)
     for _ in range(2):
         delete(story, job)
@@ -90,7 +90,7 @@ def test_its_bytes_go_and_who_asked_when_and_how_much_is_in_the_trail_once(story
     assert job.log_deleted_at and storage.deleting(job) is None and storage.bytes_of(job) == 0
 
 
-def test_logs_of_all_tasks_and_tries_go(story):
+def test_logs_of_all_tasks_and_attempts_are_deleted(story):
     job = ended(story, array="0-4")
     first = Attempt.objects.filter(job=job).order_by("index").first()
     again = Attempt.objects.create(
@@ -103,13 +103,13 @@ def test_logs_of_all_tasks_and_tries_go(story):
     assert sizes(job) == [0] * 6
 
 
-def test_a_job_that_has_not_ended_keeps_its_log(story):
+def test_job_that_has_not_ended_keeps_its_log(story):
     cluster_with()
-    with pytest.raises(Conflict, match="#1 has not ended; its log can be deleted once it has"):
+    with pytest.raises(Conflict, match="#1 has not ended"):
         delete(story, submit(story))
 
 
-def test_one_who_may_not_cancel_it_may_not_delete_its_log(story):
+def test_deletion_requires_permission_to_cancel(story):
     job = ended(story)
     with pytest.raises(NotPermitted):
         delete(story, job, story.ben)
@@ -117,7 +117,7 @@ def test_one_who_may_not_cancel_it_may_not_delete_its_log(story):
     assert sizes(job) == [700]
 
 
-def test_a_log_that_is_not_closed_yet_goes_once_it_is(story):
+def test_open_log_is_deleted_once_sealed(story):
     job = ended(story, sealed=False)
     delete(story, job)
     tasks.delete_logs()
@@ -127,7 +127,7 @@ def test_a_log_that_is_not_closed_yet_goes_once_it_is(story):
     assert sizes(job) == [0] and storage.deleting(Job.objects.get(id=job.id)) is None
 
 
-def test_what_was_interrupted_goes_on_and_keeps_who_asked_first(story, monkeypatch):
+def test_interrupted_deletion_continues_and_keeps_the_first_requester(story, monkeypatch):
     job = ended(story, array="0-9")
     delete(story, job)
     real, left = type(log_store()).delete, [4]
@@ -150,7 +150,7 @@ def test_what_was_interrupted_goes_on_and_keeps_who_asked_first(story, monkeypat
     }
 
 
-def test_a_disk_that_refuses_is_tried_again_and_keeps_no_other_job_waiting(story, monkeypatch):
+def test_disk_error_is_retried_and_delays_no_other_job(story, monkeypatch):
     broken, well = ended(story), ended(story)
     delete(story, broken)
     delete(story, well)
@@ -169,7 +169,7 @@ def test_a_disk_that_refuses_is_tried_again_and_keeps_no_other_job_waiting(story
     assert sizes(broken) == [0]
 
 
-def test_a_log_that_its_disk_lost_is_gone_and_keeps_none_from_going(story):
+def test_log_lost_with_its_disk_counts_as_deleted(story):
     lost, other = ended(story), ended(story)
     storage.count_closed()
     for job in (lost, other):
@@ -180,9 +180,7 @@ def test_a_log_that_its_disk_lost_is_gone_and_keeps_none_from_going(story):
     assert set(Quota.objects.filter(resource="storage").values_list("used", flat=True)) == {0}
 
 
-def test_a_certificate_that_cannot_be_read_keeps_no_other_log_from_being_counted_or_deleted(
-    story, caplog
-):
+def test_unreadable_certificate_blocks_no_other_count_or_deletion(story, caplog):
     broken, other = ended(story), ended(story)
     path = log_store()._folder(Attempt.objects.get(job=broken).id.hex) / "certificate.json"
     path.write_text("{")
@@ -197,7 +195,7 @@ def test_a_certificate_that_cannot_be_read_keeps_no_other_log_from_being_counted
     ] and "cannot be deleted" in caplog.text
 
 
-def test_jobs_whose_logs_are_not_closed_keep_none_from_going(story, monkeypatch):
+def test_jobs_with_open_logs_block_no_other_deletion(story, monkeypatch):
     waiting, hinted, delete_really = (
         [ended(story, sealed=False) for _ in range(5)],
         [],
@@ -219,7 +217,7 @@ def test_jobs_whose_logs_are_not_closed_keep_none_from_going(story, monkeypatch)
     assert sizes(job) == [0] and hinted == []
 
 
-def test_a_job_that_was_canceled_before_it_began_has_nothing_to_wait_for(story):
+def test_job_canceled_before_start_has_no_log_to_wait_for(story):
     cluster_with()
     job = submit(story)
     with org_scope(story.atlas.id):
@@ -229,7 +227,7 @@ def test_a_job_that_was_canceled_before_it_began_has_nothing_to_wait_for(story):
     assert Job.objects.get(id=job.id).log_deleted_at
 
 
-def test_a_long_deletion_gives_others_their_turn_and_goes_on(story, monkeypatch):
+def test_long_deletion_yields_to_others_and_continues(story, monkeypatch):
     job = ended(story, array="0-9")
     delete(story, job)
     monkeypatch.setattr(storage, "BATCH", 3)
@@ -243,7 +241,7 @@ def test_a_long_deletion_gives_others_their_turn_and_goes_on(story, monkeypatch)
     assert storage.deleting(Job.objects.get(id=job.id)) is None
 
 
-def test_the_api_deletes_once_and_every_reader_says_so(story):
+def test_api_deletes_once_and_every_reader_reports_it(story):
     ended(story)
     api = story.api(story.ada)
     for _ in range(2):
@@ -273,7 +271,7 @@ def test_the_api_deletes_once_and_every_reader_says_so(story):
     assert api.get("/api/v1/orgs/atlas/jobs/1").json()["log_deletion"]["is_over"]
 
 
-def test_the_page_offers_it_with_the_bytes_to_who_may_and_says_it_afterwards(story):
+def test_page_offers_deletion_with_its_size_and_reports_it_afterwards(story):
     ended(story)
     ada = story.client(story.ada)
     before = ada.get("/atlas/jobs/1?tab=logs").content.decode()
