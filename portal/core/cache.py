@@ -1,4 +1,4 @@
-"""Redis as a cache that may vanish: a read misses, a write is lost, nobody gets an error."""
+"""A Redis cache that tolerates outages: reads miss, writes are dropped, nothing raises."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 
 class ForgivingRedisCache(RedisCache):
-    """Django's RedisCache, with every failure of the server turned into a miss."""
+    """Django's RedisCache, with every Redis error turned into a miss."""
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         return _or(default, super().get, key, default, version)
@@ -41,5 +41,5 @@ def _or(default: Any, call: Callable[..., Any], *args: Any) -> Any:
     try:
         return call(*args)
     except RedisError as error:
-        log.warning("cache is away: %s", error)
+        log.warning("cache unavailable: %s", error)
         return default

@@ -1,4 +1,4 @@
-"""What is not there for a while told apart from what is broken: a full disk, or a database that does not answer."""
+"""Recognize temporary outages: a full disk, or a database that does not respond."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from portal.core.disk import behind, full_disk
 from portal.core.errors import Unavailable
 
 RETRY_AFTER = 5  # seconds
+# The server shuts down, crashed, starts up, or has no connections left.
 _STATES = {
     "57P01",
     "57P02",
     "57P03",
     "53300",
-}  # it shuts down, crashed, starts up, or has no connection left
+}
 
 
 def outage(error: BaseException | None) -> Unavailable | None:
-    """What to tell when this error, or one behind it, is an outage that passes; else None."""
+    """Return the error to raise if this error, or one in its chain, is temporary; else None."""
     if full := full_disk(error):
         return full
     if any(_is_away(one) for one in behind(error)):
@@ -30,7 +31,10 @@ def outage(error: BaseException | None) -> Unavailable | None:
 
 
 def _is_away(error: BaseException) -> bool:
-    """PostgreSQL's connection could not be made, or was lost: only then is there no code of the server, or one of these."""
+    """Return whether the connection to PostgreSQL failed or was lost.
+
+    Such errors have no SQLSTATE, or one of class 08, or one of `_STATES`.
+    """
     if not isinstance(error, OperationalError | InterfaceError) or not hasattr(
         error.__cause__, "sqlstate"
     ):

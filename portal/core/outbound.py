@@ -1,8 +1,9 @@
-"""The one client for requests to an address that a person typed: sign-in services, webhooks.
+"""An HTTP client for URLs that users supply: identity providers and webhooks.
 
-Whoever types an address chooses where the portal connects to. So the name is resolved once, the addresses are judged, and the
-connection goes to one that passed; redirects are not followed; little is read; and after a fixed time in total it is cut,
-whatever it waits for. No proxy and no `.netrc` of the environment is used: they would connect elsewhere.
+It prevents SSRF: the name is resolved once, its addresses are checked, and the connection goes to
+an address that passed. Redirects are not followed, the size of the response is limited, and the
+connection is closed after a fixed total time. Proxies and `.netrc` are ignored, because they would
+connect elsewhere.
 """
 
 from __future__ import annotations
@@ -29,14 +30,20 @@ _CHUNK = 16 << 10
 
 
 class Refused(requests.RequestException):
-    """Not asked, or not heard out. The message says why, for a person; no text of an answer is in it."""
+    """The request was not sent or its response was not accepted.
+
+    The message explains why to a person and holds no text of the response.
+    """
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Where a session may connect, and how much it takes. `is_private`: an operator allowed addresses that are not of the open
-    internet. `is_plain`: also without encryption. `ca`: certificates (PEM) to trust besides the system's. `seconds`: for one
-    request in total. `limit`: bytes of one answer."""
+    """Where a session may connect, and its limits.
+
+    `is_private` allows addresses outside the open internet, `is_plain` allows plain HTTP. `ca`
+    holds additional trusted certificates (PEM). `seconds` limits one request in total, `limit` the
+    bytes of one response.
+    """
 
     is_private: bool = False
     is_plain: bool = False
@@ -46,7 +53,10 @@ class Reach:
 
 
 class Session(requests.Session):
-    """A `requests.Session` that stays within its reach. `request` raises Refused, or another RequestException."""
+    """A `requests.Session` within the limits of its Reach.
+
+    `request` raises Refused or another RequestException.
+    """
 
     def __init__(self, reach: Reach | None = None) -> None:
         super().__init__()
@@ -59,7 +69,7 @@ class Session(requests.Session):
         self.mount("http://", adapter)
 
     def request(self, method: Any, url: Any, *args: Any, **given: Any) -> requests.Response:
-        """The whole answer, within the time and the size; a redirect is the answer, not followed."""
+        """Send a request and return its complete response; redirects are returned, not followed."""
         given |= {
             "allow_redirects": False,
             "stream": True,
@@ -69,7 +79,7 @@ class Session(requests.Session):
         with self._line:
             try:
                 response = super().request(method, url, *args, **given)
-                response._content = self._read(response)  # noqa: SLF001  # what `content`, `text` and `json` show
+                response._content = self._read(response)  # noqa: SLF001  # read by `content`, `text` and `json`
                 return response
             except (HTTPError, OSError, ValueError) as error:
                 raise self._line.why(error) from error
@@ -81,13 +91,14 @@ class Session(requests.Session):
             if len(body) > self.reach.limit:
                 response.close()
                 raise Refused(f"the answer is larger than {self.reach.limit >> 10} KiB")
-        if self._line.is_over:  # a cut connection looks like the end of an answer
+        # A closed connection looks like the end of the response.
+        if self._line.is_over:
             raise TimeoutError
         return bytes(body)
 
 
 class _Line:
-    """The way out for one request at a time: a context manager that cuts all connections when its time is over."""
+    """Connect for one request at a time, and close all its connections when the time is up."""
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
@@ -106,22 +117,22 @@ class _Line:
         self._timer.cancel()
 
     def connect(self, host: str, port: int) -> socket.socket:
-        """To an address that was judged. Raises Refused, OSError."""
+        """Connect to a checked address. Raises Refused and OSError."""
         try:
             address = self._judged(host.strip("[]"), port)
             sock = socket.create_connection(
                 address, timeout=max(self._ends_at - time.monotonic(), 0.01)
             )
         except Refused as error:
-            self._refused = error  # urllib3 would wrap it until nobody knows it again
+            # urllib3 would wrap the error beyond recognition.
+            self._refused = error
             raise
-        self._open.append(
-            sock.dup()
-        )  # TLS takes the socket itself over; what is cut is the connection
+        # TLS takes over the socket object, so keep a duplicate to shut the connection down.
+        self._open.append(sock.dup())
         return sock
 
     def why(self, error: Exception) -> Exception:
-        """What stopped the request, in words."""
+        """Return the error that explains why the request failed."""
         if self._refused or isinstance(error, Refused):
             return self._refused or error
         if self.is_over:
@@ -157,7 +168,7 @@ class _Line:
 
 @lru_cache(maxsize=64)
 def _tls(ca: str) -> ssl.SSLContext:
-    """With this machine's authorities and those; read once, since that takes longer than a request."""
+    """Return a cached context that trusts the system's authorities and `ca`; loading is slow."""
     context = ssl.create_default_context()
     if ca:
         context.load_verify_locations(cadata=ca)
@@ -165,7 +176,7 @@ def _tls(ca: str) -> ssl.SSLContext:
 
 
 class _Adapter(HTTPAdapter):
-    """Pools whose connections go out by the line and no other way."""
+    """An adapter whose pools connect only through a `_Line`."""
 
     def __init__(self, reach: Reach, line: _Line) -> None:
         self._reach, self._line = reach, line

@@ -1,4 +1,4 @@
-"""Events as files: JSON lines, which keep everything, and CSV, which a spreadsheet opens without running anything."""
+"""Export events as JSON lines (complete) or as CSV that is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ COLUMNS = (
     "seq",
     "hash",
 )
+# Characters that start a formula in a spreadsheet, or hide one.
 _RUNS = (
     "=",
     "+",
@@ -42,11 +43,11 @@ _RUNS = (
     "＋",
     "－",
     "＠",
-)  # what a spreadsheet takes for a formula, or hides one behind
+)
 
 
 def lines(facts: Iterable[Mapping[str, Any]], kind: str) -> Iterator[bytes]:
-    """The file in pieces."""
+    """Yield the file in chunks."""
     return (
         _csv(facts)
         if kind == "csv"
@@ -55,7 +56,7 @@ def lines(facts: Iterable[Mapping[str, Any]], kind: str) -> Iterator[bytes]:
 
 
 def harmless(value: object) -> str:
-    """A cell that is text, whatever it begins with: an apostrophe before what would be a formula."""
+    """Return a CSV cell that is text: an apostrophe is put before a possible formula."""
     text = "" if value is None else str(value)
     return "'" + text if text.lstrip(" ").startswith(_RUNS) else text
 

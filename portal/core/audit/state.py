@@ -1,4 +1,4 @@
-"""How a chain does, in words: how far it is sealed, and what the last look through it found."""
+"""Summarize the state of a chain: how far it is sealed, and the last verification."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
 from portal.core.models import Event
 
-BEHIND = 5000  # positions below the last sealed one in which a late commit is looked for
-MOST = 1000  # that are counted
-SLOW = 60.0  # seconds without a seal that are worth a warning
+# Positions below the last sealed one that are searched for late commits.
+BEHIND = 5000
+MOST = 1000  # upper limit of the count
+SLOW = 60.0  # seconds without a seal before a warning
 
 
 def chain_state(chain: UUID) -> dict[str, Any]:
-    """For the page, the API and the CLI. A few small statements, whatever the length of the chain."""
+    """Return the state for the page, the API and the CLI, at a cost independent of chain length."""
     last = (
         AuditLink.objects.filter(chain=chain)
         .order_by("-seq")
@@ -43,12 +44,12 @@ def chain_state(chain: UUID) -> dict[str, Any]:
 
 
 def ask_for_check(chain: UUID) -> None:
-    """The keeper looks through it in its next turn, within seconds."""
+    """Request a verification, which the keeper runs within seconds."""
     AuditCheck.objects.update_or_create(chain=chain, defaults={"asked_at": clock.now()})
 
 
 def _waiting(chain: UUID, position: int) -> list[Any]:
-    """When the events were written that have no link, the oldest first."""
+    """Return the times of the events that have no link, oldest first."""
     links = AuditLink.objects.filter(position=OuterRef("position"))
     rows = Event.objects.filter(
         org_id=None if chain == NO_ORG else chain, position__gt=position - BEHIND

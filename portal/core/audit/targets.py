@@ -1,8 +1,10 @@
-"""Places outside that take events: a webhook, or a syslog server. Each raises Undelivered with words for a person.
+"""Deliver events to webhooks and syslog servers. Failures raise Undelivered.
 
-A webhook gets up to a hundred events in one POST and has to answer 2xx; it is signed (`Muster-Signature: t=…,v1=…`, HMAC-SHA256 over
-time, a dot and the body) and names what it carries (`Muster-Delivery: <forward>:<first>-<last>`), for it may come twice. Syslog is
-RFC 5424, one event a message: over TCP and TLS framed by octet count (RFC 6587, 5425), over UDP a datagram each, which may be lost.
+A webhook receives up to a hundred events in one POST and must respond with 2xx. The request is
+signed (`Muster-Signature: t=…,v1=…`, HMAC-SHA256 over time, a dot and the body) and identified
+(`Muster-Delivery: <forward>:<first>-<last>`), because it may be delivered twice. Syslog is RFC
+5424, one event per message: over TCP and TLS with octet counting (RFC 6587, 5425), over UDP as
+datagrams, which may be lost.
 """
 
 from __future__ import annotations
@@ -28,28 +30,31 @@ SCHEMES = ("https", "http", "syslog+tls", "syslog+tcp", "syslog+udp")
 _PORTS = {"https": 443, "http": 80, "syslog+tls": 6514, "syslog+tcp": 514, "syslog+udp": 514}
 LONGEST = 8192  # bytes of a datagram
 _AUDIT, _NOTICE, _WARNING = 13, 5, 4
-_ID = "muster@32473"  # the number that RFC 5612 sets apart for those who have none of their own
+_ID = "muster@32473"  # RFC 5612: the enterprise number for examples
 
 Fact = Mapping[str, Any]
 
 
 class Undelivered(Exception):
-    """It has not arrived, or that is not known."""
+    """The delivery failed, or its result is unknown."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """`trusted`: hosts (with port, if any) that the operator named, on whatever address. Of them alone plain http and UDP or TCP
-    without TLS may leave the machine."""
+    """Restrictions on targets.
+
+    `trusted` hosts (with port, if any) were named by the operator. They may have private addresses,
+    and only they may be reached over plain HTTP, or over UDP or TCP without TLS.
+    """
 
     trusted: frozenset[str] = frozenset()
     ca_file: str = ""
     seconds: float = 10.0
-    portal: str = "muster"  # what a log calls this installation
+    portal: str = "muster"  # host name of this installation in syslog messages
 
 
 def place(target: str) -> SplitResult:
-    """Its parts. Raises ValueError for what is no target."""
+    """Parse a target. Raises ValueError for an invalid one."""
     found = urlsplit(target)
     port = found.port
     if (
@@ -75,7 +80,7 @@ def is_trusted(target: str, policy: Policy) -> bool:
 def deliver(
     target: str, facts: Sequence[Fact], *, name: str, secret: bytes, policy: Policy
 ) -> None:
-    """All of them, in order. Raises Undelivered."""
+    """Deliver the events in order. Raises Undelivered."""
     at = place(target)
     if at.scheme not in {"https", "syslog+tls"} and not is_trusted(target, policy):
         raise Undelivered(
@@ -97,12 +102,12 @@ def deliver(
 
 
 def signature(secret: bytes, at: int, body: bytes) -> str:
-    """What a receiver computes too."""
+    """Return the signature header, which the receiver computes as well."""
     return f"t={at},v1={hmac.new(secret, f'{at}.'.encode() + body, 'sha256').hexdigest()}"
 
 
 def message(fact: Fact, host: str) -> bytes:
-    """One event as RFC 5424 has it: the searchable parts as structured data, and all of it as JSON."""
+    """Format an event per RFC 5424: searchable parts as structured data, and all of it as JSON."""
     severity = _WARNING if fact["kind"] in {"access.denied", "sign_in.failed"} else _NOTICE
     parts = {
         "seq": fact["seq"],
@@ -146,7 +151,7 @@ def _webhook(
 def _stream(
     at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy
 ) -> None:
-    """TCP tells nothing of what arrived: that the other side has not hung up is all that can be known."""
+    """Send over TCP or TLS. The only sign of failure is that the server closes the connection."""
     with _connected(at, policy) as sock:
         sock.sendall(
             b"".join(
@@ -158,7 +163,7 @@ def _stream(
             return
         sock.shutdown(socket.SHUT_WR)
         if select.select([sock], [], [], 0.05)[0]:
-            sock.recv(1)  # raises where the connection was reset
+            sock.recv(1)  # raises if the connection was reset
 
 
 def _datagrams(
@@ -174,7 +179,7 @@ def _datagrams(
         socket.AF_INET6 if ":" in str(where[0]) else socket.AF_INET, socket.SOCK_DGRAM
     ) as sock:
         sock.settimeout(policy.seconds)
-        sock.connect(where[:2])  # so that "nobody listens" comes back to us
+        sock.connect(where[:2])  # so that ICMP errors are reported
         for fact in facts:
             sock.send(message(fact, policy.portal)[:LONGEST])
 
@@ -192,7 +197,7 @@ def _connected(at: SplitResult, policy: Policy) -> socket.socket:
 
 @contextlib.contextmanager
 def _cut_after(sock: socket.socket, seconds: float) -> Iterator[None]:
-    """Whatever is waited for, and however slowly it comes: after so long the connection ends."""
+    """Close the connection after that many seconds in total, however slow the peer is."""
 
     def cut() -> None:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Going through a chain from its beginning and saying in words what is wrong with it, and where."""
+"""Verify a chain from its beginning, and describe each fault and its place."""
 
 from __future__ import annotations
 
@@ -28,17 +28,20 @@ from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
 from portal.core.models import Event
 
 PAGE = 5000
-KEPT = 200  # faults told one by one; the rest is counted
-BACKDATED = timedelta(
-    hours=1
-)  # an event may be older than its neighbours by as much as a transaction lasts
+KEPT = 200  # faults kept in full; further ones are only counted
+# An event may be older than its neighbors by as much as a transaction lasts.
+BACKDATED = timedelta(hours=1)
 LATE = timedelta(minutes=10)  # an event without a link for so long is a fault
 _AT = COLUMNS.index("at")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """`kind`: changed, missing, reordered, backdated, broken, rewritten, cut_off, unsealed, forged, unanchored."""
+    """A fault of one event or anchor.
+
+    `kind` is changed, missing, reordered, backdated, broken, rewritten, cut_off, unsealed, forged
+    or unanchored.
+    """
 
     kind: str
     seq: int
@@ -50,7 +53,7 @@ class Fault:
 
 @dataclass
 class Report:
-    """What was found in one chain. `unsealed`: events so new that the sealer has not come by."""
+    """The result of verifying one chain; `unsealed` counts events too new to be sealed."""
 
     chain: UUID
     first: int = 0
@@ -68,7 +71,7 @@ class Report:
 
     @property
     def words(self) -> str:
-        """One sentence."""
+        """Summarize the result in one sentence."""
         if not self.events and not self.fault_count:
             return "Nothing is sealed yet." if self.unsealed else "There are no events."
         found = (
@@ -84,7 +87,7 @@ class Report:
 
 @dataclass
 class _Odd:
-    """A link whose hash does not follow: judged when all have been seen."""
+    """A link whose hash does not follow; classified once all links have been read."""
 
     seq: int
     position: int
@@ -95,7 +98,7 @@ class _Odd:
 
 
 def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) -> Report:
-    """Everything about one chain. Reads it once, in pages, and keeps nothing but the faults."""
+    """Verify one chain. Reads it once, in pages, and keeps only the faults."""
     began, report = clock.monotonic(), Report(chain)
     anchors = _anchors(report)
     _walk(report, anchors, progress)
@@ -107,7 +110,7 @@ def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) 
 
 
 def remember(report: Report) -> AuditCheck:
-    """What the page and the API show as the last look."""
+    """Store the report as the last verification."""
     row, _ = AuditCheck.objects.update_or_create(
         chain=report.chain,
         defaults={
@@ -160,7 +163,7 @@ def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], o
 
 
 def _judge_beginning(report: Report) -> None:
-    """An organization's trail begins with its creation, until retention cuts that off: a trail without it was deleted as a whole."""
+    """Report a missing creation event: without a cut, every trail begins with `org.created`."""
     if (
         report.chain != NO_ORG
         and report.first == 1
@@ -174,7 +177,7 @@ def _judge_beginning(report: Report) -> None:
 
 
 def start_of(chain: UUID) -> tuple[bytes, int]:
-    """The hash to begin with, and the first number."""
+    """Return the hash and the number at which the chain begins."""
     cut = (
         AuditAnchor.objects.filter(chain=chain, kind=AuditAnchor.Kind.CUT)
         .order_by("-number")
@@ -184,8 +187,11 @@ def start_of(chain: UUID) -> tuple[bytes, int]:
 
 
 def links_behind(chain: UUID, after: int) -> Iterator[tuple[int, bytes, int, list[Any] | None]]:
-    """(seq, hash, position, event or None) in order. Pages are asked for by their numbers: a database that has no statistics of the
-    tables yet would else read all that is left, for each page."""
+    """Yield (seq, hash, position, event or None) in order.
+
+    Pages are ranges of numbers: without statistics of the tables, PostgreSQL would read the rest of
+    the chain for each page.
+    """
     name = AuditLink._meta.get_field("chain").get_db_prep_value(chain, connection)
     while True:
         with connection.cursor() as cursor:
@@ -212,13 +218,13 @@ def links_behind(chain: UUID, after: int) -> Iterator[tuple[int, bytes, int, lis
 def _page() -> str:
     links = connection.ops.quote_name(AuditLink._meta.db_table)
     return (
-        f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  names
+        f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  # identifiers only
         f"LEFT JOIN {event_table()} e ON e.position = l.position WHERE l.chain = %s AND l.seq > %s AND l.seq <= %s ORDER BY l.seq"
     )
 
 
 def _judge_odd(report: Report, odd: list[_Odd]) -> None:
-    """Whether the event was changed, or is whole and stands in another's place."""
+    """Report whether the event was changed, or is intact and in the wrong place."""
     hashes = {one.hash for one in odd}
     befores = {one.before for one in odd} | hashes
     for one in odd[:KEPT]:
@@ -243,7 +249,7 @@ def _judge_odd(report: Report, odd: list[_Odd]) -> None:
 
 
 def _judge_time(report: Report, seq: int, at: datetime, before: list[datetime]) -> None:
-    """An event that claims to be of long before the two that were sealed before it was put in afterwards."""
+    """Report an event that claims to be much older than the two sealed before it."""
     if len(before) == 2 and at < min(before) - BACKDATED:
         report.add(
             "backdated",
@@ -256,7 +262,7 @@ def _judge_time(report: Report, seq: int, at: datetime, before: list[datetime]) 
 
 
 def _anchors(report: Report) -> dict[int, bytes]:
-    """The hash that each anchor vouches for, by number in the chain; faults for those that we did not write."""
+    """Return the anchored hash by sequence number, and report forged or missing anchors."""
     found: dict[int, bytes] = {}
     former, expected = b"", 1
     for row in AuditAnchor.objects.filter(chain=report.chain).order_by("number").iterator(PAGE):
@@ -278,7 +284,7 @@ def _anchors(report: Report) -> dict[int, bytes]:
 
 
 def _judge_anchors(report: Report, anchors: dict[int, bytes]) -> None:
-    """The end of the chain against the last anchor, which is never far from it."""
+    """Compare the end of the chain with the last anchor, which must be close to it."""
     furthest = max(anchors, default=0)
     if furthest > report.last:
         report.add(
@@ -301,13 +307,13 @@ def _judge_anchors(report: Report, anchors: dict[int, bytes]) -> None:
 
 
 def _age(report: Report) -> float:
-    """Seconds since the first event that is still there."""
+    """Return the seconds since the first event that still exists."""
     first = Event.objects.filter(**_of(report.chain)).aggregate(at=Min("at"))["at"]
     return (clock.now() - first).total_seconds() if first else 0.0
 
 
 def _judge_unsealed(report: Report) -> None:
-    """What has no link: as many as may be for a moment, and for no longer."""
+    """Count events without a link, and report those that are too old."""
     links = AuditLink.objects.filter(position=OuterRef("position"))
     waiting = Event.objects.filter(**_of(report.chain)).filter(~Exists(links))
     old = waiting.filter(at__lt=clock.now() - LATE).aggregate(
