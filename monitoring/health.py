@@ -1,4 +1,4 @@
-"""/healthz: this process answers. /readyz: so does what it depends on. /metrics: numbers for Prometheus."""
+"""Health endpoints: /healthz (liveness), /readyz (dependencies) and /metrics (Prometheus)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from workspaces.tenancy.scope import platform_scope
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Alive, whatever else is down."""
+    """Report that this process responds, whatever else is down."""
     return JsonResponse({"status": "ok"})
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """503 when the database is away. Without Redis things are slower, so it is degraded and not fatal; `parts` says which it is."""
+    """Report readiness: 503 without the database, "degraded" without Redis; `parts` has the details."""
     parts = {
         "database": _check(_database),
         **({"redis": _check(_redis)} if settings.MUSTER_REDIS_URL else {}),
@@ -46,7 +46,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For operators, and for scrapers with an operator's token."""
+    """Serve metrics to operators, or to scrapers with an operator's token."""
     actor = request.actor  # type: ignore[attr-defined]
     if actor is None or not actor.is_operator:
         error = (
@@ -63,7 +63,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 class _Portal(Collector):
-    """Attempts by state and clusters by health, read when asked."""
+    """Collects attempts by state and the time since each cluster last responded."""
 
     def collect(self):  # type: ignore[no-untyped-def]
         attempts = GaugeMetricFamily(

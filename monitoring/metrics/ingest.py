@@ -1,4 +1,4 @@
-"""What node agents send, into the series store and to whoever watches."""
+"""Store the reports of node agents and publish them to viewers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ FUTURE_MS = 10 * 60_000
 
 
 def ingest(body: Mapping[str, Any]) -> int:
-    """Store one batch; how many points came. A point that was stored before counts once, so a batch may be sent again.
-    Raises InvalidInput, NotFound (a node that no cluster has named)."""
+    """Store one batch and return its number of points. Idempotent, so a batch may be sent again.
+
+    Raises InvalidInput, and NotFound for a node that no cluster has reported.
+    """
     at = _time(body.get("at"))
     with platform_scope("agents report machines, which no tenant owns"):
         node = (
@@ -43,10 +45,11 @@ def ingest(body: Mapping[str, Any]) -> int:
         batches: list[tuple[str, UUID | None, list[series.Point]]] = [
             (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))
         ]
+        # Parse everything before anything is stored.
         batches += [
             (f"attempt:{attempt.id.hex}", attempt.org_id, list(_points(at, samples)))
             for attempt, samples in _jobs(body.get("jobs"))
-        ]  # all is read before anything is stored
+        ]
         total = sum(_store(owner, org_id, at, points) for owner, org_id, points in batches)
         _take_facts(node, body.get("facts"))
         _tell_events(node, body.get("events"))
@@ -57,7 +60,7 @@ def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Poi
     if points:
         try:
             series.append(owner, points, org_id=org_id)
-        except QuotaExceeded as error:  # agents take 409 for "you have sent this before"
+        except QuotaExceeded as error:  # agents treat 409 as a repeated batch
             raise InvalidInput.at("samples", error.message) from error
         streams.publish(
             f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}}
@@ -66,7 +69,10 @@ def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Poi
 
 
 def _take_facts(node: Node, facts: Any) -> None:
-    """What runs on the machine, for those who ask whether an image can; of a cluster whose scheduler cannot tell, the only word."""
+    """Store architecture and driver versions, which decide whether an image can run on the node.
+
+    For clusters whose scheduler does not report them, they are the only source.
+    """
     if not isinstance(facts, dict):
         return
     gpus = facts.get("gpus")
@@ -119,12 +125,12 @@ def _points(at: int, samples: Any) -> Iterable[series.Point]:
 def _is_finite(value: Any) -> TypeGuard[float]:
     try:
         return isinstance(value, int | float) and math.isfinite(value)
-    except OverflowError:  # a whole number that no float can hold
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
-    """The attempts that run here, each with its samples; keys that we never gave are passed over."""
+    """Return the attempts that run here with their samples; unknown keys are ignored."""
     samples = {
         UUID(found[1]): job.get("samples")
         for job in _listed("jobs", jobs, MAX_JOBS)

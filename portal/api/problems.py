@@ -1,4 +1,4 @@
-"""Whatever a REST view raises, as problem+json."""
+"""Render exceptions of REST views as problem+json."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class _Other(errors.PortalError):
-    """An HTTP error of the framework that has no leaf of its own (405, 406, 415)."""
+    """An HTTP error of the framework without a class of its own (405, 406, 415)."""
 
     def __init__(self, message: str, status: int, code: str):
         super().__init__(message, code=code)
@@ -29,7 +29,7 @@ class _Other(errors.PortalError):
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response:
-    """DRF's exception handler. An unknown exception becomes `internal` with a request id and no text."""
+    """Handle exceptions for DRF. Unknown ones become `internal`, without details."""
     if not isinstance(error, errors.PortalError):
         error = _translate(error)
     note_denial(getattr(context.get("request"), "_request", None), error)

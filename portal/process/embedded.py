@@ -1,4 +1,4 @@
-"""Embedded mode: one process. uvicorn on the event loop, Django in a pool of threads, background loops beside them."""
+"""Embedded mode: one process with uvicorn, Django in a thread pool, and background loops."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from portal.process.asgi_types import ASGIApp
 
 _M_ARENA_MAX = -8
-_GRACE = 5  # seconds that open requests and sockets get at the end
+_GRACE = 5  # seconds for open requests and websockets at shutdown
 
 
 def run_embedded(host: str, home: Path) -> int:
-    """Runs until SIGTERM or SIGINT; returns the exit status."""
+    """Run until SIGTERM or SIGINT; return the exit status."""
     lock = HomeLock(home)
     lock.take()
     _few_arenas()
@@ -46,7 +46,7 @@ def run_embedded(host: str, home: Path) -> int:
     isolation = isolation_line()
     from portal.asgi import application
 
-    tasks.loader.import_default_modules()  # the ticker runs them by name
+    tasks.loader.import_default_modules()  # the ticker runs tasks by name
     background = Background()
     welcome = Welcome(
         settings.MUSTER_BASE_URL,
@@ -66,7 +66,7 @@ def run_embedded(host: str, home: Path) -> int:
     serve(application, sock, started)
     left = background.stop()
     say(
-        "Stopped. Jobs keep running; the next start finds them again."
+        "Stopped. Jobs keep running; Muster finds them at its next start."
         + (f" (still busy: {', '.join(left)})" if left else "")
     )
     lock.give_back()
@@ -74,14 +74,15 @@ def run_embedded(host: str, home: Path) -> int:
 
 
 def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> None:
-    """Serves `app` on `sock` until SIGTERM or SIGINT, by uvicorn; calls `started` once it answers."""
+    """Serve `app` on `sock` until SIGTERM or SIGINT; call `started` once it accepts requests."""
     import uvicorn
 
     from portal.process.limits import SHARES, Connection, allow_connections
     from portal.settings import env
 
     Connection.most = allow_connections()
-    is_behind_proxy = env.flag("MUSTER_BEHIND_PROXY")  # then all connections are the proxy's
+    # Behind a proxy, all connections come from its address.
+    is_behind_proxy = env.flag("MUSTER_BEHIND_PROXY")
     Connection.share = Connection.most if is_behind_proxy else Connection.most // SHARES
 
     class Server(uvicorn.Server):
@@ -94,7 +95,7 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
                 started()
 
         async def main_loop(self) -> None:
-            """Once a second for the date in answers, and at once when told to stop; uvicorn's own looks ten times a second."""
+            """Tick once per second, and at once on a signal; uvicorn's own loop ticks ten times."""
             self.loop = asyncio.get_running_loop()
             while not await self.on_tick(0):
                 with suppress(TimeoutError):
@@ -122,15 +123,15 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
         ws_ping_interval=20,
         ws_ping_timeout=20,
     )
-    # uvicorn raises the signal again after its own shutdown; it must find a handler that lets us finish ours.
+    # After its shutdown uvicorn raises the signal again; a handler must let ours finish.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     asyncio.run(Server(config).serve([sock]))
 
 
 def _few_arenas() -> None:
-    """glibc gives each thread an arena of its own, which a pool of threads pays for in memory; two are enough."""
+    """Limit glibc to two malloc arenas: one per thread costs much memory."""
     try:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
     except (OSError, AttributeError):
-        return  # another C library
+        return  # not glibc

@@ -1,5 +1,8 @@
-"""Answers that are made piece by piece, such as downloads of logs, give their thread back after each portion, so that a slow reader
-holds none. The embedded process asks for the next portion itself, the front door over its socket to granian (`NEXT`)."""
+"""Send streaming responses in portions, so that slow readers do not occupy threads.
+
+The thread is released after each portion. The embedded process requests the next one itself, the
+front server over its socket to granian (`NEXT`).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PORTION = 128 << 10  # bytes
-NEXT = "x-muster-next"  # web -> front door: this names the rest of the answer; front door -> web: that rest, please
-LENGTH = "x-muster-length"  # the length of the whole, of which this is a portion
-_KEPT_SECONDS = 300.0  # longer than a reader may pause: the front door has gone
+# In a response: identifies the rest of it. In a request: asks for that rest.
+NEXT = "x-muster-next"
+LENGTH = "x-muster-length"  # length of the complete response
+# Longer than a client may pause; afterwards the front server must be gone.
+_KEPT_SECONDS = 300.0
 
 
 def portion(pieces: Iterator[bytes]) -> tuple[bytes, bool]:
-    """What comes next, about PORTION bytes, and whether that was the end."""
+    """Return the next bytes, about PORTION, and whether they are the last."""
     taken, size = [], 0
     for piece in pieces:
         taken.append(piece)
@@ -34,7 +39,7 @@ class _Rest:
 
 
 class Portions:
-    """WSGI, in the web process behind the front door. What a client sends under these names, the front door drops."""
+    """WSGI middleware of the web process; the front server drops these headers from clients."""
 
     def __init__(self, application: Any) -> None:
         self._application = application
@@ -91,6 +96,6 @@ class Portions:
 
 
 def _nothing(response: Any) -> Iterable[bytes]:
-    """The answer to HEAD: its body is not made."""
+    """Close a streaming response to HEAD without producing its body."""
     response.close()
     return []

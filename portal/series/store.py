@@ -1,4 +1,4 @@
-"""Writing curves and keeping them small, a handful of queries for any number of them. Reading is in reading.py."""
+"""Write and compact series with a fixed number of statements, however many there are."""
 
 from __future__ import annotations
 
@@ -16,17 +16,23 @@ from portal.core.errors import Conflict, InvalidInput, QuotaExceeded
 from portal.series.models import LABELS, Chunk, Series
 from portal.series.points import NO_STEP, Point, Row, coarse, merged, pack, unpack
 
-OPEN = 256  # points of a chunk that is still rewritten at each append
-FULL = 8192  # points of a chunk that compaction makes
-MOST_CURVES = 10_000  # of one owner
-_TRIES = 10  # to make the rows of curves while others prune or make the same
+# Points of a chunk that is still rewritten on each append.
+OPEN = 256
+# Points of a chunk made by compaction.
+FULL = 8192
+MOST_CURVES = 10_000  # per owner
+# Attempts to create series while others prune or create the same.
+_TRIES = 10
 _Name = tuple[str, str]
 
 
 @transaction.atomic
 def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
-    """Store points of one owner; those that are there already add nothing, so a batch may be sent again. All or nothing. Raises
-    InvalidInput (labels too long), QuotaExceeded (too many curves), Conflict (rows of another organization)."""
+    """Store points of one owner, all or nothing. Idempotent: points already stored are ignored.
+
+    Raises InvalidInput (labels too long), QuotaExceeded (too many series) and Conflict (series of
+    another organization).
+    """
     rows: dict[_Name, list[Row]] = defaultdict(list)
     units: dict[_Name, str] = {}
     for p in points:
@@ -60,7 +66,7 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
 
 
 def canonical(labels: Mapping[str, str]) -> str:
-    """The text by which a curve's labels are told apart. Raises InvalidInput when it is too long."""
+    """Return labels as canonical JSON, which identifies a series. Raises InvalidInput."""
     text = json.dumps(labels, sort_keys=True, separators=(",", ":"))
     if len(text) > LABELS:
         raise InvalidInput.at(
@@ -72,7 +78,7 @@ def canonical(labels: Mapping[str, str]) -> str:
 
 
 def prune(before_ms: int) -> int:
-    """Drop chunks that end before, and curves that nothing is left of; how many chunks."""
+    """Delete chunks that end before, and empty series; return the number of chunks."""
     dropped = _drop(Chunk.objects.filter(end_ms__lt=before_ms))
     _drop(
         Series.objects.filter(
@@ -83,7 +89,10 @@ def prune(before_ms: int) -> int:
 
 
 def _drop(doomed: QuerySet[Any]) -> int:
-    """Row locks are taken in order of id everywhere; what somebody holds just now waits for the next time."""
+    """Delete in batches, locking rows by id as everywhere.
+
+    Rows locked by others are left for the next run.
+    """
     dropped, model = 0, doomed.model
     while True:
         with transaction.atomic():
@@ -99,7 +108,7 @@ def _drop(doomed: QuerySet[Any]) -> int:
 
 
 def compact(most: int = 200) -> int:
-    """Merge the small closed chunks of the series that have most of them; how many series were done."""
+    """Merge small closed chunks of the series that have the most; return the number of series."""
     crowded = (
         Chunk.objects.filter(is_open=False, count__lt=FULL // 2)
         .values("series_id")
@@ -130,7 +139,7 @@ def _merge(series_id: int) -> None:
 
 
 def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict[_Name, Series]:
-    """The rows of these curves, made where missing, and locked, so that each has one open chunk."""
+    """Return these series, created if missing, and locked so that each has only one open chunk."""
     for _ in range(_TRIES):
         found = _locked(owner, units)
         if not (missing := units.keys() - found.keys()):
@@ -197,7 +206,7 @@ def _columns(chunk: Chunk) -> tuple[int, int, int, bytes, bool, bytes | None, in
 
 
 def _set_last(series: Series, rows: list[Row]) -> None:
-    """The last as it is drawn: of the highest step, whenever that came; without steps, the latest."""
+    """Update the last point: that of the highest step, or the latest one without steps."""
     step, at, value = rows[-1]
     last = NO_STEP if series.last_step is None else series.last_step
     if (step, at) >= (last, series.last_at):

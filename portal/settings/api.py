@@ -1,4 +1,4 @@
-"""The REST door and its description."""
+"""The REST API and its OpenAPI schema."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""PostgreSQL when MUSTER_DATABASE_URL names one, else SQLite in MUSTER_HOME, in WAL mode and durable at each commit.
+"""PostgreSQL if MUSTER_DATABASE_URL is set, else SQLite in MUSTER_HOME (WAL, synchronous=FULL).
 
-MUSTER_MIGRATE_DATABASE_URL is the same database by another role, which owns the tables and migrates them."""
+MUSTER_MIGRATE_DATABASE_URL names the same database with the role that owns and migrates the tables.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logging: one line an event on standard error."""
+"""Logging: one line per event on standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outermost layer: a request id and the client's address for every request, and errors in the caller's dialect."""
+"""The outermost middleware: request ids, client addresses, and errors in the caller's format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CSP = (
 
 
 class RequestMiddleware:
-    """Takes X-Request-ID when it is well-formed, else makes one; turns PortalError into a page or problem+json."""
+    """Accept a well-formed X-Request-ID or create one; set the caller and the security headers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
@@ -37,9 +37,7 @@ class RequestMiddleware:
             response = self.get_response(request)
             response.headers["X-Request-ID"] = request_id.get()
             response.headers.setdefault("Content-Security-Policy", CSP)
-            response.headers.setdefault(
-                "Cache-Control", "no-store"
-            )  # files of ours say how long they may be kept
+            response.headers.setdefault("Cache-Control", "no-store")  # static files set their own
             return response
         finally:
             caller.reset(who)
@@ -47,7 +45,11 @@ class RequestMiddleware:
 
 
 class ErrorMiddleware:
-    """What views raise becomes an answer. (Doors answer for themselves: Django shows only views' errors to middleware.)"""
+    """Turn errors raised by views into responses.
+
+    Middleware answers for itself, because Django passes only errors of views to
+    `process_exception`.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
@@ -60,7 +62,7 @@ class ErrorMiddleware:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Django hands over what a view raised; PortalErrors are ours, the rest stays with Django."""
+        """Answer PortalErrors and outages, and errors of the API; leave the rest to Django."""
         if isinstance(error, PortalError):
             return answer(request, error)
         if away := outage(error):

@@ -94,7 +94,7 @@ def all_of(rows: QuerySet[Event]) -> Iterator[dict[str, Any]]:
 
 
 def facts(events: list[Event]) -> list[dict[str, Any]]:
-    """Serialize events for the API and exports, each with its place in the chain (None if unsealed)."""
+    """Serialize events for the API and exports, each with its place in the chain, if sealed."""
     places = {
         link.position: link
         for link in AuditLink.objects.filter(position__in=[event.position for event in events])

@@ -44,7 +44,7 @@ def test_a_loop_that_raises_is_logged_and_called_again(loops, wait_for, caplog):
     background.start()
     wait_for(lambda: len(calls) >= 2)
     background.stop()
-    assert "loops_of_this_test.moody failed; again in 1 s" in caplog.text
+    assert "loops_of_this_test.moody failed; retrying in 1 s" in caplog.text
 
 
 def test_a_loop_that_does_not_stop_in_time_is_named(loops):
