@@ -199,7 +199,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     "op": "error",
                     "id": made.number,
                     "code": "internal",
-                    "message": "This broke on our side. Subscribe again.",
+                    "message": "Something went wrong on our side. Subscribe again.",
                 }
             )
         finally:

@@ -103,7 +103,7 @@ def _enter(actor: Actor, org_id: UUID) -> Actor:
 
 
 def _nothing() -> NotFound:
-    return NotFound("There is no such topic that you can see.")
+    return NotFound("This topic does not exist, or you may not see it.")
 
 
 KINDS: Mapping[str, Callable[[Actor, UUID, str], Granted]] = {

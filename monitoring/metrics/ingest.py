@@ -40,7 +40,8 @@ def ingest(body: Mapping[str, Any]) -> int:
         )
         if node is None:
             raise NotFound(
-                f"No cluster has a node {str(body.get('node'))[:80]!r}. It appears once its cluster's inventory names it."
+                f"No cluster has a node {str(body.get('node'))[:80]!r}. "
+                "It appears once the inventory of its cluster reports it."
             )
         batches: list[tuple[str, UUID | None, list[series.Point]]] = [
             (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))

@@ -44,13 +44,15 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
 def _translate(error: Exception) -> errors.PortalError:
     match error:
         case exceptions.ValidationError():
-            return errors.InvalidInput("Some fields are wrong.", errors=list(_fields(error.detail)))
+            return errors.InvalidInput(
+                "Some fields are invalid.", errors=list(_fields(error.detail))
+            )
         case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
             return errors.NotAuthenticated(
                 "Sign in, or send an access token: Authorization: Bearer mst_…"
             )
         case exceptions.PermissionDenied() | PermissionDenied():
-            return errors.NotPermitted(str(error) or "You may not do that.")
+            return errors.NotPermitted(str(error) or "You do not have permission to do that.")
         case exceptions.NotFound() | Http404():
             return errors.NotFound("There is no such thing here.")
         case SuspiciousOperation():
@@ -61,7 +63,9 @@ def _translate(error: Exception) -> errors.PortalError:
         log.error("request %s: %s", request_id.get(), error)
         return away
     log.exception("internal error %s", request_id.get(), exc_info=error)
-    return errors.PortalError("Something broke on our side. Quote the request id to your operator.")
+    return errors.PortalError(
+        "Something went wrong on our side. Tell your operator the request ID."
+    )
 
 
 def _fields(detail: Any, path: str = "") -> Iterator[dict[str, str]]:

@@ -268,8 +268,8 @@ class LogStore:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
                 raise Unavailable(
-                    "The disk that keeps the logs is full; what is stored is whole, and writing goes on by "
-                    "itself once there is room."
+                    "The disk with the logs is full. Stored logs are intact, and writing resumes "
+                    "once there is space."
                 ) from error
             raise
 

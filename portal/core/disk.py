@@ -29,7 +29,8 @@ def full_disk(error: BaseException | None) -> Unavailable | None:
     words = trouble(error)
     return (
         Unavailable(
-            f"{words}, so nothing was changed. Whoever operates this portal must make room there; then send this again.",
+            f"{words}, so nothing was changed. Ask the operator of this portal to make room there, "
+            "then try again.",
             code="disk_full",
             data={"retry_after": RETRY_AFTER},
         )

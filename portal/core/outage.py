@@ -23,7 +23,7 @@ def outage(error: BaseException | None) -> Unavailable | None:
         return full
     if any(_is_away(one) for one in behind(error)):
         return Unavailable(
-            "The database does not answer, so nothing was changed. Try again in a moment.",
+            "The database is not responding, so nothing was changed. Try again in a moment.",
             code="database_away",
             data={"retry_after": RETRY_AFTER},
         )

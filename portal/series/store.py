@@ -154,7 +154,7 @@ def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict
             ],
             ignore_conflicts=True,
         )
-    raise Conflict("These curves are there already, and belong to another organization.")
+    raise Conflict("These series already exist and belong to another organization.")
 
 
 def _locked(owner: str, wanted: Collection[_Name]) -> dict[_Name, Series]:
@@ -174,8 +174,9 @@ def _room_for(owner: str, more: int) -> None:
     known = Series.objects.filter(owner=owner).count()
     if known + more > MOST_CURVES:
         raise QuotaExceeded(
-            f"There are {known:,} curves here already and {more:,} would be new; {MOST_CURVES:,} are the most. A "
-            "name or label that is another one each time (a step, a process, a file) makes a curve of its own."
+            f"There are already {known:,} series here; {more:,} more would exceed the limit of "
+            f"{MOST_CURVES:,}. A name or label that changes each time (a step, a process, a file) "
+            "creates a new series."
         )
 
 

@@ -85,12 +85,12 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
 def malformed(error: SuspiciousOperation) -> PortalError:
     """Return the error for a request that Django rejects as too large or malformed."""
     if isinstance(error, RequestDataTooBig):
-        return TooLarge("The request is larger than the portal reads.")
+        return TooLarge("The request is too large.")
     if isinstance(error, TooManyFieldsSent):
         return InvalidInput(
-            f"There are more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} parameters."
+            f"The request has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} parameters."
         )
-    return InvalidInput("The request cannot be read.")
+    return InvalidInput("The request is malformed.")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
@@ -107,7 +107,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
     return answer(
         request,
-        NotFound("There is nothing at this address. Check it, or go back to the start page."),
+        NotFound("There is no page at this address. Check the address, or go to the start page."),
     )
 
 
@@ -116,5 +116,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return answer(
         request,
         outage(sys.exc_info()[1])
-        or PortalError("Something broke on our side. Quote the request id to your operator."),
+        or PortalError("Something went wrong on our side. Tell your operator the request ID."),
     )

@@ -56,9 +56,7 @@ class ErrorMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-            return answer(
-                request, InvalidInput("The address holds a NUL character, which no name here has.")
-            )
+            return answer(request, InvalidInput("The URL contains a NUL character."))
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
@@ -74,6 +72,6 @@ class ErrorMiddleware:
             log.exception("internal error %s", request_id.get())
             return answer(
                 request,
-                PortalError("Something broke on our side. Quote the request id to your operator."),
+                PortalError("Something went wrong on our side. Tell your operator the request ID."),
             )
         return None

@@ -67,7 +67,10 @@ def _cut(chain: UUID, before: datetime) -> tuple[int, str]:
     trouble = ""
     for seq, stored, position, values in links_behind(chain, expected - 1):
         if seq != expected or values is None or follow(at_hash, canonical(values)) != stored:
-            trouble = f"Nothing is deleted from #{expected:,} on: the chain is not whole there. Verify it."
+            trouble = (
+                f"Events from #{expected:,} on are not deleted, because the chain is damaged there. "
+                "Verify it."
+            )
             break
         if values[_AT] >= before or len(positions) == PAGE:
             break

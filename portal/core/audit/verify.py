@@ -135,13 +135,13 @@ def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], o
             report.add(
                 "missing",
                 expected,
-                f"{which}: the links are gone, and whatever they sealed with them.",
+                f"{which}: the links are missing, and so are their events.",
             )
         elif values is None:
             report.add(
                 "missing",
                 seq,
-                f"#{seq:,}: the event at position {position:,} is gone; its link is still there.",
+                f"#{seq:,}: the event at position {position:,} is missing; its link still exists.",
             )
         else:
             event = canonical(values)
@@ -152,7 +152,7 @@ def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], o
             report.add(
                 "rewritten",
                 seq,
-                f"#{seq:,}: the chain up to here is not the one that was anchored: it was computed anew.",
+                f"#{seq:,}: the chain up to here differs from its anchor: it was recomputed.",
             )
         at_hash, expected = stored, seq + 1
         report.events += 1
@@ -172,7 +172,8 @@ def _judge_beginning(report: Report) -> None:
         report.add(
             "missing",
             1,
-            "#1: the event org.created, with which every organization begins, is gone, and whatever followed it.",
+            "#1: the event org.created, which starts every audit trail, is missing, and so may be "
+            "events after it.",
         )
 
 
@@ -237,13 +238,14 @@ def _judge_odd(report: Report, odd: list[_Odd]) -> None:
             report.add(
                 "reordered",
                 one.seq,
-                f"#{one.seq:,}: the event here ({one.kind}) is whole, but belongs to another place in the chain.",
+                f"#{one.seq:,}: the event here ({one.kind}) is intact, but belongs elsewhere in the chain.",
             )
         else:
             report.add(
                 "changed",
                 one.seq,
-                f"#{one.seq:,}: the event at position {one.position:,} ({one.kind}) is not what was sealed.",
+                f"#{one.seq:,}: the event at position {one.position:,} ({one.kind}) differs from "
+                "what was sealed.",
             )
     report.fault_count += max(len(odd) - KEPT, 0)
 
@@ -254,7 +256,8 @@ def _judge_time(report: Report, seq: int, at: datetime, before: list[datetime]) 
         report.add(
             "backdated",
             seq,
-            f"#{seq:,}: inserted: it says {_time(at)}, but was sealed after events of {_time(min(before))}.",
+            f"#{seq:,}: inserted later: it is dated {_time(at)}, but was sealed after events of "
+            f"{_time(min(before))}.",
         )
         return
     before.append(at)
@@ -268,14 +271,14 @@ def _anchors(report: Report) -> dict[int, bytes]:
     for row in AuditAnchor.objects.filter(chain=report.chain).order_by("number").iterator(PAGE):
         if row.number != expected:
             report.add(
-                "unanchored", row.seq, f"Anchors {expected:,} to {row.number - 1:,} are gone."
+                "unanchored", row.seq, f"Anchors {expected:,} to {row.number - 1:,} are missing."
             )
         elif not is_genuine(row, former):
             report.add(
                 "forged",
                 row.seq,
-                f"The anchor of {_time(row.at)} at #{row.seq:,} is not signed with our key. If the secret key was "
-                "changed, bring the former one back as MUSTER_SECRET_KEY_FALLBACKS.",
+                f"The anchor of {_time(row.at)} at #{row.seq:,} is not signed with our key. "
+                "If the secret key was changed, add the former one to MUSTER_SECRET_KEY_FALLBACKS.",
             )
         else:
             found[row.seq] = bytes(row.hash)
@@ -290,19 +293,21 @@ def _judge_anchors(report: Report, anchors: dict[int, bytes]) -> None:
         report.add(
             "cut_off",
             report.last + 1,
-            f"#{report.last + 1:,} to #{furthest:,}: an anchor tells of them, and they are gone from the end.",
+            f"#{report.last + 1:,} to #{furthest:,}: covered by an anchor, but missing from the "
+            "end of the chain.",
         )
     elif report.last - furthest > 2 * EVERY:
         report.add(
             "unanchored",
             furthest + 1,
-            f"#{furthest + 1:,} to #{report.last:,}: no anchor vouches for them; there is one every {EVERY:,}.",
+            f"#{furthest + 1:,} to #{report.last:,}: not covered by an anchor, although there is "
+            f"one every {EVERY:,} events.",
         )
     elif report.last > furthest and not furthest and _age(report) > 2 * WITHIN:
         report.add(
             "unanchored",
             1,
-            f"No anchor vouches for this chain; there is one after {WITHIN / 60:g} minutes.",
+            f"No anchor covers this chain, although one is set after {WITHIN / 60:g} minutes.",
         )
 
 
@@ -324,8 +329,9 @@ def _judge_unsealed(report: Report) -> None:
         report.add(
             "unsealed",
             report.last + 1,
-            f"{old['n']:,} events at positions {old['first']:,} to {old['last']:,} are not sealed, and are older "
-            f"than {LATE.seconds // 60} minutes: the sealer does not run, or their links were taken out.",
+            f"{old['n']:,} events at positions {old['first']:,} to {old['last']:,} are not sealed, "
+            f"although they are older than {LATE.seconds // 60} minutes: the sealer is not running, or "
+            "their links were removed.",
         )
 
 

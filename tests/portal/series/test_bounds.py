@@ -167,7 +167,7 @@ def test_an_owner_has_a_limit_of_curves_and_the_known_ones_go_on(monkeypatch):
     monkeypatch.setattr(store, "MOST_CURVES", 5)
     append(OWNER, [p for n in range(5) for p in points(1, name=f"m{n}")], org_id=None)
     with pytest.raises(
-        QuotaExceeded, match="5 curves here already and 1 would be new; 5 are the most"
+        QuotaExceeded, match="already 5 series here; 1 more would exceed the limit of 5"
     ):
         append(OWNER, [*points(2, name="m0"), *points(1, name="m5")], org_id=None)
     append(OWNER, points(2, name="m0"), org_id=None)
