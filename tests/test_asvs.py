@@ -35,7 +35,7 @@ def is_there(test: str) -> bool:
     return function in functions_of(name)
 
 
-def test_a_requirement_that_is_done_names_a_test_that_exists():
+def test_asvs_done_requirement_names_an_existing_test():
     assert [
         f"{row['requirement']}: {row['test or reason']}"
         for row in DONE
@@ -43,7 +43,7 @@ def test_a_requirement_that_is_done_names_a_test_that_exists():
     ] == []
 
 
-def test_each_requirement_has_one_row_a_status_and_a_reason():
+def test_asvs_requirement_has_one_row_with_status_and_reason():
     names = [row["requirement"] for row in ROWS]
     assert len(names) == len(set(names)) == 253  # levels 1 and 2 of ASVS 5.0.0: 70 and 183
     assert sum(row["level"] == "1" for row in ROWS) == 70

@@ -139,7 +139,7 @@ def told() -> list[Event]:
     )
 
 
-def test_a_rest_call_that_changes_something_is_a_fact(stage, able):
+def test_rest_change_records_an_event(stage, able):
     wrong = []
     for name, verb, path in ROWS:
         row = TABLE[name, verb]
@@ -164,7 +164,7 @@ def test_a_rest_call_that_changes_something_is_a_fact(stage, able):
     assert wrong == []
 
 
-def test_a_form_that_changes_something_is_a_fact(stage, able):
+def test_form_change_records_an_event(stage, able):
     operators = ("application", "cluster", "pool", "installation", "platform")
     wrong = []
     for name, path in FORM_ROWS:
@@ -221,7 +221,7 @@ def _faults(stage: Stage, who: str, via: str, facts: list[Event]) -> list[str]:
     ]
 
 
-def test_the_walk_meets_routes_of_every_part():
+def test_event_check_covers_routes_of_every_app():
     assert {"api-teams", "api-job", "api-cluster", "api-tokens"} <= {name for name, _, _ in ROWS}
     assert set(SILENT) <= set(TABLE)
 

@@ -390,7 +390,7 @@ def found_by(rule: Rule) -> Iterator[tuple[str, int]]:
     return ((path, getattr(node, "lineno", 0)) for path, node in nodes() if rule(node))
 
 
-def test_the_house_rule_holds():
+def test_security_rule_has_no_violations():
     broken = [
         f"{path}:{line}: {name}"
         for name, (rule, allowed) in RULES.items()
@@ -410,7 +410,7 @@ def texts(*patterns: str) -> Iterator[Path]:
         )
 
 
-def test_no_template_turns_escaping_off_but_for_plain_mail():
+def test_templates_disable_escaping_only_in_plain_mail():
     risky = re.compile(r"\|\s*safe\b|\|\s*safeseq\b|autoescape off")
     found = [
         shown(path)
@@ -420,7 +420,7 @@ def test_no_template_turns_escaping_off_but_for_plain_mail():
     assert [name for name in found if not name.endswith(".txt")] == []
 
 
-def test_no_script_of_ours_makes_markup_or_code_of_text():
+def test_scripts_do_not_turn_text_into_markup_or_code():
     """`innerHTML` takes one literal without a gap in it, nothing else."""
     risky = re.compile(
         rf"outerHTML\s*=|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|{ASSIGNED}"
@@ -434,7 +434,7 @@ def scripts() -> str:
     return "\n".join(path.read_text() for path in texts("static/js/**/*.js"))
 
 
-def test_browsers_store_how_pages_look_and_nothing_else():
+def test_scripts_store_only_display_settings_in_browser():
     """By name, or by a name that begins so. No store but this one is used."""
     text = scripts()
     assert set(re.findall(r"localStorage\.\w+Item\(\s*([^,)]+)", text)) == {
@@ -456,7 +456,7 @@ def test_browsers_store_how_pages_look_and_nothing_else():
     )
 
 
-def test_no_script_of_ours_gives_every_object_a_property():
+def test_scripts_do_not_extend_object_prototype():
     """`Object.assign` onto something new; nothing is put under a name that came from elsewhere, but into a form's own fields."""
     text = scripts()
     assert (
@@ -472,7 +472,7 @@ def test_no_script_of_ours_gives_every_object_a_property():
     assert sorted(set(named)) == ["given[name]", "this[flag]"]
 
 
-def test_no_script_or_page_of_ours_forbids_to_paste():
+def test_pages_and_scripts_do_not_block_pasting():
     assert re.findall(r"paste", scripts()) == []
     assert [
         shown(path) for path in texts("templates/**/*.html") if "onpaste" in path.read_text()

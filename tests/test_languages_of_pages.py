@@ -43,7 +43,7 @@ def left_in_english(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("language", ["ko", "ja"])
-def test_every_page_is_told_in_the_language_that_was_chosen(story, language):
+def test_pages_have_no_untranslated_known_text(story, language):
     ensure_first_cluster()
     with org_scope(story.atlas.id):
         services.submit_job(

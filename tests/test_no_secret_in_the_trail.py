@@ -98,7 +98,7 @@ def _of_accounts() -> list[str]:
     return re.findall(r"/reset/key/(\S+?)/?\s", mail.outbox[0].body)
 
 
-def test_no_secret_is_in_the_trail_or_in_what_leaves_it(stage, secrets):
+def test_secrets_are_absent_from_audit_trail_and_exports(stage, secrets):
     seal()
     org = stage.story.atlas.id
     facts = list(all_of(Event.objects.all()))
@@ -123,7 +123,7 @@ def test_no_secret_is_in_the_trail_or_in_what_leaves_it(stage, secrets):
     ] == []
 
 
-def test_what_was_done_with_the_secrets_is_in_it_all_the_same(stage, secrets):
+def test_audit_trail_records_actions_on_secrets(stage, secrets):
     kinds = set(Event.objects.values_list("kind", flat=True))
     assert {
         "token.created",

@@ -115,14 +115,14 @@ PAGES = [(name, path, view) for name, path, view in ROUTES if hasattr(view, "met
 VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
-def test_every_route_is_a_rest_view_a_page_or_open_by_name():
+def test_every_route_is_rest_page_or_listed_as_open():
     known = {name for name, _, _ in API} | {name for name, _, _ in PAGES} | OPEN | OWN
     assert [
         path for name, path, _ in ROUTES if name not in known and not path.startswith(PROTOCOLS)
     ] == []
 
 
-def test_every_method_of_a_rest_view_names_what_it_needs():
+def test_rest_methods_declare_their_permission():
     assert [
         name
         for name, _, view in API
@@ -165,7 +165,7 @@ CASES = [
 
 
 @pytest.mark.both_databases  # SQLite has no row-level security: there the views alone refuse
-def test_rest_nobody_gets_401_strangers_404_and_a_token_without_scope_does_nothing(stage, tokens):
+def test_rest_refuses_anonymous_strangers_and_missing_scopes(stage, tokens):
     """What members may is in the table of tests/test_role_matrix.py."""
     api = {
         name: Client(headers={"Authorization": f"Bearer {tokens[name]}"})
@@ -193,7 +193,7 @@ _HARMLESS = {
 }  # checking one's own text
 
 
-def test_pages_send_nobody_to_sign_in_and_are_not_there_for_strangers(stage):
+def test_pages_redirect_anonymous_and_hide_from_strangers(stage):
     cyd, ada = stage.client(stage.cyd), stage.client(stage.ada)
     wrong = []
     for name, path, view in PAGES:
@@ -209,7 +209,7 @@ def test_pages_send_nobody_to_sign_in_and_are_not_there_for_strangers(stage):
     assert wrong == []
 
 
-def test_a_member_of_the_team_cannot_act_on_somebody_elses_job(stage):
+def test_team_member_cannot_act_on_job_of_another_member(stage):
     ben = stage.api(stage.ben)
     assert [
         _call(ben, "POST", f"/api/v1/orgs/atlas/jobs/1/{verb}")
@@ -217,7 +217,7 @@ def test_a_member_of_the_team_cannot_act_on_somebody_elses_job(stage):
     ] == [403] * 3
 
 
-def test_a_member_of_no_team_sees_no_job_of_it(stage):
+def test_member_without_team_sees_no_team_jobs(stage):
     with org_scope(stage.atlas.id):
         services.submit_job(
             actor=stage.actor(stage.ada), team=stage.speech, spec=parse_mapping({"run": "true"})
@@ -228,7 +228,7 @@ def test_a_member_of_no_team_sees_no_job_of_it(stage):
     ] == [1]
 
 
-def test_only_operators_send_samples_and_read_the_portals_metrics(stage):
+def test_only_operators_send_samples_and_read_metrics(stage):
     for person, org in ((stage.ada, None), (stage.ben, None)):
         assert _call(stage.api(person, org), "POST", "/api/v1/agent/samples") == 403
         assert _call(stage.api(person, org), "GET", "/metrics") == 403
@@ -248,15 +248,15 @@ def _tried(client: Client, verb: str, path: str, body: str = "{}") -> int:
     return int(code)
 
 
-def test_no_role_of_an_organization_reaches_the_clusters_themselves():
+def test_organization_roles_have_no_cluster_permissions():
     assert not OPERATORS & set(itertools.chain.from_iterable(ORG_GRANTS.values()))
 
 
-def test_the_permission_table_knows_only_permissions():
+def test_permission_table_lists_only_existing_permissions():
     assert set(itertools.chain.from_iterable(ORG_GRANTS.values())) <= set(Permission)
 
 
-def test_live_topics_are_granted_to_who_may_see_and_not_there_for_others(stage):
+def test_live_topics_are_granted_only_to_permitted_actors(stage):
     given, wrong = {"ada": stage.ada, "ben": stage.ben, "cyd": stage.cyd}, []
     topics = _topics(stage)
     for kind in sorted(KINDS):
@@ -272,7 +272,7 @@ def test_live_topics_are_granted_to_who_may_see_and_not_there_for_others(stage):
     assert wrong == []
 
 
-def test_a_malformed_topic_is_not_there(stage):
+def test_malformed_live_topic_is_not_found(stage):
     topics = [
         "",
         "log:",
@@ -292,7 +292,7 @@ def _is_granted(person: Any, topic: str) -> bool:
         return False
 
 
-def test_the_live_list_of_an_organization_carries_only_the_teams_one_sees(stage):
+def test_live_job_list_covers_only_visible_teams(stage):
     listened = grant(actor_of(stage.ben), f"jobs:{stage.atlas.id.hex}").bus_topics
     assert listened == (f"jobs:{stage.vision.id.hex}",)
     assert len(grant(actor_of(stage.ada), f"jobs:{stage.atlas.id.hex}").bus_topics) == 2

@@ -426,14 +426,14 @@ def tried(client: Client, verb: str, path: str, body: dict[str, Any]) -> int:
     return code
 
 
-def test_every_route_and_verb_has_its_row():
+def test_role_matrix_covers_every_route_and_verb():
     assert {(name, verb) for name, _, view in API for verb in view.permissions} == set(TABLE)
 
 
 ROWS = [(name, verb, path) for name, path, view in API for verb in sorted(view.permissions)]
 
 
-def test_who_gets_through_and_who_is_refused(stage):
+def test_role_matrix_matches_actual_access(stage):
     clients = {who: stage.api(who) for who in sorted(EVERYBODY)}
     wrong = []
     for name, verb, path in ROWS:
@@ -450,7 +450,7 @@ def test_who_gets_through_and_who_is_refused(stage):
     assert wrong == []
 
 
-def test_a_token_needs_the_one_scope_that_it_is_about(stage):
+def test_token_needs_exactly_the_listed_scope(stage):
     wrong = []
     for name, verb, path in ROWS:
         row = TABLE[name, verb]
@@ -472,12 +472,12 @@ def test_a_token_needs_the_one_scope_that_it_is_about(stage):
     assert wrong == []
 
 
-def test_a_list_for_a_token_without_the_scope_is_empty(stage):
+def test_list_for_token_without_scope_is_empty(stage):
     answer = stage.api("ada", "teams:read").get("/api/v1/orgs/atlas/jobs")
     assert answer.json()["items"] == []
 
 
-def test_forms_of_pages_change_things_only_for_who_may(stage):
+def test_page_forms_change_data_only_for_permitted_roles(stage):
     browsers = {who: Client() for who in sorted(EVERYBODY)}
     wrong = []
     for name, path, _ in PAGES:
@@ -510,12 +510,12 @@ def _changes(browser: Client, person: User, path: str, form: dict[str, str]) -> 
     return is_changed
 
 
-def test_pages_of_jobs_are_not_there_for_members_of_other_teams(stage):
+def test_job_pages_are_404_for_members_of_other_teams(stage):
     for who, code in (("eve", 404), ("vis", 200), ("vic", 200), ("ben", 200)):
         assert stage.story.client(stage.people[who]).get("/atlas/jobs/1").status_code == code
 
 
-def test_what_runs_on_a_node_is_told_only_to_who_may_see_the_job(stage):
+def test_node_page_shows_only_visible_jobs(stage):
     from jobs.models import Attempt
     from schedulers.states import State
 
@@ -534,7 +534,7 @@ def test_what_runs_on_a_node_is_told_only_to_who_may_see_the_job(stage):
         assert [job["number"] for job in row["jobs"]] == numbers
 
 
-def test_a_revoked_token_and_a_lost_role_count_from_the_next_request_on(stage):
+def test_revoked_token_and_role_apply_to_the_next_request(stage):
     api = stage.api("vis")
     assert api.get("/api/v1/orgs/atlas/jobs/1").status_code == 200
     with org_scope(stage.story.atlas.id):

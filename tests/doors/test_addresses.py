@@ -52,13 +52,13 @@ def raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in headers.items()]
 
 
-async def test_without_a_front_server_no_header_changes_the_address(monkeypatch):
+async def test_client_address_without_proxy_ignores_headers(monkeypatch):
     monkeypatch.delenv("MUSTER_BEHIND_PROXY", raising=False)
     for kind, headers in itertools.product(("http", "websocket"), SPOOFS):
         assert await seen(kind, raw(headers)) == PEER, (kind, headers)
 
 
-async def test_behind_a_front_server_the_last_address_counts_which_it_wrote_itself(monkeypatch):
+async def test_client_address_behind_proxy_is_last_forwarded_address(monkeypatch):
     monkeypatch.setenv("MUSTER_BEHIND_PROXY", "1")
     for kind, headers in itertools.product(("http", "websocket"), SPOOFS):
         told = raw(headers) + [
@@ -68,7 +68,7 @@ async def test_behind_a_front_server_the_last_address_counts_which_it_wrote_itse
 
 
 @pytest.mark.parametrize("said", ["10.0.0.1, 198.51.100.7", "198.51.100.7", " 198.51.100.7 "])
-def test_the_web_process_takes_the_last_address_from_its_front_server(said):
+def test_web_process_uses_last_address_from_front_server(said):
     told = {}
     _with_client(lambda environ, _: told.update(environ) or [], "x-forwarded-for")(
         {"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1"}, None
@@ -81,7 +81,7 @@ def test_the_web_process_takes_the_last_address_from_its_front_server(said):
     "name",
     [CLIENT_HEADER, CLIENT_HEADER.upper(), "x_muster_client", CLIENT_HEADER.replace("-", "_")],
 )
-def test_between_the_front_door_and_the_web_process_nobody_puts_an_address_of_their_own(name):
+def test_client_address_header_of_front_server_cannot_be_spoofed(name):
     """What arrives from outside under the name of that header is dropped; ours is the only one."""
     head = _head(
         {

@@ -34,7 +34,7 @@ def signed_in(story, person) -> BySession:
     return BySession(story.client(person).session.session_key)
 
 
-def test_each_change_of_access_is_told_once_with_its_organization(story):
+def test_news_reports_each_access_change_once(story):
     news = News()
     assert news.look() == set()
     member_changed(story.atlas)
@@ -44,7 +44,7 @@ def test_each_change_of_access_is_told_once_with_its_organization(story):
     assert news.look() == set()
 
 
-def test_a_change_that_becomes_visible_after_later_ones_is_told_too(story):
+def test_news_reports_change_committed_out_of_order(story):
     position = member_changed(story.atlas).position
     news = News()
     news.look()
@@ -54,7 +54,7 @@ def test_a_change_that_becomes_visible_after_later_ones_is_told_too(story):
     assert news.look() == {story.borealis.id}
 
 
-def test_a_look_reads_no_further_back_than_it_must(story, django_assert_num_queries):
+def test_news_query_is_bounded(story, django_assert_num_queries):
     news = News()
     news.look()
     Event.objects.create(kind="job.submitted", position=10_000_000)
@@ -64,7 +64,7 @@ def test_a_look_reads_no_further_back_than_it_must(story, django_assert_num_quer
         assert news.look() == set()
 
 
-def test_an_ended_session_ends_its_websocket(story):
+def test_ended_session_ends_its_websocket(story):
     ways = {signed_in(story, person): actor_of(person) for person in (story.ada, story.ben)}
     assert ended(ways) == set()
     first, second = ways
@@ -74,7 +74,7 @@ def test_an_ended_session_ends_its_websocket(story):
 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, {"is_operator": False}])
-def test_an_account_that_was_switched_off_or_is_operator_no_longer_is_noticed(story, change):
+def test_deactivated_or_demoted_user_ends_websocket(story, change):
     with no_scope():
         ways = {signed_in(story, story.dot): actor_of(story.dot), ByToken("x"): actor_of(story.dot)}
         for name, value in change.items():
@@ -83,7 +83,7 @@ def test_an_account_that_was_switched_off_or_is_operator_no_longer_is_noticed(st
         assert ended(ways) == set(ways)
 
 
-def test_looking_at_many_sockets_takes_three_queries(story, django_assert_num_queries):
+def test_ended_check_of_many_sockets_takes_three_queries(story, django_assert_num_queries):
     ways: dict[Any, Any] = {
         signed_in(story, person): actor_of(person)
         for person in (story.ada, story.ben, story.cyd, story.dot)
@@ -100,7 +100,7 @@ def test_looking_at_many_sockets_takes_three_queries(story, django_assert_num_qu
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired", "rotated"])
-def test_the_end_of_a_token_is_noticed_however_it_came(story, end):
+def test_ended_token_ends_websocket(story, end):
     secret = story.token(story.ben)
     with no_scope():
         way = ByToken(secret)
@@ -122,7 +122,7 @@ def test_the_end_of_a_token_is_noticed_however_it_came(story, end):
         assert way.actor() is None
 
 
-def test_a_socket_is_not_opened_from_outside_of_the_networks_of_its_token(story):
+def test_websocket_from_outside_token_networks_is_refused(story):
     with org_scope(story.atlas.id):
         made = create_token(
             actor=story.actor(story.ben),
@@ -136,7 +136,7 @@ def test_a_socket_is_not_opened_from_outside_of_the_networks_of_its_token(story)
         assert ByToken(made.secret, "192.0.2.1").actor() is ByToken(made.secret).actor() is None
 
 
-def test_who_was_removed_from_the_organization_is_granted_nothing_any_more(story):
+def test_removed_member_is_granted_nothing(story):
     way, topic = signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
     actor, now = Asked().of(way, [topic])
     assert actor.email == story.ben.email and now[topic].bus_topics == (
@@ -148,7 +148,7 @@ def test_who_was_removed_from_the_organization_is_granted_nothing_any_more(story
     assert actor.email == story.ben.email and isinstance(now[topic], NotFound)
 
 
-def test_many_sockets_of_one_person_cost_as_much_as_one(story, django_assert_num_queries):
+def test_recheck_of_many_sockets_of_one_user_costs_as_one(story, django_assert_num_queries):
     asked, way, topic = Asked(), signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
     asked.of(way, [topic])
     with django_assert_num_queries(0):
@@ -173,7 +173,7 @@ class Socket:
         self.asked += 1
 
 
-async def test_a_socket_that_cannot_be_asked_is_asked_again_and_keeps_nobody_waiting(monkeypatch):
+async def test_recheck_failure_is_retried_and_blocks_no_other_socket(monkeypatch):
     looks = iter([set(), {"atlas"}])
     monkeypatch.setattr(access, "EVERY", 0.01)
     monkeypatch.setattr(News, "look", lambda self: next(looks, set()))
@@ -190,7 +190,7 @@ async def test_a_socket_that_cannot_be_asked_is_asked_again_and_keeps_nobody_wai
         watch.leave(socket)  # type: ignore[arg-type]
 
 
-def test_what_a_role_no_longer_grants_is_no_longer_watched_whatever_was_known_of_it(story):
+def test_reduced_role_ends_subscriptions_despite_cache(story):
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
         make_role(

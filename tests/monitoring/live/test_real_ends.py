@@ -72,7 +72,7 @@ ENDS = [
 
 @pytest.mark.integration
 @pytest.mark.parametrize("end", ENDS)
-async def test_access_that_ends_is_gone_within_five_seconds_on_rest_pages_and_websockets(site, end):
+async def test_ended_access_ends_everywhere_within_five_seconds(site, end):
     name = end.__name__.replace("_", "-")
     secret = site.portal.manage("shell", "-v", "0", "-c", MAKE.format(name=name)).splitlines()[-1]
     with httpx.Client(

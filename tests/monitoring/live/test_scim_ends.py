@@ -53,7 +53,7 @@ with platform_scope("test"):
 @pytest.mark.parametrize(
     "org", ["org", "None"], ids=["an organization's own provider", "one of the whole installation"]
 )
-async def test_who_is_switched_off_there_is_out_here_within_five_seconds(site, org):
+async def test_user_deactivated_by_scim_loses_access_within_five_seconds(site, org):
     def shell(code: str, **names: str) -> str:
         return site.portal.manage("shell", "-v", "0", "-c", code.format(**names)).splitlines()[-1]
 

@@ -51,7 +51,7 @@ def ask() -> None:
 
 
 @pytest.mark.both_databases
-def test_the_next_task_has_the_last_ones_connection(transactional_db):
+def test_task_reuses_connection_of_previous_task(transactional_db):
     def work() -> None:
         run_task(ask)
         first = connection.connection
@@ -62,7 +62,7 @@ def test_the_next_task_has_the_last_ones_connection(transactional_db):
 
 
 @pytest.mark.both_databases
-def test_a_connection_that_broke_is_replaced_before_the_next_task_uses_it(transactional_db, mode):
+def test_task_replaces_broken_connection(transactional_db, mode):
     def work() -> None:
         run_task(ask)
         before = connection.connection

@@ -33,7 +33,7 @@ def locked() -> set[str]:
     return {normal(pin) for pin in re.findall(r"^([A-Za-z0-9_.-]+)==", text, re.MULTILINE)}
 
 
-def test_every_module_that_the_server_loads_is_in_its_own_lock(tmp_path):
+def test_modules_loaded_by_server_are_in_its_lock_file(tmp_path):
     environment = {
         "PATH": "/usr/bin:/bin",
         "PYTHONPATH": f"{ROOT}:{ROOT}/client:{ROOT}/agent",

@@ -67,7 +67,7 @@ def kill_the_watcher(portal: Portal, mode: str, wait_for) -> None:
     wait_for(lambda: portal.part("watcher") != before)
 
 
-def test_a_killed_watchers_successor_watches_at_once(portal, api, mode, shared_folder, wait_for):
+def test_watcher_after_kill_9_resumes_at_once(portal, api, mode, shared_folder, wait_for):
     number = submit(api, f"until [ -e {shared_folder}/go ]; do sleep 0.05; done")
     wait_for(lambda: state(api, number) == "running", 20)
     for _ in range(2):
