@@ -1,4 +1,4 @@
-"""Input that databases, parsers and file systems choke on: each is refused or finds nothing, none is a 5xx."""
+"""Send hostile values to every API operation and page: none may cause a 5xx."""
 
 from __future__ import annotations
 

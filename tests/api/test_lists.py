@@ -1,4 +1,4 @@
-"""Lists take a fixed number of queries, however long they are; errors have one shape."""
+"""Lists take a fixed number of queries; errors have one shape."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PAGES = [
 
 
 def grow(story, begin: int, end: int) -> None:
-    """More of everything."""
+    """Add more rows of every kind."""
     actor = story.actor(story.ada)
     with org_scope(story.atlas.id):
         for n in range(begin, end):
@@ -99,7 +99,7 @@ def queries(client, path: str) -> int:
 def stage(story):
     cluster_with(cpus=1000)
     submit(story, array=3)
-    grow(story, 0, 13)  # more than the home page shows of anything
+    grow(story, 0, 13)  # more than the home page shows
     return story
 
 

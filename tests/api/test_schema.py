@@ -1,4 +1,4 @@
-"""The OpenAPI description, and every operation fuzzed by it: whatever comes in, nothing breaks on our side."""
+"""Check the OpenAPI schema, and fuzz every operation with it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ def test_fuzzed_operations_are_never_500(schema, story, examples):
 
 
 def fuzz(client, operation, broken, examples):
-    """Some bodies, queries and path parts for one operation; the names of things are real, so that it is not all 404."""
+    """Yield bodies, queries and path parts for one operation.
+
+    Names refer to existing objects, so that not everything is 404.
+    """
 
     @settings(
         max_examples=examples,

@@ -1,5 +1,4 @@
-"""Whose address it is that asks: tokens bound to networks, rate limits of sign-ins and the audit trail depend on it. Nobody gives
-themselves another by a header; behind a front server it is the one that this server saw, for pages, REST and websockets alike."""
+"""The client address, used for token networks, rate limits and the audit trail, cannot be spoofed."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ SPOOFS = [
 
 
 async def seen(kind: str, headers: list[tuple[bytes, bytes]]) -> str:
-    """The address that the application behind the door is told of."""
+    """Return the address that the application behind the ASGI entry point sees."""
     found = []
 
     async def app(scope, receive, send):
@@ -63,7 +62,7 @@ async def test_client_address_behind_proxy_is_last_forwarded_address(monkeypatch
     for kind, headers in itertools.product(("http", "websocket"), SPOOFS):
         told = raw(headers) + [
             (b"x-forwarded-for", b"10.9.9.9, 198.51.100.7")
-        ]  # nginx adds its own behind what came
+        ]  # nginx appends its own to the received ones
         assert await seen(kind, told) == "198.51.100.7", (kind, headers)
 
 
@@ -82,7 +81,7 @@ def test_web_process_uses_last_address_from_front_server(said):
     [CLIENT_HEADER, CLIENT_HEADER.upper(), "x_muster_client", CLIENT_HEADER.replace("-", "_")],
 )
 def test_client_address_header_of_front_server_cannot_be_spoofed(name):
-    """What arrives from outside under the name of that header is dropped; ours is the only one."""
+    """A client's own header of that name is dropped."""
     head = _head(
         {
             "path": "/",

@@ -1,4 +1,4 @@
-"""Every answer, of every route and to everybody, says what a browser may do with it; and no page holds a script or style of its own."""
+"""Every response to everybody has its security headers, and no page has inline code."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ SOME = [
 
 @contextmanager
 def writes():
-    """What is written to the database meanwhile: (verb, table)."""
+    """Return the writes to the database inside the block as (verb, table)."""
     found = []
 
     def look(execute, sql, params, many, context):
@@ -106,7 +106,10 @@ def read(client, path):
 
 @pytest.fixture(scope="module")
 def answers(browsers, told):
-    """Of every address: what each gets who reads it, and what an operator gets who tries other verbs. There is a job to be seen."""
+    """Return the responses of every route to each reader, and to an operator for other verbs.
+
+    There is a job to show.
+    """
     ensure_first_cluster()
     with org_scope(told.atlas.id):
         submit_job(
@@ -125,7 +128,7 @@ def answers(browsers, told):
 
 
 def missing(answer) -> list[str]:
-    """What the answer does not say, or says too much."""
+    """Return the headers that a response lacks, or has in excess."""
     given = answer.headers.get("Content-Security-Policy", "")
     policy = dict(part.strip().partition(" ")[::2] for part in given.split(";") if part.strip())
     found = [
@@ -143,7 +146,7 @@ def missing(answer) -> list[str]:
 
 
 def test_get_requests_change_nothing(answers):
-    """But for the books that the portal keeps of reading itself: who was where when, and who took the trail away or was refused."""
+    """Except for records of reading itself: last use, exports of the audit trail, and denials."""
     found = {
         (path, how): answer.written
         for path, given in answers.items()
@@ -212,7 +215,7 @@ def test_write_detector_notices_a_write(browsers, undone, told):
 
 
 def each(answers) -> Iterator[tuple[str, HttpResponse]]:
-    """Every answer, with how it was asked for."""
+    """Yield every response with its request."""
     return (
         (f"{path}: {how}", answer)
         for path, given in answers.items()
@@ -287,7 +290,7 @@ def whole(answer) -> bytes:
 
 
 class Page(HTMLParser):
-    """Collects what the security policy would have to refuse."""
+    """Collects what the content security policy would block."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

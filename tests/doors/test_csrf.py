@@ -1,5 +1,4 @@
-"""What changes something by a person's cookie comes from a page of ours: each unsafe route refuses a request without the token, with
-a wrong one, and from another origin. A program with an access token needs none, as no browser adds that by itself."""
+"""Every unsafe route refuses requests without a valid CSRF token or from another origin."""
 
 from __future__ import annotations
 
@@ -20,9 +19,8 @@ FOREIGN = [
     "http://evil.example:80",
     "https://testserver@evil.example",
 ]
-EXEMPT = {
-    "account_saml_acs"
-}  # a provider's page sends it; it counts by its signature and by what this browser asked for
+# Sent by the page of an identity provider; protected by its signature and state.
+EXEMPT = {"account_saml_acs"}
 POSTED = [*PAGE_CHANGES, *((name, path, "POST") for name, path in ACCOUNTS if name not in EXEMPT)]
 
 
@@ -33,7 +31,7 @@ def signed_in(told):
 
 @contextmanager
 def restored(client):
-    """Its cookies and the database are as before at the end."""
+    """Restore cookies and database at the end."""
     before = client.cookies.output()
     with transaction.atomic():
         yield client
@@ -45,7 +43,7 @@ def restored(client):
 
 @pytest.fixture
 def dot(signed_in, undone):
-    """An operator's browser, as it was before each test."""
+    """Return an operator's client, reset before each test."""
     with restored(signed_in):
         yield signed_in
 

@@ -1,4 +1,4 @@
-"""While PostgreSQL is away, every door says 503 and when to try again."""
+"""While PostgreSQL is down, every entry point responds with 503 and Retry-After."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DOORS = [
 
 @pytest.fixture
 def away(monkeypatch, django_db_blocker):
-    """The database of this thread is one where nobody listens."""
+    """Point this thread's connection at a closed port."""
     given = {
         **connections["default"].settings_dict,
         "ENGINE": "portal.core.postgres",

@@ -1,4 +1,4 @@
-"""What a portal at an https address does differently: cookies that only this host can set, and browsers that come by https from then on."""
+"""A portal with an https URL uses host-only cookies and HSTS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = (
 
 @pytest.fixture
 def at(monkeypatch, settings):
-    """`at(address)`: the portal as its settings make it for that MUSTER_BASE_URL."""
+    """Return `at(url)`, which applies the settings of that MUSTER_BASE_URL."""
 
     def move(address: str) -> None:
         monkeypatch.setattr(muster, "MUSTER_BASE_URL", address)
@@ -37,7 +37,7 @@ def at(monkeypatch, settings):
 
 
 def cookies(story, is_secure: bool) -> dict:
-    """All that a browser is given on a tour: the form, signing in, the home page, another language."""
+    """Return all cookies of a tour: sign-in form, sign-in, home page, another language."""
     client = browser()
     client.get("/accounts/login/", secure=is_secure)
     client.post(
@@ -88,5 +88,5 @@ def test_clear_site_data_is_sent_on_sign_out_only(story, at):
     assert (answer.status_code, answer["Clear-Site-Data"]) == (302, '"cache"')
     assert (
         there.get("/atlas/", secure=True)["Clear-Site-Data"] == '"cache"'
-    )  # the same session in a browser that did not sign out
+    )  # the same session in a browser that has not signed out
     assert "Clear-Site-Data" not in browser().get("/accounts/login/", secure=True)

@@ -1,4 +1,4 @@
-"""A websocket takes the session's cookie only from a page of ours; no other page, and no page whose origin nobody knows, uses it."""
+"""Websockets accept the session cookie only from pages of the portal's own origin."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_websocket_from_other_site_cannot_use_the_session():
 
 
 def test_websocket_from_unknown_host_name_cannot_use_the_session():
-    """DNS rebinding: the browser believes that it speaks to evil.example, and says so twice."""
+    """DNS rebinding: both Origin and Host are evil.example."""
     assert way("http://evil.example", host="evil.example") == BySession("")
 
 

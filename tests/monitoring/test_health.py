@@ -1,4 +1,4 @@
-"""What the portal says of the parts it depends on."""
+"""Readiness reports the state of dependencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What agents send: nonsense is refused by field, whatever the database, and a batch is stored whole or not at all."""
+"""Ingestion refuses invalid batches by field, and stores a batch completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = {f"k{n}": "v" * 100 for n in range(8)}
 
 @pytest.fixture
 def owner(db) -> str:
-    """Of the curves of the node n0."""
+    """Return the owner of the series of node n0."""
     cluster_with()
     with platform_scope("test"):
         return f"node:{Node.objects.get(name='n0').id.hex}"
@@ -128,7 +128,7 @@ def test_ingest_stores_driver_and_architecture(owner):
             "facts": {"driver": "580.65.06", "gpus": [*gpus, {"compute": "7.5"}]},
         }
     )
-    assert told() == {"driver": "580.65.06"}  # two kinds of GPU: neither is the node's
+    assert told() == {"driver": "580.65.06"}  # with two kinds of GPU, the node has none
 
 
 @pytest.mark.parametrize(

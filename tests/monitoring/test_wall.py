@@ -1,4 +1,4 @@
-"""The GPU wall's answer, and nodes of one name in two clusters."""
+"""The GPU overview, and nodes of the same name in two clusters."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 
-OF_NODES = 3  # nodes, their GPUs by type, and those that the portal gives out: read anew because the inventory changed
+# Queries after a change of the inventory: nodes, GPUs by type, GPUs that the portal assigns.
+OF_NODES = 3
 WALL = "/api/v1/orgs/atlas/wall"
 
 
 @pytest.fixture
 def twins(story) -> tuple[Cluster, Cluster]:
-    """A local cluster and a scheduler's, each with a node n0 of 4 GPUs."""
+    """Create a local cluster and one with a scheduler, each with a node n0 of 4 GPUs."""
     local, big = cluster_with(gpus=4), Cluster.objects.create(name="big", backend="elsewhere")
     node = Node.objects.create(
         cluster=big, name="n0", cpus=1, memory=1, used_gpus=3, is_drained=True, partitions=["main"]
@@ -85,7 +86,7 @@ def test_node_pages_list_each_node_once(story, twins):
 
 def test_node_list_query_count_is_independent_of_length(story, twins):
     api = story.api(story.ben)
-    api.get(WALL)  # the first use of a token is written down
+    api.get(WALL)  # the first use of a token is recorded
     with CaptureQueriesContext(connection) as few:
         api.get(WALL)
     Node.objects.bulk_create(

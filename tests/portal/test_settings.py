@@ -1,4 +1,4 @@
-"""What the settings make of the environment, each time in a process of its own."""
+"""Settings derived from the environment, each in a new process."""
 
 from __future__ import annotations
 

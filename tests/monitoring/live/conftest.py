@@ -1,4 +1,4 @@
-"""A real portal for a module's tests, and websockets into it."""
+"""A real portal per module, and websocket clients."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ with org_scope(org.id):
 
 @dataclass
 class Site:
-    """The portal with a program of Ada's (`api`), her token, and the token of somebody of another organization."""
+    """The portal with Ada's API client, her token, and a token of another organization."""
 
     portal: Portal
     api: httpx.Client
@@ -114,7 +114,7 @@ def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
 
 @dataclass
 class Reader:
-    """What one viewer of one log has; `at` is the next byte that it wants."""
+    """A viewer of one log; `at` is the next byte that it wants."""
 
     topic: str
     data: bytearray = field(default_factory=bytearray)

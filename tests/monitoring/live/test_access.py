@@ -1,4 +1,4 @@
-"""Whose access ended is noticed: by the events, by their session, by their account; and nobody waits for somebody else's trouble."""
+"""Ended access is detected by events, session and account, for each socket independently."""
 
 from __future__ import annotations
 
@@ -109,9 +109,7 @@ def test_ended_token_ends_websocket(story, end):
     with org_scope(story.atlas.id):
         row, ben = AccessToken.objects.get(), story.actor(story.ben)
         if end == "revoked":
-            AccessToken.objects.update(
-                revoked_at=clock.now()
-            )  # by whatever means: no event tells it
+            AccessToken.objects.update(revoked_at=clock.now())  # without an event
         elif end == "rotated":
             rotate_token(actor=ben, token_id=row.id, overlap_hours=1)
     after = {"revoked": timedelta(), "expired": timedelta(days=91), "rotated": timedelta(hours=1)}[
@@ -156,7 +154,7 @@ def test_recheck_of_many_sockets_of_one_user_costs_as_one(story, django_assert_n
 
 
 class Socket:
-    """A socket as the watch sees it; asking again fails as often as it is told to."""
+    """A socket as AccessWatch sees it, whose rechecks fail as often as configured."""
 
     way, actor = ByToken("x"), SimpleNamespace(user_id=None)
 
@@ -204,7 +202,7 @@ def test_reduced_role_ends_subscriptions_despite_cache(story):
     topic, way, news = f"jobs:{story.atlas.id.hex}", signed_in(story, story.ben), News()
     news.look()
     assert Asked().of(way, [topic])[1][topic].bus_topics == (f"jobs:{story.vision.id.hex}",)
-    with org_scope(story.atlas.id):  # as another process does it: nothing is forgotten here
+    with org_scope(story.atlas.id):  # as another process does it: caches of this one are kept
         change_role(actor=ada, org=story.atlas, slug="trainer", permissions=["jobs:submit"])
     assert news.look() == {story.atlas.id}
     assert Asked().of(way, [topic])[1][topic].bus_topics == ()

@@ -1,4 +1,4 @@
-"""The websocket of a real portal: logs through cut connections, who is let in, and what is answered to nonsense."""
+"""Websockets of a real portal: logs across reconnects, authentication, invalid messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_TOPIC = "log:" + "0" * 32
 
 
 async def heard(socket, seconds: float = 10) -> dict[str, Any]:
-    """The next message that is no greeting."""
+    """Return the next message other than hello."""
     async with asyncio.timeout(seconds):
         while (said := json.loads(await socket.recv()))["op"] == "hello":
             pass
@@ -31,7 +31,7 @@ async def heard(socket, seconds: float = 10) -> dict[str, Any]:
 
 
 async def asked(site: Site, message: str | bytes, token: str | None = None) -> dict[str, Any]:
-    """The answer to one message on a new socket."""
+    """Return the answer to one message on a new socket."""
     async with site.opened(token) as socket:
         await socket.send(message)
         return await heard(socket)
@@ -73,7 +73,7 @@ NONSENSE: list[str | bytes] = [
 ]
 
 
-@pytest.mark.both_databases  # the hub is in the process there, and behind Redis here
+@pytest.mark.both_databases  # the hub is in this process in embedded mode, and behind Redis in server mode
 async def test_live_log_arrives_complete_with_its_end(site, wait_for):
     number, topic = site.submit(WRITES)
     reader = Reader(topic)
@@ -197,14 +197,14 @@ async def test_socket_of_removed_member_closes_and_others_stay_open(site):
         await ada.send(subscribe(topic))
         assert (await heard(guest))["op"] == (await heard(ada))["op"] == "subscribed"
         site.api.delete("members/guest@atlas.example").raise_for_status()
-        assert await _closing_code(guest, 5) == 4401  # the token of who left is revoked with it
+        assert await _closing_code(guest, 5) == 4401  # removing a member also revokes the tokens
         await ada.send('{"op": "ping"}')
         assert await heard(ada) == {"op": "pong"}
 
 
 @pytest.mark.integration
 async def test_live_log_is_complete_after_redis_restarts_empty(site, wait_for):
-    """Embedded there is no Redis, and the same log arrives all the same."""
+    """In embedded mode there is no Redis; the log must be complete as well."""
     number, topic = site.submit(WRITES)
     reader = Reader(topic)
     async with site.opened() as socket:
@@ -217,7 +217,7 @@ async def test_live_log_is_complete_after_redis_restarts_empty(site, wait_for):
 
 
 async def _closing_code(socket: ClientConnection, seconds: float = 10) -> int:
-    """The code with which the portal closes, whatever it says before."""
+    """Return the close code, ignoring earlier messages."""
     async with asyncio.timeout(seconds):
         try:
             while True:
@@ -227,7 +227,7 @@ async def _closing_code(socket: ClientConnection, seconds: float = 10) -> int:
 
 
 async def _refused(site: Site, headers: dict[str, str], **more: Any) -> bool:
-    """Closed as not signed in, before anything was said: a browser sees the code, and stops trying."""
+    """Return whether it is closed as unauthenticated before any message."""
     async with site.opened("", headers=headers, **more) as socket:
         try:
             return not await socket.recv()

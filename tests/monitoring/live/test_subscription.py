@@ -1,4 +1,4 @@
-"""A viewer of a log gets each byte once and in order, whatever the bus loses, repeats or brings late."""
+"""A log viewer gets each byte once and in order, whatever the bus drops, repeats or delays."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def event(number: int) -> Frame:
 
 
 class Viewer:
-    """Keeps what it was sent; a log's bytes must meet."""
+    """Records what it receives; bytes of a log must be contiguous."""
 
     def __init__(self) -> None:
         self.data, self.at, self.said, self.frames = b"", 0, [], 0
-        self.free = asyncio.Event()  # unset: its network takes nothing
+        self.free = asyncio.Event()  # unset: its network accepts nothing
         self.free.set()
 
     async def __call__(self, message: bytes | str) -> None:
@@ -89,7 +89,7 @@ async def until(condition: Callable[[], object], seconds: float = 10) -> None:
 async def watching(
     act: Callable[[Viewer], Awaitable[None]], *, log: bool = True, after: int | None = 0
 ) -> Viewer:
-    """Runs a subscription while `act` makes things happen."""
+    """Run a subscription while `act` runs."""
     viewer = Viewer()
     viewer.at = after or 0
     granted = Granted((TOPIC,), KEY) if log else Granted(("jobs:x", "jobs:y"))

@@ -1,4 +1,4 @@
-"""A log that was deleted says so to every reader, and a kill in the middle leaves one that the next call finishes."""
+"""Deleted logs report their deletion; after a crash, the next call completes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.rig.environment import ROOT
 
 AT = 1_790_000_000_000
 TEXT = b"a line of the log\n" * 500
-# Deletes, and dies in front of the n-th file that it would remove.
+# Deletes, and exits before removing the n-th file.
 KILLED = """
 import os, signal, sys
 from pathlib import Path

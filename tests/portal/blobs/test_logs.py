@@ -1,4 +1,4 @@
-"""Logs at rest: offsets, honest gaps, segments, what a kill leaves, certificates and search."""
+"""The log store: offsets, gaps, segments, crashes, certificates and search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.rig.environment import ROOT
 from tests.rig.seeds import courses
 
 KEY = "a" * 32
-# Appends numbered lines of odd sizes and prints each end that was acknowledged.
+# Appends numbered lines of odd sizes and prints each acknowledged end.
 WRITER = """
 import sys
 from pathlib import Path
@@ -281,7 +281,7 @@ def test_killed_writer_leaves_acknowledged_bytes(store, tmp_path, seed):
 
 
 def _killed_writer(root: Path, start: int, after: float) -> int:
-    """Writes until it is killed, `after` seconds from its first byte; the last end that it was told."""
+    """Run a writer, kill it after `after` seconds, and return the last acknowledged end."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [sys.executable, "-c", WRITER, str(root), str(start)],

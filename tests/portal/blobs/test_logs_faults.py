@@ -1,4 +1,4 @@
-"""Logs at rest under faults: a writer that dies at any line, a disk that is full at any line, two writers, bytes that vanish."""
+"""The log store under faults: crash or full disk at any line, two writers, lost bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def small_segments(monkeypatch) -> None:
 
 @pytest.fixture
 def unsynced(monkeypatch) -> None:
-    """What a dead process leaves is in the system's hands, on the disk or not yet: waiting for the disk thousands of times proves no more."""
+    """Skip fsync: bytes of a dead process survive in the page cache anyway."""
     for name in ("fsync", "fdatasync"):
         monkeypatch.setattr(os, name, lambda _: None)
 
@@ -44,12 +44,15 @@ def whole(store: LogStore) -> bytes:
 
 
 def kept(end: int) -> bytes:
-    """What a log of TEXT that ends there holds."""
+    """Return the stored content of a log of TEXT with that end."""
     return TEXT[: min(end, LOST[0])] + TEXT[LOST[1] : max(end, LOST[1])]
 
 
 def write(store: LogStore, told: Callable[[int], object]) -> None:
-    """TEXT in pieces of odd sizes from wherever the log ends, with one gap; `told` hears each acknowledged end."""
+    """Append TEXT in pieces of odd sizes from the end of the log, with one gap.
+
+    `told` is called with each acknowledged end.
+    """
     while (at := store.end(KEY)) < len(TEXT):
         if at == LOST[0]:
             store.skip(KEY, *LOST, "lost")
@@ -60,7 +63,7 @@ def write(store: LogStore, told: Callable[[int], object]) -> None:
 
 
 def at_line(number: int, act: Callable[[], None]) -> Callable[..., object]:
-    """A trace function that acts once, before the line of our modules that is the `number`th to run."""
+    """Return a trace function that acts before the `number`th line of our modules runs."""
     left = number
 
     def trace(frame: FrameType, event: str, _: object) -> Callable[..., object] | None:
@@ -77,8 +80,10 @@ def at_line(number: int, act: Callable[[], None]) -> Callable[..., object]:
 
 
 def moments(root: Path, *, is_thorough: bool) -> list[int]:
-    """When a fault is tried: at each line of our modules the first time that it runs. Thoroughly, also the second time and the last, and at
-    every 40th line that runs."""
+    """Return when to inject a fault: the first time that each line runs.
+
+    In the thorough mode also the second and last time, and at every 40th executed line.
+    """
     ran: dict[tuple[str, int], list[int]] = {}
     count = 0
 
@@ -110,7 +115,7 @@ THOROUGH = pytest.mark.parametrize(
 
 
 def dies_at(number: int, root: Path) -> int:
-    """A writer in a process of its own that ends without a word at that line; the last end that it was told."""
+    """Run a writer process that exits at that line; return the last acknowledged end."""
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
@@ -155,7 +160,7 @@ def test_disk_full_at_any_line_is_reported_and_leaves_valid_log(
         try:
             write(store, told.append)
         except (Unavailable, OSError):
-            pass  # outside the lock, while reading, the error is the system's own
+            pass  # outside the lock, reads raise the OS error
         finally:
             sys.settrace(None)
         assert store.end(KEY) >= told[-1] and whole(store) == kept(store.end(KEY)), number

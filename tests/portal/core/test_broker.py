@@ -1,4 +1,4 @@
-"""After Redis was away, Celery is back soon after it."""
+"""Celery reconnects soon after an outage of Redis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows written many at a time hold what the same rows written one by one would."""
+"""Rows inserted in bulk equal rows inserted one by one."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_insert_rows_refuses_text_too_long_for_its_column(db):
         with (
             suppress(DataError),
             transaction.atomic(),
-        ):  # PostgreSQL refuses it, SQLite keeps it whole
+        ):  # PostgreSQL refuses it, SQLite stores it
             insert_rows(
                 Event,
                 names,

@@ -1,4 +1,4 @@
-"""A full disk is told apart from what is broken, and from each other disk."""
+"""Full disks are recognized, and told apart from each other and from other errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portal.core.disk import full_disk
 
 
 def sqlite_error(tmp_path, pragma: str) -> sqlite3.Error:
-    """A real one."""
+    """Return a real error of SQLite."""
     with sqlite3.connect(tmp_path / "x.sqlite3") as base:
         base.execute("CREATE TABLE t (x)")
         base.commit()
@@ -62,7 +62,7 @@ def test_full_disk_recognizes_os_errors_in_the_chain(number, words):
         try:
             raise OSError(number, "no")
         except OSError:
-            raise ValueError("while that was handled")  # noqa: B904  that is the point
+            raise ValueError("while that was handled")  # noqa: B904  # intended
     except ValueError as error:
         told = full_disk(error)
     assert told is not None and "MUSTER_HOME" in told.message and words in told.message

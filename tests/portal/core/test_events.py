@@ -1,4 +1,4 @@
-"""What every fact carries of who asked."""
+"""Events record who made the request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hints: one at once, the others of a moment together, none lost for coming too fast."""
+"""Wake-ups are limited: one at once, later ones combined, none lost."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_wakeup_with_unresponsive_broker_waits_once_and_briefly(monkeypatch):
     wakeups._producers.cache_clear()
     with socket.create_server(
         ("127.0.0.1", 0)
-    ) as silent:  # it takes connections, as a stopped Redis does
+    ) as silent:  # accepts connections but never answers, like a stopped Redis
         monkeypatch.setattr(
             current_app.conf, "broker_url", f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         )
@@ -79,6 +79,6 @@ def test_wakeup_with_unresponsive_broker_waits_once_and_briefly(monkeypatch):
             target=lambda: (wakeups._tap("jobs.dispatch"), wakeups._tap("jobs.watch")), daemon=True
         )
         request.start()
-        request.join(4)  # most of it is for the import of the transport
+        request.join(4)  # mostly for importing the transport
         assert not request.is_alive()
     wakeups._producers.cache_clear()

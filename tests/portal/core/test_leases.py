@@ -1,4 +1,4 @@
-"""Leases: one holder at a time, and an heir at once where the holder is provably dead."""
+"""A lease has one holder, and is taken over at once if the holder is known to be dead."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ time.sleep(600)
 
 
 class Other:
-    """Another process of this machine, and what it is called as a holder."""
+    """Another process on this host, and its holder name."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -80,8 +80,8 @@ def test_reused_pid_is_not_mistaken_for_dead_holder():
 @pytest.mark.parametrize(
     "change",
     [
-        lambda words: [words[0], "0123456789ab", *words[2:]],  # another machine, boot or container
-        lambda words: [words[0], "", *words[2:]],  # a machine that does not say which it is
+        lambda words: [words[0], "0123456789ab", *words[2:]],  # another host, boot or container
+        lambda words: [words[0], "", *words[2:]],  # a host that cannot be identified
         lambda words: words[:2],
         lambda words: [words[0], words[1], "x", *words[3:]],
     ],

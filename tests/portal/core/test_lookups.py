@@ -1,4 +1,4 @@
-"""Finding many rows by their ids."""
+"""The lookup `among` finds rows by many ids."""
 
 from __future__ import annotations
 

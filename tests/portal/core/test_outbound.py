@@ -1,4 +1,4 @@
-"""Requests to an address that a person typed: judged, connected to what was judged, cut in time, and never too large."""
+"""Outbound requests are checked, and limited in time and size."""
 
 import socket
 import time

@@ -1,4 +1,4 @@
-"""A kept connection is known to be alive without a question, and known to be dead."""
+"""Idle connections are checked without a query, and replaced when closed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def kept(postgres_url) -> Iterator[Any]:
-    """A connection of our engine as it is between two requests."""
+    """Return a connection of our backend as it is between two requests."""
     made = ConnectionHandler({"default": _postgres(postgres_url) | {"TEST": {}}})["default"]
     made.inc_thread_sharing()
     with made.cursor() as cursor:
@@ -26,7 +26,7 @@ def kept(postgres_url) -> Iterator[Any]:
 
 
 def _ask(connection: Any) -> int:
-    """As a request does: the first cursor of it looks whether the connection still works."""
+    """Use the connection as a request does: the first cursor checks it."""
     connection.close_if_unusable_or_obsolete()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")

@@ -1,4 +1,4 @@
-"""Live frames through a real Redis: what arrives, what is told as lost, and how it heals after kill -9."""
+"""Live frames through a real Redis: delivery, reported losses, recovery after SIGKILL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def event(number: int, topic: str = "jobs:x") -> Frame:
 
 
 class Watcher:
-    """What one hub was given: publications, and how often it was told of a loss."""
+    """Records the frames and the reported losses of one subscriber."""
 
     def __init__(self) -> None:
         self.got: list[Frame] = []
@@ -49,7 +49,7 @@ def server(folder: Folder) -> Redis:
 
 
 def watched(bus: RedisBus, topic: str = "jobs:x") -> Watcher:
-    """One who watches and whom the bus hears."""
+    """Return a subscriber whose subscription is active."""
     watcher = Watcher()
     if not bus.subscribe(topic, watcher):
         wait_until(lambda: watcher.losses, "the bus hears the topic")
@@ -157,7 +157,7 @@ def test_redis_bus_reports_loss_and_recovers_after_redis_kill(server, folder, se
 
 
 def test_redis_bus_reports_loss_without_further_frames(server, folder):
-    """The reader may be back before the writer gives up: then only the writer knows."""
+    """The reader may reconnect before the writer gives up; only the writer knows of the loss."""
     teller = RedisBus(server.url)
     teller.publish(event(0))
     wait_until(

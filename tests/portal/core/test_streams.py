@@ -1,4 +1,4 @@
-"""What is told to those who watch now."""
+"""Publishing live updates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets at rest, and keys that change."""
+"""Encryption at rest and key rotation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many times a minute: counted in blocks, and never more than the limit."""
+"""Rate limits count in blocks and never exceed the limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portal.core.ids import uuid7
 
 @pytest.fixture
 def at(monkeypatch):
-    """A minute that lasts; `at(seconds)` goes on."""
+    """Freeze a minute; `at(seconds)` moves within it."""
     now = [1_000_000_020]
     monkeypatch.setattr(rate_windows, "_seconds", lambda: now[0])
     return lambda seconds: now.__setitem__(0, now[0] + seconds)

@@ -1,4 +1,4 @@
-"""Background loops: called again, kept alive, stopped."""
+"""Background loops are repeated, retried and stopped."""
 
 from __future__ import annotations
 

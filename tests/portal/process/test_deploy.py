@@ -1,4 +1,4 @@
-"""What is shipped to run elsewhere says what the code understands: no container engine is needed to see that."""
+"""Deployment files match the code; checked without a container engine."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_compose_file_passes_every_setting_of_the_env_file():
     assert muster["env_file"] == [{"path": ".env", "required": False}]
     assert not {
         name for name, value in muster["environment"].items() if "${MUSTER_" in value
-    }  # would hide what .env says
+    }  # would override .env
 
 
 def test_compose_file_has_no_default_for_the_serving_roles_password():

@@ -1,4 +1,4 @@
-"""The front door relays HTTP to a real granian on a Unix socket, whole and in order."""
+"""The front server relays HTTP to a real granian, complete and in order."""
 
 from __future__ import annotations
 

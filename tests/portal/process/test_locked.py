@@ -1,4 +1,4 @@
-"""What `make run` installs is enough: the server imports nothing that only the tests' own packages bring along."""
+"""The server imports no module that only the test requirements install."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 from tests.rig.environment import ROOT
 
-# Imported by libraries that do without them, and by setuptools at every start.
+# Imported optionally by libraries, and by setuptools at every start.
 TRIED = {"blinker", "greenlet", "jinja2", "markupsafe", "msgpack", "_distutils_hack"}
 LISTED = """
 import sys

@@ -1,4 +1,4 @@
-"""deploy/nginx.conf in front of the parts, as its head says to run them: TLS, the right host and address, and the live socket."""
+"""deploy/nginx.conf in front of the components: TLS, host, client address and websocket."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAME = "muster.example.com"
 
 @dataclass
 class Site:
-    """A portal behind nginx. `token`: the administrator's."""
+    """A portal behind nginx; `token` is the administrator's."""
 
     port: int
     plain: int
@@ -71,7 +71,7 @@ def _certificate(folder: Folder) -> None:
 
 
 def _configuration(folder: Folder, port: int, plain: int, web: int, live: int) -> str:
-    """The shipped text with this test's ports and certificate."""
+    """Return the shipped configuration with the ports and certificate of this test."""
     text = (ROOT / "deploy/nginx.conf").read_text()
     for old, new in (
         (":8001", f":{web}"),
@@ -176,7 +176,7 @@ def test_nginx_refuses_api_requests_over_http(site, verb, path):
 
 
 def test_nginx_ignores_forged_forwarded_address(site):
-    """Sign-ins are limited by address: what counts is the one that nginx saw."""
+    """Sign-in rate limits depend on the address that nginx saw."""
     with site.browser() as browser:
         token = re.search(
             r'name="csrfmiddlewaretoken" value="([^"]+)"', browser.get("/accounts/login/").text

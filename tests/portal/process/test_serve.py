@@ -1,4 +1,4 @@
-"""`manage.py serve` as people meet it: real processes, both modes."""
+"""`manage.py serve` with real processes, in both modes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def folder() -> Iterator[Folder]:
 
 @pytest.fixture
 def portal(folder, mode, request) -> Portal:
-    """A portal of the mode that the suite runs in, not yet started; its administrator's password is random."""
+    """Return an unstarted portal in the mode of the suite, with a random admin password."""
     if mode == "embedded":
         return Portal(folder, settings={"MUSTER_ADMIN_PASSWORD": ""}, is_furnished=True)
     url = create_database(request.getfixturevalue("postgres_url"), "serve")

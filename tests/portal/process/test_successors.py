@@ -1,4 +1,4 @@
-"""What a killed part held goes to its successor at once, not when a lease runs out."""
+"""Work of a killed component is taken over at once, not when its lease expires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 
 pytestmark = [pytest.mark.serial, pytest.mark.integration, pytest.mark.both_databases]
-SOON = 8.0  # seconds: two on a machine that has time for it; of a lease of fifteen at least ten would be left
+# Seconds: two on an idle machine. Of a lease of fifteen, at least ten would be left.
+SOON = 8.0
 
 
 @pytest.fixture
@@ -57,7 +58,10 @@ def state(api: httpx.Client, number: int) -> str:
 
 
 def kill_the_watcher(portal: Portal, mode: str, wait_for) -> None:
-    """kill -9, until another one is there. Embedded, it dies with its portal, and comes back with it."""
+    """Kill the watcher with SIGKILL, and wait for its successor.
+
+    In embedded mode this restarts the portal.
+    """
     if mode == "embedded":
         portal.kill()
         portal.start()

@@ -1,4 +1,4 @@
-"""The supervisor, over real forked processes."""
+"""The supervisor with real forked processes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_failing_component_restarts_with_growing_pauses(supervised, wait_for):
         lambda: supervised.starts.exists() and len(supervised.starts.read_text()) >= 4, seconds=5
     )
     seen = len(supervised.starts.read_text())
-    assert seen < 8  # 0.1, 0.2, 0.4, 0.8 s …: not a busy loop
+    assert seen < 8  # 0.1, 0.2, 0.4, 0.8 s …: no busy loop
 
 
 @pytest.mark.parametrize(("lived", "longest"), [(0.5, 10.0), (4.0, 0.05)])
@@ -104,7 +104,7 @@ def test_components_do_not_outlive_killed_supervisor(supervised, wait_for):
 
 
 def test_jobs_do_not_inherit_ignored_signals(supervised, wait_for):
-    """Signals are blocked while a part is forked, and free once it runs."""
+    """Signals are blocked during the fork, and unblocked afterwards."""
     path = Path(f"/proc/{supervised.pid('steady')}/status")
     held = sum(
         1 << (number - 1)

@@ -1,4 +1,4 @@
-"""What a start says, and how it refuses."""
+"""Startup messages and refusals."""
 
 from __future__ import annotations
 

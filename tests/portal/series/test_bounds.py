@@ -1,4 +1,4 @@
-"""Curves that are very many, very long, full of pauses, or wrong: the work and the answer stay bounded, and refusals say why."""
+"""Many, long, sparse or invalid series: cost and results are bounded, errors explained."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DAY = 86_400_000
 
 
 def points(count, *, name="loss", start=T0, every=1000, step=None, labels=None) -> list[Point]:
-    """Their number as their value; `step`: that of the first."""
+    """Return points whose values are their numbers, from `step` on."""
     return [
         Point(name, labels or {}, start + n * every, float(n), None if step is None else step + n)
         for n in range(count)
@@ -39,7 +39,7 @@ def one(**more):
 
 @pytest.fixture
 def unpacked(monkeypatch) -> list[int]:
-    """How many points each chunk gave that reading unpacked."""
+    """Record how many points each chunk that a query unpacked has."""
     counts: list[int] = []
 
     def counting(data: bytes):

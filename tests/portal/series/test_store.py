@@ -1,4 +1,4 @@
-"""Curves: what goes in comes out, once; gaps stay gaps; thinning keeps what a person looks for."""
+"""The series store returns each stored point once, keeps gaps, and thins to extremes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = st.lists(st.tuples(st.integers(-1, 50), st.integers(0, 10**6), st.floats(
 
 
 def points(values, *, name="loss", start=T0, steps=False, labels=None) -> list[Point]:
-    """A second apart."""
+    """Return points one second apart."""
     return [
         Point(name, labels or {}, start + n * 1000, v, n if steps else None)
         for n, v in enumerate(values)

@@ -1,4 +1,4 @@
-"""Programs pass by the layers that only people need, and get the same answers for it."""
+"""API requests with a token bypass middleware for browsers, with the same results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Events go out at least once, in order, signed; what fails is tried again, given up in words, and never leaves the open internet
-unless the operator said so."""
+"""Forwarding delivers events at least once, in order and signed, with retries and limits."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ SECRET = b"whsec_canary"
 
 
 class Hook(http.server.ThreadingHTTPServer):
-    """A receiver on loopback that keeps what it gets; `answers` are its next statuses, then 200."""
+    """A receiver that records requests; `answers` are its next status codes, then 200."""
 
     daemon_threads = True
 
@@ -314,7 +313,7 @@ def test_slow_webhook_is_cut_off():
 
 @pytest.fixture
 def tls(tmp_path) -> ssl.SSLContext:
-    """A server's side, with a certificate of its own making for 127.0.0.1."""
+    """Return a TLS server context with a self-signed certificate for 127.0.0.1."""
     subprocess.run(
         [
             "openssl",

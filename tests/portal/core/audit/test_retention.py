@@ -1,4 +1,4 @@
-"""What is kept no longer goes, from the beginning of the chain; what is left still proves itself; a fault stays."""
+"""Retention deletes from the start of a chain; the rest still verifies; faults are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
 
 
 def grow_old(count: int, days: int = 100) -> None:
-    """Before they are sealed: the first so many events are of long ago."""
+    """Backdate the first events before they are sealed."""
     old = list(
         Event.objects.filter(org_id=ORG)
         .order_by("position")
@@ -28,7 +28,7 @@ def grow_old(count: int, days: int = 100) -> None:
 
 @pytest.fixture
 def kept(db) -> AuditPolicy:
-    """Twelve old events, eight new ones, sealed; kept for 90 days."""
+    """Create twelve old and eight new sealed events, kept for 90 days."""
     write(20)
     grow_old(12)
     seal()

@@ -1,4 +1,4 @@
-"""Events are chained after they were written, each once, whatever order they became visible in."""
+"""Events are sealed once each, in whatever order they become visible."""
 
 from __future__ import annotations
 
@@ -101,7 +101,9 @@ def test_concurrent_sealers_seal_each_event_once():
     made[0].look()
     original = sealing.unsealed
     try:
-        sealing.unsealed = lambda above, most: rows  # it had looked before the other was done
+        sealing.unsealed = lambda above, most: (
+            rows
+        )  # it read the rows before the other one had finished
         with pytest.raises(IntegrityError):
             made[1].look()
     finally:
@@ -113,7 +115,7 @@ def test_concurrent_sealers_seal_each_event_once():
 
 @pytest.mark.django_db(transaction=True)
 def test_event_committed_out_of_order_is_sealed(monkeypatch):
-    """On PostgreSQL a transaction may hold a position below what others have already shown; on SQLite nobody can."""
+    """Only PostgreSQL commits positions out of order."""
     if connection.vendor != "postgresql":
         write(2)
         assert Sealer().look() == 2
@@ -143,12 +145,13 @@ def test_event_committed_out_of_order_is_sealed(monkeypatch):
     first = Event.objects.get(kind="late.one")
     assert (
         links()[3][1] == first.position < links()[0][1]
-    )  # sealed fourth, though its position is the lowest
+    )  # sealed fourth, although its position is the lowest
     assert verify(ORG).fault_count == 0
 
 
 @pytest.mark.integration
-@pytest.mark.serial  # it waits for every transaction of the server, and those of other tests last for minutes
+# It waits for every transaction of the server, and those of other tests last for minutes.
+@pytest.mark.serial
 @pytest.mark.django_db(transaction=True)
 def test_floor_rises_once_positions_are_settled(monkeypatch, wait_for):
     monkeypatch.setattr(sealing, "SETTLE", 0.0)
@@ -157,7 +160,8 @@ def test_floor_rises_once_positions_are_settled(monkeypatch, wait_for):
 
     def floor() -> (
         int
-    ):  # other databases of the same PostgreSQL have transactions, too: it waits for these
+        # Transactions in other databases of the same server count as well.
+    ):
         sealer.look()
         return sealer.floor
 

@@ -1,4 +1,4 @@
-"""Whatever is done to the trail behind our back is said in words, at its place."""
+"""Verification detects and describes any tampering with the trail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def event(seq: int) -> Event:
 
 
 def forge_from(seq: int) -> None:
-    """What somebody with the database, and without the key, would do: compute the chain anew."""
+    """Recompute the chain, as an attacker with the database but without the key would."""
     from django.db import connection
 
     at = bytes(AuditLink.objects.get(chain=ORG, seq=seq - 1).hash) if seq > 1 else begin(ORG)
@@ -69,7 +69,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.both_databases  # each reads the columns of an event by SQL of its own
+@pytest.mark.both_databases  # each has its own SQL for reading events
 def test_verify_detects_a_change_of_any_column(sealed):
     for change in CHANGES:
         with transaction.atomic():
@@ -251,7 +251,7 @@ def test_verify_chain_deleted_with_its_anchors_reports_tampering(sealed):
     )
     record(
         Fact("audit.verification_asked", ORG, "audit", None)
-    )  # by who asks, which begins the chain anew
+    )  # by operator, who starts the chain
     seal()
     assert found() == [("missing", 1)]
 
