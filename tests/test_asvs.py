@@ -1,5 +1,7 @@
-"""docs/asvs.csv says of each requirement of ASVS 5.0 (levels 1 and 2) whether it is done, and by which test. A row that says more than is
-true is red: a test that does not exist, a status that is none, a requirement twice. What is not built is open."""
+"""docs/asvs.csv states the status of each ASVS 5.0 requirement (levels 1 and 2), and its test.
+
+Fails for tests that do not exist, unknown statuses and duplicate requirements.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ DONE = [row for row in ROWS if row["status"] == "done"]
 
 @cache
 def functions_of(name: str) -> frozenset[str]:
-    """The test functions that pytest collects from a file."""
+    """Return the test functions of a file."""
     path = ROOT / name
     if not path.is_file() or not path.name.startswith("test_"):
         return frozenset()

@@ -1,4 +1,4 @@
-"""What is installed is what was looked at, and every test runs."""
+"""Requirements are locked, and no test is skipped."""
 
 from __future__ import annotations
 

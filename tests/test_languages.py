@@ -1,4 +1,4 @@
-"""The languages of the pages: chosen, remembered, complete; and a new page cannot forget them."""
+"""Languages of pages are selectable, remembered and complete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RESOURCES = {
     "gpu.h200",
     "jobs",
     "QOS",
-}  # written so in specs and by schedulers
+}  # terms of job specs and schedulers
 
 
 def test_templates_have_no_untranslated_text():

@@ -1,7 +1,8 @@
-"""Every route and verb against everybody: the table is made from the URL map, so a new route without a rule is red.
+"""Check every route and method against every kind of user; new routes without a rule fail.
 
-Nobody gets 401 (or the sign-in page), strangers 404, members without the permission 403, and whoever may is never told that they
-may not. What depends on the body or the row shows as another 4xx; a 5xx is a failure everywhere.
+Anonymous requests get 401 (or the sign-in page), strangers 404, members without the permission 403,
+and permitted users no 403. What depends on the body or the row may be another 4xx; a 5xx always
+fails.
 """
 
 from __future__ import annotations
@@ -54,22 +55,23 @@ VALUES = {
     "invitation": "00000000-0000-7000-8000-000000000001",
     "session": "00000000-0000-7000-8000-000000000002",
 }
-OPEN = {"healthz", "readyz", "schema", "docs", "start"}  # for everybody, by purpose
+OPEN = {"healthz", "readyz", "schema", "docs", "start"}  # public by design
 OPERATORS = {
     Permission.APPLICATIONS_READ,
     Permission.APPLICATIONS_WRITE,
-    Permission.AUDIT_PLATFORM,  # not even an owner has these
+    Permission.AUDIT_PLATFORM,  # not even owners have these
     Permission.CLUSTERS_READ,
     Permission.CLUSTERS_WRITE,
     Permission.PLATFORM_ADMIN,
     Permission.PLATFORM_IMPERSONATE,
 }
+# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}.
 PROTOCOLS = (
     "/accounts/",
     "/identity/",
     "/.well-known/",
     "/scim/",
-)  # who comes is said by the protocol: tests/workspaces/{sso,issuer,scim}
+)
 OWN = {
     "api-me",
     "api-sessions",
@@ -77,11 +79,11 @@ OWN = {
     "api-orgs",
     "api-agent-samples",
     "metrics",
-}  # of a person or the platform, not of an organization
+}  # of a user or the platform, not of an organization
 
 
 def routes() -> Iterator[tuple[str, str, Any]]:
-    """(name, address, view) of all that is ours."""
+    """Return (name, path, view) of all our routes."""
 
     def walk(patterns: Any, prefix: str) -> Iterator[tuple[str, str, Any]]:
         for pattern in patterns:
@@ -132,7 +134,7 @@ def test_rest_methods_declare_their_permission():
 
 @pytest.fixture(scope="module")
 def built(told):
-    """A job of Ada's in Vision; #1 of Atlas."""
+    """Create a job of Ada's in Vision: #1 of Atlas."""
     ensure_first_cluster()
     ada = told.actor(told.ada)
     with org_scope(told.atlas.id):
@@ -149,7 +151,7 @@ def stage(built, undone):
 
 @pytest.fixture(scope="module")
 def tokens(built):
-    """What the programs of the table come with; Ada's narrow one has next to no scope."""
+    """Return the tokens of the table; Ada's narrow one has almost no scope."""
     return {
         "cyd": built.token(built.cyd),
         "narrow": built.token(built.ada, scopes=("agent:write",)),
@@ -164,9 +166,9 @@ CASES = [
 ]
 
 
-@pytest.mark.both_databases  # SQLite has no row-level security: there the views alone refuse
+@pytest.mark.both_databases  # SQLite has no row-level security: only the views refuse
 def test_rest_refuses_anonymous_strangers_and_missing_scopes(stage, tokens):
-    """What members may is in the table of tests/test_role_matrix.py."""
+    """For members, see tests/test_role_matrix.py."""
     api = {
         name: Client(headers={"Authorization": f"Bearer {tokens[name]}"})
         for name in ("cyd", "narrow")
@@ -190,7 +192,7 @@ _HARMLESS = {
     ("GET", "api-storage"),
     ("GET", "api-secrets"),  # an empty list
     ("POST", "api-jobs-validate"),
-}  # checking one's own text
+}  # checks the user's own text
 
 
 def test_pages_redirect_anonymous_and_hide_from_strangers(stage):
@@ -241,7 +243,7 @@ def _call(client: Any, verb: str, path: str) -> int:
 
 
 def _tried(client: Client, verb: str, path: str, body: str = "{}") -> int:
-    """The answer's status; what it changed is undone."""
+    """Return the status code, and roll back the changes."""
     with transaction.atomic():
         code = client.generic(verb, path, body, content_type="application/json").status_code
         transaction.set_rollback(True)
@@ -265,7 +267,7 @@ def test_live_topics_are_granted_only_to_permitted_actors(stage):
             "ada",
             "ben",
             *(["cyd"] if kind == "metrics:node" else []),
-        }:  # machines belong to nobody
+        }:  # nodes have no owner
             wrong.append(f"{kind}: granted to {sorted(seen)}")
         if _is_granted(stage.ada, f"{kind}:{'0' * 32}"):
             wrong.append(f"{kind}: granted what is not there")

@@ -1,7 +1,7 @@
-"""Every REST route and verb × every role: who gets through, who is refused, and which single scope a token needs for it.
+"""Check every REST route and method for every role, and the single scope that a token needs.
 
-The companion of test_permission_matrix.py, which asks what holds for all routes alike; here each has its row, and a route
-without a row is red.
+test_permission_matrix.py checks what holds for all routes alike. Here each route has a row; a
+missing row fails.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ from workspaces.organizations import services as organization_services
 from workspaces.quotas import set_limits
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-# ada owns Atlas, amy administers it, lee leads Vision, ben works in it, vis may look into it; vic may look at all of Atlas;
-# eve works in another team (Speech); uma administers people; bea sees bills only; dot operates the platform.
+# Ada owns Atlas, Amy administers it, Lee leads Vision, Ben works in it, Vis may view it; Vic may
+# view all of Atlas.
+# Eve works in another team (Speech); Uma administers people; Bea sees only bills; Dot operates the
+# platform.
 EVERYBODY = frozenset(["ada", "amy", "lee", "ben", "vis", "vic", "eve", "uma", "bea", "dot"])
 INSIDERS = EVERYBODY - {"bea"}
 OPERATORS = frozenset(["dot"])
@@ -59,7 +61,7 @@ REFUSED = (403, 404)
 
 @dataclass(frozen=True)
 class Row:
-    """`who` gets through; a token needs `scope` (None: any will do)."""
+    """`who` is allowed; a token needs `scope` (None: any scope will do)."""
 
     who: frozenset[str]
     scope: P | None
@@ -112,7 +114,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-role", "DELETE"): Row(PEOPLE, P.ROLES_WRITE),
     ("api-access", "GET"): Row(
         EVERYBODY, None
-    ),  # about oneself; about others, see tests/workspaces/access
+    ),  # about oneself; for others see tests/workspaces/access
     ("api-access-changes", "POST"): Row(
         PEOPLE, P.MEMBERS_WRITE, {"changes": [{"email": "ben@atlas.example", "role": None}]}
     ),
@@ -143,9 +145,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
     ("api-sessions", "GET"): Row(EVERYBODY, None),
     ("api-sessions", "DELETE"): Row(EVERYBODY, None),
-    ("api-session", "DELETE"): Row(
-        frozenset(), None
-    ),  # one's own alone: that of another is not there
+    ("api-session", "DELETE"): Row(frozenset(), None),  # only one's own: those of others are 404
     ("api-invitations", "GET"): Row(PEOPLE, P.MEMBERS_WRITE),
     ("api-invitations", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
     ("api-invitation", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
@@ -155,7 +155,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ),
     ("api-token-rotate", "POST"): Row(
         frozenset({"ben"}), P.TOKENS_WRITE
-    ),  # who rotates a token holds what it can do
+    ),  # rotating a token returns all of its permissions
     ("api-service-accounts", "GET"): Row(INSIDERS, P.MEMBERS_READ),
     ("api-service-accounts", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"name": "fresh"}),
     ("api-service-account", "GET"): Row(INSIDERS, P.MEMBERS_READ),
@@ -165,7 +165,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-service-tokens", "POST"): Row(
         PEOPLE, P.MEMBERS_WRITE, {"name": "ci", "scopes": ["members:write"]}
     ),
-    ("api-secrets", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
+    ("api-secrets", "GET"): Row(EVERYBODY, None),  # a list of what is visible, possibly empty
     ("api-secret", "PUT"): Row(WORKERS, P.SECRETS_WRITE, {"value": "x"}),
     ("api-secret", "DELETE"): Row(WORKERS, P.SECRETS_WRITE),
     ("api-secret-version", "DELETE"): Row(WORKERS, P.SECRETS_WRITE),
@@ -214,8 +214,8 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-platform-audit-export", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-chain", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-verify", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM),
-    ("api-storage", "GET"): Row(EVERYBODY, None),  # the same
-    ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
+    ("api-storage", "GET"): Row(EVERYBODY, None),  # likewise
+    ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what is visible, possibly empty
     ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
     ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),
     ("api-job", "GET"): Row(VIEWERS, P.JOBS_READ),
@@ -308,7 +308,7 @@ WRITING_PAGES = {
 
 @dataclass
 class Stage:
-    """The people, and Ben's job #1 and token, which is what the rows are about."""
+    """The people, and Ben's job #1 and token, to which the rows refer."""
 
     story: Story
     people: dict[str, User]
@@ -332,7 +332,7 @@ class Stage:
 
 @pytest.fixture(scope="module")
 def built(told) -> Stage:
-    """Made once: there are hundreds of rows, and making it takes longer than asking."""
+    """Create the data once, because there are hundreds of rows."""
     story = told
     people = {name: getattr(story, name) for name in ("ada", "ben", "dot")}
     with org_scope(story.atlas.id):
@@ -417,7 +417,7 @@ def stage(built, undone) -> Stage:
 
 
 def tried(client: Client, verb: str, path: str, body: dict[str, Any]) -> int:
-    """The answer's status; what it changed is undone."""
+    """Return the status code, and roll back the changes."""
     with transaction.atomic():
         code = client.generic(
             verb, path, json.dumps(body), content_type="application/json"
@@ -464,7 +464,7 @@ def test_token_needs_exactly_the_listed_scope(stage):
         )
         enough = (
             {"all"} if name == "api-token-rotate" else enough
-        )  # who rotates a token holds all that it can do
+        )  # rotating a token returns all of its permissions
         if (code := tried(stage.api(who, *others), verb, path, row.body)) not in REFUSED:
             wrong.append(f"{verb} {path} with all scopes but {row.scope}: {code}")
         if (code := tried(stage.api(who, *sorted(enough)), verb, path, row.body)) in REFUSED:
@@ -496,7 +496,7 @@ def test_page_forms_change_data_only_for_permitted_roles(stage):
 
 
 def _changes(browser: Client, person: User, path: str, form: dict[str, str]) -> bool:
-    """Whether sending the form left a fact behind: every change of ours does."""
+    """Return whether sending the form recorded an event, as every change does."""
     from portal.core.models import Event
 
     changes = Event.objects.exclude(kind="access.denied")

@@ -1,4 +1,4 @@
-"""docs/security-policy.md says what is: its figures are those of the settings, its classes name every model, its lists every lock and log."""
+"""docs/security-policy.md matches the code: figures, models, locks and logs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def section(name: str) -> str:
 
 
 def value_of(name: str) -> Any:
-    """Of `SETTING`, `SETTING["key"]` or `module:CONSTANT`."""
+    """Return the value of `SETTING`, `SETTING["key"]` or `module:CONSTANT`."""
     if ":" in name:
         module, _, constant = name.partition(":")
         return getattr(importlib.import_module(module), constant)
@@ -117,7 +117,7 @@ def test_policy_inventory_lists_all_imported_cryptography():
         "NoEncryption",
         "PrivateFormat",
     }
-    assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}  # who adds one writes it down
+    assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}  # additions must be documented
     assert [name.rpartition(".")[2] for name in ours.PASSWORD_HASHERS] == re.findall(
         r"`(\w+PasswordHasher)`", told
     )
@@ -145,7 +145,7 @@ def test_policy_lists_every_key_with_its_lifecycle():
     ]
     assert len(rows) == 6 and all(
         cell.strip() for row in rows for cell in row
-    )  # with the head and its line
+    )  # with the header and its line
 
 
 def test_policy_bounds_of_expensive_operations_match_code():

@@ -1,4 +1,4 @@
-"""The story is told the way the other tests rely on."""
+"""The story has the properties on which other tests rely."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _undone(telling: Callable[[], Story], look: Callable[[], object] = lambda: N
 
 
 def _rows(telling: Callable[[], Story]) -> list[str]:
-    """Every row of ours, with names where ids stand, and dates only as there or not."""
+    """Return all our rows with names in place of ids, and dates as present or absent."""
     with platform_scope("the story is told again"):
         return _undone(
             telling,
@@ -83,7 +83,7 @@ def _all(model: type[models.Model]) -> list[models.Model]:
 
 
 def _named(row: models.Model) -> str:
-    """A row as text; who it points at by what they are called."""
+    """Return a row as text, with the names of the rows to which it refers."""
     values = {}
     for field in row._meta.concrete_fields:
         value = getattr(row, field.attname)

@@ -1,4 +1,4 @@
-"""The client address, used for token networks, rate limits and the audit trail, cannot be spoofed."""
+"""The client address (token networks, rate limits, audit trail) cannot be spoofed."""
 
 from __future__ import annotations
 

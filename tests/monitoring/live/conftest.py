@@ -50,7 +50,7 @@ class Site:
         return f"ws://127.0.0.1:{self.portal.port}/ws/live"
 
     def submit(self, run: str) -> tuple[int, str]:
-        """The job's number, and the topic of its log."""
+        """Submit a job; return its number and the topic of its log."""
         answer = self.api.post(
             "jobs", json={"team": "default", "spec": {"run": run, "resources": {"cpus": 0.1}}}
         )
@@ -60,12 +60,12 @@ class Site:
         return number, f"log:{UUID(attempt).hex}"
 
     def kill_redis(self) -> None:
-        """kill -9, if there is one."""
+        """Kill Redis with SIGKILL, if there is one."""
         if self.redis:
             os.kill(self.redis.pid, signal.SIGKILL)
 
     def start_redis(self) -> None:
-        """An empty one where the killed one was."""
+        """Start an empty Redis in place of the killed one."""
         if self.redis:
             self.redis = start_redis(self.portal.folder, port=self.redis.port)
 
@@ -122,7 +122,7 @@ class Reader:
 
     async def read(self, socket: ClientConnection, until: Callable[[Reader], bool], seconds: float = 30, *,
                    again: bool = True) -> None:  # fmt: skip
-        """Subscribes at the own offset, unless it goes on, and reads until `until` holds."""
+        """Subscribe at the current offset if needed, and read until `until` is true."""
         if again:
             await socket.send(
                 json.dumps(
