@@ -66,7 +66,7 @@ def start_cloud(
     """Start a large cluster on a small machine.
 
     The slurmd of a node (4-5 MB) runs only while the node has work, and for one more minute. Keep
-    fewer than 300 nodes awake. Waits until the partition is shown.
+    fewer than 300 nodes awake. Waits until every node is asleep or idle.
     """
     home, ports = folder.path / name, _ports(nodes)
     plan = Plan(
