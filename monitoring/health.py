@@ -29,7 +29,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Report readiness: 503 without the database, "degraded" without Redis; `parts` has the details."""
+    """Report readiness: 503 without the database, "degraded" without Redis."""
     parts = {
         "database": _check(_database),
         **({"redis": _check(_redis)} if settings.MUSTER_REDIS_URL else {}),

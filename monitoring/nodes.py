@@ -28,9 +28,9 @@ _UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
 def node_rows(
     actor: Actor, after: str = "", most: int = PAGE
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """Return up to `most` nodes by cluster and name after `after` ("cluster/node"), and the next cursor.
+    """Return up to `most` nodes after `after` ("cluster/node"), and the next cursor.
 
-    Includes the jobs on them that the actor may see.
+    Nodes are ordered by cluster and name, and list the jobs that the actor may see.
     """
     rows = Node.objects.select_related("cluster").defer(*_UNREAD).order_by("cluster__name", "name")
     if after:

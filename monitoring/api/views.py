@@ -25,7 +25,7 @@ class SamplesView(PortalView):
 
     @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request) -> Response:
-        """Store a batch of one node's samples. Requires agent:write, which only operators' tokens have."""
+        """Store a batch of samples of one node. Requires agent:write, granted only to operators."""
         authorize(self.actor, P.AGENT_WRITE)
         return Response({"accepted": ingest(request.data)})
 

@@ -1,4 +1,4 @@
-"""Detect changes of access within seconds, with a few small queries for all sockets of a process."""
+"""Detect changes of access within seconds, with a few small queries per process."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class AccessWatch:
             await asyncio.sleep(EVERY)
 
     async def _recheck(self, sockets: Iterable[LiveConsumer]) -> None:
-        """Recheck these sockets and those that failed before; an error in one does not affect the others."""
+        """Recheck these sockets and those that failed before, independently of each other."""
         wanted = {*sockets, *self._failed}
         if not wanted:
             return

@@ -126,7 +126,7 @@ class Subscription:
             await self._timed(part, times)
 
     async def _timed(self, part: LogRead, times: Sequence[tuple[int, int]]) -> None:
-        """Split where the arrival time changes by a second or more, so that each line has its time."""
+        """Split where the arrival time changes by a second or more, so each line has a time."""
         cuts, last = [(part.start, times[0][1] if times else 0)], times[0][1] if times else 0
         for offset, ms in times[1:]:
             if ms - last >= 1000 and part.start < offset < part.start + len(part.data):

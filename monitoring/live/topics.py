@@ -58,7 +58,7 @@ def _of_job(actor: Actor, pk: UUID, topic: str) -> Granted:
 
 
 def _job_list(actor: Actor, pk: UUID, topic: str) -> Granted:
-    """Return the visible part of the list: one bus topic per team, so that nothing must be filtered."""
+    """Return the visible part of the list: one bus topic per team, so that none is filtered."""
     inside = _enter(actor, pk)
     teams = inside.teams_where(Permission.JOBS_READ)
     if teams is None:

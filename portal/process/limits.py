@@ -338,7 +338,7 @@ def _answer(path: str, error: PortalError) -> tuple[list[tuple[bytes, bytes]], b
     from portal.web.errors import MACHINES, problem
     from portal.web.requests import CSP
 
-    request_id.set(str(uuid.uuid4()))  # of this connection's task alone
+    request_id.set(str(uuid.uuid4()))  # local to the task of this connection
     is_machine = path.startswith(MACHINES)
     body = json.dumps(problem(error)).encode() if is_machine else error.message.encode() + b"\n"
     headers = {

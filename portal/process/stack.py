@@ -151,7 +151,10 @@ def _require_servers() -> None:
 
 
 def _web_socket(run_folder: Path) -> tuple[Path, Path | None]:
-    """Return the path of granian's socket, and its temporary folder if the home's path is too long."""
+    """Return the path of granian's socket, and the temporary folder for it, if any.
+
+    The kernel limits the length of such paths, so a long home path needs another folder.
+    """
     path = run_folder / "web.sock"
     if len(os.fsencode(path)) <= _UNIX_PATH_LIMIT:
         return path, None

@@ -8,7 +8,7 @@ from portal.settings import env
 from portal.settings.muster import MUSTER_BASE_URL, MUSTER_SESSION_HOURS
 
 AUTH_USER_MODEL = "workspaces.User"
-# The second is never asked; sessions begun before there was the first name it.
+# The second is never called, but older sessions name it.
 AUTHENTICATION_BACKENDS = [
     "workspaces.identity.auth_backend.PasswordBackend",
     "allauth.account.auth_backends.AuthenticationBackend",

@@ -101,7 +101,7 @@ def test_job_metric_with_invalid_name_is_400(story, name):
 
 def test_ingest_over_series_limit_is_400_not_409(owner, monkeypatch):
     monkeypatch.setattr(store, "MOST_CURVES", 2)
-    with pytest.raises(InvalidInput, match="2 are the most"):
+    with pytest.raises(InvalidInput, match="exceed the limit of 2"):
         send(*(sample(labels={"gpu": str(n)}) for n in range(3)))
     assert send(sample(), sample(labels={"gpu": "0"})) == 2
 

@@ -182,7 +182,7 @@ def test_append_on_full_disk_is_unavailable_and_loses_nothing(store, monkeypatch
 
     with monkeypatch.context() as patch:
         patch.setattr(logs.os, "fdatasync", full)
-        with pytest.raises(Unavailable, match="disk that keeps the logs is full"):
+        with pytest.raises(Unavailable, match="The disk with the logs is full"):
             store.append(KEY, 3, b"def", 2)
     store.append(KEY, 3, b"def", 3)
     assert whole(store) == b"abcdef"

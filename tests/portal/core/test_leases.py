@@ -18,7 +18,7 @@ from tests.rig.environment import ROOT
 
 SCRIPT = """
 import time
-from portal.core.holders import new_holder, new_lease
+from portal.core.lease_holder import new_holder, new_lease
 print(new_holder(), new_lease(), flush=True)
 time.sleep(600)
 """
