@@ -21,12 +21,12 @@ def agent(stop: threading.Event) -> None:
 
     Agent(
         Config(jobs_dir=settings.MUSTER_HOME / "jobs", disks=(settings.MUSTER_HOME,)),
-        sink=_take,
+        sink=_ingest,
         stop=stop,
     ).run()
 
 
-def _take(body: dict[str, object]) -> None:
+def _ingest(body: dict[str, object]) -> None:
     try:
         ingest(body)
     except NotFound:  # the inventory does not have this node yet

@@ -56,13 +56,13 @@ def metrics(request: HttpRequest) -> HttpResponse:
         )
         return answer(request, error)
     registry = CollectorRegistry()
-    registry.register(_Portal())
+    registry.register(_PortalCollector())
     return HttpResponse(
         generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8"
     )
 
 
-class _Portal(Collector):
+class _PortalCollector(Collector):
     """Collects attempts by state and the time since each cluster last responded."""
 
     def collect(self):  # type: ignore[no-untyped-def]

@@ -79,8 +79,8 @@ def stock_of(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
 def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
     place, types, partitions = (
         {cluster.id: at for at, cluster in enumerate(clusters)},
-        _Words(),
-        _Words(),
+        _WordIndex(),
+        _WordIndex(),
     )
     kinds, rows, places = _kinds(), {cluster.id: [] for cluster in clusters}, {}  # type: ignore[var-annotated]
     ids: dict[UUID, tuple[UUID, int]] = {}
@@ -111,7 +111,7 @@ def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
     )
 
 
-class _Words:
+class _WordIndex:
     """A list of unique words, referred to by index."""
 
     def __init__(self) -> None:

@@ -142,14 +142,14 @@ class Hub:
         for _ in range(min(len(self._inbox), TURN)):
             frame = self._inbox.popleft()
             self._size -= len(frame.data)
-            self._hand_out(frame)
+            self._dispatch(frame)
         if not self._inbox:
             self._size = 0  # threads update it without a lock, so it may have drifted
         elif not self._is_called:
             self._is_called = True
             self._loop.call_soon(self._drain)
 
-    def _hand_out(self, frame: Frame) -> None:
+    def _dispatch(self, frame: Frame) -> None:
         found = self._topics.get(frame.topic)
         if found is None:
             return

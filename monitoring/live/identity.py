@@ -74,7 +74,9 @@ class Identify:
         }
         with request_scope():
             await self.app(
-                scope | {"way": _way_in(headers, (scope.get("client") or ("",))[0])}, receive, send
+                scope | {"way": _credential_of(headers, (scope.get("client") or ("",))[0])},
+                receive,
+                send,
             )
 
 
@@ -102,9 +104,9 @@ def ended(ways: Mapping[Way, Actor]) -> set[Way]:
     living = set(alive)
     gone: set[Way] = {BySession(key) for key in keys if key not in living}
     tokens = {actor.token.id for actor in ways.values() if actor.token}
-    working = _working(tokens) if tokens else set()
+    working = _live_token_ids(tokens) if tokens else set()
     acts = {way: actor.acted_by.id for way, actor in ways.items() if actor.acted_by}
-    held = _acting(set(acts.values())) if acts else set()
+    held = _live_impersonation_ids(set(acts.values())) if acts else set()
     gone |= {way for way, pk in acts.items() if pk not in held}
     return {
         way
@@ -122,16 +124,16 @@ def _is_still(actor: Actor, is_operator: bool | None) -> bool:
     )
 
 
-def _acting(ids: Collection[UUID]) -> set[UUID]:
+def _live_impersonation_ids(ids: Collection[UUID]) -> set[UUID]:
     return set(live_impersonations().filter(id__in=ids).values_list("id", flat=True))
 
 
-def _working(tokens: Collection[UUID]) -> set[UUID]:
+def _live_token_ids(tokens: Collection[UUID]) -> set[UUID]:
     with platform_scope("tokens of all organizations have open websockets"):
         return set(live_tokens().filter(id__in=tokens).values_list("id", flat=True))
 
 
-def _way_in(headers: Mapping[str, str], address: str) -> Way:
+def _credential_of(headers: Mapping[str, str], address: str) -> Way:
     kind, _, raw = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return ByToken(raw.strip(), address)

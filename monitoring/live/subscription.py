@@ -83,18 +83,18 @@ class Subscription:
         late.join(self)
         try:
             await self._catch_up()
-            while not await self._ended():
-                await self._live()
+            while not await self._report_end():
+                await self._follow_frames()
         finally:
             late.leave(self)
 
-    async def _live(self) -> None:
+    async def _follow_frames(self) -> None:
         """Send frames as they arrive, until the store must be read again."""
         while True:
             frames, is_lost = await self.sink.take()
             met = None if is_lost else joined(frames, self.at)
             if met:
-                await self._bytes(self.at, met, frames[-1].at_ms)
+                await self._send_bytes(self.at, met, frames[-1].at_ms)
             if met is None or any(
                 not frame.data
                 for frame in frames
@@ -123,9 +123,9 @@ class Subscription:
                 self.at = part.start
             if not part.data:
                 return
-            await self._timed(part, times)
+            await self._send_with_times(part, times)
 
-    async def _timed(self, part: LogRead, times: Sequence[tuple[int, int]]) -> None:
+    async def _send_with_times(self, part: LogRead, times: Sequence[tuple[int, int]]) -> None:
         """Split where the arrival time changes by a second or more, so each line has a time."""
         cuts, last = [(part.start, times[0][1] if times else 0)], times[0][1] if times else 0
         for offset, ms in times[1:]:
@@ -134,13 +134,13 @@ class Subscription:
                 last = ms
         cuts.append((part.start + len(part.data), 0))
         for (start, ms), (end, _) in pairwise(cuts):
-            await self._bytes(start, part.data[start - part.start : end - part.start], ms)
+            await self._send_bytes(start, part.data[start - part.start : end - part.start], ms)
 
-    async def _bytes(self, at: int, data: bytes, at_ms: int) -> None:
+    async def _send_bytes(self, at: int, data: bytes, at_ms: int) -> None:
         await self._send(HEAD.pack(self.number, 0, at, at_ms) + data)
         self.at = at + len(data)
 
-    async def _ended(self) -> bool:
+    async def _report_end(self) -> bool:
         """Report the end of the log once everything before it was sent."""
         certificate, end = await _thread(_closed)(self.granted.log_key)
         if certificate is None or self.at < end:

@@ -52,8 +52,8 @@ def ingest(body: Mapping[str, Any]) -> int:
             for attempt, samples in _jobs(body.get("jobs"))
         ]
         total = sum(_store(owner, org_id, at, points) for owner, org_id, points in batches)
-        _take_facts(node, body.get("facts"))
-        _tell_events(node, body.get("events"))
+        _store_facts(node, body.get("facts"))
+        _record_events(node, body.get("events"))
     return total
 
 
@@ -69,7 +69,7 @@ def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Poi
     return len(points)
 
 
-def _take_facts(node: Node, facts: Any) -> None:
+def _store_facts(node: Node, facts: Any) -> None:
     """Store architecture and driver versions, which decide whether an image can run on the node.
 
     For clusters whose scheduler does not report them, they are the only source.
@@ -82,19 +82,19 @@ def _take_facts(node: Node, facts: Any) -> None:
         if isinstance(gpus, list)
         else set()
     )
-    told = {
+    reported = {
         "arch": arch_name(str(facts.get("arch"))),
         "driver": str(facts.get("driver")),
         "cuda": str(facts.get("cuda")),
         "compute": computes.pop() if len(computes) == 1 else "",
     }
-    told = {
+    reported = {
         name: value
-        for name, value in told.items()
+        for name, value in reported.items()
         if (_ARCH if name == "arch" else _VERSION).match(value)
     }
-    if told != node.told:
-        Node.objects.filter(id=node.id).update(told=told)
+    if reported != node.told:
+        Node.objects.filter(id=node.id).update(told=reported)
 
 
 def _points(at: int, samples: Any) -> Iterable[series.Point]:
@@ -141,7 +141,7 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
     return [(attempt, samples[attempt.id]) for attempt in rows]
 
 
-def _tell_events(node: Node, events: Any) -> None:
+def _record_events(node: Node, events: Any) -> None:
     record_all(
         Fact(
             f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",

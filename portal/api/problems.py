@@ -20,7 +20,7 @@ from portal.web.errors import malformed, problem
 log = logging.getLogger(__name__)
 
 
-class _Other(errors.PortalError):
+class _FrameworkError(errors.PortalError):
     """An HTTP error of the framework without a class of its own (405, 406, 415)."""
 
     def __init__(self, message: str, status: int, code: str):
@@ -58,7 +58,7 @@ def _translate(error: Exception) -> errors.PortalError:
         case SuspiciousOperation():
             return malformed(error)
         case exceptions.APIException():
-            return _Other(str(error.detail), error.status_code, error.default_code)
+            return _FrameworkError(str(error.detail), error.status_code, error.default_code)
     if away := outage(error):
         log.error("request %s: %s", request_id.get(), error)
         return away

@@ -22,7 +22,7 @@ def between(folder: Path, start: int, end: int) -> list[tuple[int, int]]:
 
     The first one is the arrival that contains `start`.
     """
-    file = _opened(folder)
+    file = _open_index(folder)
     if file is None:
         return []
     with file:
@@ -36,7 +36,7 @@ def between(folder: Path, start: int, end: int) -> list[tuple[int, int]]:
 
 def first_and_last(folder: Path) -> tuple[int | None, int | None]:
     """Return the Unix ms of the first and the last arrival; None if nothing arrived."""
-    file = _opened(folder)
+    file = _open_index(folder)
     if file is None:
         return None, None
     with file:
@@ -60,7 +60,7 @@ def note(folder: Path, offset: int, at_ms: int) -> None:
             file.write(_RECORD.pack(offset, at_ms))
 
 
-def _opened(folder: Path) -> BinaryIO | None:
+def _open_index(folder: Path) -> BinaryIO | None:
     """Open the index; None if nothing arrived or the log was deleted."""
     try:
         return open(folder / "index", "rb")

@@ -96,13 +96,14 @@ def words_of(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> str:
     if not gaps:
         return f"complete, {size:,} bytes, 0 gaps, closed by {closed_by}"
     told = "; ".join(
-        f"{_when(folder, start)} ({end - start:,} bytes, {why})" for start, end, why in gaps[:3]
+        f"{_time_text(folder, start)} ({end - start:,} bytes, {why})"
+        for start, end, why in gaps[:3]
     )
     more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
     return f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}: {told}{more}; {size:,} bytes kept, closed by {closed_by}"
 
 
-def _when(folder: Path, offset: int) -> str:
+def _time_text(folder: Path, offset: int) -> str:
     """Return the approximate time at which a gap began: that of the arrival before it."""
     before = [ms for at, ms in arrivals.between(folder, offset, offset + 1) if at <= offset]
     return (

@@ -160,12 +160,12 @@ class LogStore:
 
     def open_range(self, key: str, start: int, end: int, chunk: int = 1 << 20) -> Iterator[bytes]:
         """Yield the bytes currently stored between two offsets."""
-        yield from _pieces(_contents(self._folder(key))[0], start, end, chunk)
+        yield from _chunks(_contents(self._folder(key))[0], start, end, chunk)
 
     def whole(self, key: str) -> tuple[int, Iterator[bytes]]:
         """Return the number of bytes currently stored, and an iterator over exactly these."""
         segments = _contents(self._folder(key))[0]
-        return sum(s.end - s.start for s in segments), _pieces(
+        return sum(s.end - s.start for s in segments), _chunks(
             segments, 0, segments[-1].end if segments else 0, PIECE
         )
 
@@ -222,7 +222,7 @@ class LogStore:
         with self._locked(key) as folder:
             if known := self.certificate(key):
                 return known
-            _settle(folder)
+            _sync_segments(folder)
             made = _certify(self, key, folder, closed_by)
             _replace(folder / "certificate.json", json.dumps(made.as_dict()).encode())
             return made
@@ -391,7 +391,7 @@ def _end(segments: Sequence[_Segment], gaps: Sequence[Lost]) -> int:
     return max(segments[-1].end if segments else 0, gaps[-1][1] if gaps else 0)
 
 
-def _pieces(
+def _chunks(
     segments: Sequence[_Segment], start: int, end: int, chunk: int = 1 << 20
 ) -> Iterator[bytes]:
     for segment in segments:
@@ -405,7 +405,7 @@ def _pieces(
 
 def _bytes(segment: _Segment, start: int, end: int) -> bytes:
     if segment.is_full:
-        return _unpacked(segment.path)[start - segment.start : end - segment.start]
+        return _decompressed(segment.path)[start - segment.start : end - segment.start]
     try:
         with open(segment.path, "rb") as file:
             return os.pread(file.fileno(), end - start, start - segment.start)
@@ -417,7 +417,7 @@ def _bytes(segment: _Segment, start: int, end: int) -> bytes:
 
 
 @lru_cache(maxsize=2)
-def _unpacked(path: Path) -> bytes:
+def _decompressed(path: Path) -> bytes:
     """Decompress a full segment; cached, because readers request one piece after another."""
     return zstandard.ZstdDecompressor().decompress(path.read_bytes())
 
@@ -430,11 +430,11 @@ def _gaps(folder: Path) -> list[Lost]:
     found: list[Lost] = []
     for line in lines:
         with suppress(ValueError):  # a torn last line was never acknowledged
-            _join(found, *json.loads(line))
+            _add_merged(found, *json.loads(line))
     return found
 
 
-def _join(gaps: list[Lost], start: int, end: int, why: str) -> None:
+def _add_merged(gaps: list[Lost], start: int, end: int, why: str) -> None:
     """Append a gap, merging it with an adjacent one for the same reason."""
     if gaps and gaps[-1][1:] == (start, why):
         start = gaps.pop()[0]
@@ -443,7 +443,7 @@ def _join(gaps: list[Lost], start: int, end: int, why: str) -> None:
 
 def _add_gap(folder: Path, start: int, end: int, why: str) -> None:
     gaps = _gaps(folder)
-    _join(gaps, start, end, why)
+    _add_merged(gaps, start, end, why)
     _replace(folder / "gaps", b"".join(json.dumps(gap).encode() + b"\n" for gap in gaps))
 
 
@@ -466,7 +466,7 @@ def _hits(text: bytes, base: int, pattern: re.Pattern[bytes], most: int) -> list
     return found
 
 
-def _settle(folder: Path) -> None:
+def _sync_segments(folder: Path) -> None:
     """Sync bytes written without fsync, before the log is certified."""
     for segment in _segments(folder):
         if not segment.is_full:

@@ -22,7 +22,7 @@ def new_holder() -> str:
     process, which makes the pid unique. `once` distinguishes several holders in one process.
     """
     pid = os.getpid()
-    return f"{socket.gethostname()[:30]}:{_where(pid)}:{pid}:{_born(pid)}:{uuid4().hex[:8]}"
+    return f"{socket.gethostname()[:30]}:{_where(pid)}:{pid}:{_start_ticks(pid)}:{uuid4().hex[:8]}"
 
 
 def new_lease() -> UUID:
@@ -31,7 +31,7 @@ def new_lease() -> UUID:
     Returns a random UUID if the process cannot be identified.
     """
     pid = os.getpid()
-    where, born = _where(pid), _born(pid)
+    where, born = _where(pid), _start_ticks(pid)
     if not where or not born or int(born) >> _BORN:
         return uuid4()
     rest = (pid << _BORN | int(born)) << _ONCE | next(_counter) % (1 << _ONCE)
@@ -42,9 +42,7 @@ def new_lease() -> UUID:
 
 def is_dead(holder: str | UUID) -> bool:
     """Return True only if the holder ran on this host and has certainly ended."""
-    where, pid, born = (
-        _words_of_lease(holder) if isinstance(holder, UUID) else _words_of_holder(holder)
-    )
+    where, pid, born = _parse_lease(holder) if isinstance(holder, UUID) else _parse_holder(holder)
     if not where or not born or where != _where(os.getpid()):
         return False
     try:
@@ -53,10 +51,10 @@ def is_dead(holder: str | UUID) -> bool:
         return True
     except OSError:
         pass  # the process exists: compare its start time
-    return (now := _born(pid)) != "" and now != born
+    return (now := _start_ticks(pid)) != "" and now != born
 
 
-def _words_of_holder(holder: str) -> tuple[str, int, str]:
+def _parse_holder(holder: str) -> tuple[str, int, str]:
     words = holder.rsplit(":", 4)
     return (
         (words[1], int(words[2]), words[3])
@@ -65,7 +63,7 @@ def _words_of_holder(holder: str) -> tuple[str, int, str]:
     )
 
 
-def _words_of_lease(lease: UUID) -> tuple[str, int, str]:
+def _parse_lease(lease: UUID) -> tuple[str, int, str]:
     if lease.version != 8:
         return "", 0, ""
     rest = (lease.int >> 64 & 0xFFF) << 62 | lease.int & (1 << 62) - 1
@@ -83,7 +81,7 @@ def _where(pid: int) -> str:
     return hashlib.sha256(f"{socket.gethostname()} {boot} {spaces}".encode()).hexdigest()[:12]
 
 
-def _born(pid: int) -> str:
+def _start_ticks(pid: int) -> str:
     """Return the start time of the process in clock ticks since boot, or "" if unknown."""
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()

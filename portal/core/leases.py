@@ -28,7 +28,7 @@ def take(name: str, holder: str, seconds: float) -> bool:
         with transaction.atomic():
             Lease.objects.create(name=name, holder=holder, until=until)
     except IntegrityError:
-        return _inherit(name, holder, until)
+        return _take_over(name, holder, until)
     return True
 
 
@@ -37,7 +37,7 @@ def release(name: str, holder: str) -> None:
     Lease.objects.filter(name=name, holder=holder).delete()
 
 
-def _inherit(name: str, holder: str, until: datetime) -> bool:
+def _take_over(name: str, holder: str, until: datetime) -> bool:
     """Take over from a dead process on this host; at most one contender succeeds."""
     before = Lease.objects.filter(name=name).values_list("holder", flat=True).first()
     if before is None or not is_dead(before):

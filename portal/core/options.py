@@ -15,7 +15,7 @@ from portal.core.errors import InvalidInput
 
 # Characters per value; keys and certificates are long.
 LONGEST = 20_000
-_AGAIN = "has to be entered again: the stored one is for the former address only"
+_MUST_REENTER = "has to be entered again: the stored one is for the former address only"
 _TRUE, _FALSE = ("true", "1", "on", "yes"), ("false", "0", "off", "no", "")
 
 
@@ -117,7 +117,7 @@ def _options_in(config: type[Any]) -> tuple[Option, ...]:
             _kind(hints[field.name]),
             field.metadata.get("note", ""),
             tuple(field.metadata.get("choices", ())),
-            _shown(field.default),
+            _default_text(field.default),
             field.default is MISSING,
             field.metadata.get("is_rare", False),
             field.metadata.get("is_long", False),
@@ -148,7 +148,9 @@ def check(
     secret: dict[str, str] = dict(former.secret) if former else {}
     for name, value in given.items():
         if name in known:
-            faults += _put(known[name], value, secret if known[name].kind == "secret" else plain)
+            faults += _set_value(
+                known[name], value, secret if known[name].kind == "secret" else plain
+            )
     faults += [
         (option.name, "is required")
         for option in known.values()
@@ -156,9 +158,9 @@ def check(
         and option.name not in {*plain, *secret, *(name for name, _ in faults)}
     ]
     faults += [
-        (name, _AGAIN)
+        (name, _MUST_REENTER)
         for option in known.values()
-        if former and _is_elsewhere(plain.get(option.name), former.plain.get(option.name))
+        if former and _adds_host(plain.get(option.name), former.plain.get(option.name))
         for name in option.sends
         if name in secret and name in former.secret and not given.get(name)
     ]
@@ -172,12 +174,12 @@ def check(
     return Options(plain, secret)
 
 
-def _is_elsewhere(address: Any, former: Any) -> bool:
+def _adds_host(address: Any, former: Any) -> bool:
     """Return whether the address adds a host to the former ones; both are separated by spaces."""
     return bool({*str(address or "").split()} - {*str(former or "").split()})
 
 
-def _put(option: Option, value: Any, into: dict[str, Any]) -> list[tuple[str, str]]:
+def _set_value(option: Option, value: Any, into: dict[str, Any]) -> list[tuple[str, str]]:
     """Set one value and return its errors.
 
     None unsets the value, so that the default applies. So does "", except for secrets, which a form
@@ -188,13 +190,13 @@ def _put(option: Option, value: Any, into: dict[str, Any]) -> list[tuple[str, st
             into.pop(option.name, None)
         return []
     try:
-        into[option.name] = _read(option, value)
+        into[option.name] = _convert(option, value)
     except ValueError as error:
         return [(option.name, str(error))]
     return []
 
 
-def _read(option: Option, value: Any) -> Any:
+def _convert(option: Option, value: Any) -> Any:
     """Convert a value to the type of the option. Raises ValueError."""
     text = ("true" if value else "false") if isinstance(value, bool) else str(value)
     if len(text) > LONGEST or "\x00" in text:
@@ -266,7 +268,7 @@ def _kind(hint: Any) -> str:
     return _kind(parts[0]) if parts else "text"
 
 
-def _shown(default: Any) -> Any:
+def _default_text(default: Any) -> Any:
     if default is MISSING or default is None or isinstance(default, Secret):
         return ""
     return (

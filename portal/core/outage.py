@@ -9,7 +9,7 @@ from portal.core.errors import Unavailable
 
 RETRY_AFTER = 5  # seconds
 # The server shuts down, crashed, starts up, or has no connections left.
-_STATES = {
+_SQLSTATES = {
     "57P01",
     "57P02",
     "57P03",
@@ -21,7 +21,7 @@ def outage(error: BaseException | None) -> Unavailable | None:
     """Return the error to raise if this error, or one in its chain, is temporary; else None."""
     if full := full_disk(error):
         return full
-    if any(_is_away(one) for one in behind(error)):
+    if any(_is_disconnected(one) for one in behind(error)):
         return Unavailable(
             "The database is not responding, so nothing was changed. Try again in a moment.",
             code="database_away",
@@ -30,14 +30,14 @@ def outage(error: BaseException | None) -> Unavailable | None:
     return None
 
 
-def _is_away(error: BaseException) -> bool:
+def _is_disconnected(error: BaseException) -> bool:
     """Return whether the connection to PostgreSQL failed or was lost.
 
-    Such errors have no SQLSTATE, or one of class 08, or one of `_STATES`.
+    Such errors have no SQLSTATE, or one of class 08, or one of `_SQLSTATES`.
     """
     if not isinstance(error, OperationalError | InterfaceError) or not hasattr(
         error.__cause__, "sqlstate"
     ):
         return False
     state = getattr(error.__cause__, "sqlstate", None)
-    return state is None or state in _STATES or state.startswith("08")
+    return state is None or state in _SQLSTATES or state.startswith("08")

@@ -25,7 +25,7 @@ from urllib3.exceptions import HTTPError
 
 from portal.core.addresses import NotOpen, allowed
 
-_AGENT = "muster"
+_USER_AGENT = "muster"
 _CHUNK = 16 << 10
 
 
@@ -62,9 +62,9 @@ class Session(requests.Session):
         super().__init__()
         self.reach = reach or Reach()
         self.trust_env = False
-        self.headers.update({"User-Agent": _AGENT, "Accept-Encoding": "identity"})
-        self._line = _Line(self.reach)
-        adapter = _Adapter(self.reach, self._line)
+        self.headers.update({"User-Agent": _USER_AGENT, "Accept-Encoding": "identity"})
+        self._connector = _Connector(self.reach)
+        adapter = _Adapter(self.reach, self._connector)
         self.mount("https://", adapter)
         self.mount("http://", adapter)
 
@@ -76,13 +76,13 @@ class Session(requests.Session):
             "timeout": self.reach.seconds,
             "proxies": None,
         }
-        with self._line:
+        with self._connector:
             try:
                 response = super().request(method, url, *args, **given)
                 response._content = self._read(response)  # noqa: SLF001  # read by `content`, `text` and `json`
                 return response
             except (HTTPError, OSError, ValueError) as error:
-                raise self._line.why(error) from error
+                raise self._connector.why(error) from error
 
     def _read(self, response: requests.Response) -> bytes:
         body = bytearray()
@@ -92,12 +92,12 @@ class Session(requests.Session):
                 response.close()
                 raise Refused(f"the answer is larger than {self.reach.limit >> 10} KiB")
         # A closed connection looks like the end of the response.
-        if self._line.is_over:
+        if self._connector.is_over:
             raise TimeoutError
         return bytes(body)
 
 
-class _Line:
+class _Connector:
     """Connect for one request at a time, and close all its connections when the time is up."""
 
     def __init__(self, reach: Reach) -> None:
@@ -109,7 +109,7 @@ class _Line:
     def __enter__(self) -> None:
         self._refused, self.is_over = None, False
         self._ends_at = time.monotonic() + self._reach.seconds
-        self._timer = threading.Timer(self._reach.seconds, self._cut)
+        self._timer = threading.Timer(self._reach.seconds, self._shut_down)
         self._timer.daemon = True
         self._timer.start()
 
@@ -119,7 +119,7 @@ class _Line:
     def connect(self, host: str, port: int) -> socket.socket:
         """Connect to a checked address. Raises Refused and OSError."""
         try:
-            address = self._judged(host.strip("[]"), port)
+            address = self._checked_address(host.strip("[]"), port)
             sock = socket.create_connection(
                 address, timeout=max(self._ends_at - time.monotonic(), 0.01)
             )
@@ -148,7 +148,7 @@ class _Line:
             sock.close()
         self._open.clear()
 
-    def _judged(self, host: str, port: int) -> tuple[str, int]:
+    def _checked_address(self, host: str, port: int) -> tuple[str, int]:
         try:
             found = allowed(host, port, is_trusted=self._reach.is_private)[0]
         except (OSError, UnicodeError) as error:
@@ -159,7 +159,7 @@ class _Line:
             ) from error
         return str(found[0]), int(found[1])
 
-    def _cut(self) -> None:
+    def _shut_down(self) -> None:
         self.is_over = True
         for sock in self._open:
             with contextlib.suppress(OSError):
@@ -176,18 +176,18 @@ def _tls(ca: str) -> ssl.SSLContext:
 
 
 class _Adapter(HTTPAdapter):
-    """An adapter whose pools connect only through a `_Line`."""
+    """An adapter whose pools connect only through a `_Connector`."""
 
-    def __init__(self, reach: Reach, line: _Line) -> None:
-        self._reach, self._line = reach, line
+    def __init__(self, reach: Reach, connector: _Connector) -> None:
+        self._reach, self._connector = reach, connector
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **given: Any) -> None:
         super().init_poolmanager(*args, ssl_context=_tls(self._reach.ca), **given)
         manager: Any = self.poolmanager
         manager.pool_classes_by_scheme = {
-            "http": _pool(HTTPConnectionPool, HTTPConnection, self._line),
-            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._line),
+            "http": _pool(HTTPConnectionPool, HTTPConnection, self._connector),
+            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._connector),
         }
 
     def send(
@@ -199,11 +199,13 @@ class _Adapter(HTTPAdapter):
 
     def close(self) -> None:
         super().close()
-        self._line.close()
+        self._connector.close()
 
 
-def _pool(pool: type, connection: type, line: _Line) -> type:
+def _pool(pool: type, connection: type, connector: _Connector) -> type:
     connect = type(
-        "Connection", (connection,), {"_new_conn": lambda self: line.connect(self.host, self.port)}
+        "Connection",
+        (connection,),
+        {"_new_conn": lambda self: connector.connect(self.host, self.port)},
     )
     return type("Pool", (pool,), {"ConnectionCls": connect})

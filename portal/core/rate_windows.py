@@ -15,7 +15,7 @@ from portal.core import clock
 
 WINDOW = 60  # seconds
 # Blocks per window.
-_SHARE = 100
+_BLOCKS = 100
 
 
 @dataclass
@@ -40,10 +40,10 @@ def take(who: str, limit: int) -> tuple[int, int]:
     with _lock:
         block = _blocks.get(who)
         if block is None or block.window != at // WINDOW:
-            block = _begin(who, at // WINDOW)
+            block = _start_block(who, at // WINDOW)
         if block.used >= block.end:
-            size = max(limit // _SHARE, 1)
-            block.end = _claim(f"rate:{who}:{block.window}", size)
+            size = max(limit // _BLOCKS, 1)
+            block.end = _reserve(f"rate:{who}:{block.window}", size)
             block.used = block.end - size
         block.used += 1
         return block.used, WINDOW - at % WINDOW
@@ -53,14 +53,14 @@ def _seconds() -> int:
     return clock.now_ms() // 1000
 
 
-def _begin(who: str, window: int) -> _Block:
+def _start_block(who: str, window: int) -> _Block:
     """Start a block for this window, and drop those of former windows."""
     for name in [name for name, block in _blocks.items() if block.window != window]:
         del _blocks[name]
     return _blocks.setdefault(who, _Block(window))
 
 
-def _claim(key: str, size: int) -> int:
+def _reserve(key: str, size: int) -> int:
     cache.add(key, 0, WINDOW * 2)
     try:
         return cache.incr(key, size)

@@ -207,17 +207,17 @@ class RedisBus:
             self._wanted.clear()
             return
         if unknown := [topic for topic, last in wanted.items() if last == _NOWHERE]:
-            wanted |= self._place(link, unknown)
+            wanted |= self._find_ends(link, unknown)
         for name, entries in (
             link.xread({f"live:{t}": last for t, last in wanted.items()}, count=READ, block=1000)
             or ()
         ):
             topic = name.decode().removeprefix("live:")
-            self._hand_out(topic, entries)
+            self._deliver(topic, entries)
             if len(entries) == READ and _is_trimmed(link, topic, wanted[topic]):
-                self._tell_loss(topic)
+                self._report_loss(topic)
 
-    def _place(self, link: Any, topics: list[str]) -> dict[str, bytes]:
+    def _find_ends(self, link: Any, topics: list[str]) -> dict[str, bytes]:
         """Return the current end of these streams, and report a loss to their subscribers."""
         with link.pipeline(transaction=False) as pipe:
             for topic in topics:
@@ -227,14 +227,14 @@ class RedisBus:
         with self._lock:
             self._last |= {topic: place for topic, place in places.items() if topic in self._last}
         for topic in topics:
-            self._tell_loss(topic)
+            self._report_loss(topic)
         return places
 
-    def _tell_loss(self, topic: str) -> None:
+    def _report_loss(self, topic: str) -> None:
         for deliver in self._topics.get(topic, ()):
             deliver(Frame(topic, b"", 0, 0, False, is_lost=True))
 
-    def _hand_out(self, topic: str, entries: list[tuple[bytes, dict[bytes, bytes]]]) -> None:
+    def _deliver(self, topic: str, entries: list[tuple[bytes, dict[bytes, bytes]]]) -> None:
         with self._lock:
             if (
                 self._last.get(topic, _NOWHERE) != _NOWHERE

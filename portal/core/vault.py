@@ -21,13 +21,13 @@ class Unreadable(RuntimeError):
 
 def encrypt(plain: bytes, purpose: str) -> bytes:
     """Encrypt under the newest key. Each `purpose` has a key of its own."""
-    return _box(purpose).encrypt(plain)
+    return _fernet(purpose).encrypt(plain)
 
 
 def decrypt(stored: bytes, purpose: str) -> bytes:
     """Decrypt a secret of this purpose. Raises Unreadable."""
     try:
-        return _box(purpose).decrypt(bytes(stored))
+        return _fernet(purpose).decrypt(bytes(stored))
     except InvalidToken:
         raise Unreadable(
             "a stored secret cannot be read: bring the former secret key back as MUSTER_SECRET_KEY_FALLBACKS, "
@@ -62,7 +62,7 @@ def is_signed(data: bytes, mac: bytes, purpose: str) -> bool:
     )
 
 
-def _box(purpose: str) -> MultiFernet:
+def _fernet(purpose: str) -> MultiFernet:
     return MultiFernet(
         [
             Fernet(_key(secret, purpose))

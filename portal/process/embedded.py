@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from portal.process.asgi_types import ASGIApp
 
 _M_ARENA_MAX = -8
-_GRACE = 5  # seconds for open requests and websockets at shutdown
+_SHUTDOWN_TIMEOUT = 5  # seconds for open requests and websockets at shutdown
 
 
 def run_embedded(host: str, home: Path) -> int:
     """Run until SIGTERM or SIGINT; return the exit status."""
     lock = HomeLock(home)
     lock.take()
-    _few_arenas()
+    _limit_malloc_arenas()
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
@@ -87,7 +87,7 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
 
     class Server(uvicorn.Server):
         loop: asyncio.AbstractEventLoop | None = None
-        told = asyncio.Event()
+        stopping = asyncio.Event()
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
@@ -99,12 +99,12 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
             self.loop = asyncio.get_running_loop()
             while not await self.on_tick(0):
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.told.wait(), 1.0)
+                    await asyncio.wait_for(self.stopping.wait(), 1.0)
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             super().handle_exit(sig, frame)
             if self.loop:
-                self.loop.call_soon_threadsafe(self.told.set)
+                self.loop.call_soon_threadsafe(self.stopping.set)
 
     config = uvicorn.Config(
         app,
@@ -116,7 +116,7 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
         access_log=False,
         server_header=False,
         date_header=True,
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT,
         timeout_keep_alive=30,
         ws_max_size=1 << 20,
         proxy_headers=False,
@@ -129,7 +129,7 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
     asyncio.run(Server(config).serve([sock]))
 
 
-def _few_arenas() -> None:
+def _limit_malloc_arenas() -> None:
     """Limit glibc to two malloc arenas: one per thread costs much memory."""
     try:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)

@@ -35,8 +35,8 @@ _HOP_BY_HOP = frozenset(
         b"expect",
     }
 )
-_KEPT = 64  # idle connections to granian
-_PATIENCE = 5.0  # seconds to wait while the web process restarts
+_MAX_IDLE = 64  # idle connections to granian
+_CONNECT_TIMEOUT = 5.0  # seconds to wait while the web process restarts
 _HIGH, _LOW = 1 << 18, 1 << 16
 
 
@@ -86,7 +86,7 @@ class Upstream(asyncio.Protocol):
         self._events: deque[tuple[str, Any]] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._headers: list[tuple[bytes, bytes]] = []
-        self._held, self._is_paused, self._head = 0, False, method == b"HEAD"
+        self._buffered, self._is_paused, self._head = 0, False, method == b"HEAD"
 
     # asyncio.Protocol
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -126,8 +126,8 @@ class Upstream(asyncio.Protocol):
         self._headers = []
 
     def on_body(self, body: bytes) -> None:
-        self._held += len(body)
-        if self._held > _HIGH and not self._is_paused:
+        self._buffered += len(body)
+        if self._buffered > _HIGH and not self._is_paused:
             self._is_paused = True
             self.transport.pause_reading()
         self._put("body", body)
@@ -159,8 +159,8 @@ class Upstream(asyncio.Protocol):
         if kind == "lost":
             raise WebGone
         if kind == "body":
-            self._held -= len(value)
-            if self._is_paused and self._held < _LOW:
+            self._buffered -= len(value)
+            if self._is_paused and self._buffered < _LOW:
                 self._is_paused = False
                 self.transport.resume_reading()
         return kind, value
@@ -176,7 +176,7 @@ class Relay:
 
     def __init__(self, path: Path) -> None:
         self._path = str(path)
-        self._idle: deque[Upstream] = deque(maxlen=_KEPT)
+        self._idle: deque[Upstream] = deque(maxlen=_MAX_IDLE)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         exchange = _Exchange(scope, receive, send)
@@ -188,7 +188,7 @@ class Relay:
         except (WebGone, OSError):
             if exchange.is_answered:
                 raise
-            await _say(send, 502, "The portal is restarting. Try again in a moment.")
+            await _send_text(send, 502, "The portal is restarting. Try again in a moment.")
 
     async def _try(self, exchange: _Exchange) -> bool:
         """Try once; return False if a reused connection was closed and a retry is safe."""
@@ -210,7 +210,7 @@ class Relay:
             if upstream.is_open:
                 return upstream, True
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE
+        deadline = loop.time() + _CONNECT_TIMEOUT
         while True:
             try:
                 return (await loop.create_unix_connection(Upstream, self._path))[1], False
@@ -220,7 +220,7 @@ class Relay:
                 await asyncio.sleep(0.05)
 
     def _release(self, upstream: Upstream) -> None:
-        if upstream.keep and upstream.is_open and len(self._idle) < _KEPT:
+        if upstream.keep and upstream.is_open and len(self._idle) < _MAX_IDLE:
             self._idle.append(upstream)
         else:
             upstream.transport.abort()
@@ -258,14 +258,14 @@ class _Exchange:
         self._receive, self._send = receive, send
         self._body, self._head = _head(scope)
         self._method = scope["method"].encode()
-        self._is_sent = self._is_left = self.is_answered = self._is_begun = False
+        self._is_sent = self._is_disconnected = self.is_answered = self._has_head = False
         # Identifies the rest of the response in the web process.
         self.following = b""
 
     @property
     def may_repeat(self) -> bool:
         if self.following:
-            return not self._is_begun
+            return not self._has_head
         return (
             not self.is_answered
             and self._body is None
@@ -278,35 +278,35 @@ class _Exchange:
         Returns early if the client disconnects.
         """
         if self.following:
-            await self._go_on(upstream)
+            await self._request_next_portion(upstream)
             return
         upstream.request(self._method, self._head)
         self._is_sent = self._body is None
-        await self._pass_on(upstream)
+        await self._relay(upstream)
 
-    async def _go_on(self, upstream: Upstream) -> None:
+    async def _request_next_portion(self, upstream: Upstream) -> None:
         """Request the next portion, or discard the rest if the client has disconnected."""
-        method = b"DELETE" if self._is_left else b"GET"
+        method = b"DELETE" if self._is_disconnected else b"GET"
         upstream.request(
             method,
             b"%s / HTTP/1.1\r\nhost: web\r\n%s: %s\r\n\r\n"
             % (method, NEXT.encode(), self.following),
         )
-        self._is_begun = False
-        if not self._is_left:
-            await self._pass_on(upstream)
+        self._has_head = False
+        if not self._is_disconnected:
+            await self._relay(upstream)
             return
         self.following = b""
         with suppress(WebGone):
             while (await upstream.event())[0] != "end":
                 continue
 
-    async def _pass_on(self, upstream: Upstream) -> None:
+    async def _relay(self, upstream: Upstream) -> None:
         listener = asyncio.ensure_future(self._listen(upstream))
         try:
             await self._answer(upstream)
         except WebGone:
-            if not self._is_left:
+            if not self._is_disconnected:
                 raise
         finally:
             upstream.keep &= self._is_sent
@@ -321,8 +321,8 @@ class _Exchange:
         while True:
             message = await self._receive()
             if message["type"] == "http.disconnect":
-                self._is_left = True
-                if not self._is_sent or (self._is_begun and not self.following):
+                self._is_disconnected = True
+                if not self._is_sent or (self._has_head and not self.following):
                     upstream.transport.abort()
                 return
             if self._is_sent:
@@ -351,7 +351,7 @@ class _Exchange:
                 return
 
     async def _begin(self, head: _Head) -> None:
-        self._is_begun = True
+        self._has_head = True
         if self.is_answered:
             if head.status not in {
                 200,
@@ -365,11 +365,11 @@ class _Exchange:
                 {"type": "http.response.start", "status": head.status, "headers": head.headers}
             )
         self.following = head.following
-        if self._is_left and not self.following:
+        if self._is_disconnected and not self.following:
             raise WebGone
 
 
-async def _say(send: Send, status: int, text: str) -> None:
+async def _send_text(send: Send, status: int, text: str) -> None:
     body = text.encode() + b"\n"
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),

@@ -95,7 +95,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._is_in_body, self._body_bytes, self._beside_body = False, 0, 0
+        self._is_in_body, self._body_bytes, self._raw_bytes = False, 0, 0
         self._flush: asyncio.TimerHandle | None = None
         self._await_head()
         if self._is_over_share():
@@ -141,8 +141,8 @@ class Connection(HttpToolsProtocol):
         is_head = self._deadline is not None
         super().data_received(data)
         if self._is_in_body:
-            self._beside_body += len(data)
-            if self._beside_body > 2 * HEAD_BYTES + _MOST_FRAMING * self._body_bytes:
+            self._raw_bytes += len(data)
+            if self._raw_bytes > 2 * HEAD_BYTES + _MOST_FRAMING * self._body_bytes:
                 self.transport.abort()
         if is_head and self._deadline is not None:
             self._head_bytes += len(data)
@@ -154,7 +154,7 @@ class Connection(HttpToolsProtocol):
         # A pipelined request.
         if self._deadline is None:
             self._await_head()
-        self._is_in_body, self._body_bytes, self._beside_body = False, 0, 0
+        self._is_in_body, self._body_bytes, self._raw_bytes = False, 0, 0
         self.scope["extensions"] = {_DROP: self.transport.abort}  # type: ignore[typeddict-item, dict-item]
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -201,18 +201,18 @@ class Limits:
             await self._app(scope, receive, send)
             return
         if _is_upgrade(scope["headers"]):
-            await _refuse(scope["path"], receive, send, _UPGRADE)
+            await _send_error(scope["path"], receive, send, _UPGRADE)
             return
         with SpooledTemporaryFile(_IN_MEMORY) as body:
             try:
                 size = await self._receive(receive, body, length, most_bytes(scope["path"]))
-            except _Gone:
+            except _Disconnected:
                 return
             except PortalError as error:
-                await _refuse(scope["path"], receive, send, error)
+                await _send_error(scope["path"], receive, send, error)
                 return
             except OSError:
-                await _refuse(scope["path"], receive, send, _NO_ROOM)
+                await _send_error(scope["path"], receive, send, _DISK_FULL)
                 return
             body.seek(0)
             headers = [
@@ -239,7 +239,7 @@ class Limits:
             except TimeoutError:
                 raise RequestTimeout("The request came too slowly. Send it again.") from None
             if message["type"] == "http.disconnect":
-                raise _Gone
+                raise _Disconnected
             data = message.get("body", b"")
             body.write(data)
             size, has_more = size + len(data), message.get("more_body", False)
@@ -248,15 +248,15 @@ class Limits:
         return size
 
 
-class _Gone(Exception):
+class _Disconnected(Exception):
     """The client disconnected before its request was complete."""
 
 
-class _NoRoom(PortalError):
+class _DiskFull(PortalError):
     code, http, retryable = "disk_full", 503, True
 
 
-_NO_ROOM = _NoRoom(
+_DISK_FULL = _DiskFull(
     "The portal's disk has no room for this request. Try again later.", data={"retry_after": 10}
 )
 _UPGRADE = InvalidInput("Send a request that has a body without the header Upgrade.")
@@ -266,15 +266,15 @@ class _Replay:
     """An ASGI `receive` that returns the buffered body, then the client's further events."""
 
     def __init__(self, body: IO[bytes], size: int, receive: Receive) -> None:
-        self._body, self._left, self._receive, self._is_told = body, size, receive, False
+        self._body, self._left, self._receive, self._is_sent = body, size, receive, False
 
     async def __call__(self) -> Message:
-        if self._is_told:
+        if self._is_sent:
             return await self._receive()
         data = self._body.read(_PIECE)
         self._left -= len(data)
-        self._is_told = not self._left
-        return {"type": "http.request", "body": data, "more_body": not self._is_told}
+        self._is_sent = not self._left
+        return {"type": "http.request", "body": data, "more_body": not self._is_sent}
 
 
 class _PacedSend:
@@ -321,7 +321,7 @@ def _is_upgrade(headers: Sequence[tuple[bytes, bytes]]) -> bool:
     return b"upgrade" in connection.lower() and b"upgrade" in dict(headers)
 
 
-async def _refuse(path: str, receive: Receive, send: Send, error: PortalError) -> None:
+async def _send_error(path: str, receive: Receive, send: Send, error: PortalError) -> None:
     """Send the error, and read on briefly, so that the client receives it."""
     headers, body = _answer(path, error)
     await send({"type": "http.response.start", "status": error.http, "headers": headers})

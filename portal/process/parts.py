@@ -23,7 +23,7 @@ _PR_SET_PDEATHSIG = 1
 # Set by the front server, on a socket that only this user may open.
 CLIENT_HEADER = "x-muster-client"
 WEB_THREADS = 8
-_DOORS = (
+_WEB_MODULES = (
     *(
         "portal.celery",
         "portal.wsgi",
@@ -41,7 +41,7 @@ _DOORS = (
     *("uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
     "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
-_TASKS = (
+_TASK_MODULES = (
     *(
         "portal.process.clock",
         "monitoring.background",
@@ -184,10 +184,10 @@ def watcher() -> None:
 
     from portal.background import Background
 
-    beside = Background([*settings.MUSTER_AUDIT_LOOPS, "jobs.background.standby"])
-    beside.start()
+    loops = Background([*settings.MUSTER_AUDIT_LOOPS, "jobs.background.standby"])
+    loops.start()
     call_command("watch", skip_checks=True)
-    beside.stop(5)
+    loops.stop(5)
 
 
 def agent() -> None:
@@ -204,7 +204,7 @@ def warm_up_doors() -> None:
     from django.template.loader import get_template
     from django.urls import get_resolver
 
-    _load(_DOORS)
+    _load(_WEB_MODULES)
     _ = get_resolver().url_patterns
     get_template("account/login.html")
     _freeze()
@@ -216,7 +216,7 @@ def warm_up_tasks() -> None:
         # Django's checks belong to `make check`; here they would copy every shared page.
         "1"
     )
-    _load(_TASKS)
+    _load(_TASK_MODULES)
     from portal.celery import app
     from schedulers import backends
 

@@ -17,7 +17,7 @@ PORTION = 128 << 10  # bytes
 NEXT = "x-muster-next"
 LENGTH = "x-muster-length"  # length of the complete response
 # Longer than a client may pause; afterwards the front server must be gone.
-_KEPT_SECONDS = 300.0
+_MAX_PAUSE = 300.0
 
 
 def portion(pieces: Iterator[bytes]) -> tuple[bytes, bool]:
@@ -47,12 +47,14 @@ class Portions:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         if name := environ.pop("HTTP_X_MUSTER_NEXT", ""):
-            return self._go_on(name, environ["REQUEST_METHOD"], start_response)
+            return self._next_portion(name, environ["REQUEST_METHOD"], start_response)
         said: list[Any] = []
         response = self._application(environ, lambda *told: said.extend(told))
         if not getattr(response, "streaming", False) or environ["REQUEST_METHOD"] == "HEAD":
             start_response(*said)
-            return response if not getattr(response, "streaming", False) else _nothing(response)
+            return (
+                response if not getattr(response, "streaming", False) else _without_body(response)
+            )
         status, headers = said[:2]
         rest = _Rest(iter(response), response.close)
         data, is_last = self._taken(rest)
@@ -65,7 +67,7 @@ class Portions:
         start_response(status, headers)
         return [data]
 
-    def _go_on(self, name: str, method: str, start_response: Any) -> Iterable[bytes]:
+    def _next_portion(self, name: str, method: str, start_response: Any) -> Iterable[bytes]:
         rest = self._kept.pop(name, None)
         if rest is None or method == "DELETE":
             if rest is not None:
@@ -87,7 +89,7 @@ class Portions:
 
     def _keep(self, rest: _Rest, name: str = "") -> str:
         now = rest.at = time.monotonic()
-        for old in [key for key, kept in list(self._kept.items()) if now - kept.at > _KEPT_SECONDS]:
+        for old in [key for key, kept in list(self._kept.items()) if now - kept.at > _MAX_PAUSE]:
             if left := self._kept.pop(old, None):
                 left.close()
         name = name or secrets.token_urlsafe(16)
@@ -95,7 +97,7 @@ class Portions:
         return name
 
 
-def _nothing(response: Any) -> Iterable[bytes]:
+def _without_body(response: Any) -> Iterable[bytes]:
     """Close a streaming response to HEAD without producing its body."""
     response.close()
     return []

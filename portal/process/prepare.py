@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from workspaces.organizations.bootstrap import FirstStart
 
-_DATABASE_PATIENCE = 30.0  # seconds; the database may still be starting
-_SCHEMA_PATIENCE = 60.0  # seconds
-_PORT_PATIENCE = 3.0  # seconds
+_DATABASE_TIMEOUT = 30.0  # seconds; the database may still be starting
+_SCHEMA_TIMEOUT = 60.0  # seconds
+_PORT_TIMEOUT = 3.0  # seconds
 # Bytes buffered in the kernel for a slow reader; the default is megabytes.
 _UNSENT = 128 << 10
 _MIGRATION_LOCK = 0x4D757374  # advisory lock that serializes migrations
@@ -39,7 +39,7 @@ def prepare() -> FirstStart:
     with _migrating_role() as serving, _locked():
         _migrate()
         if serving:
-            _admit(serving["USER"], serving["PASSWORD"])
+            _admit_role(serving["USER"], serving["PASSWORD"])
     with _locked():
         record_key()
         first = bootstrap()
@@ -104,7 +104,7 @@ def _migrating_role() -> Iterator[dict[str, Any] | None]:
         settings.MUSTER_MIGRATE_DATABASE = None
 
 
-def _admit(role: str, password: str) -> None:
+def _admit_role(role: str, password: str) -> None:
     from django.db import connection
 
     from workspaces.tenancy.row_security import admit_role
@@ -116,7 +116,7 @@ def _admit(role: str, password: str) -> None:
 def await_schema() -> None:
     """Wait until the database has been migrated (`serve --only prepare`). Raises Refusal."""
     _await_database()
-    deadline = time.monotonic() + _SCHEMA_PATIENCE
+    deadline = time.monotonic() + _SCHEMA_TIMEOUT
     while _is_behind():
         if time.monotonic() > deadline:
             raise Refusal("The database is not migrated. Run once: manage.py serve --only prepare")
@@ -128,10 +128,10 @@ def listen(host: str, port: int) -> socket.socket:
 
     Waits while the port is in use: the processes of a killed portal need a moment to exit.
     """
-    deadline = time.monotonic() + _PORT_PATIENCE
+    deadline = time.monotonic() + _PORT_TIMEOUT
     while True:
         try:
-            return _bound(host, port)
+            return _bind(host, port)
         except OSError as error:
             if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
                 raise Refusal(
@@ -141,7 +141,7 @@ def listen(host: str, port: int) -> socket.socket:
         time.sleep(0.1)
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio sets TCP_NODELAY only if the protocol is given.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -161,7 +161,7 @@ def _bound(host: str, port: int) -> socket.socket:
 def _await_database() -> None:
     from django.db import OperationalError, connection
 
-    deadline = time.monotonic() + _DATABASE_PATIENCE
+    deadline = time.monotonic() + _DATABASE_TIMEOUT
     while True:
         try:
             connection.ensure_connection()

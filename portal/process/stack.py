@@ -18,12 +18,12 @@ from portal.process.words import Refusal, Welcome, say
 
 PARTS = ("web", "live", "worker", "beat", "watcher", "agent")
 # These must see the processes and files of local jobs.
-_AT_CLUSTERS = (
+_NEED_HOME = (
     "worker",
     "watcher",
 )
 _UNIX_PATH_LIMIT = 100  # in bytes; the kernel's limit is 108
-_FIRST_ANSWER = 30.0  # seconds
+_READY_TIMEOUT = 30.0  # seconds
 
 
 def run_stack(host: str, home: Path) -> int:
@@ -81,7 +81,7 @@ def run_stack(host: str, home: Path) -> int:
         ", ".join(entries),
         isolation,
     )
-    if _first_answer(supervisor, host, settings.MUSTER_PORT):
+    if _wait_until_ready(supervisor, host, settings.MUSTER_PORT):
         say(welcome.text())
         while supervisor.tick():
             pass
@@ -120,7 +120,7 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
         return 0
     await_schema()
     check_key()
-    if name in _AT_CLUSTERS:
+    if name in _NEED_HOME:
         check_home(home)
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
@@ -162,9 +162,9 @@ def _web_socket(run_folder: Path) -> tuple[Path, Path | None]:
     return scratch / "web.sock", scratch
 
 
-def _first_answer(supervisor: Supervisor, host: str, port: int) -> bool:
+def _wait_until_ready(supervisor: Supervisor, host: str, port: int) -> bool:
     """Supervise until the portal responds; return False if it was stopped meanwhile."""
-    deadline = time.monotonic() + _FIRST_ANSWER
+    deadline = time.monotonic() + _READY_TIMEOUT
     address = "127.0.0.1" if host in {"0.0.0.0", "::", ""} else host
     while time.monotonic() < deadline:
         if not supervisor.tick(0.05):

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 _SIGNALS = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 # Seconds; a component that ran for _STEADY is restarted at once.
-_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY = (
+_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY_SECONDS = (
     0.05,
     10.0,
     3.0,
@@ -104,19 +104,21 @@ class Supervisor:
                 return
             for part in self._parts:
                 if part.pid == pid:
-                    self._bury(part, status)
+                    self._handle_exit(part, status)
 
-    def _bury(self, part: Part, status: int) -> None:
+    def _handle_exit(self, part: Part, status: int) -> None:
         lived = time.monotonic() - part.born
         part.pid = 0
         if self._stopping:
             return
-        part.pause = _FIRST_PAUSE if lived >= _STEADY else min(part.pause * 2, _LONGEST_PAUSE)
+        part.pause = (
+            _FIRST_PAUSE if lived >= _STEADY_SECONDS else min(part.pause * 2, _LONGEST_PAUSE)
+        )
         part.due = time.monotonic() + part.pause
         logger.warning(
             "%s ended (%s) after %.1f s; restarting in %.2f s",
             part.name,
-            _how(status),
+            _exit_text(status),
             lived,
             part.pause,
         )
@@ -156,6 +158,6 @@ def become(name: str, entry: Callable[[], None], parent: int) -> None:
         os._exit(code)
 
 
-def _how(status: int) -> str:
+def _exit_text(status: int) -> str:
     code = os.waitstatus_to_exitcode(status)
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit {code}"

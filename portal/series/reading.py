@@ -37,7 +37,7 @@ LEAST = 4096  # and so is one of at most this many points
 
 
 @dataclass(frozen=True)
-class _Stretch:
+class _ChunkRows:
     """A chunk as read: its time range (Unix ms), number of points, and some or all of its rows."""
 
     start: int
@@ -73,8 +73,8 @@ def query(
         for pk, count in counts.items()
         if gap_ms is None and count > max(EXACT * max_points, LEAST)
     }
-    rows = _exact(chunks.exclude(series__in=long), start_ms, end_ms)
-    coarse = _coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
+    rows = _read_exact(chunks.exclude(series__in=long), start_ms, end_ms)
+    coarse = _read_coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
     # Find gaps before thinning, which widens the spacing.
     drawn = {pk: broken(found, gap_ms or gap_of(found)) for pk, found in rows.items()}
     drawn |= {pk: split(_with_gaps(found)) for pk, found in coarse.items()}
@@ -102,7 +102,7 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
-def _exact(
+def _read_exact(
     chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None
 ) -> dict[int, list[Row]]:
     parts: dict[int, list[list[Row]]] = defaultdict(list)
@@ -111,9 +111,9 @@ def _exact(
     return {pk: _between(merged(*some), start_ms, end_ms) for pk, some in parts.items()}
 
 
-def _coarse(
+def _read_coarse(
     chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None
-) -> dict[int, list[_Stretch]]:
+) -> dict[int, list[_ChunkRows]]:
     """Return coarse rows of chunks inside the range, and all rows of the other chunks.
 
     Chunks at the ends of the range, and open ones, are read in full. Uses one statement, so that a
@@ -122,32 +122,32 @@ def _coarse(
     at_edge = Q(coarse=None)
     at_edge |= Q(start_ms__lt=start_ms) if start_ms is not None else Q()
     at_edge |= Q(end_ms__gt=end_ms) if end_ms is not None else Q()
-    found: dict[int, list[_Stretch]] = defaultdict(list)
+    found: dict[int, list[_ChunkRows]] = defaultdict(list)
     column = Case(When(at_edge, then=F("data")), default=F("coarse"))
     for pk, start, end, count, data in chunks.values_list(
         "series_id", "start_ms", "end_ms", "count", column
     ):
         found[pk].append(
-            _Stretch(start, end, count, _between(unpack(bytes(data)), start_ms, end_ms))
+            _ChunkRows(start, end, count, _between(unpack(bytes(data)), start_ms, end_ms))
         )
     return found
 
 
-def _with_gaps(stretches: Sequence[_Stretch]) -> list[Row]:
+def _with_gaps(chunk_rows: Sequence[_ChunkRows]) -> list[Row]:
     """Merge the rows, with a NaN at each gap within and between chunks.
 
     Gaps that late points have filled are dropped.
     """
-    rows = merged(*(s.rows for s in stretches))
+    rows = merged(*(s.rows for s in chunk_rows))
     if not rows or rows[0][0] != NO_STEP:
         return rows
-    pause = max(3 * median((s.end - s.start) / max(s.count - 1, 1) for s in stretches), 30_000)
-    ordered = sorted(stretches, key=lambda s: s.start)
+    pause = max(3 * median((s.end - s.start) / max(s.count - 1, 1) for s in chunk_rows), 30_000)
+    ordered = sorted(chunk_rows, key=lambda s: s.start)
     reach, between = ordered[0].end, []
-    for stretch in ordered:
-        if stretch.start - reach > pause:
+    for chunk in ordered:
+        if chunk.start - reach > pause:
             between.append(gap_after((NO_STEP, reach, 0.0)))
-        reach = max(reach, stretch.end)
+        reach = max(reach, chunk.end)
     rows = merged(rows, between)
     return (
         rows[:1]

@@ -22,7 +22,7 @@ OPEN = 256
 FULL = 8192
 MOST_CURVES = 10_000  # per owner
 # Attempts to create series while others prune or create the same.
-_TRIES = 10
+_ATTEMPTS = 10
 _Name = tuple[str, str]
 
 
@@ -55,7 +55,7 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
         head = heads.get(row.pk)
         all_rows = merged(unpack(bytes(head.data)) if head else (), new)
         (grown if head else fresh).append(
-            _fill(head or Chunk(series=row), all_rows, is_open=len(all_rows) < OPEN)
+            _fill_chunk(head or Chunk(series=row), all_rows, is_open=len(all_rows) < OPEN)
         )
         _set_last(row, all_rows)
     Chunk.objects.bulk_create(fresh)
@@ -131,7 +131,7 @@ def _merge(series_id: int) -> None:
     )
     rows = merged(*(unpack(bytes(c.data)) for c in small))
     made = [
-        _fill(Chunk(series_id=series_id), rows[at : at + FULL], is_open=False)
+        _fill_chunk(Chunk(series_id=series_id), rows[at : at + FULL], is_open=False)
         for at in range(0, len(rows), FULL)
     ]
     Chunk.objects.filter(id__in=[c.pk for c in small]).delete()
@@ -140,11 +140,11 @@ def _merge(series_id: int) -> None:
 
 def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict[_Name, Series]:
     """Return these series, created if missing, and locked so that each has only one open chunk."""
-    for _ in range(_TRIES):
+    for _ in range(_ATTEMPTS):
         found = _locked(owner, units)
         if not (missing := units.keys() - found.keys()):
             return found
-        _room_for(owner, len(missing))
+        _check_series_limit(owner, len(missing))
         Series.objects.bulk_create(
             [
                 Series(
@@ -170,7 +170,7 @@ def _locked(owner: str, wanted: Collection[_Name]) -> dict[_Name, Series]:
     }
 
 
-def _room_for(owner: str, more: int) -> None:
+def _check_series_limit(owner: str, more: int) -> None:
     known = Series.objects.filter(owner=owner).count()
     if known + more > MOST_CURVES:
         raise QuotaExceeded(
@@ -180,7 +180,7 @@ def _room_for(owner: str, more: int) -> None:
         )
 
 
-def _fill(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
+def _fill_chunk(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
     chunk.start_ms, chunk.end_ms = min(r[1] for r in rows), max(r[1] for r in rows)
     chunk.count, chunk.data, chunk.is_open = len(rows), pack(rows), is_open
     chunk.coarse = None if is_open else pack(coarse(rows, max(24, len(rows) // 64)))

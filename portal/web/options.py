@@ -21,7 +21,7 @@ def given(
     """
     removed, said = set(request.POST.getlist("remove")), {}
     for option in options:
-        value = _said(request, option)
+        value = _submitted(request, option)
         if option.kind == "secret" and value == "" and option.name in removed:
             value = None
         if (
@@ -80,18 +80,18 @@ def tried(
     request: Any, probe: Callable[[], Any], store: Callable[[], T]
 ) -> tuple[T | None, dict[str, Any]]:
     """Test and then store if requested; return the stored object or the messages for the page."""
-    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
+    messages: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
     if request.method != "POST":
-        return None, told
+        return None, messages
     try:
         is_forced = bool(request.POST.get("anyway"))
-        told["probe"] = None if is_forced else probe()
-        if is_forced or (request.POST.get("do") in {"connect", "save"} and told["probe"].is_ok):
-            return store(), told
+        messages["probe"] = None if is_forced else probe()
+        if is_forced or (request.POST.get("do") in {"connect", "save"} and messages["probe"].is_ok):
+            return store(), messages
     except PortalError as error:
         note_denial(request, error)
-        told["error"], told["faults"] = faults_of(error)
-    return None, told
+        messages["error"], messages["faults"] = faults_of(error)
+    return None, messages
 
 
 def stored(request: Any, store: Callable[[], T]) -> tuple[T | None, dict[str, Any]]:
@@ -99,19 +99,19 @@ def stored(request: Any, store: Callable[[], T]) -> tuple[T | None, dict[str, An
 
     The script of the page has tested it before, in the background.
     """
-    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
+    messages: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
     if request.method == "POST" and (
         request.POST.get("anyway") or request.POST.get("do") in {"connect", "save"}
     ):
         try:
-            return store(), told
+            return store(), messages
         except PortalError as error:
             note_denial(request, error)
-            told["error"], told["faults"] = faults_of(error)
-    return None, told
+            messages["error"], messages["faults"] = faults_of(error)
+    return None, messages
 
 
-def _said(request: Any, option: Option) -> Any:
+def _submitted(request: Any, option: Option) -> Any:
     if option.kind == "switch":
         return option.name in request.POST
     return str(request.POST.get(option.name, "")).replace("\r\n", "\n")
@@ -122,7 +122,7 @@ def _value(request: Any, option: Option, stored: Mapping[str, Any]) -> Any:
     if option.kind == "secret":
         return ""
     if request.method == "POST":
-        return _said(request, option)
+        return _submitted(request, option)
     value = stored.get(
         option.name, option.default if option.choices or option.kind == "switch" else ""
     )

@@ -28,7 +28,7 @@ def is_program(request: HttpRequest) -> bool:
     return bool(request.META.get("HTTP_AUTHORIZATION")) and request.path_info.startswith(_REST)
 
 
-class _ForPeople:
+class _BrowserOnly:
     """Mixin that lets API requests bypass a middleware of Django."""
 
     if TYPE_CHECKING:
@@ -38,11 +38,11 @@ class _ForPeople:
         return self.get_response(request) if is_program(request) else super().__call__(request)  # type: ignore[misc]
 
 
-class Files(_ForPeople, WhiteNoiseMiddleware):
+class Files(_BrowserOnly, WhiteNoiseMiddleware):
     """Serve static files."""
 
 
-class Sessions(_ForPeople, SessionMiddleware):
+class Sessions(_BrowserOnly, SessionMiddleware):
     """Set `request.session`, and clear the browser's cached pages when it ends."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
@@ -69,7 +69,7 @@ class Languages(LocaleMiddleware):
         return super().__call__(request)
 
 
-class Visitors(_ForPeople, AuthenticationMiddleware):
+class Visitors(_BrowserOnly, AuthenticationMiddleware):
     """Set `request.user`."""
 
 
@@ -87,5 +87,5 @@ class MessageStorage(FallbackStorage):
     storage_classes = (MessageCookie, SessionStorage)
 
 
-class Messages(_ForPeople, MessageMiddleware):
+class Messages(_BrowserOnly, MessageMiddleware):
     """Show messages once, on the next page."""

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from monitoring.live import asgi_app
-from monitoring.live.identity import BySession, ByToken, _way_in
+from monitoring.live.identity import BySession, ByToken, _credential_of
 
 COOKIE = f"{settings.SESSION_COOKIE_NAME}=thekey"
 OURS = ["http://testserver", "https://testserver", *settings.CSRF_TRUSTED_ORIGINS]
@@ -31,7 +31,7 @@ FOREIGN = [
 
 def way(origin: str | None, **headers: str) -> object:
     given = {"host": "testserver", "cookie": COOKIE, **headers}
-    return _way_in(given if origin is None else {**given, "origin": origin}, "203.0.113.9")
+    return _credential_of(given if origin is None else {**given, "origin": origin}, "203.0.113.9")
 
 
 def test_websocket_from_own_page_uses_the_session():

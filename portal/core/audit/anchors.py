@@ -85,7 +85,7 @@ class Anchorer:
         for chain, head in list(touched.items()):
             began = self._last.setdefault(chain, at)
             if head.since and (head.since >= EVERY or at - began >= WITHIN):
-                made += _set(chain, head)
+                made += _set_anchor(chain, head)
                 self._last[chain] = at
         return made
 
@@ -101,13 +101,13 @@ class Anchorer:
                 or 0
             )
             if last is not None and last.seq > covered:
-                _set(chain, Head(last.seq, bytes(last.hash)))
+                _set_anchor(chain, Head(last.seq, bytes(last.hash)))
                 if chain in touched:
                     touched[chain].since = 0
         self._has_begun = True
 
 
-def _set(chain: UUID, head: Head) -> int:
+def _set_anchor(chain: UUID, head: Head) -> int:
     head.since = 0
     try:
         with transaction.atomic():

@@ -31,7 +31,7 @@ COLUMNS = (
     "hash",
 )
 # Characters that start a formula in a spreadsheet, or hide one.
-_RUNS = (
+_FORMULA_STARTS = (
     "=",
     "+",
     "-",
@@ -58,7 +58,7 @@ def lines(facts: Iterable[Mapping[str, Any]], kind: str) -> Iterator[bytes]:
 def harmless(value: object) -> str:
     """Return a CSV cell that is text: an apostrophe is put before a possible formula."""
     text = "" if value is None else str(value)
-    return "'" + text if text.lstrip(" ").startswith(_RUNS) else text
+    return "'" + text if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
 def _csv(facts: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
@@ -68,8 +68,8 @@ def _csv(facts: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
     for fact in facts:
         writer.writerow(_cells(fact))
         if buffer.tell() > 1 << 16:
-            yield _taken(buffer)
-    yield _taken(buffer)
+            yield _drain(buffer)
+    yield _drain(buffer)
 
 
 def _cells(fact: Mapping[str, Any]) -> list[str]:
@@ -86,7 +86,7 @@ def _json(value: object) -> str:
     return "" if value is None else orjson.dumps(value).decode()
 
 
-def _taken(buffer: io.StringIO) -> bytes:
+def _drain(buffer: io.StringIO) -> bytes:
     text = buffer.getvalue()
     buffer.seek(0)
     buffer.truncate()

@@ -44,10 +44,10 @@ def forward(row: AuditForward, may_go_on: Callable[[], bool] = lambda: True) -> 
             if batch:
                 deliver(row.target, batch, name=str(row.id), secret=_secret(row), policy=policy())
         except (Undelivered, vault.Unreadable) as error:
-            _put_off(row, str(error))
+            _schedule_retry(row, str(error))
             break
         taken += len(batch)
-        _move(row, last)
+        _advance(row, last)
     return taken
 
 
@@ -82,7 +82,7 @@ def state_of(row: AuditForward) -> dict[str, Any]:
         "next_at": row.next_at if row.tries and not row.dead_at else None,
         "created_at": row.created_at,
         "created_by": row.created_by,
-        "state": _words(row, waiting),
+        "state": _state_text(row, waiting),
     }
 
 
@@ -117,7 +117,7 @@ def _secret(row: AuditForward) -> bytes:
     return vault.decrypt(bytes(row.secret), PURPOSE) if row.secret else b""
 
 
-def _move(row: AuditForward, seq: int) -> None:
+def _advance(row: AuditForward, seq: int) -> None:
     row.sent_seq, row.sent_at, row.tries, row.trouble = (
         seq,
         clock.now(),
@@ -127,14 +127,14 @@ def _move(row: AuditForward, seq: int) -> None:
     row.save(update_fields=["sent_seq", "sent_at", "tries", "trouble"])
 
 
-def _put_off(row: AuditForward, why: str) -> None:
+def _schedule_retry(row: AuditForward, why: str) -> None:
     row.tries, row.trouble = row.tries + 1, why[:300]
     row.next_at = clock.after(min(2.0**row.tries, LONGEST_PAUSE) * random.uniform(0.8, 1.2))
     row.dead_at = clock.now() if row.tries >= MOST_TRIES else None
     row.save(update_fields=["tries", "trouble", "next_at", "dead_at"])
 
 
-def _words(row: AuditForward, waiting: int) -> str:
+def _state_text(row: AuditForward, waiting: int) -> str:
     wait = f"; {waiting:,} wait" if waiting else ""
     if row.dead_at:
         return f"given up after {row.tries} tries: {row.trouble}{wait}"

@@ -19,7 +19,7 @@ from portal.core.models import Event
 
 FILTERS = ("actor", "kind", "subject", "since", "until", "address", "request")
 MAX_PAGE, CHUNK = 200, 1000
-_AGO = {"m": 60, "h": 3600, "d": 86400}
+_AGE_SECONDS = {"m": 60, "h": 3600, "d": 86400}
 _KIND = re.compile(r"[a-z_]+(\.[a-z_]*)?")
 
 
@@ -170,7 +170,7 @@ def _address(text: str) -> Q:
 def _instant(name: str, text: str) -> datetime:
     """Parse `2026-01-31`, `2026-01-31T12:00` or an age (`90m`, `24h`, `7d`). Defaults to UTC."""
     if re.fullmatch(r"[0-9]{1,5}[mhd]", text):
-        return clock.now() - timedelta(seconds=int(text[:-1]) * _AGO[text[-1]])
+        return clock.now() - timedelta(seconds=int(text[:-1]) * _AGE_SECONDS[text[-1]])
     try:
         at = datetime.fromisoformat(text)
         return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -32,16 +32,16 @@ def trim_all() -> int:
 
 def trim(policy: AuditPolicy) -> int:
     """Apply one policy. Idempotent, and safe to run alongside writers and the sealer."""
-    before, gone = clock.now() - timedelta(days=policy.keep_days or LONGEST), 0
-    while gone < MOST:
-        count, trouble = _cut(policy.chain, before)
+    before, deleted = clock.now() - timedelta(days=policy.keep_days or LONGEST), 0
+    while deleted < MOST:
+        count, trouble = _trim_page(policy.chain, before)
         if trouble != policy.trouble:
             policy.trouble = trouble
             policy.save(update_fields=["trouble"])
-        gone += count
+        deleted += count
         if count < PAGE:
             break
-    if gone:
+    if deleted:
         record(
             Fact(
                 "audit.trimmed",
@@ -50,17 +50,17 @@ def trim(policy: AuditPolicy) -> int:
                 None,
                 "muster",
                 {
-                    "events": gone,
+                    "events": deleted,
                     "older_than": before.isoformat(timespec="seconds"),
                     "keep_days": policy.keep_days,
                 },
             )
         )
-    return gone
+    return deleted
 
 
 @transaction.atomic
-def _cut(chain: UUID, before: datetime) -> tuple[int, str]:
+def _trim_page(chain: UUID, before: datetime) -> tuple[int, str]:
     """Delete at most one page; return the number of events and what prevents further deletion."""
     at_hash, expected = start_of(chain)
     positions: list[int] = []

@@ -27,7 +27,7 @@ def chain_state(chain: UUID) -> dict[str, Any]:
         .values("seq", "position", "hash")
         .first()
     )
-    waiting = _waiting(chain, last["position"] if last else 0)
+    waiting = _unsealed_times(chain, last["position"] if last else 0)
     lag = max((clock.now() - waiting[0]).total_seconds(), 0.0) if waiting else 0.0
     anchored = AuditAnchor.objects.filter(chain=chain).order_by("-number").first()
     check = AuditCheck.objects.filter(chain=chain).first()
@@ -37,9 +37,9 @@ def chain_state(chain: UUID) -> dict[str, Any]:
         "waiting": len(waiting),
         "lag_seconds": round(lag, 1),
         "is_late": lag > SLOW,
-        "sealing": _sealing(last, waiting, lag),
+        "sealing": _sealing_text(last, waiting, lag),
         "anchor": facts_of(anchored) if anchored else None,
-        **_checked(check),
+        **_check_state(check),
     }
 
 
@@ -48,7 +48,7 @@ def ask_for_check(chain: UUID) -> None:
     AuditCheck.objects.update_or_create(chain=chain, defaults={"asked_at": clock.now()})
 
 
-def _waiting(chain: UUID, position: int) -> list[Any]:
+def _unsealed_times(chain: UUID, position: int) -> list[Any]:
     """Return the times of the events that have no link, oldest first."""
     links = AuditLink.objects.filter(position=OuterRef("position"))
     rows = Event.objects.filter(
@@ -57,7 +57,7 @@ def _waiting(chain: UUID, position: int) -> list[Any]:
     return list(rows.order_by("position").values_list("at", flat=True)[:MOST])
 
 
-def _sealing(last: Any, waiting: list[Any], lag: float) -> str:
+def _sealing_text(last: Any, waiting: list[Any], lag: float) -> str:
     if not waiting:
         return (
             f"sealed up to now: {last['seq']:,} event{'' if last['seq'] == 1 else 's'}"
@@ -68,7 +68,7 @@ def _sealing(last: Any, waiting: list[Any], lag: float) -> str:
     return f"sealed up to {lag:.0f} s ago: {many}"
 
 
-def _checked(check: AuditCheck | None) -> dict[str, Any]:
+def _check_state(check: AuditCheck | None) -> dict[str, Any]:
     is_asked = bool(check and check.asked_at and (check.at is None or check.at < check.asked_at))
     if check is None or check.at is None:
         return {

@@ -30,7 +30,7 @@ SCHEMES = ("https", "http", "syslog+tls", "syslog+tcp", "syslog+udp")
 _PORTS = {"https": 443, "http": 80, "syslog+tls": 6514, "syslog+tcp": 514, "syslog+udp": 514}
 LONGEST = 8192  # bytes of a datagram
 _AUDIT, _NOTICE, _WARNING = 13, 5, 4
-_ID = "muster@32473"  # RFC 5612: the enterprise number for examples
+_SD_ID = "muster@32473"  # RFC 5612: the enterprise number for examples
 
 Fact = Mapping[str, Any]
 
@@ -119,7 +119,7 @@ def message(fact: Fact, host: str) -> bytes:
     data = " ".join(
         f'{key}="{_escaped(str(value))}"' for key, value in parts.items() if value not in ("", None)
     )
-    head = f"<{_AUDIT * 8 + severity}>1 {fact['at'].isoformat()} {host} muster - {fact['kind'][:32]} [{_ID} {data}] "
+    head = f"<{_AUDIT * 8 + severity}>1 {fact['at'].isoformat()} {host} muster - {fact['kind'][:32]} [{_SD_ID} {data}] "
     return head.encode() + b"\xef\xbb\xbf" + orjson.dumps(dict(fact))
 
 
@@ -137,7 +137,7 @@ def _webhook(
     if secret:
         headers["Muster-Signature"] = signature(secret, now, body)
     connection = http.client.HTTPConnection(at.hostname or "", timeout=policy.seconds)
-    with _connected(at, policy) as sock, _cut_after(sock, policy.seconds):
+    with _connected(at, policy) as sock, _close_after(sock, policy.seconds):
         connection.sock = sock
         connection.request(
             "POST", (at.path or "/") + (f"?{at.query}" if at.query else ""), body, headers
@@ -196,7 +196,7 @@ def _connected(at: SplitResult, policy: Policy) -> socket.socket:
 
 
 @contextlib.contextmanager
-def _cut_after(sock: socket.socket, seconds: float) -> Iterator[None]:
+def _close_after(sock: socket.socket, seconds: float) -> Iterator[None]:
     """Close the connection after that many seconds in total, however slow the peer is."""
 
     def cut() -> None:

@@ -86,7 +86,7 @@ class Report:
 
 
 @dataclass
-class _Odd:
+class _Mismatch:
     """A link whose hash does not follow; classified once all links have been read."""
 
     seq: int
@@ -101,10 +101,10 @@ def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) 
     """Verify one chain. Reads it once, in pages, and keeps only the faults."""
     began, report = clock.monotonic(), Report(chain)
     anchors = _anchors(report)
-    _walk(report, anchors, progress)
-    _judge_beginning(report)
-    _judge_anchors(report, anchors)
-    _judge_unsealed(report)
+    _check_links(report, anchors, progress)
+    _check_beginning(report)
+    _check_anchors(report, anchors)
+    _check_unsealed(report)
     report.seconds = clock.monotonic() - began
     return report
 
@@ -124,10 +124,12 @@ def remember(report: Report) -> AuditCheck:
     return row
 
 
-def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], object]) -> None:
+def _check_links(
+    report: Report, anchors: dict[int, bytes], progress: Callable[[int], object]
+) -> None:
     at_hash, expected = start_of(report.chain)
     report.first, report.last = expected, expected - 1
-    odd: list[_Odd] = []
+    mismatches: list[_Mismatch] = []
     before: list[datetime] = []
     for seq, stored, position, values in links_behind(report.chain, expected - 1):
         if seq != expected:
@@ -146,8 +148,8 @@ def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], o
         else:
             event = canonical(values)
             if follow(at_hash, event) != stored:
-                odd.append(_Odd(seq, position, str(values[3]), event, at_hash, stored))
-            _judge_time(report, seq, values[_AT], before)
+                mismatches.append(_Mismatch(seq, position, str(values[3]), event, at_hash, stored))
+            _check_time(report, seq, values[_AT], before)
         if seq in anchors and anchors[seq] != stored:
             report.add(
                 "rewritten",
@@ -159,10 +161,10 @@ def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], o
         report.last = seq
         if not report.events % PAGE:
             progress(report.events)
-    _judge_odd(report, odd)
+    _classify_mismatches(report, mismatches)
 
 
-def _judge_beginning(report: Report) -> None:
+def _check_beginning(report: Report) -> None:
     """Report a missing creation event: without a cut, every trail begins with `org.created`."""
     if (
         report.chain != NO_ORG
@@ -224,14 +226,14 @@ def _page() -> str:
     )
 
 
-def _judge_odd(report: Report, odd: list[_Odd]) -> None:
+def _classify_mismatches(report: Report, mismatches: list[_Mismatch]) -> None:
     """Report whether the event was changed, or is intact and in the wrong place."""
-    hashes = {one.hash for one in odd}
-    befores = {one.before for one in odd} | hashes
-    for one in odd[:KEPT]:
+    hashes = {one.hash for one in mismatches}
+    befores = {one.before for one in mismatches} | hashes
+    for one in mismatches[:KEPT]:
         is_whole = (
             any(follow(before, one.event) in hashes for before in befores)
-            if len(odd) <= KEPT
+            if len(mismatches) <= KEPT
             else False
         )
         if is_whole:
@@ -247,17 +249,17 @@ def _judge_odd(report: Report, odd: list[_Odd]) -> None:
                 f"#{one.seq:,}: the event at position {one.position:,} ({one.kind}) differs from "
                 "what was sealed.",
             )
-    report.fault_count += max(len(odd) - KEPT, 0)
+    report.fault_count += max(len(mismatches) - KEPT, 0)
 
 
-def _judge_time(report: Report, seq: int, at: datetime, before: list[datetime]) -> None:
+def _check_time(report: Report, seq: int, at: datetime, before: list[datetime]) -> None:
     """Report an event that claims to be much older than the two sealed before it."""
     if len(before) == 2 and at < min(before) - BACKDATED:
         report.add(
             "backdated",
             seq,
-            f"#{seq:,}: inserted later: it is dated {_time(at)}, but was sealed after events of "
-            f"{_time(min(before))}.",
+            f"#{seq:,}: inserted later: it is dated {_time_text(at)}, but was sealed after events of "
+            f"{_time_text(min(before))}.",
         )
         return
     before.append(at)
@@ -277,7 +279,7 @@ def _anchors(report: Report) -> dict[int, bytes]:
             report.add(
                 "forged",
                 row.seq,
-                f"The anchor of {_time(row.at)} at #{row.seq:,} is not signed with our key. "
+                f"The anchor of {_time_text(row.at)} at #{row.seq:,} is not signed with our key. "
                 "If the secret key was changed, add the former one to MUSTER_SECRET_KEY_FALLBACKS.",
             )
         else:
@@ -286,7 +288,7 @@ def _anchors(report: Report) -> dict[int, bytes]:
     return found
 
 
-def _judge_anchors(report: Report, anchors: dict[int, bytes]) -> None:
+def _check_anchors(report: Report, anchors: dict[int, bytes]) -> None:
     """Compare the end of the chain with the last anchor, which must be close to it."""
     furthest = max(anchors, default=0)
     if furthest > report.last:
@@ -317,7 +319,7 @@ def _age(report: Report) -> float:
     return (clock.now() - first).total_seconds() if first else 0.0
 
 
-def _judge_unsealed(report: Report) -> None:
+def _check_unsealed(report: Report) -> None:
     """Count events without a link, and report those that are too old."""
     links = AuditLink.objects.filter(position=OuterRef("position"))
     waiting = Event.objects.filter(**_of(report.chain)).filter(~Exists(links))
@@ -339,5 +341,5 @@ def _of(chain: UUID) -> dict[str, Any]:
     return {"org_id": None if chain == NO_ORG else chain}
 
 
-def _time(at: datetime) -> str:
+def _time_text(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")

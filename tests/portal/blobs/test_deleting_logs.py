@@ -145,7 +145,7 @@ def test_reader_during_deletion_gets_the_deletion_gap(closed, monkeypatch):
         found = listed(folder)
         monkeypatch.setattr(logs, "_segments", listed)
         closed.delete(KEY, "ada@atlas.example", AT)
-        logs._unpacked.cache_clear()
+        logs._decompressed.cache_clear()
         return found
 
     monkeypatch.setattr(logs, "_segments", overtaken)

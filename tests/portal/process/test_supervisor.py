@@ -84,7 +84,7 @@ def test_steady_component_restarts_at_once_after_earlier_failures(tmp_path, live
     supervisor, part = Supervisor({}, tmp_path), Part("steady", time.sleep, pause=6.4)
     for _ in range(3):
         part.born = time.monotonic() - lived
-        supervisor._bury(part, signal.SIGKILL)
+        supervisor._handle_exit(part, signal.SIGKILL)
     assert longest - 1 < part.due - time.monotonic() <= longest
 
 

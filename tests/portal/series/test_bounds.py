@@ -16,7 +16,7 @@ from portal.core.errors import InvalidInput, QuotaExceeded
 from portal.series import reading, store
 from portal.series.models import Chunk, Series
 from portal.series.points import NO_STEP, Point, broken, fitted, gap_of
-from portal.series.reading import _Stretch, _with_gaps, latest, query
+from portal.series.reading import _ChunkRows, _with_gaps, latest, query
 from portal.series.store import FULL, OPEN, append, compact, prune
 
 OWNER = "attempt:" + "a" * 32
@@ -143,7 +143,7 @@ def test_late_points_fill_a_gap_of_a_long_series():
 
 def test_gaps_are_found_independent_of_chunk_order():
     stretches = [
-        _Stretch(at, at + 9_000, 10, [(NO_STEP, at + n * 1000, 0.0) for n in range(10)])
+        _ChunkRows(at, at + 9_000, 10, [(NO_STEP, at + n * 1000, 0.0) for n in range(10)])
         for at in (0, 100_000, 200_000)
     ]
     for order in permutations(stretches):

@@ -139,7 +139,7 @@ def test_forward_failing_for_long_is_given_up(row, hook, monkeypatch):
 def test_forward_with_lost_response_is_repeated_with_same_id(row, hook, monkeypatch):
     write(2)
     seal()
-    monkeypatch.setattr(forwarding, "_move", lambda row, seq: None)
+    monkeypatch.setattr(forwarding, "_advance", lambda row, seq: None)
     monkeypatch.setattr(forwarding, "TURN", 1)
     forward(row)
     forward(row)
