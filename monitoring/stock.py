@@ -17,7 +17,7 @@ from django.db.models import Count
 from clusters.models import Cluster, Gpu, Node
 
 Key = tuple[tuple[UUID, int, str], ...]
-_kept: dict[Key, Stock] = {}  # has one entry: the current inventory
+_kept: dict[Key, InventorySnapshot] = {}  # has one entry: the current inventory
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Stock:
+class InventorySnapshot:
     """The serialized inventory.
 
     Rows refer to `types` and `partitions` by index; `places` maps each node to its index among all
@@ -58,7 +58,7 @@ class Stock:
     places: Mapping[tuple[UUID, str], int]
 
 
-def stock_of(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
+def inventory_snapshot(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnapshot:
     """Return the inventory of these clusters, in their order.
 
     Every change of a node or GPU increments `Cluster.inventory`, the cache key, so entries are
@@ -76,7 +76,7 @@ def stock_of(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
     return found
 
 
-def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
+def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnapshot:
     place, types, partitions = (
         {cluster.id: at for at, cluster in enumerate(clusters)},
         _WordIndex(),
@@ -100,7 +100,7 @@ def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
             ]
         )
     bits = _bits(exact, ids)
-    return Stock(
+    return InventorySnapshot(
         types.all,
         partitions.all,
         places=places,

@@ -21,7 +21,7 @@ HTTP_THREADS = 8
 _STREAM = "muster.stream"
 
 
-class Door:
+class ProtocolRouter:
     """Dispatch each connection to the application for its type.
 
     Behind a reverse proxy (MUSTER_BEHIND_PROXY), the client is the last address of X-Forwarded-For,
@@ -105,5 +105,5 @@ def __getattr__(name: str) -> Any:
     http = threaded_http()
     from monitoring.live import asgi_app
 
-    globals()["application"] = Door(http, asgi_app())
+    globals()["application"] = ProtocolRouter(http, asgi_app())
     return globals()["application"]

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from channels.db import database_sync_to_async
 from django.db.models import Max
 
-from monitoring.live.identity import Way, ended
+from monitoring.live.identity import Credential, ended
 from monitoring.live.topics import Granted, grant
 from portal.core.errors import PortalError
 from portal.core.models import Event
@@ -90,7 +90,7 @@ class AccessWatch:
         self._failed.discard(socket)
 
     async def _run(self) -> None:
-        news, last = News(), time.monotonic()
+        news, last = AccessEvents(), time.monotonic()
         while self._sockets:
             try:
                 orgs = await database_sync_to_async(news.look)()
@@ -117,7 +117,7 @@ class AccessWatch:
         if not wanted:
             return
         self.turn += 1
-        asked = Asked()
+        asked = RecheckCache()
         for socket in wanted:
             self._failed.add(socket)
             try:
@@ -129,7 +129,7 @@ class AccessWatch:
                 )
 
 
-class News:
+class AccessEvents:
     """Events that changed somebody's access, each reported once."""
 
     def __init__(self) -> None:
@@ -155,14 +155,14 @@ class News:
 
 
 @dataclass
-class Asked:
+class RecheckCache:
     """Cached results of one round, so that many sockets of one user cost as much as one."""
 
-    _actors: dict[Way, Actor | None] = field(default_factory=dict)
-    _grants: dict[tuple[Way, str], Granted | PortalError] = field(default_factory=dict)
+    _actors: dict[Credential, Actor | None] = field(default_factory=dict)
+    _grants: dict[tuple[Credential, str], Granted | PortalError] = field(default_factory=dict)
 
     def of(
-        self, way: Way, topics: Collection[str]
+        self, way: Credential, topics: Collection[str]
     ) -> tuple[Actor | None, dict[str, Granted | PortalError]]:
         """Return the current actor, None without access, and per topic the grant or its error."""
         if way not in self._actors:

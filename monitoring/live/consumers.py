@@ -19,14 +19,14 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 
-from monitoring.live.access import AccessWatch, Asked
-from monitoring.live.identity import Way
+from monitoring.live.access import AccessWatch, RecheckCache
+from monitoring.live.identity import Credential
 from monitoring.live.subscription import Subscription
 from monitoring.live.topics import Granted, grant
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import acts_for, came_with
 from portal.core.outage import outage
-from portal.web.denials import tell_denial
+from portal.web.denials import record_denial
 from portal.web.errors import problem
 from workspaces.access.actors import Actor
 
@@ -39,7 +39,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """One websocket of a page or program."""
 
     async def connect(self) -> None:
-        self.way: Way = self.scope["way"]
+        self.way: Credential = self.scope["way"]
         self.actor: Actor | None = None
         self.tasks: dict[int, tuple[Subscription, asyncio.Task[None]]] = {}
         try:
@@ -88,7 +88,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.obey(message, number)
         except PortalError as error:
             if error.http in {403, 404} and self.actor:
-                await database_sync_to_async(tell_denial)(
+                await database_sync_to_async(record_denial)(
                     self.actor, None, error, {"method": "subscribe", "path": _topic(text_data)}
                 )
             await self.tell(
@@ -141,7 +141,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             ours.add(self.actor.token.org_id)
         return None in ours or None in orgs or not ours.isdisjoint(orgs)
 
-    async def recheck(self, asked: Asked) -> None:
+    async def recheck(self, asked: RecheckCache) -> None:
         """Recheck all subscriptions, and end those that are no longer allowed."""
         if self.actor is None:
             return

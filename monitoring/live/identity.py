@@ -55,7 +55,7 @@ class BySession:
             return None
 
 
-Way = ByToken | BySession
+Credential = ByToken | BySession
 
 
 class Identify:
@@ -80,7 +80,7 @@ class Identify:
             )
 
 
-def ended(ways: Mapping[Way, Actor]) -> set[Way]:
+def ended(ways: Mapping[Credential, Actor]) -> set[Credential]:
     """Return those whose access has ended, with one query per kind.
 
     Checks sessions, tokens, impersonations, and users that were deactivated or are no longer
@@ -102,7 +102,7 @@ def ended(ways: Mapping[Way, Actor]) -> set[Way]:
         else {}
     )
     living = set(alive)
-    gone: set[Way] = {BySession(key) for key in keys if key not in living}
+    gone: set[Credential] = {BySession(key) for key in keys if key not in living}
     tokens = {actor.token.id for actor in ways.values() if actor.token}
     working = _live_token_ids(tokens) if tokens else set()
     acts = {way: actor.acted_by.id for way, actor in ways.items() if actor.acted_by}
@@ -133,7 +133,7 @@ def _live_token_ids(tokens: Collection[UUID]) -> set[UUID]:
         return set(live_tokens().filter(id__in=tokens).values_list("id", flat=True))
 
 
-def _credential_of(headers: Mapping[str, str], address: str) -> Way:
+def _credential_of(headers: Mapping[str, str], address: str) -> Credential:
     kind, _, raw = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return ByToken(raw.strip(), address)

@@ -19,17 +19,19 @@ log = logging.getLogger(__name__)
 EVERY = 4.0  # seconds between polls
 
 
-class LateLook:
+class LogPoller:
     """One poller per event loop; runs while logs are watched, with one request per log."""
 
-    _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, LateLook]] = WeakKeyDictionary()
+    _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, LogPoller]] = (
+        WeakKeyDictionary()
+    )
 
     def __init__(self) -> None:
         self._watching: set[Subscription] = set()
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
-    def here(cls) -> LateLook:
+    def here(cls) -> LogPoller:
         loop = asyncio.get_running_loop()
         if loop not in cls._of_loop:
             cls._of_loop[loop] = cls()

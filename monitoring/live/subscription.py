@@ -17,7 +17,7 @@ import orjson
 from asgiref.sync import sync_to_async
 
 from monitoring.live.hub import Hub, Sink
-from monitoring.live.late import LateLook
+from monitoring.live.late import LogPoller
 from monitoring.live.topics import Granted
 from portal.blobs.logs import Certificate, LogRead, log_store
 from portal.core.frames import Frame
@@ -79,7 +79,7 @@ class Subscription:
         if self._after is None:
             self.at = await _thread(log_store().end)(self.granted.log_key)
         await self._send(_text({"op": "subscribed", "id": self.number, "seq": self.at}))
-        late = LateLook.here()
+        late = LogPoller.here()
         late.join(self)
         try:
             await self._catch_up()

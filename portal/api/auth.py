@@ -23,7 +23,7 @@ class ActorUser:
         return str(self.actor.email)
 
 
-class GateAuthentication(BaseAuthentication):
+class ActorAuthentication(BaseAuthentication):
     """Authenticate by `request.actor`, which TenancyMiddleware has set."""
 
     def authenticate(self, request: Request) -> tuple[ActorUser, Any] | None:
@@ -38,8 +38,8 @@ class GateAuthentication(BaseAuthentication):
         return 'Bearer realm="muster"'
 
 
-class GateScheme(OpenApiAuthenticationExtension):
-    target_class = "portal.api.auth.GateAuthentication"
+class ActorScheme(OpenApiAuthenticationExtension):
+    target_class = "portal.api.auth.ActorAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 
-class InUtc(logging.Formatter):
+class UtcFormatter(logging.Formatter):
     """Format log timestamps in UTC, with a trailing `Z`."""
 
     converter = staticmethod(time.gmtime)

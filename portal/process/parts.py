@@ -126,13 +126,13 @@ def _with_client(application: WSGIApp, header: str) -> WSGIApp:
 def live(sock: socket.socket, web_socket: Path) -> None:
     """Serve websockets with uvicorn (ASGI), and relay HTTP to `web_socket`."""
     from monitoring.live import asgi_app
-    from portal.asgi import Door
+    from portal.asgi import ProtocolRouter
     from portal.process.embedded import serve
     from portal.process.front import Relay
     from portal.process.limits import Limits
 
     gc.set_threshold(50_000, 20, 50)  # a full collection pauses all viewers
-    serve(Door(Limits(Relay(web_socket)), asgi_app()), sock, lambda: None)
+    serve(ProtocolRouter(Limits(Relay(web_socket)), asgi_app()), sock, lambda: None)
 
 
 def collect_seldom() -> None:
@@ -199,7 +199,7 @@ def agent() -> None:
     run("monitoring.background.agent", stop)
 
 
-def warm_up_doors() -> None:
+def preload_web() -> None:
     """Load and freeze what web and live need before forking, so that memory pages stay shared."""
     from django.template.loader import get_template
     from django.urls import get_resolver
@@ -210,7 +210,7 @@ def warm_up_doors() -> None:
     _freeze()
 
 
-def warm_up_tasks() -> None:
+def preload_tasks() -> None:
     """Load and freeze everything that the other components need."""
     os.environ["CELERY_SKIP_CHECKS"] = (
         # Django's checks belong to `make check`; here they would copy every shared page.

@@ -47,7 +47,7 @@ def run_stack(host: str, home: Path) -> int:
     first = prepare()
     check_home(home)
     isolation = isolation_line()
-    parts.warm_up_doors()
+    parts.preload_web()
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
     web_socket, scratch = _web_socket(run_folder)
@@ -70,7 +70,7 @@ def run_stack(host: str, home: Path) -> int:
     supervisor = Supervisor(entries, run_folder)
     # Start first what users wait for.
     supervisor.start("web", "live")
-    parts.warm_up_tasks()
+    parts.preload_tasks()
     supervisor.start()
     welcome = Welcome(
         settings.MUSTER_BASE_URL,

@@ -9,7 +9,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "portal.core.clock.InUtc",
+            "()": "portal.core.clock.UtcFormatter",
             "format": "{asctime} {levelname:<7} {name}: {message}",
             "style": "{",
         }

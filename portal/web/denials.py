@@ -35,7 +35,7 @@ def note_denial(request: Any, error: PortalError, org_id: UUID | None = None) ->
     ):
         return
     request.is_denial_told = True
-    tell_denial(
+    record_denial(
         actor,
         org_id or actor.org_id,
         error,
@@ -43,7 +43,9 @@ def note_denial(request: Any, error: PortalError, org_id: UUID | None = None) ->
     )
 
 
-def tell_denial(actor: Any, org_id: UUID | None, error: PortalError, data: dict[str, Any]) -> None:
+def record_denial(
+    actor: Any, org_id: UUID | None, error: PortalError, data: dict[str, Any]
+) -> None:
     """Record a denial. Never raises."""
     try:
         number = rate_windows.take(

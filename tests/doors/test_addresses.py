@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from monitoring.live.identity import Identify
-from portal.asgi import Door
+from portal.asgi import ProtocolRouter
 from portal.process.front import _head
 from portal.process.parts import CLIENT_HEADER, _with_client
 
@@ -34,7 +34,7 @@ async def seen(kind: str, headers: list[tuple[bytes, bytes]]) -> str:
     async def app(scope, receive, send):
         found.append(scope["way"].address if kind == "websocket" else scope["client"][0])
 
-    door = Door(app, Identify(app))
+    door = ProtocolRouter(app, Identify(app))
     await door(
         {
             "type": kind,

@@ -34,7 +34,7 @@ ANYWAY = timedelta(days=1)
 
 def sealer(stop: threading.Event) -> None:
     """Seal events until stopped. After an error the caller starts it again with a new Sealer."""
-    lead, sealing, anchoring, rest = Lead("audit:sealer"), Sealer(), Anchorer(), BUSY
+    lead, sealing, anchoring, rest = LeaderLease("audit:sealer"), Sealer(), Anchorer(), BUSY
     with lead:
         while not stop.is_set():
             sealed = 0
@@ -47,7 +47,7 @@ def sealer(stop: threading.Event) -> None:
 
 def keeper(stop: threading.Event) -> None:
     """Verify chains: those for which somebody requested it, and each once a day."""
-    lead, next_round = Lead("audit:keeper"), 0.0
+    lead, next_round = LeaderLease("audit:keeper"), 0.0
     with lead:
         while not stop.is_set():
             if lead.is_mine():
@@ -61,7 +61,7 @@ def keeper(stop: threading.Event) -> None:
 
 def forwarder(stop: threading.Event) -> None:
     """Forward events to the targets that organizations have configured."""
-    lead, rest = Lead("audit:forwarder"), REST
+    lead, rest = LeaderLease("audit:forwarder"), REST
     with lead:
         while not stop.is_set():
             taken = (
@@ -79,7 +79,7 @@ def asked() -> list[UUID]:
     return list(rows.order_by("asked_at").values_list("chain", flat=True))
 
 
-def _daily(lead: Lead, stop: threading.Event) -> None:
+def _daily(lead: LeaderLease, stop: threading.Event) -> None:
     fresh = set(
         AuditCheck.objects.filter(at__gt=clock.now() - ANYWAY).values_list("chain", flat=True)
     )
@@ -91,7 +91,7 @@ def _daily(lead: Lead, stop: threading.Event) -> None:
             remember(verify(chain, lambda _: lead.is_mine()))
 
 
-class Lead:
+class LeaderLease:
     """Leadership of one loop, renewed on use. A context manager that releases it at the end."""
 
     def __init__(self, name: str) -> None:

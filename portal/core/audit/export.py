@@ -55,7 +55,7 @@ def lines(facts: Iterable[Mapping[str, Any]], kind: str) -> Iterator[bytes]:
     )
 
 
-def harmless(value: object) -> str:
+def escape_cell(value: object) -> str:
     """Return a CSV cell that is text: an apostrophe is put before a possible formula."""
     text = "" if value is None else str(value)
     return "'" + text if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
@@ -79,7 +79,7 @@ def _cells(fact: Mapping[str, Any]) -> list[str]:
         **{name: _json(data.pop(name, None)) for name in ("before", "after")},
     }
     shown["details"] = _json(data or None)
-    return [harmless(shown.get(name, fact.get(name))) for name in COLUMNS]
+    return [escape_cell(shown.get(name, fact.get(name))) for name in COLUMNS]
 
 
 def _json(value: object) -> str:

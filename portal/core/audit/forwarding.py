@@ -18,7 +18,7 @@ from portal.core import clock, vault
 from portal.core.audit.anchors import last_cut
 from portal.core.audit.models import AuditForward, AuditLink
 from portal.core.audit.reading import facts
-from portal.core.audit.targets import Policy, Undelivered, deliver
+from portal.core.audit.targets import DeliveryFailed, Policy, deliver
 from portal.core.models import Event
 
 PURPOSE = "audit forwards"
@@ -43,7 +43,7 @@ def forward(row: AuditForward, may_go_on: Callable[[], bool] = lambda: True) -> 
         try:
             if batch:
                 deliver(row.target, batch, name=str(row.id), secret=_secret(row), policy=policy())
-        except (Undelivered, vault.Unreadable) as error:
+        except (DeliveryFailed, vault.Unreadable) as error:
             _schedule_retry(row, str(error))
             break
         taken += len(batch)

@@ -1,4 +1,4 @@
-"""Deliver events to webhooks and syslog servers. Failures raise Undelivered.
+"""Deliver events to webhooks and syslog servers. Failures raise DeliveryFailed.
 
 A webhook receives up to a hundred events in one POST and must respond with 2xx. The request is
 signed (`Muster-Signature: t=…,v1=…`, HMAC-SHA256 over time, a dot and the body) and identified
@@ -35,7 +35,7 @@ _SD_ID = "muster@32473"  # RFC 5612: the enterprise number for examples
 Fact = Mapping[str, Any]
 
 
-class Undelivered(Exception):
+class DeliveryFailed(Exception):
     """The delivery failed, or its result is unknown."""
 
 
@@ -80,25 +80,27 @@ def is_trusted(target: str, policy: Policy) -> bool:
 def deliver(
     target: str, facts: Sequence[Fact], *, name: str, secret: bytes, policy: Policy
 ) -> None:
-    """Deliver the events in order. Raises Undelivered."""
+    """Deliver the events in order. Raises DeliveryFailed."""
     at = place(target)
     if at.scheme not in {"https", "syslog+tls"} and not is_trusted(target, policy):
-        raise Undelivered(
+        raise DeliveryFailed(
             f"{at.hostname} would be told without encryption, which the operator has not allowed (MUSTER_FORWARD_TARGETS)"
         )
     send = {"https": _webhook, "http": _webhook, "syslog+udp": _datagrams}.get(at.scheme, _stream)
     try:
         send(at, facts, name, secret, policy)
     except addresses.NotOpen as error:
-        raise Undelivered(f"{error}; an operator may name it in MUSTER_FORWARD_TARGETS") from error
+        raise DeliveryFailed(
+            f"{error}; an operator may name it in MUSTER_FORWARD_TARGETS"
+        ) from error
     except ssl.SSLError as error:
-        raise Undelivered(
+        raise DeliveryFailed(
             f"{at.hostname}: its certificate is not trusted, or it speaks no TLS ({error.reason or 'error'})"
         ) from error
     except TimeoutError as error:
-        raise Undelivered(f"{at.hostname} did not answer within {policy.seconds:g} s") from error
+        raise DeliveryFailed(f"{at.hostname} did not answer within {policy.seconds:g} s") from error
     except (OSError, http.client.HTTPException) as error:
-        raise Undelivered(f"{at.hostname} does not answer") from error
+        raise DeliveryFailed(f"{at.hostname} does not answer") from error
 
 
 def signature(secret: bytes, at: int, body: bytes) -> str:
@@ -145,7 +147,7 @@ def _webhook(
         answer = connection.getresponse()
         answer.read(1 << 16)
         if not 200 <= answer.status < 300:
-            raise Undelivered(f"{at.hostname} answered {answer.status}")
+            raise DeliveryFailed(f"{at.hostname} answered {answer.status}")
 
 
 def _stream(

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.sessions.models import Session
 
 from monitoring.live import access
-from monitoring.live.access import LATE, AccessWatch, Asked, News
+from monitoring.live.access import LATE, AccessEvents, AccessWatch, RecheckCache
 from monitoring.live.identity import BySession, ByToken, ended
 from portal.core import clock
 from portal.core.errors import NotFound
@@ -35,7 +35,7 @@ def signed_in(story, person) -> BySession:
 
 
 def test_news_reports_each_access_change_once(story):
-    news = News()
+    news = AccessEvents()
     assert news.look() == set()
     member_changed(story.atlas)
     member_changed(story.atlas)
@@ -46,7 +46,7 @@ def test_news_reports_each_access_change_once(story):
 
 def test_news_reports_change_committed_out_of_order(story):
     position = member_changed(story.atlas).position
-    news = News()
+    news = AccessEvents()
     news.look()
     member_changed(story.atlas, position + 10)
     news.look()
@@ -55,7 +55,7 @@ def test_news_reports_change_committed_out_of_order(story):
 
 
 def test_news_query_is_bounded(story, django_assert_num_queries):
-    news = News()
+    news = AccessEvents()
     news.look()
     Event.objects.create(kind="job.submitted", position=10_000_000)
     news.look()
@@ -136,18 +136,18 @@ def test_websocket_from_outside_token_networks_is_refused(story):
 
 def test_removed_member_is_granted_nothing(story):
     way, topic = signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
-    actor, now = Asked().of(way, [topic])
+    actor, now = RecheckCache().of(way, [topic])
     assert actor.email == story.ben.email and now[topic].bus_topics == (
         f"jobs:{story.vision.id.hex}",
     )
     with org_scope(story.atlas.id):
         remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
-    actor, now = Asked().of(way, [topic])
+    actor, now = RecheckCache().of(way, [topic])
     assert actor.email == story.ben.email and isinstance(now[topic], NotFound)
 
 
 def test_recheck_of_many_sockets_of_one_user_costs_as_one(story, django_assert_num_queries):
-    asked, way, topic = Asked(), signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
+    asked, way, topic = RecheckCache(), signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
     asked.of(way, [topic])
     with django_assert_num_queries(0):
         asked.of(way, [topic])
@@ -164,7 +164,7 @@ class Socket:
     def is_about(self, orgs: set[Any]) -> bool:
         return "atlas" in orgs
 
-    async def recheck(self, asked: Asked) -> None:
+    async def recheck(self, asked: RecheckCache) -> None:
         self.failures -= 1
         if self.failures >= 0:
             raise OSError
@@ -174,7 +174,7 @@ class Socket:
 async def test_recheck_failure_is_retried_and_blocks_no_other_socket(monkeypatch):
     looks = iter([set(), {"atlas"}])
     monkeypatch.setattr(access, "EVERY", 0.01)
-    monkeypatch.setattr(News, "look", lambda self: next(looks, set()))
+    monkeypatch.setattr(AccessEvents, "look", lambda self: next(looks, set()))
     monkeypatch.setattr(access, "ended", lambda ways: set())
     sockets = [Socket(3), *(Socket() for _ in range(5))]
     watch = AccessWatch()
@@ -199,10 +199,10 @@ def test_reduced_role_ends_subscriptions_despite_cache(story):
             permissions=["jobs:read", "jobs:submit"],
         )
         change_team_member(actor=ada, team=story.vision, email=story.ben.email, role="trainer")
-    topic, way, news = f"jobs:{story.atlas.id.hex}", signed_in(story, story.ben), News()
+    topic, way, news = f"jobs:{story.atlas.id.hex}", signed_in(story, story.ben), AccessEvents()
     news.look()
-    assert Asked().of(way, [topic])[1][topic].bus_topics == (f"jobs:{story.vision.id.hex}",)
+    assert RecheckCache().of(way, [topic])[1][topic].bus_topics == (f"jobs:{story.vision.id.hex}",)
     with org_scope(story.atlas.id):  # as another process does it: caches of this one are kept
         change_role(actor=ada, org=story.atlas, slug="trainer", permissions=["jobs:submit"])
     assert news.look() == {story.atlas.id}
-    assert Asked().of(way, [topic])[1][topic].bus_topics == ()
+    assert RecheckCache().of(way, [topic])[1][topic].bus_topics == ()

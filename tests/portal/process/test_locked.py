@@ -16,8 +16,8 @@ from importlib.metadata import packages_distributions
 import django
 django.setup()
 from portal.process import parts
-parts.warm_up_doors()
-parts.warm_up_tasks()
+parts.preload_web()
+parts.preload_tasks()
 owners = packages_distributions()
 for name in {module.partition(".")[0] for module in sys.modules} & owners.keys():
     print(name, *owners[name])

@@ -19,7 +19,7 @@ from portal.core.audit import forwarding, targets
 from portal.core.audit.forwarding import PURPOSE, forward, forward_all, state_of
 from portal.core.audit.models import AuditForward, AuditPolicy
 from portal.core.audit.retention import trim
-from portal.core.audit.targets import Policy, Undelivered, deliver, message, place, signature
+from portal.core.audit.targets import DeliveryFailed, Policy, deliver, message, place, signature
 from portal.core.models import Event
 from tests.portal.core.audit.conftest import ORG, seal, write
 
@@ -182,13 +182,13 @@ def test_forward_to_private_address_is_refused():
         "https://169.254.169.254/",
         "syslog+tls://127.0.0.1:1",
     ):
-        with pytest.raises(Undelivered, match="open internet"):
+        with pytest.raises(DeliveryFailed, match="open internet"):
             deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
 
 
 def test_forward_unencrypted_to_untrusted_host_is_refused():
     for target in ("http://example.com/", "syslog+tcp://example.com", "syslog+udp://example.com"):
-        with pytest.raises(Undelivered, match="without encryption"):
+        with pytest.raises(DeliveryFailed, match="without encryption"):
             deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
 
 
@@ -279,7 +279,7 @@ def test_forward_to_closed_port_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     for scheme in ("http", "syslog+tcp"):
-        with pytest.raises(Undelivered, match="does not answer"):
+        with pytest.raises(DeliveryFailed, match="does not answer"):
             deliver(f"{scheme}://127.0.0.1:{port}", FACTS, name="x", secret=b"", policy=TRUSTED)
 
 
@@ -299,7 +299,7 @@ def test_slow_webhook_is_cut_off():
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
         began = clock.monotonic()
-        with pytest.raises(Undelivered):
+        with pytest.raises(DeliveryFailed):
             deliver(
                 f"http://127.0.0.1:{server.getsockname()[1]}/",
                 FACTS,
@@ -377,7 +377,7 @@ def test_untrusted_certificate_is_refused(tls, scheme):
     got: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = _listen(server, tls, got)
-        with pytest.raises(Undelivered, match="certificate is not trusted"):
+        with pytest.raises(DeliveryFailed, match="certificate is not trusted"):
             deliver(
                 f"{scheme}://127.0.0.1:{server.getsockname()[1]}",
                 FACTS,
