@@ -69,7 +69,8 @@ class Subscription:
             for frame in frames:
                 count += 1
                 await self._send(
-                    f'{{"op":"event","id":{self.number},"seq":{count},"data":{frame.data.decode()}}}'
+                    f'{{"op":"event","id":{self.number},"seq":{count},'
+                    f'"data":{frame.data.decode()}}}'
                 )
 
     async def _resync(self, count: int, why: str) -> None:

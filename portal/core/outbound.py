@@ -38,7 +38,7 @@ class Refused(requests.RequestException):
 
 @dataclass(frozen=True)
 class Reach:
-    """Where a session may connect, and its limits.
+    """The permitted addresses and the limits of a session.
 
     `is_private` allows addresses outside the open internet, `is_plain` allows plain HTTP. `ca`
     holds additional trusted certificates (PEM). `seconds` limits one request in total, `limit` the
@@ -79,7 +79,7 @@ class Session(requests.Session):
         with self._connector:
             try:
                 response = super().request(method, url, *args, **given)
-                response._content = self._read(response)  # noqa: SLF001  # read by `content`, `text` and `json`
+                response._content = self._read(response)  # noqa: SLF001  # read by `content` and `json`
                 return response
             except (HTTPError, OSError, ValueError) as error:
                 raise self._connector.why(error) from error

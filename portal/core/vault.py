@@ -30,8 +30,8 @@ def decrypt(stored: bytes, purpose: str) -> bytes:
         return _fernet(purpose).decrypt(bytes(stored))
     except InvalidToken:
         raise Unreadable(
-            "a stored secret cannot be read: bring the former secret key back as MUSTER_SECRET_KEY_FALLBACKS, "
-            "or enter the secret again"
+            "a stored secret cannot be decrypted: add the former secret key to "
+            "MUSTER_SECRET_KEY_FALLBACKS, or enter the secret again"
         ) from None
 
 

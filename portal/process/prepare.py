@@ -135,7 +135,8 @@ def listen(host: str, port: int) -> socket.socket:
         except OSError as error:
             if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
                 raise Refusal(
-                    f"Port {port} on {host} cannot be used: {(error.strerror or str(error)).lower()}.\n"
+                    f"Port {port} on {host} cannot be used: "
+                    f"{(error.strerror or str(error)).lower()}.\n"
                     f"Choose another: MUSTER_PORT={port + 1 if port < 65535 else 8000} make run"
                 ) from None
         time.sleep(0.1)
@@ -171,8 +172,8 @@ def _await_database() -> None:
                 raise
             if connection.vendor == "sqlite" or time.monotonic() > deadline:
                 raise Refusal(
-                    f"The database does not answer: {str(error).strip()}\nIt is the one in MUSTER_DATABASE_URL, "
-                    "or the file muster.sqlite3 in MUSTER_HOME."
+                    f"The database is not responding: {str(error).strip()}\n"
+                    "Check MUSTER_DATABASE_URL, or the file muster.sqlite3 in MUSTER_HOME."
                 ) from None
             time.sleep(0.2)
 

@@ -115,7 +115,8 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
         first = prepare()
         if first.is_new:
             say(
-                f"First administrator: {first.email}  {first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}"
+                f"First administrator: {first.email}  "
+                f"{first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}"
             )
         return 0
     await_schema()

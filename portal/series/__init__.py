@@ -15,7 +15,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str):  # type: ignore[no-untyped-def]  # models can only be imported once Django is ready
+# Load lazily: models can only be imported once Django is ready.
+def __getattr__(name: str):  # type: ignore[no-untyped-def]
     if name in __all__:
         from portal.series import reading, store
 

@@ -188,7 +188,10 @@ def _fill_chunk(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
 
 
 def _write_chunks(chunks: Sequence[Chunk]) -> None:
-    sql = "UPDATE series_chunk SET start_ms=%s, end_ms=%s, count=%s, data=%s, is_open=%s, coarse=%s WHERE id=%s"
+    sql = (
+        "UPDATE series_chunk SET start_ms=%s, end_ms=%s, count=%s, data=%s, is_open=%s, coarse=%s "
+        "WHERE id=%s"
+    )
     with connection.cursor() as cursor:
         cursor.executemany(sql, [_columns(chunk) for chunk in chunks])
 

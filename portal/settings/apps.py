@@ -39,7 +39,7 @@ MIDDLEWARE = [
     "portal.web.people.Visitors",
     "portal.web.people.Messages",
     "allauth.account.middleware.AccountMiddleware",
-    "portal.web.requests.ErrorMiddleware",  # turns errors of middleware and views into pages or problem+json
+    "portal.web.requests.ErrorMiddleware",  # turns errors into pages or problem+json
     "workspaces.tenancy.http.TenancyMiddleware",  # authenticates, and enters the organization
     # Limits sessions that an organization's own identity provider vouches for.
     "workspaces.identity.session_restrictions.AccountPages",

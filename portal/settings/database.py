@@ -37,7 +37,8 @@ def _sqlite() -> dict[str, Any]:
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+            " PRAGMA foreign_keys=ON;"
             " PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY;",
         },
     }

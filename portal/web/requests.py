@@ -18,7 +18,8 @@ from portal.web.errors import answer, malformed
 log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9._-]{8,36}\Z")
 CSP = (
-    "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; object-src 'none';"
+    "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; "
+    "connect-src 'self'; object-src 'none';"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 

@@ -45,7 +45,8 @@ def is_genuine(row: AuditAnchor, former_mac: bytes) -> bool:
 def signed_text(row: AuditAnchor, former_mac: bytes) -> bytes:
     """Return the signed data: the row and the MAC of the anchor before."""
     at = row.at.astimezone(UTC).isoformat(timespec="microseconds")
-    return f"{row.chain} {row.number} {row.kind} {row.seq} {bytes(row.hash).hex()} {at} {former_mac.hex()}".encode()
+    text = f"{row.chain} {row.number} {row.kind} {row.seq} {bytes(row.hash).hex()} {at}"
+    return f"{text} {former_mac.hex()}".encode()
 
 
 def last_cut(chain: UUID) -> AuditAnchor | None:

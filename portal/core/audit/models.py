@@ -80,7 +80,7 @@ class AuditCheck(models.Model):
 
 
 class AuditPolicy(models.Model):
-    """How long the events of a chain are kept; no row or None means forever.
+    """The retention policy of a chain; no row or None keeps events forever.
 
     `trouble` explains why nothing is deleted although it is due.
     """

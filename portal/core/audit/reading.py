@@ -137,7 +137,8 @@ def _kinds(text: str) -> Q:
         if not _KIND.fullmatch(word):
             raise InvalidInput.at(
                 "kind",
-                f"{word[:40]!r} is no kind; there is, for example, member.added, or member for all about members",
+                f"{word[:40]!r} is no kind; there is, for example, member.added, or member for all "
+                "about members",
             )
         begin = word.partition(".")[0] + "."
         found |= (

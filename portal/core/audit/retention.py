@@ -68,8 +68,8 @@ def _trim_page(chain: UUID, before: datetime) -> tuple[int, str]:
     for seq, stored, position, values in links_behind(chain, expected - 1):
         if seq != expected or values is None or follow(at_hash, canonical(values)) != stored:
             trouble = (
-                f"Events from #{expected:,} on are not deleted, because the chain is damaged there. "
-                "Verify it."
+                f"Events from #{expected:,} on are not deleted, because the chain is damaged "
+                "there. Verify it."
             )
             break
         if values[_AT] >= before or len(positions) == PAGE:

@@ -108,7 +108,8 @@ class Sealer:
             # Read after the maximum: transactions with a lower position have begun by now.
         ):
             cursor.execute(
-                "SELECT pg_snapshot_xmax(s)::text, pg_snapshot_xmin(s)::text FROM pg_current_snapshot() AS s"
+                "SELECT pg_snapshot_xmax(s)::text, pg_snapshot_xmin(s)::text "
+                "FROM pg_current_snapshot() AS s"
             )
             begun, ended = map(int, cursor.fetchone())
         settled = self.floor

@@ -64,7 +64,10 @@ def _sealing_text(last: Any, waiting: list[Any], lag: float) -> str:
             if last
             else "no events yet"
         )
-    many = f"{len(waiting):,}{'+' if len(waiting) == MOST else ''} event{'' if len(waiting) == 1 else 's'} not sealed yet"
+    many = (
+        f"{len(waiting):,}{'+' if len(waiting) == MOST else ''} "
+        f"event{'' if len(waiting) == 1 else 's'} not sealed yet"
+    )
     return f"sealed up to {lag:.0f} s ago: {many}"
 
 

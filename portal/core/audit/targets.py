@@ -65,7 +65,8 @@ def place(target: str) -> SplitResult:
         or port == 0
     ):
         raise ValueError(
-            "it is https://host/path, or syslog+tls://host:port, syslog+tcp:// or syslog+udp://, without a password in it"
+            "it is https://host/path, or syslog+tls://host:port, syslog+tcp:// or syslog+udp://, "
+            "without a password in it"
         )
     if found.scheme.startswith("syslog") and (found.path not in ("", "/") or found.query):
         raise ValueError("a syslog server has no path")
@@ -84,7 +85,8 @@ def deliver(
     at = place(target)
     if at.scheme not in {"https", "syslog+tls"} and not is_trusted(target, policy):
         raise DeliveryFailed(
-            f"{at.hostname} would be told without encryption, which the operator has not allowed (MUSTER_FORWARD_TARGETS)"
+            f"{at.hostname} would be told without encryption, which the operator has not allowed "
+            "(MUSTER_FORWARD_TARGETS)"
         )
     send = {"https": _webhook, "http": _webhook, "syslog+udp": _datagrams}.get(at.scheme, _stream)
     try:
@@ -95,7 +97,8 @@ def deliver(
         ) from error
     except ssl.SSLError as error:
         raise DeliveryFailed(
-            f"{at.hostname}: its certificate is not trusted, or it speaks no TLS ({error.reason or 'error'})"
+            f"{at.hostname}: its certificate is not trusted, or it speaks no TLS "
+            f"({error.reason or 'error'})"
         ) from error
     except TimeoutError as error:
         raise DeliveryFailed(f"{at.hostname} did not answer within {policy.seconds:g} s") from error
@@ -121,7 +124,10 @@ def message(fact: Fact, host: str) -> bytes:
     data = " ".join(
         f'{key}="{_escaped(str(value))}"' for key, value in parts.items() if value not in ("", None)
     )
-    head = f"<{_AUDIT * 8 + severity}>1 {fact['at'].isoformat()} {host} muster - {fact['kind'][:32]} [{_SD_ID} {data}] "
+    head = (
+        f"<{_AUDIT * 8 + severity}>1 {fact['at'].isoformat()} {host} muster - {fact['kind'][:32]} "
+        f"[{_SD_ID} {data}] "
+    )
     return head.encode() + b"\xef\xbb\xbf" + orjson.dumps(dict(fact))
 
 

@@ -222,7 +222,8 @@ def _page() -> str:
     links = connection.ops.quote_name(AuditLink._meta.db_table)
     return (
         f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  # identifiers only
-        f"LEFT JOIN {event_table()} e ON e.position = l.position WHERE l.chain = %s AND l.seq > %s AND l.seq <= %s ORDER BY l.seq"
+        f"LEFT JOIN {event_table()} e ON e.position = l.position "
+        "WHERE l.chain = %s AND l.seq > %s AND l.seq <= %s ORDER BY l.seq"
     )
 
 
@@ -240,7 +241,8 @@ def _classify_mismatches(report: Report, mismatches: list[_Mismatch]) -> None:
             report.add(
                 "reordered",
                 one.seq,
-                f"#{one.seq:,}: the event here ({one.kind}) is intact, but belongs elsewhere in the chain.",
+                f"#{one.seq:,}: the event here ({one.kind}) is intact, but belongs elsewhere in "
+                "the chain.",
             )
         else:
             report.add(
@@ -258,8 +260,8 @@ def _check_time(report: Report, seq: int, at: datetime, before: list[datetime]) 
         report.add(
             "backdated",
             seq,
-            f"#{seq:,}: inserted later: it is dated {_time_text(at)}, but was sealed after events of "
-            f"{_time_text(min(before))}.",
+            f"#{seq:,}: inserted later: it is dated {_time_text(at)}, but was sealed after "
+            f"events of {_time_text(min(before))}.",
         )
         return
     before.append(at)
@@ -332,8 +334,8 @@ def _check_unsealed(report: Report) -> None:
             "unsealed",
             report.last + 1,
             f"{old['n']:,} events at positions {old['first']:,} to {old['last']:,} are not sealed, "
-            f"although they are older than {LATE.seconds // 60} minutes: the sealer is not running, or "
-            "their links were removed.",
+            f"although they are older than {LATE.seconds // 60} minutes: the sealer is not "
+            "running, or their links were removed.",
         )
 
 

@@ -11,7 +11,10 @@ from psycopg.pq import TransactionStatus
 from portal.core.postgres.row_security import ROLE, Cursor, NamedCursor, forget, tell, wall
 
 # Only in databases that have the tables, not in `postgres`, from which others are created.
-_TAKE_ROLE = "SELECT set_config('role', rolname, false) FROM pg_roles WHERE rolname = %s AND to_regclass('workspaces_organization') IS NOT NULL"
+_TAKE_ROLE = (
+    "SELECT set_config('role', rolname, false) FROM pg_roles "
+    "WHERE rolname = %s AND to_regclass('workspaces_organization') IS NOT NULL"
+)
 
 
 _Wrapper: Any = base.DatabaseWrapper
