@@ -47,7 +47,7 @@ _TASK_MODULES = (
         "monitoring.background",
         "portal.core.audit.background",
         "jobs.background",
-        "jobs.watch",
+        "jobs.dispatch.watch",
         "pynvml",
     ),
     *(

@@ -170,7 +170,7 @@ def test_forward_with_unreadable_secret_sends_nothing(row, hook, settings):
     seal()
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a new key, long enough to be one", []
     forward(row)
-    assert hook.got == [] and "cannot be read" in row.trouble
+    assert hook.got == [] and "cannot be decrypted" in row.trouble
 
 
 def test_forward_to_private_address_is_refused():
