@@ -22,7 +22,7 @@ from tests.rig.processes import Folder, wait_until
 from tests.rig.redis import Redis, start_redis
 
 STRANGER = """
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
 from workspaces.models import User
 from workspaces.services import create_org, create_token
 from workspaces.tenancy.scope import no_scope, org_scope

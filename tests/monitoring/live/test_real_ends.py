@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 WITHIN = 5.0
 
 MAKE = """
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
 from workspaces.models import Organization, User
 from workspaces.services import Wish, create_service_account, create_service_token
 from workspaces.tenancy.scope import org_scope

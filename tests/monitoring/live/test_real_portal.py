@@ -261,7 +261,7 @@ from django.contrib.sessions.models import Session
 assert Session.objects.filter(session_key="{key}").delete()[0]
 """
 GUEST = """
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
 from workspaces.models import Organization, User
 from workspaces.services import add_member, create_token
 from workspaces.tenancy.scope import no_scope, org_scope

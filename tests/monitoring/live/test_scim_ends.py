@@ -16,9 +16,9 @@ from tests.monitoring.live.test_real_ends import WITHIN, closing_code
 pytestmark = pytest.mark.integration
 
 MAKE = """
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
 from workspaces.models import GroupRule, Organization, Provider, User
-from workspaces.scim.tokens import make_scim_token
+from workspaces.identity.scim.tokens import make_scim_token
 from workspaces.tenancy.scope import org_scope
 org = Organization.objects.get(slug="home")
 row = Provider.objects.create(kind="scim", org={org}, slug="{slug}", name="People", domains=["{slug}.example"])
@@ -30,7 +30,7 @@ with org_scope(org.id):
 COME_IN = """
 from django.conf import settings
 from django.test import Client
-from workspaces.actors import actor_of
+from workspaces.access.actors import actor_of
 from workspaces.models import Organization, User
 from workspaces.services import create_token
 from workspaces.tenancy.scope import org_scope
