@@ -1,4 +1,4 @@
-"""The node agent of the embedded process: it watches this machine and hands its batches over without a network."""
+"""Run the node agent in the embedded process, which receives its batches directly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from portal.core.errors import NotFound
 
 
 def agent(stop: threading.Event) -> None:
-    """Until told to stop. The agent is its own package, so that it can run on nodes without the portal."""
+    """Run the agent until stopped. It is a separate package that also runs without the portal."""
     package = str(settings.ROOT / "agent")
     if package not in sys.path:
         sys.path.append(package)
@@ -21,13 +21,13 @@ def agent(stop: threading.Event) -> None:
 
     Agent(
         Config(jobs_dir=settings.MUSTER_HOME / "jobs", disks=(settings.MUSTER_HOME,)),
-        sink=_take,
+        sink=_ingest,
         stop=stop,
     ).run()
 
 
-def _take(body: dict[str, object]) -> None:
+def _ingest(body: dict[str, object]) -> None:
     try:
         ingest(body)
-    except NotFound:  # the first inventory comes a moment after the first look
+    except NotFound:  # the inventory does not have this node yet
         return

@@ -1,4 +1,4 @@
-"""/healthz: this process answers. /readyz: so does what it depends on. /metrics: numbers for Prometheus."""
+"""Health endpoints: /healthz (liveness), /readyz (dependencies) and /metrics (Prometheus)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from workspaces.tenancy.scope import platform_scope
 
 
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Alive, whatever else is down."""
+    """Report that this process responds, whatever else is down."""
     return JsonResponse({"status": "ok"})
 
 
@@ -46,7 +46,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For operators, and for scrapers with an operator's token."""
+    """Serve metrics to operators, or to scrapers with an operator's token."""
     actor = request.actor  # type: ignore[attr-defined]
     if actor is None or not actor.is_operator:
         error = (
@@ -56,14 +56,14 @@ def metrics(request: HttpRequest) -> HttpResponse:
         )
         return answer(request, error)
     registry = CollectorRegistry()
-    registry.register(_Portal())
+    registry.register(_PortalCollector())
     return HttpResponse(
         generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8"
     )
 
 
-class _Portal(Collector):
-    """Attempts by state and clusters by health, read when asked."""
+class _PortalCollector(Collector):
+    """Collects attempts by state and the time since each cluster last responded."""
 
     def collect(self):  # type: ignore[no-untyped-def]
         attempts = GaugeMetricFamily(

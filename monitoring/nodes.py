@@ -1,4 +1,4 @@
-"""Nodes as people see them: what there is, what is taken, how it goes right now."""
+"""Nodes as shown to users: resources, usage and current metrics."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def node_rows(
 
 
 def node_row(node: Node, actor: Actor) -> dict[str, Any]:
-    """One node."""
+    """Return one node."""
     return _rows([node], actor)[0]
 
 
@@ -64,7 +64,7 @@ def _rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
 
 
 def _gpus(nodes: Sequence[Node]) -> dict[UUID, list[dict[str, Any]]]:
-    """By node, in the order of their indexes."""
+    """Return the GPUs of each node, ordered by index."""
     found: dict[UUID, list[dict[str, Any]]] = defaultdict(list)
     rows = Gpu.objects.filter(node__in=[node.id for node in nodes]).order_by("index")
     for node_id, *values in rows.values_list("node_id", *_GPU):
@@ -113,17 +113,17 @@ def _row(
 
 
 def _seen_at(node: Node) -> datetime:
-    """When its cluster last named it: an inventory that changes nothing writes no node."""
+    """Return when the node was last reported: unchanged inventories do not update its row."""
     return (
         node.seen_at if node.is_gone else max(node.seen_at, node.cluster.counted_at or node.seen_at)
     )
 
 
-Place = tuple[UUID, str]  # two clusters may each have a node of one name
+Place = tuple[UUID, str]  # node names are unique only within a cluster
 
 
 def placements() -> dict[Place, list[dict[str, Any]]]:
-    """Placements by cluster and node, of every organization: what is taken is taken."""
+    """Return the placements of all organizations by cluster and node."""
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     with platform_scope("what is taken on a node is taken for every organization"):
         rows = (
@@ -137,7 +137,7 @@ def placements() -> dict[Place, list[dict[str, Any]]]:
 
 
 def jobs_seen_by(actor: Actor) -> dict[Place, list[dict[str, Any]]]:
-    """Running jobs of the organization entered that the actor may see, by cluster and node."""
+    """Return the organization's running jobs that the actor may see, by cluster and node."""
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     rows = (
         Attempt.objects.filter(

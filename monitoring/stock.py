@@ -1,5 +1,8 @@
-"""What the GPU wall shows of nodes and their GPUs, made once for each state of the inventory: 16,000 GPUs are read and put into JSON when
-they change, and not for each viewer each ten seconds."""
+"""Cache the nodes and GPUs that the GPU overview shows, one version per state of the inventory.
+
+Reading and serializing 16,000 GPUs happens when the inventory changes, not for each viewer every
+ten seconds.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,23 @@ from django.db.models import Count
 from clusters.models import Cluster, Gpu, Node
 
 Key = tuple[tuple[UUID, int, str], ...]
-_kept: dict[Key, Stock] = {}  # one: that of the inventory as it is
+_kept: dict[Key, InventorySnapshot] = {}  # has one entry: the current inventory
 
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one cluster, in the order of their names: as JSON, and, where it is known which GPUs are used, as lists whose bits are
-    still to be set; `bits`: row and bit of each of its GPUs."""
+    """The rows of one cluster, ordered by name.
+
+    `text` is their JSON. Where it is known which GPUs are used, `rows` holds them without usage
+    bits, and `bits` maps each GPU to its row and bit.
+    """
 
     text: bytes
     rows: Sequence[list[Any]]
     bits: Mapping[str, tuple[int, int]]
 
     def with_used(self, uuids: Collection[str]) -> bytes:
-        """The same with the bits of these GPUs."""
+        """Return the JSON with the bits of these GPUs set."""
         used: dict[int, int] = {}
         for at, bit in (self.bits[uuid] for uuid in uuids if uuid in self.bits):
             used[at] = used.get(at, 0) | 1 << bit
@@ -39,8 +45,12 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Stock:
-    """`types` and `partitions` are the words that rows name by their places; `places` is where each node stands among all rows."""
+class InventorySnapshot:
+    """The serialized inventory.
+
+    Rows refer to `types` and `partitions` by index; `places` maps each node to its index among all
+    rows.
+    """
 
     types: Sequence[str]
     partitions: Sequence[str]
@@ -48,9 +58,12 @@ class Stock:
     places: Mapping[tuple[UUID, str], int]
 
 
-def stock_of(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
-    """Of these clusters as they were read just now, in their order. Whoever writes a node or a GPU raises `Cluster.inventory`, so what is
-    kept under it is never older."""
+def inventory_snapshot(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnapshot:
+    """Return the inventory of these clusters, in their order.
+
+    Every change of a node or GPU increments `Cluster.inventory`, the cache key, so entries are
+    never stale.
+    """
     key = tuple(
         (cluster.id, cluster.inventory, "exact" if cluster.id in exact else "")
         for cluster in clusters
@@ -63,11 +76,11 @@ def stock_of(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
     return found
 
 
-def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
+def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnapshot:
     place, types, partitions = (
         {cluster.id: at for at, cluster in enumerate(clusters)},
-        _Words(),
-        _Words(),
+        _WordIndex(),
+        _WordIndex(),
     )
     kinds, rows, places = _kinds(), {cluster.id: [] for cluster in clusters}, {}  # type: ignore[var-annotated]
     ids: dict[UUID, tuple[UUID, int]] = {}
@@ -87,7 +100,7 @@ def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
             ]
         )
     bits = _bits(exact, ids)
-    return Stock(
+    return InventorySnapshot(
         types.all,
         partitions.all,
         places=places,
@@ -98,8 +111,8 @@ def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> Stock:
     )
 
 
-class _Words:
-    """Words told once, and named by their place."""
+class _WordIndex:
+    """A list of unique words, referred to by index."""
 
     def __init__(self) -> None:
         self.all: list[str] = []
@@ -123,7 +136,7 @@ def _nodes(clusters: Collection[UUID]) -> Any:
 
 
 def _kinds() -> dict[UUID, list[tuple[str, int]]]:
-    """How many GPUs of each type, by node."""
+    """Return the number of GPUs of each type, by node."""
     found: dict[UUID, list[tuple[str, int]]] = {}
     for node_id, kind, n in (
         Gpu.objects.values_list("node_id", "type").annotate(n=Count("id")).order_by("type")
@@ -135,7 +148,7 @@ def _kinds() -> dict[UUID, list[tuple[str, int]]]:
 def _bits(
     exact: Collection[UUID], ids: Mapping[UUID, tuple[UUID, int]]
 ) -> dict[UUID, dict[str, tuple[int, int]]]:
-    """Of each GPU the row of its node and its own place there, in the order of their indexes; where the portal places them itself."""
+    """Return the row and bit of each GPU, for clusters where the portal places jobs itself."""
     found: dict[UUID, dict[str, tuple[int, int]]] = {}
     order: dict[UUID, int] = {}
     for node_id, uuid in (
@@ -151,5 +164,5 @@ def _bits(
 
 
 def _text(rows: Sequence[list[Any]]) -> bytes:
-    """Rows of a list, without its brackets."""
+    """Serialize rows as JSON without the enclosing brackets."""
     return orjson.dumps(rows)[1:-1]

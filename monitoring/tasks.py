@@ -1,4 +1,4 @@
-"""House-keeping of measurements."""
+"""Maintenance of metrics."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ KEPT_MS = 90 * 86_400_000
 
 @shared_task(name="monitoring.compact")
 def compact() -> None:
-    """Merge small chunks, and drop what is older than ninety days."""
+    """Merge small chunks, and delete data older than ninety days."""
     series.compact()
     series.prune(clock.now_ms() - KEPT_MS)

@@ -1,4 +1,4 @@
-"""The GPU wall: every GPU of every cluster at once. A node is one short row, so that 16,000 GPUs are some tens of kilobytes."""
+"""The GPU overview: all GPUs of all clusters. One short row per node keeps 16,000 GPUs small."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import orjson
 
 from clusters.models import Cluster
 from monitoring.nodes import jobs_seen_by, placements
-from monitoring.stock import stock_of
+from monitoring.stock import inventory_snapshot
 from portal.core import clock
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability
@@ -20,16 +20,20 @@ _SHOWN = ("id", "name", "backend", "trouble", "inventory")
 
 
 def wall_of(actor: Actor) -> dict[str, Any]:
-    """`nodes`: [name, cluster, state, GPUs, bits of those used, types, partitions], the words as places in the lists beside it, as JSON
-    that is ready; `jobs`: those that the actor may see, by the node's place in `nodes`. A cluster is `is_exact` when it is known which
-    GPUs are used; elsewhere only how many, and the first are drawn."""
+    """Return the overview for an actor.
+
+    `nodes` holds rows of [name, cluster, state, GPUs, bits of used GPUs, types, partitions] as
+    ready JSON, in which words are indexes into the lists next to it. `jobs` holds the jobs that the
+    actor may see, by index into `nodes`. A cluster is `is_exact` if it is known which of its GPUs
+    are used; otherwise only their number is known, and the first ones are shown as used.
+    """
     clusters = list(Cluster.objects.order_by("name").only(*_SHOWN))
     exact = {
         c.id
         for c in clusters
         if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)
     }
-    stock, seen = stock_of(clusters, exact), jobs_seen_by(actor)
+    stock, seen = inventory_snapshot(clusters, exact), jobs_seen_by(actor)
     used = _used(exact) if exact else {}
     texts = (
         stock.parts[c.id].with_used(used.get(c.id, ())) if c.id in exact else stock.parts[c.id].text
@@ -53,7 +57,7 @@ def wall_of(actor: Actor) -> dict[str, Any]:
 
 
 def _used(exact: set[UUID]) -> dict[UUID, set[str]]:
-    """The GPUs that are held, by cluster; where the portal places them itself."""
+    """Return the GPUs in use by cluster, where the portal places jobs itself."""
     used: dict[UUID, set[str]] = {}
     for (cluster_id, _), places in placements().items():
         if cluster_id in exact:

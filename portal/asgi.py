@@ -1,6 +1,7 @@
-"""The one door of an ASGI server: websockets to the live hub, everything else to Django by WSGI in a pool of threads.
+"""The ASGI application: websockets go to live updates, HTTP to Django as WSGI in a thread pool.
 
-Django answers many times more requests as WSGI than as ASGI (DESIGN §6), so HTTP never runs on the event loop.
+Django handles many times more requests as WSGI than as ASGI (DESIGN §6), so HTTP never runs on the
+event loop.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from portal.settings import env
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 HTTP_THREADS = 8
-_STREAM = "muster.stream"  # in a scope: the answer whose pieces are still to be made
+# Key of the ASGI scope: a streaming response that is still to be sent.
+_STREAM = "muster.stream"
 
 
-class Door:
-    """Sends each connection to the application for its kind.
+class ProtocolRouter:
+    """Dispatch each connection to the application for its type.
 
-    Behind a front server (MUSTER_BEHIND_PROXY) the client is the last address of X-Forwarded-For, which that server
-    wrote; earlier ones are what the client claimed.
+    Behind a reverse proxy (MUSTER_BEHIND_PROXY), the client is the last address of X-Forwarded-For,
+    which the proxy has written; the client may have forged the others.
     """
 
     def __init__(self, http: ASGIApp, websocket: ASGIApp) -> None:
@@ -39,7 +41,7 @@ class Door:
 
 
 def threaded_http(application: Any = None) -> ASGIApp:
-    """Django's WSGI application in a pool of threads."""
+    """Return Django's WSGI application in a thread pool."""
     from a2wsgi import WSGIMiddleware
 
     from portal import wsgi as django
@@ -48,7 +50,7 @@ def threaded_http(application: Any = None) -> ASGIApp:
     answered: Any = application or django.application
 
     def deferring(environ: Any, start_response: Any) -> Any:
-        """What is made piece by piece is made after the thread is free again, as fast as it is read."""
+        """Hold back streaming responses, to produce them at the client's pace without a thread."""
         response = answered(environ, start_response)
         if not getattr(response, "streaming", False):
             return response
@@ -58,7 +60,7 @@ def threaded_http(application: Any = None) -> ASGIApp:
     wsgi: Any = WSGIMiddleware(deferring, workers=HTTP_THREADS)
 
     async def http(scope: Message, receive: Receive, send: Send) -> None:
-        # WSGI wants it escaped, and a raw byte must not be a server error
+        # WSGI expects it escaped, and raw bytes must not cause a server error.
         if not scope["query_string"].isascii():
             scope["query_string"] = "".join(
                 f"%{c:02X}" if c > 126 else chr(c) for c in scope["query_string"]
@@ -77,7 +79,7 @@ def threaded_http(application: Any = None) -> ASGIApp:
 async def _stream(
     response: Any, is_head: bool, receive: Receive, send: Send, threads: Executor
 ) -> None:
-    """The pieces of an answer, a portion at a time, until the client has them or leaves."""
+    """Send a streaming response piece by piece until it is complete or the client disconnects."""
     from portal.process.portions import portion
 
     loop, pieces, is_last = asyncio.get_running_loop(), iter(response), is_head
@@ -97,11 +99,11 @@ async def _disconnect(receive: Receive) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """`application` is built at its first use: the server stack imports this module for a door of its own."""
+    """Build `application` on first use: the server stack imports only other functions."""
     if name != "application":
         raise AttributeError(name)
     http = threaded_http()
     from monitoring.live import asgi_app
 
-    globals()["application"] = Door(http, asgi_app())
+    globals()["application"] = ProtocolRouter(http, asgi_app())
     return globals()["application"]

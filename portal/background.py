@@ -1,8 +1,9 @@
-"""Background loops: what runs beside the requests in embedded mode, and as a process of its own in server mode.
+"""Run background loops, as threads in embedded mode and as a process of their own in server mode.
 
-`settings.MUSTER_BACKGROUND` lists dotted paths of functions `loop(stop: threading.Event) -> None`. A loop that returns
-is called again after its `interval` (seconds, set by `@every`, else 1); one that raises is logged and called again
-after a pause that doubles up to 30 s. A loop that keeps its own clock waits on `stop` and returns when it is set.
+`settings.MUSTER_BACKGROUND` lists dotted paths of functions `loop(stop: threading.Event) -> None`.
+A loop that returns is called again after its `interval` (seconds, set by `@every`, default 1). A
+loop that raises is logged and called again after a pause that doubles up to 30 s. A loop with its
+own timing waits on `stop` and returns when it is set.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _LONGEST_PAUSE = 30.0
 
 
 def every(seconds: float) -> Callable[[Loop], Loop]:
-    """Marks a loop to be called again `seconds` after it returned."""
+    """Set the interval in seconds after which a loop is called again."""
 
     def mark(loop: Loop) -> Loop:
         loop.interval = seconds  # type: ignore[attr-defined]
@@ -32,7 +33,7 @@ def every(seconds: float) -> Callable[[Loop], Loop]:
 
 
 def run(path: str, stop: threading.Event) -> None:
-    """Runs the loop of one dotted path until `stop` is set. Raises ImportError at once when there is no such loop."""
+    """Run the loop at a dotted path until `stop` is set. Raises ImportError if there is none."""
     _run(import_string(path), path, stop)
 
 
@@ -43,7 +44,7 @@ def _run(loop: Any, path: str, stop: threading.Event) -> None:
             loop(stop)
             pause, rest = 1.0, interval
         except Exception:
-            logger.exception("the background loop %s failed; again in %g s", path, pause)
+            logger.exception("background loop %s failed; retrying in %g s", path, pause)
             pause, rest = min(pause * 2, _LONGEST_PAUSE), pause
         close_old_connections()
         stop.wait(rest)
@@ -51,7 +52,7 @@ def _run(loop: Any, path: str, stop: threading.Event) -> None:
 
 
 class Background:
-    """The loops as threads of this process. Daemons: a loop that does not stop in time does not hold the exit."""
+    """The loops as daemon threads, so that a hanging loop does not block the exit."""
 
     def __init__(self, paths: Iterable[str] | None = None) -> None:
         self._stop = threading.Event()
@@ -67,7 +68,7 @@ class Background:
             thread.start()
 
     def stop(self, seconds: float = 10) -> list[str]:
-        """Asks all to stop and waits; returns the names of those that did not in time."""
+        """Stop all loops and wait; return the names of those that did not stop in time."""
         self._stop.set()
         for thread in self._threads:
             thread.join(seconds)

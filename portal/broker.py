@@ -1,4 +1,4 @@
-"""Celery's connection to Redis, which comes back soon after Redis does."""
+"""Connect Celery to Redis with short retry intervals."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from celery.app.amqp import AMQP
 from kombu import Connection
 
 
-class Eager(Connection):  # type: ignore[misc]
-    """Tries again after 0.2, 0.4 … 3 seconds; Celery's own after 2, 4 … 30, which is how long jobs then wait."""
+class QuickRetryConnection(Connection):  # type: ignore[misc]
+    """Retries after 0.2, 0.4 … 3 seconds instead of Celery's 2, 4 … 30, which would delay jobs."""
 
     def ensure_connection(
         self, errback: Any = None, max_retries: Any = None, **options: Any
@@ -19,7 +19,7 @@ class Eager(Connection):  # type: ignore[misc]
 
 
 class Broker(AMQP):  # type: ignore[misc]
-    """What Celery asks for its connections."""
+    """Makes Celery use that connection class."""
 
-    Connection = Eager
-    BrokerConnection = Eager
+    Connection = QuickRetryConnection
+    BrokerConnection = QuickRetryConnection

@@ -1,5 +1,8 @@
-"""All addresses. Fixed ones first: an organization's slug is whatever is left, so its name may not be one of them
-(`workspaces.organizations.services.RESERVED`)."""
+"""The URL configuration.
+
+Fixed paths come first: anything else is the slug of an organization, so slugs may not be one of
+them (`workspaces.organizations.services.RESERVED`).
+"""
 
 from __future__ import annotations
 

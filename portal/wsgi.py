@@ -1,4 +1,4 @@
-"""HTTP: what granian serves, and what the embedded process runs in its thread pool."""
+"""The WSGI application, served by granian or by the thread pool of the embedded process."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 from django.core.wsgi import get_wsgi_application
 
-import portal.celery  # noqa: F401  (hints are sent through the current Celery application)
+import portal.celery  # noqa: F401  # wake-ups use the current Celery application
 
 application = get_wsgi_application()

@@ -1,4 +1,4 @@
-"""Fixtures of the whole suite: the rig's servers, a home, waiting with a deadline, and the story."""
+"""Fixtures of the whole suite: servers, a home, waiting with a deadline, and the story."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 Wait = Callable[..., T]
 
 
-@pytest.hookimpl(trylast=True)  # within a file, Django's order stays
+@pytest.hookimpl(trylast=True)  # keep Django's order within a file
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: place(item.path))
     unseen = {
@@ -42,29 +42,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What collecting made stays to the end: the garbage collector need not walk through it again and again."""
+    """Freeze the objects made during collection, which live until the end."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _thrift() -> None:
-    from tests.rig.thrift import read_static_files_once  # middleware: only once Django is ready
+    from tests.rig.thrift import (
+        read_static_files_once,
+    )  # middleware can only be imported once Django is ready
 
     read_static_files_once()
 
 
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
-    """A page that a test asked for in another language leaves that language to its thread, and so to the next test."""
+    """Reset the language of the thread, which a request for another language has changed."""
     yield
     translation.deactivate()
 
 
 @pytest.fixture(autouse=True)
 def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is counted by the minute is counted within one: no test fails because a minute ended in it."""
-    from portal.core import rate_windows  # settings: only once Django is ready
+    """Keep rate windows constant, so that no test fails when a minute ends."""
+    from portal.core import rate_windows  # settings can only be imported once Django is ready
 
     now = int(time.time())
     monkeypatch.setattr(rate_windows, "_seconds", lambda: now)
@@ -72,13 +74,13 @@ def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def mode() -> str:
-    """ "embedded" or "server"."""
+    """Return "embedded" or "server"."""
     return os.environ["MUSTER_TEST_MODE"]
 
 
 @pytest.fixture(scope="session")
 def rig() -> Iterator[Folder]:
-    """A temporary directory whose processes end with the session."""
+    """Return a temporary directory whose processes end with the session."""
     folder = Folder()
     yield folder
     folder.close()
@@ -86,19 +88,19 @@ def rig() -> Iterator[Folder]:
 
 @pytest.fixture(scope="session")
 def postgres_url(rig: Folder) -> str:
-    """A PostgreSQL: in server mode the suite's own, else one started for who asks."""
+    """Return a PostgreSQL: that of the suite in server mode, else a new one."""
     return os.environ.get("MUSTER_DATABASE_URL") or start_postgres(rig, durable=False).url
 
 
 @pytest.fixture(scope="session")
 def redis_url(rig: Folder) -> str:
-    """A Redis: in server mode the suite's own, else one started for who asks."""
+    """Return a Redis: that of the suite in server mode, else a new one."""
     return os.environ.get("MUSTER_REDIS_URL") or start_redis(rig).url
 
 
 @pytest.fixture(scope="session")
 def slurm() -> Iterator[Slurm]:
-    """A whole real Slurm of four nodes with fake GPUs, started for the first test that asks: one for each xdist worker."""
+    """Return a real Slurm of four nodes with fake GPUs, one per xdist worker."""
     folder = Folder()
     try:
         yield start_slurm(folder)
@@ -108,7 +110,7 @@ def slurm() -> Iterator[Slurm]:
 
 @pytest.fixture
 def home(tmp_path: Path, settings) -> Path:
-    """MUSTER_HOME for one test."""
+    """Return a MUSTER_HOME for one test."""
     path = tmp_path / "home"
     path.mkdir()
     settings.MUSTER_HOME = path
@@ -117,14 +119,14 @@ def home(tmp_path: Path, settings) -> Path:
 
 @pytest.fixture
 def shared_folder() -> Iterator[Path]:
-    """A folder that the test and its local jobs may both write."""
+    """Return a folder that both the test and its local jobs may write."""
     with open_folder() as folder:
         yield folder
 
 
 @pytest.fixture
 def wait_for() -> Callable[..., object]:
-    """`wait_for(lambda: condition, seconds=60)`: returns the first true value, fails when the time is over."""
+    """Return `wait_for(condition, seconds=60)`, which returns the first true value or fails."""
 
     def poll(condition: Callable[[], T], seconds: float = 60, every: float = 0.02) -> T:
         deadline = time.monotonic() + seconds
@@ -140,15 +142,15 @@ def wait_for() -> Callable[..., object]:
 
 @pytest.fixture
 def story(db) -> Story:
-    """Ada, Ben, Cyd and Dot, with Atlas and Borealis (tests/story.py)."""
-    from tests.retelling import retell  # models: only once Django is ready
+    """Return Ada, Ben, Cyd and Dot, with Atlas and Borealis (tests/story.py)."""
+    from tests.retelling import retell  # models can only be imported once Django is ready
 
     return retell()
 
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_test_environment, django_db_blocker) -> None:
-    """A copy of the migrated tables for this process. It goes with the server, or with this process's home."""
+    """Copy the migrated tables for this process."""
     from django.db import connection
 
     from tests.rig.tables import test_database
@@ -160,7 +162,7 @@ def django_db_setup(django_test_environment, django_db_blocker) -> None:
 
 @pytest.fixture(scope="module")
 def told(django_db_setup, django_db_blocker) -> Iterator[Story]:
-    """The story for all tests of a module whose tables have hundreds of rows; undone at its end."""
+    """Create the story once for a module with hundreds of rows; rolled back at its end."""
     from django.db import transaction
 
     from tests.story import tell
@@ -172,7 +174,7 @@ def told(django_db_setup, django_db_blocker) -> Iterator[Story]:
 
 @pytest.fixture
 def undone(told: Story) -> Iterator[None]:
-    """What a test changes is as it was for the next."""
+    """Roll back the changes of one test."""
     from django.db import connection, transaction
 
     from workspaces.access.custom_roles import forget
@@ -180,6 +182,6 @@ def undone(told: Story) -> Iterator[None]:
     with transaction.atomic():
         yield
         if not connection.needs_rollback:
-            connection.check_constraints()  # as at a commit
+            connection.check_constraints()  # as on commit
         transaction.set_rollback(True)
-    forget()  # what this process knew of roles that are undone
+    forget()  # cached roles of this process that were rolled back

@@ -1,4 +1,4 @@
-"""One test over a table of rows: each is tried and undone, and each that fails is reported."""
+"""Run one test over a table of rows, isolated from each other, and report every failure."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def each(
 
 @contextmanager
 def _undone() -> Iterator[None]:
-    """Roll back to here after the checks of a commit; forget what was cached or sent."""
+    """Roll back to this point after commit checks; drop caches and messages."""
     if not connection.in_atomic_block:
         yield
         return

@@ -1,5 +1,7 @@
-"""The story as the services told it once in this process, written down again for each further test: the same rows under ids of their own, without
-the services. Most tests begin with it."""
+"""Copy the story for each test: the same rows with new ids, without running the services.
+
+The services create it once per process. Most tests start with it, so this saves much time.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from workspaces.tenancy.scope import platform_scope
 
 @dataclass(frozen=True)
 class _Told:
-    """What a telling wrote, in its order, and between when and when."""
+    """The rows written while creating the story, in order, and the start and end time."""
 
     story: Story
     rows: list[models.Model]
@@ -38,7 +40,7 @@ _told: list[_Told] = []
 
 
 def retell() -> Story:
-    """By the services where what follows a commit is to happen, and the first time."""
+    """Return a copy; or use the services the first time, or if commit hooks must run."""
     if not connection.in_atomic_block:
         return tell()
     if _told:
@@ -98,7 +100,7 @@ def _again(fact: Fact, ids: dict[Any, Any]) -> Fact:
 
 
 def _by_need(rows: list[models.Model]) -> list[models.Model]:
-    """Each after those it points at: people, organizations, teams, then who is in them."""
+    """Sort rows by dependency: people, organizations, teams, then members."""
     kinds = {
         type(row): sum(field.is_relation for field in row._meta.concrete_fields) for row in rows
     }
@@ -111,7 +113,7 @@ def _copies(
     ids: dict[Any, Any],
     when: Callable[[datetime], datetime],
 ) -> tuple[Story, list[models.Model]]:
-    """Copies that share nothing with what a test may change, pointing at each other as the originals do."""
+    """Return independent copies of the rows that refer to each other like the originals."""
     copies = {row.pk: _copy(row, ids, when) for row in rows}
     for row in rows:
         known = {

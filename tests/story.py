@@ -1,4 +1,4 @@
-"""The story that tests tell: Ada owns Atlas, Ben is in its team Vision, Cyd belongs to Borealis, Dot operates."""
+"""The story of the tests: Ada owns Atlas, Ben is in Vision, Cyd is in Borealis, Dot operates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ PASSWORD = "the story's own password"
 
 @dataclass(frozen=True)
 class Story:
-    """`ada` … `dot` are the people; `actor(person)` is who acts when they do; `client(person)` is their browser."""
+    """The people (`ada` … `dot`), organizations and teams of the tests.
+
+    `actor(person)` is the actor for that user; `client(person)` is a signed-in browser.
+    """
 
     ada: User
     ben: User
@@ -31,15 +34,15 @@ class Story:
     atlas: Organization
     borealis: Organization
     vision: Team  # of Atlas: Ada leads it, Ben is a member
-    speech: Team  # of Atlas: Ada's alone
-    north: Team  # of Borealis: Cyd's
+    speech: Team  # of Atlas: only Ada
+    north: Team  # of Borealis: Cyd
 
     def actor(self, person: User, org: Organization | None = None) -> Actor:
-        """A person acting inside an organization (Atlas, unless said otherwise; Borealis for Cyd)."""
+        """Return the actor in an organization (default: Atlas; Borealis for Cyd)."""
         return actor_of(person).enter(org or (self.borealis if person == self.cyd else self.atlas))
 
     def client(self, person: User | None = None) -> Client:
-        """A browser, signed in as that person if there is one."""
+        """Return a browser, signed in as that user if given."""
         client = Client()
         if person is not None:
             client.force_login(person)
@@ -48,7 +51,7 @@ class Story:
     def token(
         self, person: User, org: Organization | None = None, *, scopes: tuple[str, ...] = ("all",)
     ) -> str:
-        """A new access token, as its owner sees it once."""
+        """Return a new access token."""
         actor = self.actor(person, org)
         where = Organization.objects.get(id=actor.org_id)
         with org_scope(where.id):
@@ -57,17 +60,17 @@ class Story:
     def api(
         self, person: User, org: Organization | None = None, *, scopes: tuple[str, ...] = ("all",)
     ) -> Client:
-        """A program that comes with an access token of that person."""
+        """Return an API client with an access token of that user."""
         return Client(headers={"Authorization": f"Bearer {self.token(person, org, scopes=scopes)}"})
 
 
 def prove(client: Client) -> None:
-    """Who is signed in there says their password once more, as is asked before one changes how one signs in."""
+    """Confirm the password again, as required before changes to sign-in methods."""
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
 
 
 def tell() -> Story:
-    """Makes everybody, by the services that make them in life."""
+    """Create everybody with the services."""
     with no_scope():
         ada, ben, cyd, dot = (
             _person(name) for name in ("ada@atlas", "ben@atlas", "cyd@borealis", "dot@platform")

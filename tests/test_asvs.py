@@ -1,5 +1,7 @@
-"""docs/asvs.csv says of each requirement of ASVS 5.0 (levels 1 and 2) whether it is done, and by which test. A row that says more than is
-true is red: a test that does not exist, a status that is none, a requirement twice. What is not built is open."""
+"""docs/asvs.csv states the status of each ASVS 5.0 requirement (levels 1 and 2), and its test.
+
+Fails for tests that do not exist, unknown statuses and duplicate requirements.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ DONE = [row for row in ROWS if row["status"] == "done"]
 
 @cache
 def functions_of(name: str) -> frozenset[str]:
-    """The test functions that pytest collects from a file."""
+    """Return the test functions of a file."""
     path = ROOT / name
     if not path.is_file() or not path.name.startswith("test_"):
         return frozenset()
@@ -35,7 +37,7 @@ def is_there(test: str) -> bool:
     return function in functions_of(name)
 
 
-def test_a_requirement_that_is_done_names_a_test_that_exists():
+def test_asvs_done_requirement_names_an_existing_test():
     assert [
         f"{row['requirement']}: {row['test or reason']}"
         for row in DONE
@@ -43,7 +45,7 @@ def test_a_requirement_that_is_done_names_a_test_that_exists():
     ] == []
 
 
-def test_each_requirement_has_one_row_a_status_and_a_reason():
+def test_asvs_requirement_has_one_row_with_status_and_reason():
     names = [row["requirement"] for row in ROWS]
     assert len(names) == len(set(names)) == 253  # levels 1 and 2 of ASVS 5.0.0: 70 and 183
     assert sum(row["level"] == "1" for row in ROWS) == 70

@@ -1,5 +1,7 @@
-"""Every route that changes something leaves a fact of who, from where, with what, and what was before and after. Made from the tables
-of the role matrix, so that a new route without its fact is red."""
+"""Every route that changes data records an event: who, from where, with what, before and after.
+
+Built from the tables of the role matrix, so that a new route without an event fails.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from workspaces.models import Organization, Provider, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
-SILENT = {  # what changes nothing that people or programs decide
+SILENT = {  # changes nothing that people or programs decide
     ("api-jobs-validate", "POST"): "looks at a text and says what is wrong with it",
     ("api-job-metrics", "POST"): "points of a curve: data, as a log is",
     ("api-agent-samples", "POST"): "samples of nodes: data",
@@ -52,7 +54,7 @@ WITHOUT_STATE = {
     "provider.tested",
     "provider.sync_asked",
     "application.secret_renewed",
-}  # nothing but the secret is another
+}  # changes only the secret
 ID = "the-walk-over-all"
 
 
@@ -139,7 +141,7 @@ def told() -> list[Event]:
     )
 
 
-def test_a_rest_call_that_changes_something_is_a_fact(stage, able):
+def test_rest_change_records_an_event(stage, able):
     wrong = []
     for name, verb, path in ROWS:
         row = TABLE[name, verb]
@@ -164,7 +166,7 @@ def test_a_rest_call_that_changes_something_is_a_fact(stage, able):
     assert wrong == []
 
 
-def test_a_form_that_changes_something_is_a_fact(stage, able):
+def test_form_change_records_an_event(stage, able):
     operators = ("application", "cluster", "pool", "installation", "platform")
     wrong = []
     for name, path in FORM_ROWS:
@@ -203,7 +205,7 @@ def _undone() -> Iterator[None]:
 
 
 def _faults(stage: Stage, who: str, via: str, facts: list[Event]) -> list[str]:
-    """List what is missing in the facts of one request."""
+    """Return what is missing in the events of one request."""
     kinds = [(fact.kind, fact.actor) for fact in facts]
     ours = [
         fact
@@ -221,13 +223,13 @@ def _faults(stage: Stage, who: str, via: str, facts: list[Event]) -> list[str]:
     ]
 
 
-def test_the_walk_meets_routes_of_every_part():
+def test_event_check_covers_routes_of_every_app():
     assert {"api-teams", "api-job", "api-cluster", "api-tokens"} <= {name for name, _, _ in ROWS}
     assert set(SILENT) <= set(TABLE)
 
 
 class Able(Drainable):
-    """The local machine cannot be drained, and nothing runs on it here; this backend says yes to everything."""
+    """A backend that accepts everything; the local backend supports no draining."""
 
     name: ClassVar[str] = "able"
     capabilities = frozenset({Capability.DRAIN, Capability.EXEC})

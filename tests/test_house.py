@@ -1,4 +1,4 @@
-"""What is installed is what was looked at, and every test runs."""
+"""Requirements are locked, and no test is skipped."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def shown(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def test_locks_have_hashes_and_no_address_of_an_index():
+def test_lock_files_have_hashes_and_no_index_url():
     for lock in (ROOT / "requirements").glob("*.lock"):
         text = lock.read_text()
         assert not INDEX.search(text), lock.name
@@ -33,7 +33,7 @@ def test_locks_have_hashes_and_no_address_of_an_index():
         assert all(pin.rstrip().endswith("\\") for pin in pins), lock.name
 
 
-def test_no_test_hides_behind_a_skip():
+def test_no_test_is_skipped():
     mark = re.compile(r"pytest\.(mark\.)?(skip|xfail|importorskip)|@unittest\.skip")
     others = [path for path in sources("tests") if path.name != Path(__file__).name]
     assert [shown(path) for path in others if mark.search(path.read_text())] == []

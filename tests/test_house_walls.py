@@ -1,5 +1,8 @@
-"""The house rules of security that a machine can read. `ruff S` (bandit's rules) runs in `make check`; these know the house: by which
-few doors a statement in SQL, markup, a connection or chance may come in. A list may shrink; who adds to one is looked at."""
+"""Check security rules of this code base that linters do not know.
+
+`ruff S` (bandit) runs in `make check`. These rules limit where SQL, markup, connections and
+randomness may be used. Lists of exceptions may shrink; additions need a review.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,13 @@ SQL_BY_HAND = {
     "jobs/dispatch/watch/attempts.py",
     "monitoring/health.py",
     "portal/core/redis_bus.py",
-}  # a pipeline of Redis is executed too
+}  # Redis pipelines are executed as well
 CONNECTS = {
     "portal/core/outbound.py",
-    "portal/core/addresses.py",  # the client that goes where people point it, and what it may reach
-    "portal/core/audit/targets.py",  # syslog and webhooks, to addresses that `outbound` allowed
+    # The client for user-supplied URLs, and the addresses that it may reach.
+    "portal/core/addresses.py",
+    # Syslog and webhooks, to addresses that `outbound` allowed.
+    "portal/core/audit/targets.py",
     "portal/process/stack.py",
     "portal/process/prepare.py",
     "portal/process/embedded.py",
@@ -45,15 +50,16 @@ CONNECTS = {
     "schedulers/images/http.py",
     "schedulers/kubernetes/client.py",
     "schedulers/kubernetes/access.py",
-    "schedulers/http_connection.py",  # what operators connected
+    "schedulers/http_connection.py",  # connected by operators
     "portal/core/lease_holder.py",
-}  # this machine's name
+}  # the host name
 CHANCE = {"portal/core/audit/forwarding.py"}  # jitter
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
+# SAML responses come from the provider's page; SCIM uses only tokens.
 EXEMPT = {
     "workspaces/identity/saml/views.py",
     "workspaces/identity/scim/views.py",
-}  # SAML's replies come from the provider's page; SCIM by token alone
+}
 CLIENTS = {
     "httpx",
     "requests",
@@ -79,7 +85,7 @@ LOOSE = {
     "imp",
 }
 
-# Where a pattern is handed on: each of them is from a table of ours, or escaped.
+# Patterns passed as arguments: each is from a table of ours, or escaped.
 PATTERNS = {
     "schedulers/spec/field_types.py",
     "schedulers/spec/sbatch.py",
@@ -93,11 +99,12 @@ FORMATS = {
     "portal/core/joined_select.py",
     "schedulers/slurm/pending_reasons.py",
     "schedulers/kubernetes/kueue.py",
-}  # the same: tables of ours, handed on
+}  # likewise from tables of ours
 CRYPTOGRAPHY = re.compile(
     r"(cryptography|Crypto|Cryptodome|nacl|OpenSSL|jwt|jose|jwcrypto|authlib|pyotp|bcrypt|argon2)(\.|$)"
 )
-# All of it that is used: AES in CBC with HMAC-SHA256 (Fernet), HKDF, SHA-256, RSA of 3072 bits for signatures, and tokens signed with it.
+# All algorithms in use: AES-CBC with HMAC-SHA256 (Fernet), HKDF, SHA-256, RSA-3072 signatures, and
+# tokens signed with them.
 PRIMITIVES = {
     "cryptography.fernet",
     "cryptography.fernet.Fernet",
@@ -116,9 +123,8 @@ PRIMITIVES = {
     "jwt",
 }
 HASHES = {"sha256", "sha512", "file_digest", "SHA256", "HMAC", "compare_digest", "digest", "new"}
-NAMED_ELSEWHERE = {
-    "schedulers/images/registry.py"
-}  # a registry says by which hash it names a layer: compared, and nothing rests on it alone
+# A registry names the hash of a layer: it is compared, but nothing depends on it alone.
+NAMED_ELSEWHERE = {"schedulers/images/registry.py"}
 DOWNLOADS = {"jobs/api/output.py", "workspaces/api/audit.py"}
 IN_ADDRESSES = {"workspaces/identity/oidc/protocol.py"}
 
@@ -128,7 +134,7 @@ Rule = Callable[[ast.AST], bool]
 
 
 def called(node: ast.AST) -> str:
-    """The last name of what is called: `cursor.execute(…)` is `execute`."""
+    """Return the last part of a called name: `execute` for `cursor.execute(…)`."""
     if not isinstance(node, ast.Call):
         return ""
     return (
@@ -149,7 +155,7 @@ def imported(node: ast.AST) -> set[str]:
 
 
 def connects(node: ast.AST) -> bool:
-    """Errors may be imported by everybody."""
+    """Modules may import exceptions anywhere."""
     is_error = isinstance(node, ast.ImportFrom) and all(
         alias.name.endswith(("Error", "Exception")) for alias in node.names
     )
@@ -169,7 +175,7 @@ def is_off(value: ast.expr | None) -> bool:
 
 
 def compares_a_secret(node: ast.AST) -> bool:
-    """`digest == given` tells by its time how much was right; `hmac.compare_digest` does not."""
+    """`digest == given` leaks timing; use `hmac.compare_digest`."""
     if not isinstance(node, ast.Compare) or not all(
         isinstance(op, ast.Eq | ast.NotEq) for op in node.ops
     ):
@@ -189,7 +195,7 @@ def compares_a_secret(node: ast.AST) -> bool:
 
 
 def has_no_reason(node: ast.AST) -> bool:
-    """A reason that can be searched for: a text, or a constant of the module."""
+    """Reasons must be searchable: a literal, or a constant of the module."""
     if called(node) != "platform_scope" or not isinstance(node, ast.Call):
         return False
     told = node.args[0] if node.args else None
@@ -199,7 +205,7 @@ def has_no_reason(node: ast.AST) -> bool:
 
 
 def is_ours(pattern: ast.expr) -> bool:
-    """A text, a constant of a module, both joined, or what was escaped."""
+    """A literal, a module constant, a concatenation of both, or escaped text."""
     if isinstance(pattern, ast.JoinedStr):
         return all(
             isinstance(part, ast.Constant)
@@ -209,7 +215,7 @@ def is_ours(pattern: ast.expr) -> bool:
     if isinstance(pattern, ast.Attribute):
         return pattern.attr == "pattern" and is_ours(
             pattern.value
-        )  # of what was compiled from such a text
+        )  # of a pattern compiled from such a literal
     return (
         isinstance(pattern, ast.Constant)
         or (isinstance(pattern, ast.Name) and pattern.id.isupper())
@@ -227,7 +233,7 @@ def has_foreign_pattern(node: ast.AST) -> bool:
 
 
 def formats_what_is_given(node: ast.AST) -> bool:
-    """`text.format(…)` reaches attributes of what it is given."""
+    """`text.format(…)` can access attributes of its arguments."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
@@ -237,7 +243,7 @@ def formats_what_is_given(node: ast.AST) -> bool:
 
 
 def is_a_text_of_ours(value: ast.expr) -> bool:
-    """Written there, a constant of the module or of a table of it, or the translation of one."""
+    """A literal, a module constant or an item of one, or its translation."""
     if isinstance(value, ast.Call):
         return called(value) in {"_", "gettext", "pgettext", "ngettext"} and all(
             isinstance(arg, ast.Constant) for arg in value.args[:2]
@@ -253,7 +259,7 @@ def is_other_cryptography(node: ast.AST) -> bool:
 
 
 def is_other_hash(node: ast.AST) -> bool:
-    """Of hashlib and hmac, by attribute, import or name."""
+    """Used from hashlib and hmac by attribute, import or name."""
     if isinstance(node, ast.ImportFrom) and node.module in {"hashlib", "hmac"}:
         return not {alias.name for alias in node.names} <= HASHES
     if (
@@ -367,7 +373,7 @@ RULES: dict[str, tuple[Rule, set[str]]] = {
 
 @cache
 def nodes() -> list[tuple[str, ast.AST]]:
-    """Of the kinds that a rule looks at, in all our modules, read once for all rules."""
+    """Yield nodes of these types in all our modules, parsed once for all rules."""
     kinds = (
         ast.Call
         | ast.Import
@@ -390,7 +396,7 @@ def found_by(rule: Rule) -> Iterator[tuple[str, int]]:
     return ((path, getattr(node, "lineno", 0)) for path, node in nodes() if rule(node))
 
 
-def test_the_house_rule_holds():
+def test_security_rule_has_no_violations():
     broken = [
         f"{path}:{line}: {name}"
         for name, (rule, allowed) in RULES.items()
@@ -410,7 +416,7 @@ def texts(*patterns: str) -> Iterator[Path]:
         )
 
 
-def test_no_template_turns_escaping_off_but_for_plain_mail():
+def test_templates_disable_escaping_only_in_plain_mail():
     risky = re.compile(r"\|\s*safe\b|\|\s*safeseq\b|autoescape off")
     found = [
         shown(path)
@@ -420,8 +426,8 @@ def test_no_template_turns_escaping_off_but_for_plain_mail():
     assert [name for name in found if not name.endswith(".txt")] == []
 
 
-def test_no_script_of_ours_makes_markup_or_code_of_text():
-    """`innerHTML` takes one literal without a gap in it, nothing else."""
+def test_scripts_do_not_turn_text_into_markup_or_code():
+    """`innerHTML` accepts only one literal without placeholders."""
     risky = re.compile(
         rf"outerHTML\s*=|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc|{ASSIGNED}"
     )
@@ -434,17 +440,16 @@ def scripts() -> str:
     return "\n".join(path.read_text() for path in texts("static/js/**/*.js"))
 
 
-def test_browsers_store_how_pages_look_and_nothing_else():
-    """By name, or by a name that begins so. No store but this one is used."""
+def test_scripts_store_only_display_settings_in_browser():
+    """Allowed by name or prefix; no other kind of storage is used."""
     text = scripts()
     assert set(re.findall(r"localStorage\.\w+Item\(\s*([^,)]+)", text)) == {
         '"theme"',
         "`log-${name}`",
     }
     kept = set(re.findall(r"sessionStorage\.\w+Item\(\s*([^,)]+)", text))
-    assert kept == {
-        "KEY"
-    }  # what was typed into a form that may be refused, until the next page; nothing that is masked
+    # Input of a form that may be refused, until the next page; no masked fields.
+    assert kept == {"KEY"}
     assert (
         set(
             re.findall(
@@ -456,8 +461,11 @@ def test_browsers_store_how_pages_look_and_nothing_else():
     )
 
 
-def test_no_script_of_ours_gives_every_object_a_property():
-    """`Object.assign` onto something new; nothing is put under a name that came from elsewhere, but into a form's own fields."""
+def test_scripts_do_not_extend_object_prototype():
+    """`Object.assign` needs a new target.
+
+    Keys from elsewhere are used only for a form's own fields.
+    """
     text = scripts()
     assert (
         re.findall(r"__proto__|\.prototype\b\s*(?:\[|\.\w+\s*=)|setPrototypeOf|constructor\[", text)
@@ -472,7 +480,7 @@ def test_no_script_of_ours_gives_every_object_a_property():
     assert sorted(set(named)) == ["given[name]", "this[flag]"]
 
 
-def test_no_script_or_page_of_ours_forbids_to_paste():
+def test_pages_and_scripts_do_not_block_pasting():
     assert re.findall(r"paste", scripts()) == []
     assert [
         shown(path) for path in texts("templates/**/*.html") if "onpaste" in path.read_text()

@@ -1,4 +1,4 @@
-"""The languages of the pages: chosen, remembered, complete; and a new page cannot forget them."""
+"""Languages of pages are selectable, remembered and complete."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ RESOURCES = {
     "gpu.h200",
     "jobs",
     "QOS",
-}  # written so in specs and by schedulers
+}  # terms of job specs and schedulers
 
 
-def test_no_template_says_anything_outside_of_its_translate_tags():
+def test_templates_have_no_untranslated_text():
     found = {
         (path.name, piece)
         for path in sorted((ROOT / "templates").rglob("*"))
@@ -37,7 +37,7 @@ def test_no_template_says_anything_outside_of_its_translate_tags():
     assert {(name, piece) for name, piece in found if piece not in RESOURCES} == set()
 
 
-def test_a_catalogue_comes_back_from_a_file_as_it_was_written(tmp_path):
+def test_catalog_file_round_trip(tmp_path):
     made = [
         Message('One "line"\nand a second\\', said="한 줄"),
         Message("%(n)s job", "%(n)s jobs", said="작업 %(n)s개", files={"a.html", "b.html"}),
@@ -59,13 +59,13 @@ FAULTS = [
 ]
 
 
-def test_a_catalogue_that_may_not_be_shown_is_found_out():
+def test_catalog_faults_are_detected():
     for message, fault in FAULTS:
         found = list(checking.faults("ko", {message.key: message}, {message.key: message}))
         assert len(found) == 1 and fault in found[0], message
 
 
-def test_no_korean_text_leaves_a_particle_to_its_reader():
+def test_korean_texts_have_no_ambiguous_particles():
     messages = catalogue.read(ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.po").values()
     assert [m.said for m in messages if PAIR.search(f"{m.said}")] == []
 
@@ -116,11 +116,11 @@ SENTENCES = [
 ]
 
 
-def test_a_sentence_is_told_in_the_readers_language_by_what_it_says(korean):
+def test_sentences_are_translated_by_pattern(korean):
     assert [(english, told(english)) for english, said in SENTENCES if told(english) != said] == []
 
 
-def test_the_sign_in_page_speaks_the_browsers_language_and_names_it(client, db):
+def test_sign_in_page_uses_browser_language(client, db):
     for asked, language in (("ko-KR,ko;q=0.9,en;q=0.5", "ko"), ("ja", "ja"), ("de", "en")):
         answer = client.get("/accounts/login/", headers={"Accept-Language": asked})
         assert (
@@ -129,7 +129,7 @@ def test_the_sign_in_page_speaks_the_browsers_language_and_names_it(client, db):
         )
 
 
-def test_a_language_is_chosen_in_the_menu_and_remembered_whatever_the_browser_says(story):
+def test_language_chosen_in_menu_overrides_browser(story):
     client = story.client(story.ada)
     assert '<button name="language" value="ko"' in client.get("/atlas/").content.decode()
     answer = client.post(
@@ -160,7 +160,7 @@ STATES = [
 ]
 
 
-def test_a_state_with_its_source_and_age_is_told_in_the_readers_language():
+def test_state_with_source_and_age_is_translated():
     with translation.override("ko"):
         assert [(english, told(english)) for english, said in STATES if told(english) != said] == []
 
@@ -172,7 +172,7 @@ WHY = [
 ]
 
 
-def test_why_somebody_may_is_told_in_the_order_of_the_language(story):
+def test_permission_explanation_is_translated_in_word_order(story):
     asked = {"user": "ben@atlas.example", "permission": "jobs:submit", "team": "vision"}
     for language, said in WHY:
         page = story.client(story.ada).get(
@@ -182,14 +182,14 @@ def test_why_somebody_may_is_told_in_the_order_of_the_language(story):
         assert said in page.content.decode(), language
 
 
-def test_every_way_a_job_ends_is_told_in_the_readers_language():
+def test_job_endings_are_translated():
     texts = [text for reason in Reason for text in (reason.headline, reason.advice) if text]
     for language in ("ko", "ja"):
         with translation.override(language):
             assert [text for text in texts if told(text) == text] == [], language
 
 
-def test_an_unknown_language_changes_nothing_and_nobody_is_sent_to_another_site(client, db):
+def test_unknown_language_and_foreign_redirect_are_ignored(client, db):
     client.post("/accounts/language/", {"language": "tlh"})
     assert not client.cookies
     answer = client.post(
@@ -198,7 +198,7 @@ def test_an_unknown_language_changes_nothing_and_nobody_is_sent_to_another_site(
     assert answer["Location"] == "/"
 
 
-def test_programs_are_told_english_whatever_they_ask_and_whoever_came_before(story):
+def test_api_responses_are_english(story):
     person, program = story.client(story.ada), story.api(story.ada)
     person.post("/accounts/language/", {"language": "ko"})
     for caller in (program, person):
@@ -213,7 +213,7 @@ def test_programs_are_told_english_whatever_they_ask_and_whoever_came_before(sto
             )
 
 
-def test_a_text_made_to_be_slow_costs_a_reader_nothing():
+def test_translation_patterns_resist_redos():
     text = "The namespace x is there and is not this portal's: label it " + "=,= " * 400
     began = time.process_time()
     with translation.override("ko"):
@@ -243,7 +243,7 @@ AMOUNTS = [
 ]
 
 
-def test_amounts_spans_and_ends_are_told_in_the_readers_language():
+def test_amounts_durations_and_endings_are_translated():
     for english, *others in AMOUNTS:
         for language, said in zip(("ko", "ja", "en"), (*others, english), strict=True):
             with translation.override(language):

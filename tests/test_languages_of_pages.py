@@ -1,4 +1,4 @@
-"""Every page of the permission matrix in Korean and Japanese: nothing of what the catalogues know is left in English."""
+"""Pages in Korean and Japanese contain no English text of the catalogs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNSEEN = re.compile(r"<(pre|code|script|style|textarea|svg|head)\b.*?</\1>|<[^>
 
 @cache
 def english() -> list[str]:
-    """What the catalogue says in several words, without placeholders."""
+    """Return the messages of several words without placeholders."""
     messages = catalogue.read(ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.po").values()
     return [
         m.id
@@ -36,14 +36,14 @@ def english() -> list[str]:
 
 
 def left_in_english(page: str) -> list[str]:
-    """Messages that stand in a page's text as they are in the sources."""
+    """Return the source messages that occur in a page's text."""
     text = " ".join(html.unescape(_UNSEEN.sub("\x00", page)).split())
     pieces = {piece.strip() for piece in text.split("\x00")}
     return sorted(m for m in english() if m in pieces)
 
 
 @pytest.mark.parametrize("language", ["ko", "ja"])
-def test_every_page_is_told_in_the_language_that_was_chosen(story, language):
+def test_pages_have_no_untranslated_known_text(story, language):
     ensure_first_cluster()
     with org_scope(story.atlas.id):
         services.submit_job(

@@ -1,4 +1,4 @@
-"""Canaries in every place that takes a secret; none may be in an event, an export, the page, or what is sent on."""
+"""Secrets given anywhere must not appear in events, exports, pages or forwarded events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CANARY = "canary-7f3a"
 
 @pytest.fixture
 def secrets(stage, monkeypatch) -> list[str]:
-    """Everything secret that went in, or came out once."""
+    """Return every secret that was entered or returned once."""
     monkeypatch.setitem(backends(), "able", Able)
     Cluster.objects.filter(name="local").update(backend="able", config={"url": "u"})
     ada, dot = stage.api("ada"), stage.api("dot")
@@ -86,7 +86,7 @@ def secrets(stage, monkeypatch) -> list[str]:
 
 
 def _of_accounts() -> list[str]:
-    """Passwords that were tried, and the link of a reset."""
+    """Return attempted passwords and a reset link."""
     browser = Client()
     browser.post("/accounts/login/", {"login": "ada@atlas.example", "password": CANARY})
     browser.post("/accounts/login/", {"login": "ada@atlas.example", "password": PASSWORD})
@@ -98,7 +98,7 @@ def _of_accounts() -> list[str]:
     return re.findall(r"/reset/key/(\S+?)/?\s", mail.outbox[0].body)
 
 
-def test_no_secret_is_in_the_trail_or_in_what_leaves_it(stage, secrets):
+def test_secrets_are_absent_from_audit_trail_and_exports(stage, secrets):
     seal()
     org = stage.story.atlas.id
     facts = list(all_of(Event.objects.all()))
@@ -123,7 +123,7 @@ def test_no_secret_is_in_the_trail_or_in_what_leaves_it(stage, secrets):
     ] == []
 
 
-def test_what_was_done_with_the_secrets_is_in_it_all_the_same(stage, secrets):
+def test_audit_trail_records_actions_on_secrets(stage, secrets):
     kinds = set(Event.objects.values_list("kind", flat=True))
     assert {
         "token.created",

@@ -1,7 +1,8 @@
-"""Every route and verb against everybody: the table is made from the URL map, so a new route without a rule is red.
+"""Check every route and method against every kind of user; new routes without a rule fail.
 
-Nobody gets 401 (or the sign-in page), strangers 404, members without the permission 403, and whoever may is never told that they
-may not. What depends on the body or the row shows as another 4xx; a 5xx is a failure everywhere.
+Anonymous requests get 401 (or the sign-in page), strangers 404, members without the permission 403,
+and permitted users no 403. What depends on the body or the row may be another 4xx; a 5xx always
+fails.
 """
 
 from __future__ import annotations
@@ -54,22 +55,23 @@ VALUES = {
     "invitation": "00000000-0000-7000-8000-000000000001",
     "session": "00000000-0000-7000-8000-000000000002",
 }
-OPEN = {"healthz", "readyz", "schema", "docs", "start"}  # for everybody, by purpose
+OPEN = {"healthz", "readyz", "schema", "docs", "start"}  # public by design
 OPERATORS = {
     Permission.APPLICATIONS_READ,
     Permission.APPLICATIONS_WRITE,
-    Permission.AUDIT_PLATFORM,  # not even an owner has these
+    Permission.AUDIT_PLATFORM,  # not even owners have these
     Permission.CLUSTERS_READ,
     Permission.CLUSTERS_WRITE,
     Permission.PLATFORM_ADMIN,
     Permission.PLATFORM_IMPERSONATE,
 }
+# Authenticated by their protocol: tests/workspaces/{sso,issuer,scim}.
 PROTOCOLS = (
     "/accounts/",
     "/identity/",
     "/.well-known/",
     "/scim/",
-)  # who comes is said by the protocol: tests/workspaces/{sso,issuer,scim}
+)
 OWN = {
     "api-me",
     "api-sessions",
@@ -77,11 +79,11 @@ OWN = {
     "api-orgs",
     "api-agent-samples",
     "metrics",
-}  # of a person or the platform, not of an organization
+}  # of a user or the platform, not of an organization
 
 
 def routes() -> Iterator[tuple[str, str, Any]]:
-    """(name, address, view) of all that is ours."""
+    """Return (name, path, view) of all our routes."""
 
     def walk(patterns: Any, prefix: str) -> Iterator[tuple[str, str, Any]]:
         for pattern in patterns:
@@ -115,14 +117,14 @@ PAGES = [(name, path, view) for name, path, view in ROUTES if hasattr(view, "met
 VERBS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
-def test_every_route_is_a_rest_view_a_page_or_open_by_name():
+def test_every_route_is_rest_page_or_listed_as_open():
     known = {name for name, _, _ in API} | {name for name, _, _ in PAGES} | OPEN | OWN
     assert [
         path for name, path, _ in ROUTES if name not in known and not path.startswith(PROTOCOLS)
     ] == []
 
 
-def test_every_method_of_a_rest_view_names_what_it_needs():
+def test_rest_methods_declare_their_permission():
     assert [
         name
         for name, _, view in API
@@ -132,7 +134,7 @@ def test_every_method_of_a_rest_view_names_what_it_needs():
 
 @pytest.fixture(scope="module")
 def built(told):
-    """A job of Ada's in Vision; #1 of Atlas."""
+    """Create a job of Ada's in Vision: #1 of Atlas."""
     ensure_first_cluster()
     ada = told.actor(told.ada)
     with org_scope(told.atlas.id):
@@ -149,7 +151,7 @@ def stage(built, undone):
 
 @pytest.fixture(scope="module")
 def tokens(built):
-    """What the programs of the table come with; Ada's narrow one has next to no scope."""
+    """Return the tokens of the table; Ada's narrow one has almost no scope."""
     return {
         "cyd": built.token(built.cyd),
         "narrow": built.token(built.ada, scopes=("agent:write",)),
@@ -164,9 +166,9 @@ CASES = [
 ]
 
 
-@pytest.mark.both_databases  # SQLite has no row-level security: there the views alone refuse
-def test_rest_nobody_gets_401_strangers_404_and_a_token_without_scope_does_nothing(stage, tokens):
-    """What members may is in the table of tests/test_role_matrix.py."""
+@pytest.mark.both_databases  # SQLite has no row-level security: only the views refuse
+def test_rest_refuses_anonymous_strangers_and_missing_scopes(stage, tokens):
+    """For members, see tests/test_role_matrix.py."""
     api = {
         name: Client(headers={"Authorization": f"Bearer {tokens[name]}"})
         for name in ("cyd", "narrow")
@@ -190,10 +192,10 @@ _HARMLESS = {
     ("GET", "api-storage"),
     ("GET", "api-secrets"),  # an empty list
     ("POST", "api-jobs-validate"),
-}  # checking one's own text
+}  # checks the user's own text
 
 
-def test_pages_send_nobody_to_sign_in_and_are_not_there_for_strangers(stage):
+def test_pages_redirect_anonymous_and_hide_from_strangers(stage):
     cyd, ada = stage.client(stage.cyd), stage.client(stage.ada)
     wrong = []
     for name, path, view in PAGES:
@@ -209,7 +211,7 @@ def test_pages_send_nobody_to_sign_in_and_are_not_there_for_strangers(stage):
     assert wrong == []
 
 
-def test_a_member_of_the_team_cannot_act_on_somebody_elses_job(stage):
+def test_team_member_cannot_act_on_job_of_another_member(stage):
     ben = stage.api(stage.ben)
     assert [
         _call(ben, "POST", f"/api/v1/orgs/atlas/jobs/1/{verb}")
@@ -217,7 +219,7 @@ def test_a_member_of_the_team_cannot_act_on_somebody_elses_job(stage):
     ] == [403] * 3
 
 
-def test_a_member_of_no_team_sees_no_job_of_it(stage):
+def test_member_without_team_sees_no_team_jobs(stage):
     with org_scope(stage.atlas.id):
         services.submit_job(
             actor=stage.actor(stage.ada), team=stage.speech, spec=parse_mapping({"run": "true"})
@@ -228,7 +230,7 @@ def test_a_member_of_no_team_sees_no_job_of_it(stage):
     ] == [1]
 
 
-def test_only_operators_send_samples_and_read_the_portals_metrics(stage):
+def test_only_operators_send_samples_and_read_metrics(stage):
     for person, org in ((stage.ada, None), (stage.ben, None)):
         assert _call(stage.api(person, org), "POST", "/api/v1/agent/samples") == 403
         assert _call(stage.api(person, org), "GET", "/metrics") == 403
@@ -241,22 +243,22 @@ def _call(client: Any, verb: str, path: str) -> int:
 
 
 def _tried(client: Client, verb: str, path: str, body: str = "{}") -> int:
-    """The answer's status; what it changed is undone."""
+    """Return the status code, and roll back the changes."""
     with transaction.atomic():
         code = client.generic(verb, path, body, content_type="application/json").status_code
         transaction.set_rollback(True)
     return int(code)
 
 
-def test_no_role_of_an_organization_reaches_the_clusters_themselves():
+def test_organization_roles_have_no_cluster_permissions():
     assert not OPERATORS & set(itertools.chain.from_iterable(ORG_GRANTS.values()))
 
 
-def test_the_permission_table_knows_only_permissions():
+def test_permission_table_lists_only_existing_permissions():
     assert set(itertools.chain.from_iterable(ORG_GRANTS.values())) <= set(Permission)
 
 
-def test_live_topics_are_granted_to_who_may_see_and_not_there_for_others(stage):
+def test_live_topics_are_granted_only_to_permitted_actors(stage):
     given, wrong = {"ada": stage.ada, "ben": stage.ben, "cyd": stage.cyd}, []
     topics = _topics(stage)
     for kind in sorted(KINDS):
@@ -265,14 +267,14 @@ def test_live_topics_are_granted_to_who_may_see_and_not_there_for_others(stage):
             "ada",
             "ben",
             *(["cyd"] if kind == "metrics:node" else []),
-        }:  # machines belong to nobody
+        }:  # nodes have no owner
             wrong.append(f"{kind}: granted to {sorted(seen)}")
         if _is_granted(stage.ada, f"{kind}:{'0' * 32}"):
             wrong.append(f"{kind}: granted what is not there")
     assert wrong == []
 
 
-def test_a_malformed_topic_is_not_there(stage):
+def test_malformed_live_topic_is_not_found(stage):
     topics = [
         "",
         "log:",
@@ -292,7 +294,7 @@ def _is_granted(person: Any, topic: str) -> bool:
         return False
 
 
-def test_the_live_list_of_an_organization_carries_only_the_teams_one_sees(stage):
+def test_live_job_list_covers_only_visible_teams(stage):
     listened = grant(actor_of(stage.ben), f"jobs:{stage.atlas.id.hex}").bus_topics
     assert listened == (f"jobs:{stage.vision.id.hex}",)
     assert len(grant(actor_of(stage.ada), f"jobs:{stage.atlas.id.hex}").bus_topics) == 2

@@ -1,7 +1,7 @@
-"""Every REST route and verb × every role: who gets through, who is refused, and which single scope a token needs for it.
+"""Check every REST route and method for every role, and the single scope that a token needs.
 
-The companion of test_permission_matrix.py, which asks what holds for all routes alike; here each has its row, and a route
-without a row is red.
+test_permission_matrix.py checks what holds for all routes alike. Here each route has a row; a
+missing row fails.
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ from workspaces.organizations import services as organization_services
 from workspaces.quotas import set_limits
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-# ada owns Atlas, amy administers it, lee leads Vision, ben works in it, vis may look into it; vic may look at all of Atlas;
-# eve works in another team (Speech); uma administers people; bea sees bills only; dot operates the platform.
+# Ada owns Atlas, Amy administers it, Lee leads Vision, Ben works in it, Vis may view it; Vic may
+# view all of Atlas.
+# Eve works in another team (Speech); Uma administers people; Bea sees only bills; Dot operates the
+# platform.
 EVERYBODY = frozenset(["ada", "amy", "lee", "ben", "vis", "vic", "eve", "uma", "bea", "dot"])
 INSIDERS = EVERYBODY - {"bea"}
 OPERATORS = frozenset(["dot"])
@@ -59,7 +61,7 @@ REFUSED = (403, 404)
 
 @dataclass(frozen=True)
 class Row:
-    """`who` gets through; a token needs `scope` (None: any will do)."""
+    """`who` is allowed; a token needs `scope` (None: any scope will do)."""
 
     who: frozenset[str]
     scope: P | None
@@ -112,7 +114,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-role", "DELETE"): Row(PEOPLE, P.ROLES_WRITE),
     ("api-access", "GET"): Row(
         EVERYBODY, None
-    ),  # about oneself; about others, see tests/workspaces/access
+    ),  # about oneself; for others see tests/workspaces/access
     ("api-access-changes", "POST"): Row(
         PEOPLE, P.MEMBERS_WRITE, {"changes": [{"email": "ben@atlas.example", "role": None}]}
     ),
@@ -143,9 +145,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-token", "DELETE"): Row(PEOPLE | {"ben"}, P.TOKENS_WRITE),
     ("api-sessions", "GET"): Row(EVERYBODY, None),
     ("api-sessions", "DELETE"): Row(EVERYBODY, None),
-    ("api-session", "DELETE"): Row(
-        frozenset(), None
-    ),  # one's own alone: that of another is not there
+    ("api-session", "DELETE"): Row(frozenset(), None),  # only one's own: those of others are 404
     ("api-invitations", "GET"): Row(PEOPLE, P.MEMBERS_WRITE),
     ("api-invitations", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"email": "new@atlas.example"}),
     ("api-invitation", "DELETE"): Row(PEOPLE, P.MEMBERS_WRITE),
@@ -155,7 +155,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ),
     ("api-token-rotate", "POST"): Row(
         frozenset({"ben"}), P.TOKENS_WRITE
-    ),  # who rotates a token holds what it can do
+    ),  # rotating a token returns all of its permissions
     ("api-service-accounts", "GET"): Row(INSIDERS, P.MEMBERS_READ),
     ("api-service-accounts", "POST"): Row(PEOPLE, P.MEMBERS_WRITE, {"name": "fresh"}),
     ("api-service-account", "GET"): Row(INSIDERS, P.MEMBERS_READ),
@@ -165,7 +165,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-service-tokens", "POST"): Row(
         PEOPLE, P.MEMBERS_WRITE, {"name": "ci", "scopes": ["members:write"]}
     ),
-    ("api-secrets", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
+    ("api-secrets", "GET"): Row(EVERYBODY, None),  # a list of what is visible, possibly empty
     ("api-secret", "PUT"): Row(WORKERS, P.SECRETS_WRITE, {"value": "x"}),
     ("api-secret", "DELETE"): Row(WORKERS, P.SECRETS_WRITE),
     ("api-secret-version", "DELETE"): Row(WORKERS, P.SECRETS_WRITE),
@@ -214,8 +214,8 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-platform-audit-export", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-chain", "GET"): Row(OPERATORS, P.AUDIT_PLATFORM),
     ("api-platform-audit-verify", "POST"): Row(OPERATORS, P.AUDIT_PLATFORM),
-    ("api-storage", "GET"): Row(EVERYBODY, None),  # the same
-    ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what one may see, and be it empty
+    ("api-storage", "GET"): Row(EVERYBODY, None),  # likewise
+    ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what is visible, possibly empty
     ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
     ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),
     ("api-job", "GET"): Row(VIEWERS, P.JOBS_READ),
@@ -308,7 +308,7 @@ WRITING_PAGES = {
 
 @dataclass
 class Stage:
-    """The people, and Ben's job #1 and token, which is what the rows are about."""
+    """The people, and Ben's job #1 and token, to which the rows refer."""
 
     story: Story
     people: dict[str, User]
@@ -332,7 +332,7 @@ class Stage:
 
 @pytest.fixture(scope="module")
 def built(told) -> Stage:
-    """Made once: there are hundreds of rows, and making it takes longer than asking."""
+    """Create the data once, because there are hundreds of rows."""
     story = told
     people = {name: getattr(story, name) for name in ("ada", "ben", "dot")}
     with org_scope(story.atlas.id):
@@ -417,7 +417,7 @@ def stage(built, undone) -> Stage:
 
 
 def tried(client: Client, verb: str, path: str, body: dict[str, Any]) -> int:
-    """The answer's status; what it changed is undone."""
+    """Return the status code, and roll back the changes."""
     with transaction.atomic():
         code = client.generic(
             verb, path, json.dumps(body), content_type="application/json"
@@ -426,14 +426,14 @@ def tried(client: Client, verb: str, path: str, body: dict[str, Any]) -> int:
     return code
 
 
-def test_every_route_and_verb_has_its_row():
+def test_role_matrix_covers_every_route_and_verb():
     assert {(name, verb) for name, _, view in API for verb in view.permissions} == set(TABLE)
 
 
 ROWS = [(name, verb, path) for name, path, view in API for verb in sorted(view.permissions)]
 
 
-def test_who_gets_through_and_who_is_refused(stage):
+def test_role_matrix_matches_actual_access(stage):
     clients = {who: stage.api(who) for who in sorted(EVERYBODY)}
     wrong = []
     for name, verb, path in ROWS:
@@ -450,7 +450,7 @@ def test_who_gets_through_and_who_is_refused(stage):
     assert wrong == []
 
 
-def test_a_token_needs_the_one_scope_that_it_is_about(stage):
+def test_token_needs_exactly_the_listed_scope(stage):
     wrong = []
     for name, verb, path in ROWS:
         row = TABLE[name, verb]
@@ -464,7 +464,7 @@ def test_a_token_needs_the_one_scope_that_it_is_about(stage):
         )
         enough = (
             {"all"} if name == "api-token-rotate" else enough
-        )  # who rotates a token holds all that it can do
+        )  # rotating a token returns all of its permissions
         if (code := tried(stage.api(who, *others), verb, path, row.body)) not in REFUSED:
             wrong.append(f"{verb} {path} with all scopes but {row.scope}: {code}")
         if (code := tried(stage.api(who, *sorted(enough)), verb, path, row.body)) in REFUSED:
@@ -472,12 +472,12 @@ def test_a_token_needs_the_one_scope_that_it_is_about(stage):
     assert wrong == []
 
 
-def test_a_list_for_a_token_without_the_scope_is_empty(stage):
+def test_list_for_token_without_scope_is_empty(stage):
     answer = stage.api("ada", "teams:read").get("/api/v1/orgs/atlas/jobs")
     assert answer.json()["items"] == []
 
 
-def test_forms_of_pages_change_things_only_for_who_may(stage):
+def test_page_forms_change_data_only_for_permitted_roles(stage):
     browsers = {who: Client() for who in sorted(EVERYBODY)}
     wrong = []
     for name, path, _ in PAGES:
@@ -496,7 +496,7 @@ def test_forms_of_pages_change_things_only_for_who_may(stage):
 
 
 def _changes(browser: Client, person: User, path: str, form: dict[str, str]) -> bool:
-    """Whether sending the form left a fact behind: every change of ours does."""
+    """Return whether sending the form recorded an event, as every change does."""
     from portal.core.models import Event
 
     changes = Event.objects.exclude(kind="access.denied")
@@ -510,12 +510,12 @@ def _changes(browser: Client, person: User, path: str, form: dict[str, str]) -> 
     return is_changed
 
 
-def test_pages_of_jobs_are_not_there_for_members_of_other_teams(stage):
+def test_job_pages_are_404_for_members_of_other_teams(stage):
     for who, code in (("eve", 404), ("vis", 200), ("vic", 200), ("ben", 200)):
         assert stage.story.client(stage.people[who]).get("/atlas/jobs/1").status_code == code
 
 
-def test_what_runs_on_a_node_is_told_only_to_who_may_see_the_job(stage):
+def test_node_page_shows_only_visible_jobs(stage):
     from jobs.models import Attempt
     from schedulers.states import State
 
@@ -534,7 +534,7 @@ def test_what_runs_on_a_node_is_told_only_to_who_may_see_the_job(stage):
         assert [job["number"] for job in row["jobs"]] == numbers
 
 
-def test_a_revoked_token_and_a_lost_role_count_from_the_next_request_on(stage):
+def test_revoked_token_and_role_apply_to_the_next_request(stage):
     api = stage.api("vis")
     assert api.get("/api/v1/orgs/atlas/jobs/1").status_code == 200
     with org_scope(stage.story.atlas.id):

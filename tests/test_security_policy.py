@@ -1,4 +1,4 @@
-"""docs/security-policy.md says what is: its figures are those of the settings, its classes name every model, its lists every lock and log."""
+"""docs/security-policy.md matches the code: figures, models, locks and logs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def section(name: str) -> str:
 
 
 def value_of(name: str) -> Any:
-    """Of `SETTING`, `SETTING["key"]` or `module:CONSTANT`."""
+    """Return the value of `SETTING`, `SETTING["key"]` or `module:CONSTANT`."""
     if ":" in name:
         module, _, constant = name.partition(":")
         return getattr(importlib.import_module(module), constant)
@@ -34,13 +34,13 @@ def value_of(name: str) -> Any:
     return value[ast.literal_eval(key.rstrip("]"))] if key else value
 
 
-def test_a_figure_is_what_the_code_says():
+def test_policy_figures_match_the_settings():
     assert [
         (name, told, value_of(name)) for name, told in FIGURES if str(value_of(name)) != told
     ] == []
 
 
-def test_every_limit_on_guessing_is_there():
+def test_policy_lists_every_rate_limit_on_guessing():
     named = {name for name, _ in FIGURES}
     limits = {
         f'{setting}["{key}"]'
@@ -55,7 +55,7 @@ def test_every_limit_on_guessing_is_there():
     } <= named
 
 
-def test_the_rules_of_passwords_are_those_that_are_asked():
+def test_policy_password_rules_match_validators():
     told = section("Passwords")
     [least] = [
         row["OPTIONS"]["min_length"]
@@ -75,7 +75,7 @@ def test_the_rules_of_passwords_are_those_that_are_asked():
     }
 
 
-def test_every_model_has_one_class_of_data():
+def test_policy_classifies_every_model_once():
     found = re.findall(
         r"`(\w+)`",
         " ".join(
@@ -87,13 +87,13 @@ def test_every_model_has_one_class_of_data():
     assert sorted(found) == sorted({model.__name__ for model in apps.get_models()})
 
 
-def test_what_is_sealed_is_of_the_class_of_secrets():
+def test_policy_classifies_encrypted_fields_as_secret():
     [row] = [line for line in section("Data").splitlines() if line.startswith("| Secret |")]
     sealed = {model.__name__ for model in apps.get_models() if getattr(model, "SEALED", None)}
     assert len(sealed) >= 5 and {name for name in sealed if f"`{name}`" not in row} == set()
 
 
-def test_all_cryptography_that_the_code_may_import_is_in_the_inventory():
+def test_policy_inventory_lists_all_imported_cryptography():
     told = section("Cryptography")
     kinds = {
         "Fernet",
@@ -117,13 +117,13 @@ def test_all_cryptography_that_the_code_may_import_is_in_the_inventory():
         "NoEncryption",
         "PrivateFormat",
     }
-    assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}  # who adds one writes it down
+    assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}  # additions must be documented
     assert [name.rpartition(".")[2] for name in ours.PASSWORD_HASHERS] == re.findall(
         r"`(\w+PasswordHasher)`", told
     )
 
 
-def test_every_key_has_its_row_with_how_it_is_made_and_ends():
+def test_policy_lists_every_key_with_its_lifecycle():
     told = section("Keys")
     purposes = {
         purpose for model in apps.get_models() for purpose in getattr(model, "SEALED", {}).values()
@@ -150,10 +150,10 @@ def test_every_key_has_its_row_with_how_it_is_made_and_ends():
     ]
     assert len(rows) == 6 and all(
         cell.strip() for row in rows for cell in row
-    )  # with the head and its line
+    )  # with the header and its line
 
 
-def test_what_is_expensive_has_a_bound_that_is_the_codes():
+def test_policy_bounds_of_expensive_operations_match_code():
     told = section("Expensive")
     rows = [line for line in told.splitlines() if line.startswith("| ")][2:]
     assert len(rows) >= 9 and all(
@@ -161,7 +161,7 @@ def test_what_is_expensive_has_a_bound_that_is_the_codes():
     )
 
 
-def test_a_persons_sessions_are_as_many_as_they_like_and_each_is_listed_and_ended(story):
+def test_user_sessions_are_unlimited_listed_and_revocable(story):
     assert "number of\nsessions of a person is not limited, they are listed" in section("Sessions")
     browsers = [story.client(story.ada) for _ in range(12)]
     assert [browser.get("/atlas/teams").status_code for browser in browsers] == [200] * 12
@@ -174,7 +174,7 @@ def test_a_persons_sessions_are_as_many_as_they_like_and_each_is_listed_and_ende
     ]
 
 
-def test_lines_of_the_log_go_where_it_says_and_their_time_is_utc(monkeypatch):
+def test_logs_go_to_documented_places_in_utc(monkeypatch):
     import logging
     import logging.config
     import time
@@ -203,7 +203,7 @@ def test_lines_of_the_log_go_where_it_says_and_their_time_is_utc(monkeypatch):
         time.tzset()
 
 
-def test_updates_have_a_time_for_each_kind():
+def test_policy_has_update_deadlines_per_severity():
     told = section("Updates")
     days = [int(number) for number in re.findall(r": (\d+) days", told)]
     assert days == sorted(days) and len(days) == 3 and days[-1] <= 30

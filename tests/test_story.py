@@ -1,4 +1,4 @@
-"""The story is told the way the other tests rely on."""
+"""The story has the properties on which other tests rely."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
 
-def test_each_may_do_what_the_story_says(story):
+def test_story_actors_have_their_permissions(story):
     assert story.actor(story.ada).may(Permission.ORG_ADMIN)
     assert story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.vision.id)
     assert not story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.speech.id)
@@ -28,21 +28,21 @@ def test_each_may_do_what_the_story_says(story):
     assert story.actor(story.dot).is_operator
 
 
-def test_cyd_does_not_learn_that_atlas_exists(story):
+def test_story_stranger_cannot_see_other_organization(story):
     with pytest.raises(NotFound):
         story.actor(story.cyd, story.atlas)
 
 
-def test_a_token_of_the_story_is_its_owners(story):
+def test_story_token_belongs_to_its_owner(story):
     assert story.token(story.ben).startswith("mst_")
 
 
-def test_a_story_told_again_leaves_the_rows_of_one_that_was_told_by_the_services(db):
+def test_copied_story_has_same_rows_as_one_made_by_services(db):
     services = _rows(tell)
     assert len(services) == 23 and services == _rows(retell) == _rows(retell)
 
 
-def test_a_story_told_again_is_of_people_of_its_own_and_of_now(db):
+def test_copied_story_has_new_ids_and_current_times(db):
     one, other = (_undone(retell) for _ in range(2))
     for field in fields(Story):
         assert getattr(one, field.name).pk != getattr(other, field.name).pk, field.name
@@ -63,7 +63,7 @@ def _undone(telling: Callable[[], Story], look: Callable[[], object] = lambda: N
 
 
 def _rows(telling: Callable[[], Story]) -> list[str]:
-    """Every row of ours, with names where ids stand, and dates only as there or not."""
+    """Return all our rows with names in place of ids, and dates as present or absent."""
     with platform_scope("the story is told again"):
         return _undone(
             telling,
@@ -83,7 +83,7 @@ def _all(model: type[models.Model]) -> list[models.Model]:
 
 
 def _named(row: models.Model) -> str:
-    """A row as text; who it points at by what they are called."""
+    """Return a row as text, with the names of the rows to which it refers."""
     values = {}
     for field in row._meta.concrete_fields:
         value = getattr(row, field.attname)
@@ -97,7 +97,7 @@ def _named(row: models.Model) -> str:
     return f"{row._meta.label} {values}"
 
 
-def test_facts_of_a_story_told_again_are_of_its_own_things(db):
+def test_copied_story_events_refer_to_its_own_rows(db):
     _undone(retell)
     story = retell()
     of = {(event.kind, event.org_id, event.subject_id) for event in Event.objects.all()}

@@ -1,4 +1,4 @@
-"""REST: nodes and their curves, and the door for node agents."""
+"""REST endpoints for nodes and their metrics, and for node agents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class NodesView(OrgView):
         parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
     )
     def get(self, request: Request) -> Response:
-        """Nodes with what they have, what is taken, and the latest measurements; by cluster and name, 50 a page."""
+        """List nodes with resources, usage and latest metrics, by cluster and name, 50 per page."""
         limit = min(
             max(_whole("limit", request.query_params.get("limit") or str(nodes.PAGE)), 1), 500
         )
@@ -54,7 +54,7 @@ class WallView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
-        """Every GPU of every cluster in as few bytes as can be read; see docs/design/clusters.md."""
+        """Return every GPU of every cluster in a compact form; see docs/design/clusters.md."""
         return Response(wall_of(self.actor))
 
 
@@ -63,7 +63,7 @@ class NodeView(OrgView):
 
     @extend_schema(responses=OpenApiTypes.OBJECT, parameters=[OpenApiParameter("cluster", str)])
     def get(self, request: Request, node: str) -> Response:
-        """One node."""
+        """Return one node."""
         return Response(
             nodes.node_row(find_node(node, request.query_params.get("cluster", "")), self.actor)
         )
@@ -81,7 +81,7 @@ class NodeMetricsView(OrgView):
         ],
     )
     def get(self, request: Request, node: str) -> Response:
-        """Curves of a node. Times in Unix milliseconds; a gap is null."""
+        """Return metrics of a node. Times are Unix milliseconds; gaps are null."""
         asked = request.query_params
         span: dict[str, Any] = {
             f"{n}_ms": _whole(n, asked[n]) for n in ("start", "end") if asked.get(n)
@@ -94,7 +94,7 @@ class NodeMetricsView(OrgView):
 
 
 def find_node(name: str, cluster: str = "") -> Node:
-    """By name, in that cluster if one is named, since two may each have a node of one name. Raises NotFound."""
+    """Return a node by name; node names are unique only within a cluster. Raises NotFound."""
     rows = Node.objects.select_related("cluster").filter(name=name).order_by("is_gone", "-seen_at")
     node = (
         rows.filter(cluster__name=cluster) if cluster.isprintable() and cluster else rows
@@ -105,7 +105,7 @@ def find_node(name: str, cluster: str = "") -> Node:
 
 
 def cursor_in(text: str) -> str:
-    """Where a page of nodes begins. Raises InvalidInput."""
+    """Return a validated cursor. Raises InvalidInput."""
     if len(text) > 300 or not text.isprintable():
         raise InvalidInput.at("cursor", "must be as it was given")
     return text

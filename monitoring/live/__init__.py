@@ -1,4 +1,4 @@
-"""Live viewing: one websocket a page, many subscriptions, nothing lost that has an offset."""
+"""Live updates: one websocket per page with many subscriptions; logs arrive without loss."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def asgi_app() -> Any:
-    """The websocket application, to be mounted by `portal.asgi`."""
+    """Return the websocket application for `portal.asgi`."""
     from channels.routing import URLRouter
     from django.urls import re_path
 
@@ -20,7 +20,7 @@ def asgi_app() -> Any:
 
 
 async def _not_found(scope: Any, receive: Any, send: Any) -> None:
-    """There is no websocket at this address."""
+    """Reject websockets at unknown paths."""
     await send(
         {
             "type": "websocket.http.response.start",

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from channels.db import database_sync_to_async
 from django.db.models import Max
 
-from monitoring.live.identity import Way, ended
+from monitoring.live.identity import Credential, ended
 from monitoring.live.topics import Granted, grant
 from portal.core.errors import PortalError
 from portal.core.models import Event
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from monitoring.live.consumers import LiveConsumer
 
 log = logging.getLogger(__name__)
-EVERY = 2.0  # seconds between looks
-ANYWAY = 60.0  # seconds after which everything is asked again; tokens also end by time, which no event tells
-LATE = 1000  # positions: a transaction that took its position earlier may become visible later
+EVERY = 2.0  # seconds between polls
+# Seconds after which all access is checked again; tokens also expire without an event.
+ANYWAY = 60.0
+# Positions to look back: a transaction may commit after others with higher positions.
+LATE = 1000
 KINDS = (
     "member.added",
     "member.changed",
@@ -49,7 +51,10 @@ KINDS = (
 
 
 class AccessWatch:
-    """One per event loop; it looks only while there are sockets. `turn` counts the times that access was asked again."""
+    """One watch per event loop, running while there are sockets.
+
+    `turn` counts the rounds of rechecks.
+    """
 
     _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, AccessWatch]] = (
         WeakKeyDictionary()
@@ -70,7 +75,10 @@ class AccessWatch:
         return cls._of_loop[loop]
 
     async def join(self, socket: LiveConsumer) -> None:
-        """From its return on no change of access is missed. Raises what the first look raised, such as that the database is away."""
+        """Register a socket; once this returns, no change of access is missed.
+
+        Raises the error of the first poll, such as a database outage.
+        """
         self._sockets.add(socket)
         if self._task is None or self._task.done():
             self._first_look = asyncio.get_running_loop().create_future()
@@ -82,7 +90,7 @@ class AccessWatch:
         self._failed.discard(socket)
 
     async def _run(self) -> None:
-        news, last = News(), time.monotonic()
+        news, last = AccessEvents(), time.monotonic()
         while self._sockets:
             try:
                 orgs = await database_sync_to_async(news.look)()
@@ -100,7 +108,7 @@ class AccessWatch:
                 if not self._first_look.done():
                     self._first_look.set_exception(error)
                     return
-                log.exception("access could not be asked again; next try in %g s", EVERY)
+                log.exception("could not recheck access; retrying in %g s", EVERY)
             await asyncio.sleep(EVERY)
 
     async def _recheck(self, sockets: Iterable[LiveConsumer]) -> None:
@@ -109,7 +117,7 @@ class AccessWatch:
         if not wanted:
             return
         self.turn += 1
-        asked = Asked()
+        asked = RecheckCache()
         for socket in wanted:
             self._failed.add(socket)
             try:
@@ -117,12 +125,12 @@ class AccessWatch:
                 self._failed.discard(socket)
             except Exception:
                 log.exception(
-                    "the access of a websocket could not be asked again; next try in %g s", EVERY
+                    "could not recheck the access of a websocket; retrying in %g s", EVERY
                 )
 
 
-class News:
-    """The events that touched anybody's access, each told once."""
+class AccessEvents:
+    """Events that changed somebody's access, each reported once."""
 
     def __init__(self) -> None:
         self._from: int | None = None
@@ -130,7 +138,7 @@ class News:
 
     @platform_scope("whose access changed, in every organization")
     def look(self) -> set[UUID | None]:
-        """The organizations of the new ones; nothing at the first look."""
+        """Return the organizations of new events; nothing on the first call."""
         newest = Event.objects.aggregate(last=Max("position"))["last"] or 0
         is_first = self._from is None
         since = newest - LATE if self._from is None else self._from
@@ -147,16 +155,16 @@ class News:
 
 
 @dataclass
-class Asked:
-    """Answers of one round of asking, so that many sockets of one person cost as much as one."""
+class RecheckCache:
+    """Cached results of one round, so that many sockets of one user cost as much as one."""
 
-    _actors: dict[Way, Actor | None] = field(default_factory=dict)
-    _grants: dict[tuple[Way, str], Granted | PortalError] = field(default_factory=dict)
+    _actors: dict[Credential, Actor | None] = field(default_factory=dict)
+    _grants: dict[tuple[Credential, str], Granted | PortalError] = field(default_factory=dict)
 
     def of(
-        self, way: Way, topics: Collection[str]
+        self, way: Credential, topics: Collection[str]
     ) -> tuple[Actor | None, dict[str, Granted | PortalError]]:
-        """Who it is now, None when access has ended; and of each topic the grant, or why there is none."""
+        """Return the current actor, None without access, and per topic the grant or its error."""
         if way not in self._actors:
             self._actors[way] = way.actor()
         actor = self._actors[way]

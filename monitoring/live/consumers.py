@@ -1,5 +1,9 @@
-"""The websocket's protocol. Client: subscribe, unsubscribe, ping. Server: hello, subscribed, event, resync, gap, end, error, pong, and
-binary frames of log bytes (`subscription.HEAD`). Each subscribe is authorised; access is asked again while the socket lives."""
+"""The websocket protocol.
+
+The client sends subscribe, unsubscribe and ping. The server sends hello, subscribed, event, resync,
+gap, end, error and pong, and binary frames of log bytes (`subscription.HEAD`). Each subscribe is
+authorized, and access is rechecked while the socket is open.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +19,14 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.db import DatabaseError
 
-from monitoring.live.access import AccessWatch, Asked
-from monitoring.live.identity import Way
+from monitoring.live.access import AccessWatch, RecheckCache
+from monitoring.live.identity import Credential
 from monitoring.live.subscription import Subscription
 from monitoring.live.topics import Granted, grant
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import acts_for, came_with
 from portal.core.outage import outage
-from portal.web.denials import tell_denial
+from portal.web.denials import record_denial
 from portal.web.errors import problem
 from workspaces.access.actors import Actor
 
@@ -32,10 +36,10 @@ MAX_MESSAGE = 4096
 
 
 class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """One socket of one page or program."""
+    """One websocket of a page or program."""
 
     async def connect(self) -> None:
-        self.way: Way = self.scope["way"]
+        self.way: Credential = self.scope["way"]
         self.actor: Actor | None = None
         self.tasks: dict[int, tuple[Subscription, asyncio.Task[None]]] = {}
         try:
@@ -49,14 +53,15 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         came_with(self.actor.via if self.actor else "")
         if self.actor and self.actor.acted_by:
             acts_for(self.actor.acted_by.email, self.actor.email)
-        await self.accept()  # first: a handshake that is refused tells a browser no code
+        # Accept first: browsers do not see the close code of a rejected handshake.
+        await self.accept()
         if self.actor is None:
             await self.close(code=4401)
             return
         await self.tell({"op": "hello", "server_time": int(time.time() * 1000)})
 
     async def refuse(self, error: PortalError) -> None:
-        """Answers the handshake by HTTP."""
+        """Reject the handshake with an HTTP response."""
         headers = [
             (b"retry-after", str(error.data["retry_after"]).encode()),
             (b"content-type", b"application/problem+json"),
@@ -83,7 +88,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.obey(message, number)
         except PortalError as error:
             if error.http in {403, 404} and self.actor:
-                await database_sync_to_async(tell_denial)(
+                await database_sync_to_async(record_denial)(
                     self.actor, None, error, {"method": "subscribe", "path": _topic(text_data)}
                 )
             await self.tell(
@@ -116,7 +121,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         watch = AccessWatch.here()
         turn = watch.turn
         granted = await database_sync_to_async(grant)(self.actor, topic)
-        if watch.turn != turn:  # access was asked again meanwhile, without this one
+        # Access was rechecked meanwhile without this subscription.
+        if watch.turn != turn:
             granted = await database_sync_to_async(grant)(self.actor, topic)
         self._start(Subscription(number, topic, granted, after, self.put))
 
@@ -127,7 +133,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await asyncio.gather(made[1], return_exceptions=True)
 
     def is_about(self, orgs: Set[UUID | None]) -> bool:
-        """Whether what happened in these organizations may change what is watched here."""
+        """Return whether events in these organizations may affect this socket's subscriptions."""
         if not orgs:
             return False
         ours = {made.granted.org_id for made, _ in self.tasks.values()}
@@ -135,8 +141,8 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             ours.add(self.actor.token.org_id)
         return None in ours or None in orgs or not ours.isdisjoint(orgs)
 
-    async def recheck(self, asked: Asked) -> None:
-        """Somebody's access changed: everything is asked again, and what is no longer allowed ends here."""
+    async def recheck(self, asked: RecheckCache) -> None:
+        """Recheck all subscriptions, and end those that are no longer allowed."""
         if self.actor is None:
             return
         watched = list(self.tasks.items())
@@ -147,7 +153,9 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.close(code=4401)
             return
         for number, (made, _) in watched:
-            if number in self.tasks and self.tasks[number][0] is made:  # else it ended meanwhile
+            if (
+                number in self.tasks and self.tasks[number][0] is made
+            ):  # otherwise it has ended meanwhile
                 await self._regrant(number, made, now[made.topic])
 
     async def _regrant(self, number: int, made: Subscription, now: Granted | PortalError) -> None:
@@ -166,7 +174,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.tasks[made.number] = (made, asyncio.create_task(self._guard(made)))
 
     async def put(self, data: bytes | str) -> None:
-        """A frame of a subscription: straight to the server, since of these there are many."""
+        """Send a frame directly to the server, because subscriptions send many."""
         await self.base_send(
             {"type": "websocket.send", "text" if isinstance(data, str) else "bytes": data}
         )
@@ -175,22 +183,23 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.send(text_data=orjson.dumps(message).decode())
 
     async def _guard(self, made: Subscription) -> None:
-        """A subscription that breaks says so; the socket and the others go on."""
+        """Report an error in a subscription; the socket and other subscriptions continue."""
         try:
             await made.run()
         except (
             asyncio.CancelledError,
             OSError,
-        ):  # OSError: the viewer has gone, and the socket will hear of it
+            # OSError: the viewer has disconnected; the socket will notice.
+        ):
             raise
         except Exception:
-            log.exception("the subscription of %s broke", made.topic)
+            log.exception("subscription to %s failed", made.topic)
             await self.tell(
                 {
                     "op": "error",
                     "id": made.number,
                     "code": "internal",
-                    "message": "This broke on our side. Subscribe again.",
+                    "message": "Something went wrong on our side. Subscribe again.",
                 }
             )
         finally:

@@ -1,4 +1,4 @@
-"""One per event loop: a single bus subscription per topic, shared by all who watch it here."""
+"""Deliver frames within one event loop, with one bus subscription per topic for all viewers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,22 @@ from portal.core.streams import bus
 
 MAX_FRAMES = 1024
 MAX_BYTES = 1 << 20
-INBOX_FRAMES, INBOX_BYTES = 50_000, 32 << 20  # that may wait for a loop which is busy
-TURN = 1000  # frames handed on before the loop does something else
+# Limits of what may wait for a busy loop.
+INBOX_FRAMES, INBOX_BYTES = 50_000, 32 << 20
+# Frames handled before the loop may do something else.
+TURN = 1000
 HEARD_WITHIN = (
-    2.0  # seconds to wait for the bus; while it is away viewers are served from the stores
+    # Seconds to wait for the bus; during an outage viewers are served from the stores.
+    2.0
 )
 
 
 class Sink:
-    """Frames that wait for one subscription, bounded. When it overflows they are all dropped and `is_lost` says so: the
-    subscription then reads from the source of truth, or tells its viewer to."""
+    """A bounded queue of frames for one subscription.
+
+    On overflow all frames are dropped and `is_lost` is set: the subscription then reads from the
+    source of truth, or tells its viewer to reload.
+    """
 
     def __init__(self) -> None:
         self.frames: deque[Frame] = deque()
@@ -39,13 +45,13 @@ class Sink:
             self._ready.set()
 
     def lose(self) -> None:
-        """Drop what waits: something before or among it is missing."""
+        """Drop all waiting frames, because some are missing."""
         self.frames.clear()
         self._size, self.is_lost = 0, True
         self._ready.set()
 
     async def take(self) -> tuple[list[Frame], bool]:
-        """Waits; all that came, and whether something was dropped before."""
+        """Wait; return all frames, and whether some were dropped before."""
         await self._ready.wait()
         self._ready.clear()
         frames, lost = list(self.frames), self.is_lost
@@ -54,12 +60,12 @@ class Sink:
         return frames, lost
 
     def wake(self) -> None:
-        """Let `take` return although nothing came."""
+        """Let `take` return without frames."""
         self._ready.set()
 
 
 class _Topic:
-    """Who watches it here, and whether the bus listens to it yet."""
+    """The viewers of a topic, and whether the bus subscription is active."""
 
     def __init__(self) -> None:
         self.sinks: set[Sink] = set()
@@ -67,7 +73,7 @@ class _Topic:
 
 
 class Hub:
-    """Threads deliver frames; the loop hands them to sinks."""
+    """Receives frames from threads and hands them to sinks in the event loop."""
 
     _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]] = WeakKeyDictionary()
 
@@ -80,7 +86,7 @@ class Hub:
 
     @classmethod
     def here(cls) -> Hub:
-        """The hub of the running loop."""
+        """Return the hub of the running loop."""
         loop = asyncio.get_running_loop()
         if loop not in cls._of_loop:
             cls._of_loop[loop] = cls(loop)
@@ -105,7 +111,10 @@ class Hub:
             bus().unsubscribe(topic, self._deliver)
 
     async def heard(self, topics: Iterable[str]) -> bool:
-        """Waits until the bus listens to these topics; False when it does not in time and will say `is_lost` once it does."""
+        """Wait until the bus subscriptions to these topics are active.
+
+        Returns False on timeout; a frame with `is_lost` then follows once they are.
+        """
         waits = [self._topics[topic].heard for topic in topics if topic in self._topics]
         try:
             async with asyncio.timeout(HEARD_WITHIN):
@@ -116,7 +125,7 @@ class Hub:
         return True
 
     def _deliver(self, frame: Frame) -> None:
-        """From any thread. Many frames are one wake-up of the loop."""
+        """Enqueue a frame from any thread; many frames cause one wake-up of the loop."""
         if len(self._inbox) >= INBOX_FRAMES or self._size > INBOX_BYTES:
             self._is_full = True
         else:
@@ -133,14 +142,14 @@ class Hub:
         for _ in range(min(len(self._inbox), TURN)):
             frame = self._inbox.popleft()
             self._size -= len(frame.data)
-            self._hand_out(frame)
+            self._dispatch(frame)
         if not self._inbox:
-            self._size = 0  # threads add to it without a lock: it may have drifted
+            self._size = 0  # threads update it without a lock, so it may have drifted
         elif not self._is_called:
             self._is_called = True
             self._loop.call_soon(self._drain)
 
-    def _hand_out(self, frame: Frame) -> None:
+    def _dispatch(self, frame: Frame) -> None:
         found = self._topics.get(frame.topic)
         if found is None:
             return
@@ -153,7 +162,7 @@ class Hub:
                 sink.put(frame)
 
     def _lose_all(self) -> None:
-        """The loop was busy for long: nobody knows any more what was for whom."""
+        """Report a loss to all sinks, because the loop was busy for too long."""
         self._is_full = False
         self._inbox.clear()
         self._size = 0

@@ -1,4 +1,4 @@
-"""Who opens a websocket: by Bearer token, or by the session cookie from one of our own pages."""
+"""Authenticate websockets: by bearer token, or by session cookie from one of our own pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Scope = dict[str, Any]
 
 @dataclass(frozen=True)
 class ByToken:
-    """By an access token."""
+    """Authentication by access token."""
 
     raw: str = field(repr=False)
     address: str = ""
@@ -34,13 +34,13 @@ class ByToken:
     def actor(self) -> Actor | None:
         try:
             return authenticate_token(self.raw, self.address)
-        except NotPermitted:  # from another network than it is bound to
+        except NotPermitted:  # the token is bound to another network
             return None
 
 
 @dataclass(frozen=True)
 class BySession:
-    """By the session of one of our own pages."""
+    """Authentication by the session of one of our own pages."""
 
     key: str = field(repr=False)
 
@@ -51,37 +51,41 @@ class BySession:
         request.session = _sessions()(self.key)
         try:
             return actor_in_session(get_user(request), request.session)  # type: ignore[arg-type]
-        except NotPermitted:  # they acted as somebody, and that is over
+        except NotPermitted:  # the impersonation has ended
             return None
 
 
-Way = ByToken | BySession
+Credential = ByToken | BySession
 
 
 class Identify:
-    """Sets `scope["way"]`, by which the actor is found now and again later: `actor()` is None once the token or session has ended."""
+    """Set `scope["way"]`, whose `actor()` is None once the token or session has ended."""
 
     def __init__(self, app: Callable[..., Awaitable[None]]):
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
         client = scope.get("client") or ("",)
-        caller.set(
-            Caller(clean_address(client[0]))
-        )  # of this connection alone: it runs in a context of its own
+        # Local to this connection, which has a context of its own.
+        caller.set(Caller(clean_address(client[0])))
         headers = {
             name.decode("latin1").lower(): value.decode("latin1")
             for name, value in scope["headers"]
         }
         with request_scope():
             await self.app(
-                scope | {"way": _way_in(headers, (scope.get("client") or ("",))[0])}, receive, send
+                scope | {"way": _credential_of(headers, (scope.get("client") or ("",))[0])},
+                receive,
+                send,
             )
 
 
-def ended(ways: Mapping[Way, Actor]) -> set[Way]:
-    """Those whose session or token has ended, or whose user was switched off or is an operator no longer, or who acted
-    as another and may no longer. One query for each of the four."""
+def ended(ways: Mapping[Credential, Actor]) -> set[Credential]:
+    """Return those whose access has ended, with one query per kind.
+
+    Checks sessions, tokens, impersonations, and users that were deactivated or are no longer
+    operators.
+    """
     keys = [way.key for way in ways if isinstance(way, BySession)]
     alive = (
         _sessions()
@@ -98,11 +102,11 @@ def ended(ways: Mapping[Way, Actor]) -> set[Way]:
         else {}
     )
     living = set(alive)
-    gone: set[Way] = {BySession(key) for key in keys if key not in living}
+    gone: set[Credential] = {BySession(key) for key in keys if key not in living}
     tokens = {actor.token.id for actor in ways.values() if actor.token}
-    working = _working(tokens) if tokens else set()
+    working = _live_token_ids(tokens) if tokens else set()
     acts = {way: actor.acted_by.id for way, actor in ways.items() if actor.acted_by}
-    held = _acting(set(acts.values())) if acts else set()
+    held = _live_impersonation_ids(set(acts.values())) if acts else set()
     gone |= {way for way, pk in acts.items() if pk not in held}
     return {
         way
@@ -114,22 +118,22 @@ def ended(ways: Mapping[Way, Actor]) -> set[Way]:
 
 
 def _is_still(actor: Actor, is_operator: bool | None) -> bool:
-    """`is_operator` None: switched off."""
+    """Return whether the user is unchanged; `is_operator` is None for an inactive user."""
     return is_operator is not None and (
         is_operator == actor.is_operator or actor.only_org is not None
     )
 
 
-def _acting(ids: Collection[UUID]) -> set[UUID]:
+def _live_impersonation_ids(ids: Collection[UUID]) -> set[UUID]:
     return set(live_impersonations().filter(id__in=ids).values_list("id", flat=True))
 
 
-def _working(tokens: Collection[UUID]) -> set[UUID]:
+def _live_token_ids(tokens: Collection[UUID]) -> set[UUID]:
     with platform_scope("tokens of all organizations have open websockets"):
         return set(live_tokens().filter(id__in=tokens).values_list("id", flat=True))
 
 
-def _way_in(headers: Mapping[str, str], address: str) -> Way:
+def _credential_of(headers: Mapping[str, str], address: str) -> Credential:
     kind, _, raw = headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer":
         return ByToken(raw.strip(), address)
@@ -137,7 +141,7 @@ def _way_in(headers: Mapping[str, str], address: str) -> Way:
 
 
 def is_our_page(headers: Mapping[str, str]) -> bool:
-    """A browser says where the page came from that opens the socket; only our own origin may use the cookie."""
+    """Return whether the page has our own origin; only then may the cookie be used."""
     origin = headers.get("origin", "")
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
@@ -146,9 +150,8 @@ def is_our_page(headers: Mapping[str, str]) -> bool:
         {"https"} if settings.SESSION_COOKIE_SECURE else {"http", "https"}
     ):
         return False
-    return validate_host(
-        split_domain_port(host)[0], settings.ALLOWED_HOSTS
-    )  # a name that only leads here is not ours
+    # Reject other names that resolve to this host.
+    return validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS)
 
 
 def _session_key(cookies: str) -> str:

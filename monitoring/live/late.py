@@ -1,4 +1,4 @@
-"""The net under live logs: what nobody told (its teller was killed, Redis was away) is found in the store within seconds."""
+"""Poll watched logs for data whose notification was lost, e.g. because its publisher was killed."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ if TYPE_CHECKING:
     from monitoring.live.subscription import Subscription
 
 log = logging.getLogger(__name__)
-EVERY = 4.0  # seconds between looks
+EVERY = 4.0  # seconds between polls
 
 
-class LateLook:
-    """One per event loop; a look asks once for each log, however many watch it, and only while somebody watches one."""
+class LogPoller:
+    """One poller per event loop; runs while logs are watched, with one request per log."""
 
-    _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, LateLook]] = WeakKeyDictionary()
+    _of_loop: ClassVar[WeakKeyDictionary[asyncio.AbstractEventLoop, LogPoller]] = (
+        WeakKeyDictionary()
+    )
 
     def __init__(self) -> None:
         self._watching: set[Subscription] = set()
         self._task: asyncio.Task[None] | None = None
 
     @classmethod
-    def here(cls) -> LateLook:
+    def here(cls) -> LogPoller:
         loop = asyncio.get_running_loop()
         if loop not in cls._of_loop:
             cls._of_loop[loop] = cls()
@@ -51,7 +53,7 @@ class LateLook:
                     {one.granted.log_key for one in self._watching}
                 )
             except Exception:
-                log.exception("logs could not be looked at; next try in %g s", EVERY)
+                log.exception("could not poll logs; retrying in %g s", EVERY)
                 continue
             for one in self._watching:
                 end, is_closed = found.get(one.granted.log_key, (0, False))
@@ -60,6 +62,6 @@ class LateLook:
 
 
 def _ends(keys: Collection[str]) -> dict[str, tuple[int, bool]]:
-    """Where each log ends now, and whether it is closed."""
+    """Return the end of each log, and whether it is closed."""
     store = log_store()
     return {key: (store.end(key), store.certificate(key) is not None) for key in keys}

@@ -1,5 +1,9 @@
-"""One viewer of one topic. A log is read from its store up to its end and goes on live without gap or double: offsets must meet,
-and where they do not the store is asked again. Other topics begin now; what overflowed is told as `resync`."""
+"""One viewer of one topic.
+
+A log is read from its store and then followed live without gaps or duplicates: offsets must match,
+and where they do not, the store is read again. Other topics start with the next event; an overflow
+is reported as `resync`.
+"""
 
 from __future__ import annotations
 
@@ -13,24 +17,27 @@ import orjson
 from asgiref.sync import sync_to_async
 
 from monitoring.live.hub import Hub, Sink
-from monitoring.live.late import LateLook
+from monitoring.live.late import LogPoller
 from monitoring.live.topics import Granted
 from portal.blobs.logs import Certificate, LogRead, log_store
 from portal.core.frames import Frame
 
 HEAD = struct.Struct("<IIQQ")  # subscription, reserved, offset of the first byte, Unix ms
-CHUNK = (
-    256 << 10
-)  # bytes of one frame while catching up: small, so that other topics get their turn
+# Bytes per frame while catching up: small, so that other topics get their turn.
+CHUNK = 256 << 10
 GATHER = (
-    0.03  # seconds between two live frames of a log at least: what comes meanwhile is one frame
+    # Minimum seconds between two live frames of a log; data in between is combined.
+    0.03
 )
 Send = Callable[[bytes | str], Awaitable[None]]
 
 
 class Subscription:
-    """Runs as a task of its socket until cancelled, or until its log has ended. `after`: the next byte wanted, for logs; None: from
-    the end. `at` is the next byte that the viewer lacks."""
+    """A task of its socket that runs until cancelled, or until its log has ended.
+
+    For logs, `after` is the next byte wanted, or None to start at the end. `at` is the next byte
+    that the viewer lacks.
+    """
 
     def __init__(self, number: int, topic: str, granted: Granted, after: int | None, send: Send):
         self.number, self.topic, self.granted = number, topic, granted
@@ -62,7 +69,8 @@ class Subscription:
             for frame in frames:
                 count += 1
                 await self._send(
-                    f'{{"op":"event","id":{self.number},"seq":{count},"data":{frame.data.decode()}}}'
+                    f'{{"op":"event","id":{self.number},"seq":{count},'
+                    f'"data":{frame.data.decode()}}}'
                 )
 
     async def _resync(self, count: int, why: str) -> None:
@@ -72,31 +80,33 @@ class Subscription:
         if self._after is None:
             self.at = await _thread(log_store().end)(self.granted.log_key)
         await self._send(_text({"op": "subscribed", "id": self.number, "seq": self.at}))
-        late = LateLook.here()
+        late = LogPoller.here()
         late.join(self)
         try:
             await self._catch_up()
-            while not await self._ended():
-                await self._live()
+            while not await self._report_end():
+                await self._follow_frames()
         finally:
             late.leave(self)
 
-    async def _live(self) -> None:
-        """Frames as they come, until the store has to be asked again."""
+    async def _follow_frames(self) -> None:
+        """Send frames as they arrive, until the store must be read again."""
         while True:
             frames, is_lost = await self.sink.take()
             met = None if is_lost else joined(frames, self.at)
             if met:
-                await self._bytes(self.at, met, frames[-1].at_ms)
+                await self._send_bytes(self.at, met, frames[-1].at_ms)
             if met is None or any(
-                not frame.data for frame in frames
-            ):  # an empty frame: closed, or too long for a frame
+                not frame.data
+                for frame in frames
+                # An empty frame: the log was closed, or its data is too long for a frame.
+            ):
                 await self._catch_up()
                 return
             await asyncio.sleep(GATHER)
 
     async def _catch_up(self) -> None:
-        """Everything that is stored and not sent yet."""
+        """Send everything that is stored and was not sent yet."""
         while True:
             part, times = await _thread(_stored)(self.granted.log_key, self.at)
             if part.start > self.at:
@@ -114,10 +124,10 @@ class Subscription:
                 self.at = part.start
             if not part.data:
                 return
-            await self._timed(part, times)
+            await self._send_with_times(part, times)
 
-    async def _timed(self, part: LogRead, times: Sequence[tuple[int, int]]) -> None:
-        """Split where the arrival time changes by a second or more, so that each line has a time."""
+    async def _send_with_times(self, part: LogRead, times: Sequence[tuple[int, int]]) -> None:
+        """Split where the arrival time changes by a second or more, so each line has a time."""
         cuts, last = [(part.start, times[0][1] if times else 0)], times[0][1] if times else 0
         for offset, ms in times[1:]:
             if ms - last >= 1000 and part.start < offset < part.start + len(part.data):
@@ -125,14 +135,14 @@ class Subscription:
                 last = ms
         cuts.append((part.start + len(part.data), 0))
         for (start, ms), (end, _) in pairwise(cuts):
-            await self._bytes(start, part.data[start - part.start : end - part.start], ms)
+            await self._send_bytes(start, part.data[start - part.start : end - part.start], ms)
 
-    async def _bytes(self, at: int, data: bytes, at_ms: int) -> None:
+    async def _send_bytes(self, at: int, data: bytes, at_ms: int) -> None:
         await self._send(HEAD.pack(self.number, 0, at, at_ms) + data)
         self.at = at + len(data)
 
-    async def _ended(self) -> bool:
-        """Tell the end once everything before it was sent."""
+    async def _report_end(self) -> bool:
+        """Report the end of the log once everything before it was sent."""
         certificate, end = await _thread(_closed)(self.granted.log_key)
         if certificate is None or self.at < end:
             return False
@@ -143,7 +153,7 @@ class Subscription:
 
 
 def _stored(key: str, at: int) -> tuple[LogRead, list[tuple[int, int]]]:
-    """The next bytes of a log, and when they came."""
+    """Return the next bytes of a log, and when they arrived."""
     part = log_store().read(key, at, CHUNK)
     return part, log_store().times(
         key, part.start, part.start + len(part.data)
@@ -151,13 +161,13 @@ def _stored(key: str, at: int) -> tuple[LogRead, list[tuple[int, int]]]:
 
 
 def _closed(key: str) -> tuple[Certificate | None, int]:
-    """The certificate, and where the log ended when that was there."""
+    """Return the certificate, and the final end of the log."""
     certificate = log_store().certificate(key)
     return certificate, log_store().end(key) if certificate else 0
 
 
 def joined(frames: Sequence[Frame], at: int) -> bytes | None:
-    """The new bytes from `at` on in these frames; None when something between is missing."""
+    """Return the new bytes from `at` on in these frames, or None if some are missing."""
     parts, place = [], at
     for frame in frames:
         if not frame.data:

@@ -1,4 +1,4 @@
-"""What may be watched, and by whom. A topic that one may not see is not there."""
+"""The topics of live updates and who may watch them. Forbidden topics count as missing."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ _TOPIC = re.compile(
 
 @dataclass(frozen=True)
 class Granted:
-    """What a subscription listens to on the bus. `log_key`: the log that is the truth behind it, for log topics. `org_id`: the
-    organization whose members and roles decide; None: any."""
+    """The result of authorizing a subscription.
+
+    `bus_topics` are the topics on the bus; `log_key` is the stored log behind a log topic. Access
+    depends on the members and roles of `org_id`, or on any organization if None.
+    """
 
     bus_topics: tuple[str, ...]
     log_key: str = ""
@@ -31,7 +34,7 @@ class Granted:
 
 
 def grant(actor: Actor, topic: str) -> Granted:
-    """Raises NotFound for what does not exist or is not the actor's to see. Opens the tenant door for this one topic."""
+    """Authorize a subscription. Raises NotFound for a topic that is missing or not visible."""
     found = _TOPIC.match(topic)
     if found is None:
         raise NotFound("There is no such topic.")
@@ -70,7 +73,7 @@ def _node_list(actor: Actor, pk: UUID, topic: str) -> Granted:
 
 
 def _of_node(actor: Actor, pk: UUID, topic: str) -> Granted:
-    """Nodes belong to nobody: any member of any organization that may see nodes sees them."""
+    """Authorize anyone who may see nodes in some organization, because nodes have no owner."""
     if not Node.objects.filter(id=pk).exists() or not any(
         _enter(actor, org_id).may(Permission.NODES_READ) for org_id in _orgs_of(actor)
     ):
@@ -86,7 +89,7 @@ def _orgs_of(actor: Actor) -> list[UUID]:
 
 
 def _see(actor: Actor, job: Job | None) -> UUID:
-    """The job's organization."""
+    """Return the job's organization if the actor may read the job."""
     if job is None or not actor.enter(job.org).may(Permission.JOBS_READ, job.team_id):
         raise _nothing()
     return job.org_id
@@ -100,7 +103,7 @@ def _enter(actor: Actor, org_id: UUID) -> Actor:
 
 
 def _nothing() -> NotFound:
-    return NotFound("There is no such topic that you can see.")
+    return NotFound("This topic does not exist, or you may not see it.")
 
 
 KINDS: Mapping[str, Callable[[Actor, UUID, str], Granted]] = {

@@ -1,4 +1,4 @@
-"""What node agents send, into the series store and to whoever watches."""
+"""Store the reports of node agents and publish them to viewers."""
 
 from __future__ import annotations
 
@@ -29,8 +29,10 @@ FUTURE_MS = 10 * 60_000
 
 
 def ingest(body: Mapping[str, Any]) -> int:
-    """Store one batch; how many points came. A point that was stored before counts once, so a batch may be sent again.
-    Raises InvalidInput, NotFound (a node that no cluster has named)."""
+    """Store one batch and return its number of points. Idempotent, so a batch may be sent again.
+
+    Raises InvalidInput, and NotFound for a node that no cluster has reported.
+    """
     at = _time(body.get("at"))
     with platform_scope("agents report machines, which no tenant owns"):
         node = (
@@ -38,18 +40,20 @@ def ingest(body: Mapping[str, Any]) -> int:
         )
         if node is None:
             raise NotFound(
-                f"No cluster has a node {str(body.get('node'))[:80]!r}. It appears once its cluster's inventory names it."
+                f"No cluster has a node {str(body.get('node'))[:80]!r}. "
+                "It appears once the inventory of its cluster reports it."
             )
         batches: list[tuple[str, UUID | None, list[series.Point]]] = [
             (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))
         ]
+        # Parse everything before anything is stored.
         batches += [
             (f"attempt:{attempt.id.hex}", attempt.org_id, list(_points(at, samples)))
             for attempt, samples in _jobs(body.get("jobs"))
-        ]  # all is read before anything is stored
+        ]
         total = sum(_store(owner, org_id, at, points) for owner, org_id, points in batches)
-        _take_facts(node, body.get("facts"))
-        _tell_events(node, body.get("events"))
+        _store_facts(node, body.get("facts"))
+        _record_events(node, body.get("events"))
     return total
 
 
@@ -57,7 +61,7 @@ def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Poi
     if points:
         try:
             series.append(owner, points, org_id=org_id)
-        except QuotaExceeded as error:  # agents take 409 for "you have sent this before"
+        except QuotaExceeded as error:  # agents treat 409 as a repeated batch
             raise InvalidInput.at("samples", error.message) from error
         streams.publish(
             f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}}
@@ -65,8 +69,11 @@ def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Poi
     return len(points)
 
 
-def _take_facts(node: Node, facts: Any) -> None:
-    """What runs on the machine, for those who ask whether an image can; of a cluster whose scheduler cannot tell, the only word."""
+def _store_facts(node: Node, facts: Any) -> None:
+    """Store architecture and driver versions, which decide whether an image can run on the node.
+
+    For clusters whose scheduler does not report them, they are the only source.
+    """
     if not isinstance(facts, dict):
         return
     gpus = facts.get("gpus")
@@ -75,19 +82,19 @@ def _take_facts(node: Node, facts: Any) -> None:
         if isinstance(gpus, list)
         else set()
     )
-    told = {
+    reported = {
         "arch": arch_name(str(facts.get("arch"))),
         "driver": str(facts.get("driver")),
         "cuda": str(facts.get("cuda")),
         "compute": computes.pop() if len(computes) == 1 else "",
     }
-    told = {
+    reported = {
         name: value
-        for name, value in told.items()
+        for name, value in reported.items()
         if (_ARCH if name == "arch" else _VERSION).match(value)
     }
-    if told != node.told:
-        Node.objects.filter(id=node.id).update(told=told)
+    if reported != node.told:
+        Node.objects.filter(id=node.id).update(told=reported)
 
 
 def _points(at: int, samples: Any) -> Iterable[series.Point]:
@@ -119,12 +126,12 @@ def _points(at: int, samples: Any) -> Iterable[series.Point]:
 def _is_finite(value: Any) -> TypeGuard[float]:
     try:
         return isinstance(value, int | float) and math.isfinite(value)
-    except OverflowError:  # a whole number that no float can hold
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
-    """The attempts that run here, each with its samples; keys that we never gave are passed over."""
+    """Return the attempts that run here with their samples; unknown keys are ignored."""
     samples = {
         UUID(found[1]): job.get("samples")
         for job in _listed("jobs", jobs, MAX_JOBS)
@@ -134,7 +141,7 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
     return [(attempt, samples[attempt.id]) for attempt in rows]
 
 
-def _tell_events(node: Node, events: Any) -> None:
+def _record_events(node: Node, events: Any) -> None:
     record_all(
         Fact(
             f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",

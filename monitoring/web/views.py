@@ -1,4 +1,4 @@
-"""Pages: nodes, and one node with its curves."""
+"""Pages of the list of nodes and of a single node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workspaces.web.base import page
 
 @page(P.NODES_READ)
 def nodes(request: Any) -> HttpResponse:
-    """The wall of all GPUs, and nodes a page at a time."""
+    """Show the overview of all GPUs, and one page of nodes."""
     after = cursor_in(request.GET.get("after", ""))
     found, following = rows.node_rows(request.actor, after)
     return render(
@@ -29,7 +29,7 @@ def nodes(request: Any) -> HttpResponse:
 
 @page(P.NODES_READ)
 def node(request: Any, node: str) -> HttpResponse:
-    """One node."""
+    """Show one node."""
     found = find_node(node, request.GET.get("cluster", ""))
     query = urlencode({"cluster": found.cluster.name, "start": clock.now_ms() - 3_600_000})
     return render(

@@ -1,4 +1,4 @@
-"""DRF takes the word of the HTTP door; for sessions it adds the CSRF check."""
+"""Let DRF use the authentication of TenancyMiddleware, with the CSRF check for sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 
 class ActorUser:
-    """What DRF calls the user: signed in, and known by the actor."""
+    """The user object for DRF."""
 
     is_authenticated = True
     is_active = True
@@ -23,8 +23,8 @@ class ActorUser:
         return str(self.actor.email)
 
 
-class GateAuthentication(BaseAuthentication):
-    """`request.actor` was set by the HTTP door."""
+class ActorAuthentication(BaseAuthentication):
+    """Authenticate by `request.actor`, which TenancyMiddleware has set."""
 
     def authenticate(self, request: Request) -> tuple[ActorUser, Any] | None:
         actor = getattr(request._request, "actor", None)
@@ -38,8 +38,8 @@ class GateAuthentication(BaseAuthentication):
         return 'Bearer realm="muster"'
 
 
-class GateScheme(OpenApiAuthenticationExtension):
-    target_class = "portal.api.auth.GateAuthentication"
+class ActorScheme(OpenApiAuthenticationExtension):
+    target_class = "portal.api.auth.ActorAuthentication"
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Whatever a REST view raises, as problem+json."""
+"""Render exceptions of REST views as problem+json."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from portal.web.errors import malformed, problem
 log = logging.getLogger(__name__)
 
 
-class _Other(errors.PortalError):
-    """An HTTP error of the framework that has no leaf of its own (405, 406, 415)."""
+class _FrameworkError(errors.PortalError):
+    """An HTTP error of the framework without a class of its own (405, 406, 415)."""
 
     def __init__(self, message: str, status: int, code: str):
         super().__init__(message, code=code)
@@ -29,7 +29,7 @@ class _Other(errors.PortalError):
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response:
-    """DRF's exception handler. An unknown exception becomes `internal` with a request id and no text."""
+    """Handle exceptions for DRF. Unknown ones become `internal`, without details."""
     if not isinstance(error, errors.PortalError):
         error = _translate(error)
     note_denial(getattr(context.get("request"), "_request", None), error)
@@ -44,24 +44,28 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
 def _translate(error: Exception) -> errors.PortalError:
     match error:
         case exceptions.ValidationError():
-            return errors.InvalidInput("Some fields are wrong.", errors=list(_fields(error.detail)))
+            return errors.InvalidInput(
+                "Some fields are invalid.", errors=list(_fields(error.detail))
+            )
         case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
             return errors.NotAuthenticated(
                 "Sign in, or send an access token: Authorization: Bearer mst_…"
             )
         case exceptions.PermissionDenied() | PermissionDenied():
-            return errors.NotPermitted(str(error) or "You may not do that.")
+            return errors.NotPermitted(str(error) or "You do not have permission to do that.")
         case exceptions.NotFound() | Http404():
             return errors.NotFound("There is no such thing here.")
         case SuspiciousOperation():
             return malformed(error)
         case exceptions.APIException():
-            return _Other(str(error.detail), error.status_code, error.default_code)
+            return _FrameworkError(str(error.detail), error.status_code, error.default_code)
     if away := outage(error):
         log.error("request %s: %s", request_id.get(), error)
         return away
     log.exception("internal error %s", request_id.get(), exc_info=error)
-    return errors.PortalError("Something broke on our side. Quote the request id to your operator.")
+    return errors.PortalError(
+        "Something went wrong on our side. Tell your operator the request ID."
+    )
 
 
 def _fields(detail: Any, path: str = "") -> Iterator[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""JSON by orjson."""
+"""Render and parse JSON with orjson."""
 
 from __future__ import annotations
 

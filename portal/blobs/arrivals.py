@@ -1,6 +1,7 @@
-"""When the bytes of a log came: 16-byte records (offset, Unix ms) in a file `index` beside them, ordered by offset.
+"""Record when the bytes of a log arrived, in a file `index` next to them.
 
-A job that writes for a week leaves millions of records, so nothing here reads them all.
+The file holds 16-byte records (offset, Unix ms), ordered by offset. A job that writes for a week
+leaves millions of records, so nothing here reads them all.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ _SIZE = _RECORD.size
 
 
 def between(folder: Path, start: int, end: int) -> list[tuple[int, int]]:
-    """(offset, Unix ms) of the arrivals between two offsets, with the one that `start` belongs to first."""
-    file = _opened(folder)
+    """Return (offset, Unix ms) of the arrivals between two offsets.
+
+    The first one is the arrival that contains `start`.
+    """
+    file = _open_index(folder)
     if file is None:
         return []
     with file:
@@ -31,8 +35,8 @@ def between(folder: Path, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def first_and_last(folder: Path) -> tuple[int | None, int | None]:
-    """Unix ms of the first bytes and of the last; None where no byte came."""
-    file = _opened(folder)
+    """Return the Unix ms of the first and the last arrival; None if nothing arrived."""
+    file = _open_index(folder)
     if file is None:
         return None, None
     with file:
@@ -41,7 +45,10 @@ def first_and_last(folder: Path) -> tuple[int | None, int | None]:
 
 
 def note(folder: Path, offset: int, at_ms: int) -> None:
-    """One record per 50 ms at most. A torn one at the end goes, and any that a power cut left behind without its bytes."""
+    """Append a record, at most one per 50 ms.
+
+    Removes a torn record at the end, and those that a power failure left without their bytes.
+    """
     with open(folder / "index", "ab+") as file:
         size = file.seek(0, os.SEEK_END)
         count, last = size // _SIZE, (0, 0)
@@ -53,8 +60,8 @@ def note(folder: Path, offset: int, at_ms: int) -> None:
             file.write(_RECORD.pack(offset, at_ms))
 
 
-def _opened(folder: Path) -> BinaryIO | None:
-    """None where nothing came, or the log was deleted."""
+def _open_index(folder: Path) -> BinaryIO | None:
+    """Open the index; None if nothing arrived or the log was deleted."""
     try:
         return open(folder / "index", "rb")
     except FileNotFoundError:

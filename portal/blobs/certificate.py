@@ -1,4 +1,4 @@
-"""What stands for a log that is closed, and for one that was deleted."""
+"""Certificates of closed logs, and the records that replace deleted logs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ DELETED = "deleted.json"
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known of a closed log. `bytes` counts what is stored; digests are over exactly that, in order. Of a log that was `deleted`
-    (by whom, Unix ms, how many bytes) they tell what was there, so that a copy somebody saved can still be proven."""
+    """The properties of a closed log.
+
+    `bytes` and the digests cover exactly the stored bytes, in order. For a deleted log they
+    describe the former content, so that a saved copy can still be verified; `deleted` tells by
+    whom, when (Unix ms) and how many bytes.
+    """
 
     bytes: int
     lines: int
@@ -36,7 +40,10 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Deletion:
-    """Written before the bytes go: from then on the log is one gap from 0 to `end`, whatever still lies in the folder."""
+    """Written before the bytes are removed.
+
+    From then on the log is one gap from 0 to `end`, whatever is left in the folder.
+    """
 
     by: str
     at: int
@@ -52,7 +59,7 @@ class Deletion:
         return 0, self.end, self.why
 
     def told(self, made: Certificate) -> Certificate:
-        """The certificate of the log, with what became of it."""
+        """Return the certificate of the log, marked as deleted."""
         return replace(
             made,
             gaps=[self.gap],
@@ -63,7 +70,7 @@ class Deletion:
 
 
 def deletion_of(folder: Path) -> Deletion | None:
-    """None for a log that is kept."""
+    """Return the deletion, or None if the log is kept."""
     try:
         return Deletion(**json.loads((folder / DELETED).read_bytes()))
     except FileNotFoundError:
@@ -71,7 +78,7 @@ def deletion_of(folder: Path) -> Deletion | None:
 
 
 def certificate_of(folder: Path) -> Certificate | None:
-    """None while the log may still grow."""
+    """Return the certificate, or None while the log is open."""
     try:
         found = json.loads((folder / "certificate.json").read_bytes())
     except FileNotFoundError:
@@ -82,18 +89,22 @@ def certificate_of(folder: Path) -> Certificate | None:
 
 
 def words_of(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> str:
-    """ "complete, 1,204,331 bytes, 0 gaps, closed by exit 0", or where the gaps are and why."""
+    """Summarize a log, e.g. "complete, 1,204,331 bytes, 0 gaps, closed by exit 0".
+
+    With gaps, names the first three and their reasons instead.
+    """
     if not gaps:
         return f"complete, {size:,} bytes, 0 gaps, closed by {closed_by}"
     told = "; ".join(
-        f"{_when(folder, start)} ({end - start:,} bytes, {why})" for start, end, why in gaps[:3]
+        f"{_time_text(folder, start)} ({end - start:,} bytes, {why})"
+        for start, end, why in gaps[:3]
     )
     more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
     return f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}: {told}{more}; {size:,} bytes kept, closed by {closed_by}"
 
 
-def _when(folder: Path, offset: int) -> str:
-    """About when a gap began: the arrival before it."""
+def _time_text(folder: Path, offset: int) -> str:
+    """Return the approximate time at which a gap began: that of the arrival before it."""
     before = [ms for at, ms in arrivals.between(folder, offset, offset + 1) if at <= offset]
     return (
         datetime.fromtimestamp(before[0] / 1000, UTC).strftime("%H:%M:%S UTC")

@@ -1,18 +1,19 @@
-"""Logs at rest: append-only bytes with offsets, in segments, with a time index, honest gaps and a certificate at the end.
+"""Store logs as append-only bytes in segments, with a time index, gaps and a final certificate.
 
 A log is a folder `<root>/<last two of key>/<key>/`:
 
-    <start>.seg            bytes from offset <start> on, being appended to    (16 hex digits)
-    <start>-<end>.zst      the same, full and compressed
+    <start>.seg            bytes from offset <start> on, open for appends (16 hex digits)
+    <start>-<end>.zst      a full segment, compressed
     index                  16-byte records (offset, Unix ms): when bytes from that offset on arrived
-    gaps                   one JSON line for each stretch that was never stored, and why
-    .<kind>.new            what one of these is about to become; of no meaning after a kill
-    certificate.json       written once, when nothing can follow
-    deleted.json           stands for all bytes once the log was deleted, and is written before they go
+    gaps                   one JSON line for each range that was never stored, and why
+    .<kind>.new            temporary file of an atomic replacement; ignored after a crash
+    certificate.json       written once, when the log is closed
+    deleted.json           replaces all bytes of a deleted log; written before they are removed
 
-A byte's offset is the same here as at its source, so writing twice is harmless: an overlapping prefix is dropped. Whatever
-was acknowledged as durable was fsynced; after a kill at any point the folder is a correct shorter log, and the source goes
-on from `end`. Logs know nothing of jobs' rows and outlive them.
+Offsets are those of the source, so repeated writes are idempotent: an overlapping prefix is
+dropped. Bytes acknowledged as durable were fsynced. After a crash at any point the folder is a
+valid shorter log, and the source continues from `end`. Logs do not depend on the rows of jobs and
+outlive them.
 """
 
 from __future__ import annotations
@@ -45,21 +46,24 @@ from portal.blobs.certificate import (
 from portal.core.errors import Unavailable
 
 SEGMENT = 4 << 20
-PIECE = 128 << 10  # bytes of a download that are in memory for a reader who does not read on
-LIMIT = 4 << 30  # bytes kept of one log; what follows is a gap with its reason
-SEARCH_BUDGET = 32 << 20  # bytes looked through in one call
+PIECE = 128 << 10  # bytes in memory per download, however slow the reader
+LIMIT = 4 << 30  # bytes kept per log; the rest becomes a gap
+SEARCH_BUDGET = 32 << 20  # bytes searched per call
 _KEY = re.compile(r"[0-9a-zA-Z_-]{1,100}\Z")
 FULL = "the log's size limit was reached"
 _MISSING = "missing from the disk that keeps the logs"
 
 
 class Gap(ValueError):
-    """Bytes before these were never stored: say so with `skip`, or bring them."""
+    """The bytes before these were never stored: record that with `skip`, or send them first."""
 
 
 @dataclass(frozen=True)
 class LogRead:
-    """Bytes from `start` on; `start` is past what was asked for where that lies in a gap. `end`: of what is stored."""
+    """Bytes from `start` on.
+
+    `start` is larger than the requested offset if that lies in a gap. `end` is the end of the log.
+    """
 
     start: int
     data: bytes
@@ -69,7 +73,7 @@ class LogRead:
 
 @dataclass(frozen=True)
 class Found:
-    """Lines with the text: (offset of the line, the line). Go on from `after` unless `done`."""
+    """Matching lines as (offset, line). Continue from `after` unless `done`."""
 
     hits: list[tuple[int, str]]
     after: int
@@ -95,19 +99,25 @@ class _Segment:
 
 
 class LogStore:
-    """All logs under one folder. Any number of processes may read; writers of one log take turns by its lock."""
+    """All logs in one folder.
+
+    Any number of processes may read; a lock per log serializes writers.
+    """
 
     def __init__(self, root: Path, limit: int = LIMIT):
         self.root, self.limit = root, limit
 
     def end(self, key: str) -> int:
-        """The offset after the last byte that is stored or was skipped; 0 for a log that does not exist."""
+        """Return the offset after the last byte stored or skipped; 0 if the log does not exist."""
         return _end(*_contents(self._folder(key)))
 
     def append(
         self, key: str, offset: int, data: bytes, at_ms: int, *, durable: bool = True
     ) -> int:
-        """Store bytes; the new end. What lies before the end is dropped. Raises Gap, Unavailable (disk full)."""
+        """Append bytes, dropping those before the end, and return the new end.
+
+        Raises Gap, and Unavailable if the disk is full.
+        """
         with self._locked(key) as folder:
             end = self.end(key)
             if offset > end:
@@ -123,14 +133,14 @@ class LogStore:
             return end + len(data)
 
     def skip(self, key: str, start: int, end: int, why: str) -> None:
-        """Record that these bytes are lost, in words. Nothing happens for what is stored already, nor once it is closed."""
+        """Record that a range is lost, and why. Ignores stored bytes and closed logs."""
         with self._locked(key) as folder:
             start = max(start, self.end(key))
             if end > start and not (folder / "certificate.json").exists():
                 _add_gap(folder, start, end, why)
 
     def read(self, key: str, after: int, limit: int = 1 << 20) -> LogRead:
-        """At most `limit` bytes from offset `after`, never across a gap."""
+        """Return at most `limit` bytes from offset `after`, never across a gap."""
         segments, gaps = _contents(self._folder(key))
         end = _end(segments, gaps)
         for segment in segments:
@@ -140,7 +150,7 @@ class LogStore:
             try:
                 data = _bytes(segment, start, min(segment.end, start + limit))
             except FileNotFoundError:
-                if deletion_of(self._folder(key)):  # deleted since it was listed
+                if deletion_of(self._folder(key)):  # deleted after it was listed
                     return self.read(key, after, limit)
                 raise
             return LogRead(
@@ -149,22 +159,25 @@ class LogStore:
         return LogRead(end, b"", end, [g for g in gaps if g[1] > after])
 
     def open_range(self, key: str, start: int, end: int, chunk: int = 1 << 20) -> Iterator[bytes]:
-        """The bytes between two offsets, as far as they are stored now, piece by piece."""
-        yield from _pieces(_contents(self._folder(key))[0], start, end, chunk)
+        """Yield the bytes currently stored between two offsets."""
+        yield from _chunks(_contents(self._folder(key))[0], start, end, chunk)
 
     def whole(self, key: str) -> tuple[int, Iterator[bytes]]:
-        """How many bytes are stored now, and exactly these, piece by piece; gaps are left out of both."""
+        """Return the number of bytes currently stored, and an iterator over exactly these."""
         segments = _contents(self._folder(key))[0]
-        return sum(s.end - s.start for s in segments), _pieces(
+        return sum(s.end - s.start for s in segments), _chunks(
             segments, 0, segments[-1].end if segments else 0, PIECE
         )
 
     def size(self, key: str) -> int:
-        """Bytes that are stored: the end less the gaps."""
+        """Return the number of stored bytes, without gaps."""
         return self.whole(key)[0]
 
     def times(self, key: str, start: int, end: int) -> list[tuple[int, int]]:
-        """(offset, Unix ms) of the arrivals between two offsets, with the one that `start` belongs to first."""
+        """Return (offset, Unix ms) of the arrivals between two offsets.
+
+        The first one is the arrival that contains `start`.
+        """
         return arrivals.between(self._folder(key), start, end)
 
     def search(
@@ -176,14 +189,18 @@ class LogStore:
         *,
         ignore_case: bool = True,
     ) -> Found:
-        """Lines that contain the needle, from offset `after`; looks through 32 MiB at most in one call."""
+        """Return lines that contain the needle, from offset `after`.
+
+        Searches at most 32 MiB per call.
+        """
         pattern = re.compile(re.escape(needle), re.IGNORECASE if ignore_case else 0)
         hits: list[tuple[int, str]] = []
         at, carry, stop = after, b"", after + SEARCH_BUDGET
         end = self.end(key)
         while at < min(end, stop) and len(hits) < limit:
             part = self.read(key, at)
-            if part.start != at:  # the line that a gap tore is looked through as far as it goes
+            # A line torn by a gap is searched up to the gap.
+            if part.start != at:
                 hits, carry, at = (
                     hits + _hits(carry, at - len(carry), pattern, limit + 1 - len(hits)),
                     b"",
@@ -201,22 +218,25 @@ class LogStore:
         return Found(hits, at - len(carry) if at < end else at, at >= end)
 
     def seal(self, key: str, closed_by: str) -> Certificate:
-        """Close a log for good. Closing twice gives the first certificate."""
+        """Close a log permanently. Idempotent: returns the first certificate."""
         with self._locked(key) as folder:
             if known := self.certificate(key):
                 return known
-            _settle(folder)
+            _sync_segments(folder)
             made = _certify(self, key, folder, closed_by)
             _replace(folder / "certificate.json", json.dumps(made.as_dict()).encode())
             return made
 
     def certificate(self, key: str) -> Certificate | None:
-        """None while the log may still grow."""
+        """Return the certificate, or None while the log is open."""
         return certificate_of(self._folder(key))
 
     def delete(self, key: str, by: str, at_ms: int) -> Deletion | None:
-        """Delete the bytes of a closed log for good; None where there were none. What stands for them is written first: a kill in between
-        leaves a log that is deleted, and the next call removes the rest. Who was first stays named. Raises ValueError for one that may grow."""
+        """Delete the bytes of a closed log permanently; return None if there were none.
+
+        The deletion is recorded first: after a crash the log counts as deleted, and the next call
+        removes the rest. Repeated calls keep the first deletion. Raises ValueError for an open log.
+        """
         with self._locked(key) as folder:
             known = self.certificate(key)
             if known is None:
@@ -248,8 +268,8 @@ class LogStore:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
                 raise Unavailable(
-                    "The disk that keeps the logs is full; what is stored is whole, and writing goes on by "
-                    "itself once there is room."
+                    "The disk with the logs is full. Stored logs are intact, and writing resumes "
+                    "once there is space."
                 ) from error
             raise
 
@@ -265,7 +285,11 @@ class LogStore:
 
 
 def _add_bytes(segment: _Segment, end: int, part: bytes, *, durable: bool) -> None:
-    """All or nothing: what a disk refused to keep must not count, since a second fsync would not tell of it again."""
+    """Write all bytes or none.
+
+    Bytes that the disk refused must not count, because a second fsync would not report the error
+    again.
+    """
     try:
         with open(segment.path, "ab") as file:
             file.write(part)
@@ -281,7 +305,7 @@ def _add_bytes(segment: _Segment, end: int, part: bytes, *, durable: bool) -> No
 
 
 def _open_segment(folder: Path, end: int) -> _Segment:
-    """The one that ends here and has room, else a new one."""
+    """Return the segment that ends here and has space, or a new one."""
     for segment in _segments(folder):
         if segment.end == end and not segment.is_full:
             return segment
@@ -289,7 +313,10 @@ def _open_segment(folder: Path, end: int) -> _Segment:
 
 
 def _compress(segment: _Segment, end: int) -> None:
-    """A full segment becomes a compressed one; a crash in between leaves both, and the compressed one counts."""
+    """Compress a full segment.
+
+    After a crash both files may exist; the compressed one takes precedence.
+    """
     packed = zstandard.ZstdCompressor(level=1, write_checksum=True).compress(
         segment.path.read_bytes()
     )
@@ -298,7 +325,7 @@ def _compress(segment: _Segment, end: int) -> None:
 
 
 def _segments(folder: Path) -> list[_Segment]:
-    """In order, without overlaps."""
+    """Return the segments in order, without overlaps."""
     found: dict[int, _Segment] = {}
     try:
         names = os.listdir(folder)
@@ -309,7 +336,7 @@ def _segments(folder: Path) -> list[_Segment]:
         if kind == "seg" and int(stem, 16) not in found:
             try:
                 size = (folder / name).stat().st_size
-            except FileNotFoundError:  # compressed in this very moment
+            except FileNotFoundError:  # compressed concurrently
                 return _segments(folder)
             found[int(stem, 16)] = _Segment(folder / name, int(stem, 16), int(stem, 16) + size)
         elif kind == "zst":
@@ -319,12 +346,16 @@ def _segments(folder: Path) -> list[_Segment]:
 
 
 def _contents(folder: Path) -> tuple[list[_Segment], list[Lost]]:
-    """Segments and gaps, which join without a hole. A listing that a writer disturbed is made again; what is missing still is
-    a gap with that reason, so that no certificate calls it complete."""
+    """Return segments and gaps that adjoin without a hole.
+
+    Lists again if a writer interfered. What is missing then is reported as a gap, so that no
+    certificate calls the log complete.
+    """
     for _ in range(5):
         if deleted := deletion_of(folder):
             return [], [deleted.gap]
-        gaps = _gaps(folder)  # before the segments: a gap is written before the bytes behind it
+        # Read gaps before segments: a gap is written before the bytes after it.
+        gaps = _gaps(folder)
         segments = _segments(folder)
         holes = list(_holes(segments, gaps))
         if not holes and (segments or not (folder / DELETED).exists()):
@@ -343,7 +374,10 @@ def _holes(segments: Sequence[_Segment], gaps: Sequence[Lost]) -> Iterator[Lost]
 
 
 def _remove_bytes(folder: Path) -> None:
-    """From the first on, so that whoever is reading meets a hole, looks again and finds that it was deleted."""
+    """Remove the bytes from the first segment on.
+
+    A concurrent reader then meets a hole, lists again and finds the deletion.
+    """
     for path in (
         *sorted([*folder.glob("*.seg"), *folder.glob("*.zst")]),
         folder / "index",
@@ -357,7 +391,7 @@ def _end(segments: Sequence[_Segment], gaps: Sequence[Lost]) -> int:
     return max(segments[-1].end if segments else 0, gaps[-1][1] if gaps else 0)
 
 
-def _pieces(
+def _chunks(
     segments: Sequence[_Segment], start: int, end: int, chunk: int = 1 << 20
 ) -> Iterator[bytes]:
     for segment in segments:
@@ -371,11 +405,11 @@ def _pieces(
 
 def _bytes(segment: _Segment, start: int, end: int) -> bytes:
     if segment.is_full:
-        return _unpacked(segment.path)[start - segment.start : end - segment.start]
+        return _decompressed(segment.path)[start - segment.start : end - segment.start]
     try:
         with open(segment.path, "rb") as file:
             return os.pread(file.fileno(), end - start, start - segment.start)
-    except FileNotFoundError:  # compressed since it was listed
+    except FileNotFoundError:  # compressed after it was listed
         for again in _segments(segment.path.parent):
             if again.start == segment.start:
                 return _bytes(again, start, end)
@@ -383,8 +417,8 @@ def _bytes(segment: _Segment, start: int, end: int) -> bytes:
 
 
 @lru_cache(maxsize=2)
-def _unpacked(path: Path) -> bytes:
-    """A full segment never changes, and who reads on wants the next piece of the same."""
+def _decompressed(path: Path) -> bytes:
+    """Decompress a full segment; cached, because readers request one piece after another."""
     return zstandard.ZstdDecompressor().decompress(path.read_bytes())
 
 
@@ -396,12 +430,12 @@ def _gaps(folder: Path) -> list[Lost]:
     found: list[Lost] = []
     for line in lines:
         with suppress(ValueError):  # a torn last line was never acknowledged
-            _join(found, *json.loads(line))
+            _add_merged(found, *json.loads(line))
     return found
 
 
-def _join(gaps: list[Lost], start: int, end: int, why: str) -> None:
-    """One more; it and its neighbour are one where the reason is one."""
+def _add_merged(gaps: list[Lost], start: int, end: int, why: str) -> None:
+    """Append a gap, merging it with an adjacent one for the same reason."""
     if gaps and gaps[-1][1:] == (start, why):
         start = gaps.pop()[0]
     gaps.append((start, end, why))
@@ -409,7 +443,7 @@ def _join(gaps: list[Lost], start: int, end: int, why: str) -> None:
 
 def _add_gap(folder: Path, start: int, end: int, why: str) -> None:
     gaps = _gaps(folder)
-    _join(gaps, start, end, why)
+    _add_merged(gaps, start, end, why)
     _replace(folder / "gaps", b"".join(json.dumps(gap).encode() + b"\n" for gap in gaps))
 
 
@@ -432,8 +466,8 @@ def _hits(text: bytes, base: int, pattern: re.Pattern[bytes], most: int) -> list
     return found
 
 
-def _settle(folder: Path) -> None:
-    """Bytes that were taken without fsync become durable before anything is certified."""
+def _sync_segments(folder: Path) -> None:
+    """Sync bytes written without fsync, before the log is certified."""
     for segment in _segments(folder):
         if not segment.is_full:
             with open(segment.path, "rb") as file:
@@ -464,7 +498,7 @@ def _certify(store: LogStore, key: str, folder: Path, closed_by: str) -> Certifi
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Whole or not at all, also after a power cut. The writer's lock is held: one such file at a time."""
+    """Replace a file atomically and durably. The caller holds the log's lock."""
     aside = path.with_name(f".{path.suffix.lstrip('.') or path.name}.new")
     with open(aside, "wb") as file:
         file.write(data)
@@ -475,7 +509,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Names of files are durable only with their folder."""
+    """Sync a folder: file names are durable only after that."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -489,7 +523,7 @@ def _store_at(root: Path, limit: int) -> LogStore:
 
 
 def log_store() -> LogStore:
-    """The portal's own."""
+    """Return the portal's log store."""
     from django.conf import settings
 
     return _store_at(Path(settings.MUSTER_HOME) / "blobs" / "logs", settings.MUSTER_LOG_LIMIT)

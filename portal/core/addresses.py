@@ -1,7 +1,7 @@
-"""Where the portal may connect to when somebody else said where: whoever types an address chooses that.
+"""Decide which addresses the portal may connect to when a user supplied the host (SSRF protection).
 
-So: only to addresses of the open internet, and to the hosts that an operator named; the address that was judged is the address
-that is used, and no name is resolved twice. Knows no Django, so that every part may use it.
+Connections go only to global unicast addresses, and to hosts that an operator allowed. The checked
+address is the one that is used: no name is resolved twice. Does not depend on Django.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ import socket
 import ssl
 from typing import Any
 
-_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")  # all that IANA has ever given out
-_NAT64 = ipaddress.ip_network(
-    "64:ff9b::/96"
-)  # the well-known prefix (RFC 6052); its IPv4 address decides
-_DOCUMENTATION = ipaddress.ip_network(
-    "3fff::/20"
-)  # RFC 9637, unknown to `ipaddress` before Python 3.13
-_ISATAP = 0x5EFE  # RFC 5214: before the IPv4 address in the interface identifier
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")  # the only range that IANA has allocated
+# The well-known prefix (RFC 6052); the embedded IPv4 address decides.
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# RFC 9637, unknown to `ipaddress` before Python 3.13.
+_DOCUMENTATION = ipaddress.ip_network("3fff::/20")
+# RFC 5214: precedes the IPv4 address in the interface identifier.
+_ISATAP = 0x5EFE
 
 
 def is_open_internet(address: str) -> bool:
-    """Whether it is globally reachable unicast, with every IPv4 address that an IPv6 address carries."""
+    """Return whether the address and all IPv4 addresses embedded in it are global unicast."""
     found = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(found, ipaddress.IPv6Address):
         inner = _embedded(found)
@@ -37,7 +36,7 @@ def _is_global(found: ipaddress.IPv4Address) -> bool:
 
 
 def _embedded(found: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
-    """Of a mapped, NAT64, 6to4, Teredo or ISATAP address."""
+    """Return the IPv4 addresses in a mapped, NAT64, 6to4, Teredo or ISATAP address."""
     low = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
     is_low = (
         found.ipv4_mapped is not None
@@ -52,14 +51,16 @@ def _embedded(found: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
 
 
 class NotOpen(Exception):
-    """The host has no address that may be connected to."""
+    """The host has no address that the portal may connect to."""
 
 
 def allowed(
     host: str, port: int, *, is_trusted: bool, kind: int = socket.SOCK_STREAM
 ) -> list[tuple[Any, ...]]:
-    """What the name stands for now, as `socket` takes it, without what may not be reached. Raises NotOpen, and OSError where the
-    name cannot be resolved."""
+    """Resolve a host and return the `socket` addresses that may be reached.
+
+    Raises NotOpen if none remains, and OSError if the name cannot be resolved.
+    """
     found = [info[4] for info in socket.getaddrinfo(host, port, type=kind)]
     reachable = found if is_trusted else [one for one in found if is_open_internet(str(one[0]))]
     if not reachable:
@@ -70,7 +71,10 @@ def allowed(
 def connect(
     host: str, port: int, *, is_trusted: bool, seconds: float, tls: ssl.SSLContext | None = None
 ) -> socket.socket:
-    """A connection, with TLS under the host's name where a context is given. Raises NotOpen, OSError."""
+    """Open a TCP connection, with TLS under the host's name if a context is given.
+
+    Raises NotOpen and OSError.
+    """
     sock = socket.create_connection(
         allowed(host, port, is_trusted=is_trusted)[0][:2], timeout=seconds
     )
@@ -84,7 +88,7 @@ def connect(
 
 
 def tls_context(ca_file: str = "") -> ssl.SSLContext:
-    """The system's certificates, and those of a file besides."""
+    """Return a TLS context that trusts the system's certificates and those in a file."""
     context = ssl.create_default_context()
     if ca_file:
         context.load_verify_locations(ca_file)

@@ -6,4 +6,4 @@ class CoreConfig(AppConfig):
     label = "core"
 
     def ready(self) -> None:
-        import portal.core.lookups  # noqa: F401  registers them
+        import portal.core.lookups  # noqa: F401  # registers the lookups

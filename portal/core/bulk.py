@@ -1,4 +1,4 @@
-"""Many rows in one statement, where building them one by one as models costs more than the database does."""
+"""Insert many rows in one statement, without the cost of one model instance per row."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ _LOW = (1 << 64) - 1
 def insert_rows(
     model: type[models.Model], names: Sequence[str], rows: Iterable[Row], *, is_new: bool = True
 ) -> None:
-    """INSERT these values of these fields; fields left out take the database's own default, so name all that have none. By COPY
-    on PostgreSQL, except where row-level security is. Not `is_new`: rows that are there already, by any unique constraint, are left
-    as they are. Runs in the caller's transaction; no signal, no primary key comes back."""
+    """Insert rows given as values of the named fields, in the caller's transaction.
+
+    Fields left out take the database default, so name all that have none. With `is_new=False`, rows
+    that violate a unique constraint are skipped. Uses COPY on PostgreSQL, except on tables with
+    row-level security. Sends no signals and returns no primary keys.
+    """
     fields = [_field(model, name) for name in names]
     quote = connection.ops.quote_name
     table, columns = (
@@ -50,7 +53,7 @@ def insert_rows(
     marks = ", ".join(["%s"] * len(fields))
     with connection.cursor() as cursor:
         cursor.executemany(
-            f"INSERT INTO {table} ({columns}) VALUES ({marks}){otherwise}",  # noqa: S608  names, no values
+            f"INSERT INTO {table} ({columns}) VALUES ({marks}){otherwise}",  # noqa: S608  # identifiers only
             [
                 [
                     field.get_db_prep_save(value, connection)
@@ -68,8 +71,11 @@ def _insert_arrays(
     rows: Sequence[Row],
     otherwise: str,
 ) -> None:
-    """Where row-level security is, PostgreSQL takes no COPY: one INSERT of an array for each column instead, or of one value where it is the
-    same in all rows. The first column is an array in any case."""
+    """Insert with one array per column, because COPY does not support row-level security.
+
+    A column with the same value in all rows is sent as a single value. The first column is always
+    an array.
+    """
     differs = [n == 0 or not _are_same([row[n] for row in rows]) for n in range(len(fields))]
     types = [_type(field) for field in fields]
     selected = ", ".join(f"v.c{n}" if does else f"%s::{types[n]}" for n, does in enumerate(differs))
@@ -87,18 +93,21 @@ def _insert_arrays(
     ]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {table} ({columns}) SELECT {selected} FROM unnest({arrays}) AS v ({names}){otherwise}",  # noqa: S608  names, no values
+            f"INSERT INTO {table} ({columns}) SELECT {selected} FROM unnest({arrays}) AS v ({names}){otherwise}",  # noqa: S608  # identifiers only
             [*single, *many],
         )
 
 
 def _type(field: models.Field[Any, Any]) -> str:
-    """Without its length: a cast to `varchar(64)` would cut off in silence what the column refuses."""
+    """Return the type without its length: a cast to `varchar(64)` would silently truncate."""
     return str(field.cast_db_type(connection)).partition("(")[0]
 
 
 def _are_same(values: Sequence[Any]) -> bool:
-    """The very same object, or equals of a kind that is written alike (inside of a list, True equals 1)."""
+    """Return whether all values are stored alike.
+
+    Lists and dicts are compared by identity, because True equals 1 inside them.
+    """
     first = values[0]
     return all(
         value is first or (not isinstance(first, dict | list) and value == first)
@@ -107,8 +116,11 @@ def _are_same(values: Sequence[Any]) -> bool:
 
 
 def repeat_row(first: models.Model, counter: str, times: int) -> None:
-    """`times` more rows like `first`, which is in the table with a random version-7 UUID: `counter` goes on by one from row to row,
-    and so does the key's random part, so that the keys sort like the counter. One statement on PostgreSQL."""
+    """Insert `times` copies of `first`, a stored row with a random version 7 UUID as key.
+
+    From row to row, `counter` and the random part of the key increase by one, so that keys sort
+    like the counter. Takes one statement on PostgreSQL.
+    """
     model = type(first)
     names = [field.attname for field in model._meta.concrete_fields if not field.primary_key]
     start, key = getattr(first, counter), first.pk.int
@@ -132,10 +144,10 @@ def repeat_row(first: models.Model, counter: str, times: int) -> None:
     copied = ", ".join(
         f"{counted} + n" if name == counter else quote(_column(model, name)) for name in names
     )
-    low = (key & _LOW) - (1 << 64)  # as a signed number, which to_hex prints the same
+    low = (key & _LOW) - (1 << 64)  # as a signed number: to_hex prints the same digits
     with connection.cursor() as cursor:
         cursor.execute(
-            f"INSERT INTO {table} (id, {columns}) "  # noqa: S608  names, no values
+            f"INSERT INTO {table} (id, {columns}) "  # noqa: S608  # identifiers only
             f"SELECT (%s || lpad(to_hex(%s + n), 16, '0'))::uuid, {copied} FROM {table}, generate_series(1, %s) AS n WHERE id = %s",
             [f"{key >> 64:016x}", low, times, first.pk],
         )
@@ -152,5 +164,5 @@ def _field(model: type[models.Model], name: str) -> models.Field[Any, Any]:
 
 
 def _shape(field: models.Field[Any, Any]) -> Callable[[Any], Any] | None:
-    """How a value is written in COPY, where that is not what psycopg does by itself."""
+    """Return the function that prepares a value for COPY, or None if psycopg needs no help."""
     return json.dumps if isinstance(field, models.JSONField) else None

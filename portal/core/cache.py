@@ -1,4 +1,4 @@
-"""Redis as a cache that may vanish: a read misses, a write is lost, nobody gets an error."""
+"""A Redis cache that tolerates outages: reads miss, writes are dropped, nothing raises."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ log = logging.getLogger(__name__)
 
 
 class ForgivingRedisCache(RedisCache):
-    """Django's RedisCache, with every failure of the server turned into a miss."""
+    """Django's RedisCache, with every Redis error turned into a miss."""
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        return _or(default, super().get, key, default, version)
+        return _call_or(default, super().get, key, default, version)
 
     def set(self, key: Any, value: Any, timeout: Any = 300, version: int | None = None) -> None:
-        _or(None, super().set, key, value, timeout, version)
+        _call_or(None, super().set, key, value, timeout, version)
 
     def add(self, key: Any, value: Any, timeout: Any = 300, version: int | None = None) -> bool:
-        return bool(_or(True, super().add, key, value, timeout, version))
+        return bool(_call_or(True, super().add, key, value, timeout, version))
 
     def touch(self, key: Any, timeout: Any = 300, version: int | None = None) -> bool:
-        return bool(_or(False, super().touch, key, timeout, version))
+        return bool(_call_or(False, super().touch, key, timeout, version))
 
     def delete(self, key: Any, version: int | None = None) -> bool:
-        return bool(_or(False, super().delete, key, version))
+        return bool(_call_or(False, super().delete, key, version))
 
     def incr(self, key: Any, delta: int = 1, version: int | None = None) -> int:
-        return int(_or(delta, super().incr, key, delta, version))
+        return int(_call_or(delta, super().incr, key, delta, version))
 
     def get_many(self, keys: Any, version: int | None = None) -> dict[Any, Any]:
-        return dict(_or({}, super().get_many, keys, version))
+        return dict(_call_or({}, super().get_many, keys, version))
 
 
-def _or(default: Any, call: Callable[..., Any], *args: Any) -> Any:
+def _call_or(default: Any, call: Callable[..., Any], *args: Any) -> Any:
     try:
         return call(*args)
     except RedisError as error:
-        log.warning("cache is away: %s", error)
+        log.warning("cache unavailable: %s", error)
         return default

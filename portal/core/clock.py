@@ -1,4 +1,4 @@
-"""The one source of time, so that tests can hold it still."""
+"""Provide the current time from one place, so that tests can freeze it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 
-class InUtc(logging.Formatter):
-    """The time of a line of the log, which says by its `Z` what it is."""
+class UtcFormatter(logging.Formatter):
+    """Format log timestamps in UTC, with a trailing `Z`."""
 
     converter = staticmethod(time.gmtime)
     default_time_format, default_msec_format = "%Y-%m-%dT%H:%M:%S", "%s.%03dZ"
@@ -20,23 +20,23 @@ _frozen: datetime | None = None
 
 
 def now() -> datetime:
-    """The present instant, aware, UTC."""
+    """Return the current time, timezone-aware, in UTC."""
     return _frozen or datetime.now(UTC)
 
 
 def now_ms() -> int:
-    """Unix time in milliseconds, as logs and series store it."""
+    """Return the Unix time in milliseconds, as logs and series store it."""
     return int(now().timestamp() * 1000)
 
 
 def monotonic() -> float:
-    """Seconds on a clock that never steps; only differences mean something."""
+    """Return seconds from a clock that never steps; only differences are meaningful."""
     return time.monotonic()
 
 
 @contextmanager
 def frozen(at: datetime) -> Iterator[None]:
-    """Hold `now()` at one instant. For tests."""
+    """Freeze `now()` at one instant. For tests."""
     global _frozen
     before, _frozen = _frozen, at
     try:
@@ -46,5 +46,5 @@ def frozen(at: datetime) -> Iterator[None]:
 
 
 def after(seconds: float) -> datetime:
-    """The instant so many seconds from now."""
+    """Return the time that many seconds from now."""
     return now() + timedelta(seconds=seconds)

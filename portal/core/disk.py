@@ -1,4 +1,4 @@
-"""A disk that is full (or cannot be written) told apart from what is broken: of the one, people hear what is full and try again."""
+"""Recognize full or read-only disks, so that users get an actionable, retryable error."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ _POSTGRES_FULL = "53100"
 
 
 def full_disk(error: BaseException | None) -> Unavailable | None:
-    """What to tell when this error, or one behind it, came from a disk that took no more; else None."""
+    """Return the error to raise if this error, or one in its chain, is a full disk; else None."""
     words = trouble(error)
     return (
         Unavailable(
-            f"{words}, so nothing was changed. Whoever operates this portal must make room there; then send this again.",
+            f"{words}, so nothing was changed. Ask the operator of this portal to make room there, "
+            "then try again.",
             code="disk_full",
             data={"retry_after": RETRY_AFTER},
         )
@@ -39,7 +40,7 @@ def full_disk(error: BaseException | None) -> Unavailable | None:
 
 
 def trouble(error: BaseException | None) -> str:
-    """Which disk it is and what is the matter with it, as half a sentence; "" when it was none."""
+    """Describe the affected disk and its problem as half a sentence; "" if no disk is involved."""
     return next((words for one in behind(error) if (words := _words(one))), "")
 
 
@@ -55,6 +56,7 @@ def _words(error: BaseException) -> str:
 
 
 def behind(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield the error and the chain of errors that caused it."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))

@@ -1,4 +1,4 @@
-"""The errors that services raise and only doors translate (STYLE: REST, pages, tasks, consumers, CLI exit codes)."""
+"""The errors that services raise. Only entry points (REST, pages, tasks, CLI) translate them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Any, ClassVar
 
 
 class PortalError(Exception):
-    """Something a person can act on. `message` says what to do; `code` is for programs; `data` holds the facts."""
+    """An error that a user can act on.
+
+    `message` says what to do, `code` is for programs, and `data` holds the details.
+    """
 
     code: ClassVar[str] = "internal"
     http: ClassVar[int] = 500
@@ -23,7 +26,7 @@ class PortalError(Exception):
 
 
 class InvalidInput(PortalError):
-    """`errors` are {"field", "message"} pairs, in the field's own words."""
+    """Invalid input; `errors` holds {"field", "message"} pairs."""
 
     code, http = "invalid_input", 400
 
@@ -34,7 +37,7 @@ class InvalidInput(PortalError):
 
     @classmethod
     def at(cls, field: str, message: str) -> InvalidInput:
-        """One field is wrong."""
+        """Return the error for one invalid field."""
         return cls(f"{field}: {message}", errors=[{"field": field, "message": message}])
 
 

@@ -1,6 +1,6 @@
-"""Recording facts. An event is written in the transaction of the change that it tells, or not at all.
+"""Record audit events in the transaction of the change that they describe.
 
-Who asked, from where and with what is context: a door sets `request_id` and `caller`, and every fact below it carries them.
+The entry point sets `request_id` and `caller`; every event below it carries them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,13 @@ from portal.core.models import Event
 
 @dataclass(frozen=True)
 class Caller:
-    """`address`: the client's, as the door knows it. `via`: what they came with (`session`, `token <id> <name>`).
-    `on_behalf_of`: the e-mail of the person for whom the actor acts, where that is somebody else. `acts`: the e-mail of who acts in that
-    person's place; what services tell as done by the person was done by them."""
+    """Who made the request.
+
+    `address` is the client's IP address. `via` names the credential (`session`, `token <id>
+    <name>`). `on_behalf_of` is the e-mail of the person for whom the actor acts, if that is
+    somebody else. `acts` is the e-mail of the operator who impersonates that person: events that
+    services attribute to the person are attributed to the operator.
+    """
 
     address: str = ""
     via: str = ""
@@ -31,12 +35,12 @@ class Caller:
     acts: str = ""
 
     def who(self, actor: str) -> str:
-        """Whose doing it was that services tell of `actor`."""
+        """Return who performed an action that services attribute to `actor`."""
         return self.acts if self.acts and actor == self.on_behalf_of else actor
 
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
-caller: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  frozen
+caller: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  # frozen
 
 _COLUMNS = (
     "id",
@@ -56,8 +60,11 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Fact:
-    """What is to be recorded: `kind` in the past tense (`job.submitted`), `actor` an e-mail or a part's name. What changed stands
-    in `data` as `before` and `after`, each by name. Never a secret."""
+    """An event to record.
+
+    `kind` is in the past tense (`job.submitted`); `actor` is an e-mail or the name of a component.
+    `data` holds changed values by name under `before` and `after`, and never a secret.
+    """
 
     kind: str
     org_id: UUID | None
@@ -97,18 +104,18 @@ def record_all(facts: Iterable[Fact]) -> None:
 
 
 def came_with(via: str) -> None:
-    """The door has found out what the caller came with. Holds until the door's own context ends."""
+    """Set the caller's credential until the context of the entry point ends."""
     caller.set(replace(caller.get(), via=via[:150]))
 
 
 def acts_for(operator: str, person: str) -> None:
-    """The door has found out that an operator acts as that person. Holds until the door's own context ends."""
+    """Set that an operator impersonates a person, until the context of the entry point ends."""
     caller.set(replace(caller.get(), on_behalf_of=person, acts=operator))
 
 
 @contextmanager
 def on_behalf_of(email: str) -> Iterator[None]:
-    """What is recorded inside was done for that person."""
+    """Record events inside the block as done on behalf of that person."""
     token = caller.set(replace(caller.get(), on_behalf_of=email))
     try:
         yield
@@ -117,7 +124,10 @@ def on_behalf_of(email: str) -> Iterator[None]:
 
 
 def clean_address(text: object) -> str:
-    """An IP address in its usual form; empty for anything else. (The doors have already settled which header may be believed.)"""
+    """Return an IP address in canonical form, or "" for anything else.
+
+    Entry points have already decided which proxy header to trust.
+    """
     try:
         return str(ipaddress.ip_address(str(text).partition("%")[0]))
     except ValueError:
@@ -125,7 +135,7 @@ def clean_address(text: object) -> str:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """What differs between the two, as an event keeps it."""
+    """Return the differing values as `before` and `after`, as events store them."""
     moved = [name for name in {**before, **after} if before.get(name) != after.get(name)]
     return {
         "before": {n: before[n] for n in moved if n in before},

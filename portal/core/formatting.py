@@ -1,22 +1,22 @@
-"""Amounts and times as people read them."""
+"""Format amounts and times for display."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
 
-# How many of what is stored make one of what people read.
+# Stored units per displayed unit.
 SCALES = {"cpu": 1000, "gpu-hours": 3_600_000}
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
 def scale_of(resource: str) -> int:
-    """Return what is stored for one of the unit that people read."""
+    """Return the number of stored units per displayed unit."""
     return SCALES.get(resource, 1)
 
 
 def amount_text(resource: object, amount: Any) -> str:
-    """ "2.5 cores", "16 GiB", "4 GPUs (h100)", "1 running job"; amounts in the units of quotas."""
+    """Format an amount in quota units: "2.5 cores", "16 GiB", "4 GPUs (h100)", "1 running job"."""
     kind, _, model = str(resource).partition(".")
     number = int(amount)
     match kind:
@@ -35,7 +35,7 @@ def amount_text(resource: object, amount: Any) -> str:
 
 
 def number_text(resource: str, amount: int) -> str:
-    """Without a unit, as one would type it: "2.5"; hours to a hundredth."""
+    """Format an amount without its unit, as a user would type it: "2.5", hours to two decimals."""
     scale = scale_of(resource)
     if scale == 1:
         return str(amount)
@@ -47,7 +47,7 @@ def number_text(resource: str, amount: int) -> str:
 
 
 def typed_text(resource: str, amount: int) -> str:
-    """As one would type it: "64Gi" where it is a size without a rest, else the number."""
+    """Format an amount as a user would type it: "64Gi" for whole binary units, else the number."""
     if resource in ("memory", "storage"):
         for name, size in _STEPS:
             if amount and amount % size == 0:
@@ -56,7 +56,7 @@ def typed_text(resource: str, amount: int) -> str:
 
 
 def bytes_text(number: int) -> str:
-    """Binary units, at most one decimal: "1.5 GiB"."""
+    """Format bytes in binary units with at most one decimal: "1.5 GiB"."""
     for name, size in _STEPS:
         if abs(number) >= size:
             return f"{number / size:.1f}".removesuffix(".0") + f" {name}"
@@ -64,7 +64,7 @@ def bytes_text(number: int) -> str:
 
 
 def span_text(span: timedelta | float) -> str:
-    """ "4 s", "12 min", "2h 04m", "3d 02h"."""
+    """Format a duration: "4 s", "12 min", "2h 04m", "3d 02h"."""
     seconds = int(span.total_seconds() if isinstance(span, timedelta) else span)
     if seconds < 90:
         return f"{max(seconds, 0)} s"

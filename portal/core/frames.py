@@ -1,4 +1,4 @@
-"""What is told to live viewers, and the way it takes from who tells it to who watches."""
+"""The messages of live updates, and the interface of the bus that carries them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Frame:
-    """One publication. `data` bytes are a log's, with `seq` its offset; JSON otherwise. `at_ms` Unix milliseconds.
-    `is_lost`: no publication, but the news that some before it may be missing."""
+    """One published message.
+
+    `data` is a piece of a log if `is_bytes`, with `seq` as its offset, else JSON. `at_ms` is Unix
+    time in milliseconds. With `is_lost`, the frame is no message but reports that earlier ones may
+    be missing.
+    """
 
     topic: str
     data: bytes
@@ -24,14 +28,17 @@ Deliver = Callable[[Frame], None]
 
 
 class Bus(Protocol):
-    """How frames get from publishers to hubs."""
+    """Carries frames from publishers to hubs."""
 
     def publish(self, frame: Frame) -> None: ...
     def publish_all(self, frames: Sequence[Frame]) -> None: ...
     def is_watched(self, topic: str) -> bool: ...
 
     def subscribe(self, topic: str, deliver: Deliver) -> bool:
-        """True when all that is published from now on comes; False when a frame with `is_lost` will say from when on."""
+        """Return True if all later frames are delivered from now on.
+
+        If False, a frame with `is_lost` marks the point from which delivery is complete.
+        """
         ...
 
     def unsubscribe(self, topic: str, deliver: Deliver) -> None: ...

@@ -1,5 +1,7 @@
-"""A SELECT over several models, written by hand and read like models: for doors that every request passes, where building a
-query costs more than answering it does."""
+"""Run hand-written SELECTs over several models and convert the values like the ORM does.
+
+For hot paths that every request takes, where building a query costs more than running it.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,11 @@ Convert = Callable[[Any], Any]
 
 
 class Reading:
-    """`sql` with `{columns}` and `{alias}` for the tables; `reads`: alias, model, and the fields (attnames) in the order in which
-    their values come."""
+    """A statement and the fields that it returns.
+
+    `sql` has placeholders for `{columns}` and for each table alias. `reads` lists alias, model and
+    fields (attnames) in the order of their values.
+    """
 
     def __init__(
         self,
@@ -28,7 +33,7 @@ class Reading:
         ]
 
     def rows(self, params: Sequence[Any]) -> list[list[Any]]:
-        """What it finds."""
+        """Run the statement and return its rows."""
         with connection.cursor() as cursor:
             cursor.execute(self.statement, params)
             return [self._read(list(row)) for row in cursor.fetchall()]
@@ -49,7 +54,7 @@ class Reading:
 
     @cached_property
     def _converted(self) -> list[tuple[int, Convert]]:
-        """The columns whose values the database's driver does not give as the field does."""
+        """Return the columns whose values differ between the database driver and the field."""
         return [
             (at, made)
             for at, (alias, field) in enumerate(self.columns)
@@ -58,7 +63,7 @@ class Reading:
 
 
 def _converter(alias: str, field: models.Field[Any, Any]) -> Convert | None:
-    column = field.get_col(alias)  # of a foreign key, what it points to
+    column = field.get_col(alias)  # follows a foreign key to its target
     steps = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
 
     def convert(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The name of this process as a holder of leases, from which another process of the same machine can prove that it is dead."""
+"""Name this process as a lease holder, so that others on its host can tell when it is dead."""
 
 from __future__ import annotations
 
@@ -10,22 +10,28 @@ from functools import lru_cache
 from pathlib import Path
 from uuid import UUID, uuid4
 
-_PID, _BORN, _ONCE = 22, 36, 16  # bits; a pid has at most 22
+# Bits; a pid has at most 22.
+_PID, _BORN, _ONCE = 22, 36, 16
 _counter = itertools.count()
 
 
 def new_holder() -> str:
-    """`host:where:pid:born:once`. `where` is this boot of this host and the space its pids are counted in; `born` is when the
-    process began, which with the pid names it for ever; `once` tells several holders in one process apart."""
+    """Return a holder name of the form `host:where:pid:born:once`.
+
+    `where` identifies the boot of this host and the pid namespace. `born` is the start time of the
+    process, which makes the pid unique. `once` distinguishes several holders in one process.
+    """
     pid = os.getpid()
-    return f"{socket.gethostname()[:30]}:{_where(pid)}:{pid}:{_born(pid)}:{uuid4().hex[:8]}"
+    return f"{socket.gethostname()[:30]}:{_where(pid)}:{pid}:{_start_ticks(pid)}:{uuid4().hex[:8]}"
 
 
 def new_lease() -> UUID:
-    """The same as a number: a UUID of version 8, so that a claim names its holder without a row of its own. A random one where
-    nothing can be proved."""
+    """Return a version 8 UUID that identifies the holder without a row of its own.
+
+    Returns a random UUID if the process cannot be identified.
+    """
     pid = os.getpid()
-    where, born = _where(pid), _born(pid)
+    where, born = _where(pid), _start_ticks(pid)
     if not where or not born or int(born) >> _BORN:
         return uuid4()
     rest = (pid << _BORN | int(born)) << _ONCE | next(_counter) % (1 << _ONCE)
@@ -35,10 +41,8 @@ def new_lease() -> UUID:
 
 
 def is_dead(holder: str | UUID) -> bool:
-    """True only when the holder's process was here and is certainly gone. What ran elsewhere, or cannot be told, may live."""
-    where, pid, born = (
-        _words_of_lease(holder) if isinstance(holder, UUID) else _words_of_holder(holder)
-    )
+    """Return True only if the holder ran on this host and has certainly ended."""
+    where, pid, born = _parse_lease(holder) if isinstance(holder, UUID) else _parse_holder(holder)
     if not where or not born or where != _where(os.getpid()):
         return False
     try:
@@ -46,11 +50,11 @@ def is_dead(holder: str | UUID) -> bool:
     except ProcessLookupError:
         return True
     except OSError:
-        pass  # somebody else's by now, or still: its beginning tells
-    return (now := _born(pid)) != "" and now != born
+        pass  # the process exists: compare its start time
+    return (now := _start_ticks(pid)) != "" and now != born
 
 
-def _words_of_holder(holder: str) -> tuple[str, int, str]:
+def _parse_holder(holder: str) -> tuple[str, int, str]:
     words = holder.rsplit(":", 4)
     return (
         (words[1], int(words[2]), words[3])
@@ -59,16 +63,16 @@ def _words_of_holder(holder: str) -> tuple[str, int, str]:
     )
 
 
-def _words_of_lease(lease: UUID) -> tuple[str, int, str]:
+def _parse_lease(lease: UUID) -> tuple[str, int, str]:
     if lease.version != 8:
         return "", 0, ""
     rest = (lease.int >> 64 & 0xFFF) << 62 | lease.int & (1 << 62) - 1
     return f"{lease.int >> 80:012x}", rest >> _BORN + _ONCE, str(rest >> _ONCE & (1 << _BORN) - 1)
 
 
-@lru_cache(maxsize=1)  # for each process: a child may count its pids elsewhere
+@lru_cache(maxsize=1)  # cached per process: a child may have another pid namespace
 def _where(pid: int) -> str:
-    """Twelve hexadecimal digits; empty where the kernel does not say."""
+    """Return twelve hexadecimal digits, or "" if the kernel does not expose the data."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         spaces = [str(Path(f"/proc/self/ns/{name}").readlink()) for name in ("pid", "time")]
@@ -77,8 +81,8 @@ def _where(pid: int) -> str:
     return hashlib.sha256(f"{socket.gethostname()} {boot} {spaces}".encode()).hexdigest()[:12]
 
 
-def _born(pid: int) -> str:
-    """Clock ticks from boot to the start of the process; empty where the kernel does not say."""
+def _start_ticks(pid: int) -> str:
+    """Return the start time of the process in clock ticks since boot, or "" if unknown."""
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19].decode()
     except (OSError, IndexError):

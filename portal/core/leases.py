@@ -1,4 +1,8 @@
-"""Leadership by a row with an end: taken by one conditional UPDATE, lost by not renewing it, or by dying where it can be proved."""
+"""Elect a leader through a row with an expiry time.
+
+A lease is taken by one conditional UPDATE. It is lost when it is not renewed, or when its holder is
+known to be dead.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,7 @@ from portal.core.models import Lease
 
 
 def take(name: str, holder: str, seconds: float) -> bool:
-    """Hold or renew the lease for so long; False while somebody else holds it, who may still live."""
+    """Take or renew the lease for `seconds`; return False while another holder may be alive."""
     at = clock.now()
     until = at + timedelta(seconds=seconds)
     if Lease.objects.filter(Q(holder=holder) | Q(until__lt=at), name=name).update(
@@ -24,17 +28,17 @@ def take(name: str, holder: str, seconds: float) -> bool:
         with transaction.atomic():
             Lease.objects.create(name=name, holder=holder, until=until)
     except IntegrityError:
-        return _inherit(name, holder, until)
+        return _take_over(name, holder, until)
     return True
 
 
 def release(name: str, holder: str) -> None:
-    """Give it back, so that the next one need not wait for its end."""
+    """Release the lease, so that the next holder need not wait until it expires."""
     Lease.objects.filter(name=name, holder=holder).delete()
 
 
-def _inherit(name: str, holder: str, until: datetime) -> bool:
-    """From a holder of this machine whose process is gone; of several heirs one gets it."""
+def _take_over(name: str, holder: str, until: datetime) -> bool:
+    """Take over from a dead process on this host; at most one contender succeeds."""
     before = Lease.objects.filter(name=name).values_list("holder", flat=True).first()
     if before is None or not is_dead(before):
         return False

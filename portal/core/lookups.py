@@ -1,4 +1,4 @@
-"""Look-ups that Django lacks."""
+"""Register lookups that Django lacks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from django.db.models import lookups
 
 @models.UUIDField.register_lookup
 class Among(lookups.In):  # type: ignore[type-arg]
-    """`id__among=ids`, as `id__in`; but on PostgreSQL one value, however many they are: a parameter for each costs more than to find the rows."""
+    """`id__among=ids`: like `id__in`, but passes all ids as one parameter on PostgreSQL.
+
+    One parameter per id costs more than finding the rows.
+    """
 
     lookup_name = "among"
 

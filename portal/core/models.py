@@ -1,4 +1,4 @@
-"""Rows that no tenant rule governs: facts, leases and remembered answers."""
+"""Models without a tenant: events, leases and stored responses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from portal.core.ids import uuid7
 
 
 class Event(models.Model):
-    """One immutable fact, e.g. `job.submitted`: the audit trail and the outbox at once. Written by services only,
-    in the transaction of what it tells. `position` rises in order of insertion."""
+    """One immutable event, e.g. `job.submitted`; both the audit trail and the outbox.
+
+    Written only by services, in the transaction of the change. `position` increases in insertion
+    order.
+    """
 
     position = models.BigAutoField(primary_key=True)
     id = models.UUIDField(default=uuid7, unique=True, editable=False)
@@ -19,10 +22,10 @@ class Event(models.Model):
     org_id = models.UUIDField(null=True)
     actor = models.CharField(max_length=254, blank=True)
     on_behalf_of = models.CharField(max_length=254, blank=True, default="", db_default="")
-    via = models.CharField(
-        max_length=150, blank=True, default="", db_default=""
-    )  # what the actor came with: `session`, `token <id> <name>`
-    address = models.CharField(max_length=45, blank=True, default="", db_default="")  # the client's
+    # The credential: `session`, `token <id> <name>`.
+    via = models.CharField(max_length=150, blank=True, default="", db_default="")
+    # The client's IP address.
+    address = models.CharField(max_length=45, blank=True, default="", db_default="")
     subject_type = models.CharField(max_length=32, blank=True)
     subject_id = models.UUIDField(null=True)
     data = models.JSONField(default=dict)
@@ -39,7 +42,7 @@ class Event(models.Model):
 
 
 class Lease(models.Model):
-    """Who may lead a piece of work now (one watcher a cluster, one planner). Taken and renewed by `leases`."""
+    """Who currently leads a piece of work (one watcher per cluster, one planner); see `leases`."""
 
     name = models.CharField(max_length=100, primary_key=True)
     holder = models.CharField(max_length=100)
@@ -50,32 +53,32 @@ class Lease(models.Model):
 
 
 class Installation(models.Model):
-    """What a portal compares at its start, so that another one does not work on this database by mistake. One row, written by
-    `portal.process.installation`."""
+    """Identifies the installation, so that another one does not use this database by mistake.
+
+    Has one row, written by `portal.process.installation`.
+    """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    key_mac = models.CharField(max_length=64)  # of `id`, by the secret key
-    home_id = models.CharField(
-        max_length=32, blank=True
-    )  # of the home where the jobs of local clusters live; empty: none yet
-    home = models.CharField(
-        max_length=500, blank=True
-    )  # where that was when it was last used, for people
+    # HMAC of `id` under the secret key.
+    key_mac = models.CharField(max_length=64)
+    # Identifies the home directory that holds the jobs of local clusters; empty if there is none
+    # yet.
+    home_id = models.CharField(max_length=32, blank=True)
+    # Last known path of that directory, for display.
+    home = models.CharField(max_length=500, blank=True)
 
     def __str__(self) -> str:
         return str(self.id)
 
 
 class RememberedAnswer(models.Model):
-    """The answer given to an `Idempotency-Key`, so that a repeated request gets it again. Written by the REST door."""
+    """The response to an `Idempotency-Key`, returned again for a repeated request."""
 
-    key = models.CharField(
-        max_length=64, primary_key=True
-    )  # HMAC of actor, path and the client's key
+    # HMAC of actor, path and the client's key.
+    key = models.CharField(max_length=64, primary_key=True)
     body_hash = models.CharField(max_length=64)
-    status = models.PositiveSmallIntegerField(
-        null=True
-    )  # null: the first request is still under way
+    # Null while the first request is in progress.
+    status = models.PositiveSmallIntegerField(null=True)
     body = models.JSONField(null=True)
     at = models.DateTimeField(default=clock.now, db_index=True)
 
@@ -83,4 +86,4 @@ class RememberedAnswer(models.Model):
         return self.key
 
 
-from portal.core.audit.models import AuditAnchor, AuditCheck, AuditForward, AuditLink, AuditPolicy  # noqa: E402, F401  Django looks for models here
+from portal.core.audit.models import AuditAnchor, AuditCheck, AuditForward, AuditLink, AuditPolicy  # noqa: E402, F401  # Django finds them here

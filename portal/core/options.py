@@ -1,5 +1,7 @@
-"""What can be set, drawn from a dataclass: no form and no door knows a backend, or a directory, by name. A field that people may
-set is made by `option`; a `Secret` is stored encrypted and never shown."""
+"""Describe and check the settings of backends and identity providers, declared as dataclasses.
+
+`option` declares a field that users may set. A `Secret` is stored encrypted and never shown.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,9 @@ from typing import Any, get_type_hints
 
 from portal.core.errors import InvalidInput
 
-LONGEST = 20_000  # characters of one value; keys and certificates are long
-_AGAIN = "has to be entered again: the stored one is for the former address only"
+# Characters per value; keys and certificates are long.
+LONGEST = 20_000
+_MUST_REENTER = "has to be entered again: the stored one is for the former address only"
 _TRUE, _FALSE = ("true", "1", "on", "yes"), ("false", "0", "off", "no", "")
 
 
@@ -34,9 +37,12 @@ def option(
     is_operators: bool = False,
     sends: Sequence[str] = (),
 ) -> Any:
-    """A field of a Config as its form draws it; a `Secret` is drawn as a password. `is_rare`: folded until it is set; `is_long`: has
-    lines, which a field of one line would lose; `is_operators`: only a platform operator sets it; `sends`: of an address, the
-    secrets that are sent there."""
+    """Declare a field of a Config and how its form displays it; a `Secret` is a password field.
+
+    `is_rare` fields are collapsed until set; `is_long` fields have several lines; only a platform
+    operator sets `is_operators` fields. For an address, `sends` names the secrets that are sent
+    there.
+    """
     return field(
         default=default,
         metadata={
@@ -53,7 +59,10 @@ def option(
 
 @dataclass(frozen=True)
 class Option:
-    """One field of a Config that people may set. `kind`: text, secret, whole, number, switch or words."""
+    """A field of a Config that users may set.
+
+    `kind` is text, secret, whole, number, switch or words.
+    """
 
     name: str
     label: str
@@ -84,7 +93,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Options:
-    """Checked values: what may be shown, and what is stored encrypted and never shown."""
+    """Checked values: `plain` may be shown, `secret` is stored encrypted and never shown."""
 
     plain: Mapping[str, Any]
     secret: Mapping[str, str]
@@ -94,8 +103,8 @@ class Options:
 
 
 def options_in(config: type[Any]) -> list[Option]:
-    """The options of a Config, in its order."""
-    return list(_options_in(config))  # type: ignore[arg-type]  # a class has a hash
+    """Return the options of a Config, in declaration order."""
+    return list(_options_in(config))  # type: ignore[arg-type]  # a class is hashable
 
 
 @cache
@@ -108,7 +117,7 @@ def _options_in(config: type[Any]) -> tuple[Option, ...]:
             _kind(hints[field.name]),
             field.metadata.get("note", ""),
             tuple(field.metadata.get("choices", ())),
-            _shown(field.default),
+            _default_text(field.default),
             field.default is MISSING,
             field.metadata.get("is_rare", False),
             field.metadata.get("is_long", False),
@@ -126,16 +135,22 @@ def check(
     former: Options | None = None,
     what: str = "backend",
 ) -> Options:
-    """The values given, by type; what is not given stays as it was, and an empty secret does, too; None takes one away. A secret that is
-    sent to an address has to be given again with a new address: else whoever may change that could have it sent to themselves.
-    Raises InvalidInput with all faults at once."""
+    """Check the given values and merge them into the former ones.
+
+    Values that are not given stay unchanged, and so does a secret given as ""; None removes a
+    value. When an address changes, the secrets sent to it must be given again: otherwise whoever
+    may change the address could redirect them to themselves. Raises InvalidInput with all errors at
+    once.
+    """
     known = {option.name: option for option in options}
     faults = [(name, f"is no option of this {what}") for name in given if name not in known]
     plain: dict[str, Any] = dict(former.plain) if former else {}
     secret: dict[str, str] = dict(former.secret) if former else {}
     for name, value in given.items():
         if name in known:
-            faults += _put(known[name], value, secret if known[name].kind == "secret" else plain)
+            faults += _set_value(
+                known[name], value, secret if known[name].kind == "secret" else plain
+            )
     faults += [
         (option.name, "is required")
         for option in known.values()
@@ -143,9 +158,9 @@ def check(
         and option.name not in {*plain, *secret, *(name for name, _ in faults)}
     ]
     faults += [
-        (name, _AGAIN)
+        (name, _MUST_REENTER)
         for option in known.values()
-        if former and _is_elsewhere(plain.get(option.name), former.plain.get(option.name))
+        if former and _adds_host(plain.get(option.name), former.plain.get(option.name))
         for name in option.sends
         if name in secret and name in former.secret and not given.get(name)
     ]
@@ -159,27 +174,30 @@ def check(
     return Options(plain, secret)
 
 
-def _is_elsewhere(address: Any, former: Any) -> bool:
-    """Whether it names a place that the former one did not; there may be several, separated by spaces."""
+def _adds_host(address: Any, former: Any) -> bool:
+    """Return whether the address adds a host to the former ones; both are separated by spaces."""
     return bool({*str(address or "").split()} - {*str(former or "").split()})
 
 
-def _put(option: Option, value: Any, into: dict[str, Any]) -> list[tuple[str, str]]:
-    """One value, or what is wrong with it. None is no value: the default counts. An empty text is none either, but leaves a secret
-    as it is, since a form cannot show it."""
+def _set_value(option: Option, value: Any, into: dict[str, Any]) -> list[tuple[str, str]]:
+    """Set one value and return its errors.
+
+    None unsets the value, so that the default applies. So does "", except for secrets, which a form
+    cannot show.
+    """
     if value in ("", None):
         if value is None or option.kind != "secret":
             into.pop(option.name, None)
         return []
     try:
-        into[option.name] = _read(option, value)
+        into[option.name] = _convert(option, value)
     except ValueError as error:
         return [(option.name, str(error))]
     return []
 
 
-def _read(option: Option, value: Any) -> Any:
-    """By the kind. Raises ValueError in words."""
+def _convert(option: Option, value: Any) -> Any:
+    """Convert a value to the type of the option. Raises ValueError."""
     text = ("true" if value else "false") if isinstance(value, bool) else str(value)
     if len(text) > LONGEST or "\x00" in text:
         raise ValueError(f"must be at most {LONGEST:,} characters long, without NUL")
@@ -206,7 +224,7 @@ def _number(text: str) -> float:
         number = float(text)
     except ValueError:
         raise ValueError("must be a number") from None
-    if not abs(number) < 1e15:  # neither infinite nor no number at all
+    if not abs(number) < 1e15:  # excludes infinity and NaN
         raise ValueError("must be a number")
     return number
 
@@ -250,7 +268,7 @@ def _kind(hint: Any) -> str:
     return _kind(parts[0]) if parts else "text"
 
 
-def _shown(default: Any) -> Any:
+def _default_text(default: Any) -> Any:
     if default is MISSING or default is None or isinstance(default, Secret):
         return ""
     return (

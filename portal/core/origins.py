@@ -1,4 +1,4 @@
-"""Origins of addresses."""
+"""Parse origins from URLs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from urllib.parse import urlsplit
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port, as the browser's security policies write them; of an app's own scheme that scheme alone."""
+    """Return scheme, host and port as security policies write them, or only an app's own scheme."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.netloc else f"{parts.scheme}:"

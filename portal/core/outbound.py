@@ -1,8 +1,9 @@
-"""The one client for requests to an address that a person typed: sign-in services, webhooks.
+"""An HTTP client for URLs that users supply: identity providers and webhooks.
 
-Whoever types an address chooses where the portal connects to. So the name is resolved once, the addresses are judged, and the
-connection goes to one that passed; redirects are not followed; little is read; and after a fixed time in total it is cut,
-whatever it waits for. No proxy and no `.netrc` of the environment is used: they would connect elsewhere.
+It prevents SSRF: the name is resolved once, its addresses are checked, and the connection goes to
+an address that passed. Redirects are not followed, the size of the response is limited, and the
+connection is closed after a fixed total time. Proxies and `.netrc` are ignored, because they would
+connect elsewhere.
 """
 
 from __future__ import annotations
@@ -24,19 +25,25 @@ from urllib3.exceptions import HTTPError
 
 from portal.core.addresses import NotOpen, allowed
 
-_AGENT = "muster"
+_USER_AGENT = "muster"
 _CHUNK = 16 << 10
 
 
 class Refused(requests.RequestException):
-    """Not asked, or not heard out. The message says why, for a person; no text of an answer is in it."""
+    """The request was not sent or its response was not accepted.
+
+    The message explains why to a person and holds no text of the response.
+    """
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Where a session may connect, and how much it takes. `is_private`: an operator allowed addresses that are not of the open
-    internet. `is_plain`: also without encryption. `ca`: certificates (PEM) to trust besides the system's. `seconds`: for one
-    request in total. `limit`: bytes of one answer."""
+    """The permitted addresses and the limits of a session.
+
+    `is_private` allows addresses outside the open internet, `is_plain` allows plain HTTP. `ca`
+    holds additional trusted certificates (PEM). `seconds` limits one request in total, `limit` the
+    bytes of one response.
+    """
 
     is_private: bool = False
     is_plain: bool = False
@@ -46,33 +53,36 @@ class Reach:
 
 
 class Session(requests.Session):
-    """A `requests.Session` that stays within its reach. `request` raises Refused, or another RequestException."""
+    """A `requests.Session` within the limits of its Reach.
+
+    `request` raises Refused or another RequestException.
+    """
 
     def __init__(self, reach: Reach | None = None) -> None:
         super().__init__()
         self.reach = reach or Reach()
         self.trust_env = False
-        self.headers.update({"User-Agent": _AGENT, "Accept-Encoding": "identity"})
-        self._line = _Line(self.reach)
-        adapter = _Adapter(self.reach, self._line)
+        self.headers.update({"User-Agent": _USER_AGENT, "Accept-Encoding": "identity"})
+        self._connector = _Connector(self.reach)
+        adapter = _Adapter(self.reach, self._connector)
         self.mount("https://", adapter)
         self.mount("http://", adapter)
 
     def request(self, method: Any, url: Any, *args: Any, **given: Any) -> requests.Response:
-        """The whole answer, within the time and the size; a redirect is the answer, not followed."""
+        """Send a request and return its complete response; redirects are returned, not followed."""
         given |= {
             "allow_redirects": False,
             "stream": True,
             "timeout": self.reach.seconds,
             "proxies": None,
         }
-        with self._line:
+        with self._connector:
             try:
                 response = super().request(method, url, *args, **given)
-                response._content = self._read(response)  # noqa: SLF001  # what `content`, `text` and `json` show
+                response._content = self._read(response)  # noqa: SLF001  # read by `content` and `json`
                 return response
             except (HTTPError, OSError, ValueError) as error:
-                raise self._line.why(error) from error
+                raise self._connector.why(error) from error
 
     def _read(self, response: requests.Response) -> bytes:
         body = bytearray()
@@ -81,13 +91,14 @@ class Session(requests.Session):
             if len(body) > self.reach.limit:
                 response.close()
                 raise Refused(f"the answer is larger than {self.reach.limit >> 10} KiB")
-        if self._line.is_over:  # a cut connection looks like the end of an answer
+        # A closed connection looks like the end of the response.
+        if self._connector.is_over:
             raise TimeoutError
         return bytes(body)
 
 
-class _Line:
-    """The way out for one request at a time: a context manager that cuts all connections when its time is over."""
+class _Connector:
+    """Connect for one request at a time, and close all its connections when the time is up."""
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach
@@ -98,7 +109,7 @@ class _Line:
     def __enter__(self) -> None:
         self._refused, self.is_over = None, False
         self._ends_at = time.monotonic() + self._reach.seconds
-        self._timer = threading.Timer(self._reach.seconds, self._cut)
+        self._timer = threading.Timer(self._reach.seconds, self._shut_down)
         self._timer.daemon = True
         self._timer.start()
 
@@ -106,22 +117,22 @@ class _Line:
         self._timer.cancel()
 
     def connect(self, host: str, port: int) -> socket.socket:
-        """To an address that was judged. Raises Refused, OSError."""
+        """Connect to a checked address. Raises Refused and OSError."""
         try:
-            address = self._judged(host.strip("[]"), port)
+            address = self._checked_address(host.strip("[]"), port)
             sock = socket.create_connection(
                 address, timeout=max(self._ends_at - time.monotonic(), 0.01)
             )
         except Refused as error:
-            self._refused = error  # urllib3 would wrap it until nobody knows it again
+            # urllib3 would wrap the error beyond recognition.
+            self._refused = error
             raise
-        self._open.append(
-            sock.dup()
-        )  # TLS takes the socket itself over; what is cut is the connection
+        # TLS takes over the socket object, so keep a duplicate to shut the connection down.
+        self._open.append(sock.dup())
         return sock
 
     def why(self, error: Exception) -> Exception:
-        """What stopped the request, in words."""
+        """Return the error that explains why the request failed."""
         if self._refused or isinstance(error, Refused):
             return self._refused or error
         if self.is_over:
@@ -137,7 +148,7 @@ class _Line:
             sock.close()
         self._open.clear()
 
-    def _judged(self, host: str, port: int) -> tuple[str, int]:
+    def _checked_address(self, host: str, port: int) -> tuple[str, int]:
         try:
             found = allowed(host, port, is_trusted=self._reach.is_private)[0]
         except (OSError, UnicodeError) as error:
@@ -148,7 +159,7 @@ class _Line:
             ) from error
         return str(found[0]), int(found[1])
 
-    def _cut(self) -> None:
+    def _shut_down(self) -> None:
         self.is_over = True
         for sock in self._open:
             with contextlib.suppress(OSError):
@@ -157,7 +168,7 @@ class _Line:
 
 @lru_cache(maxsize=64)
 def _tls(ca: str) -> ssl.SSLContext:
-    """With this machine's authorities and those; read once, since that takes longer than a request."""
+    """Return a cached context that trusts the system's authorities and `ca`; loading is slow."""
     context = ssl.create_default_context()
     if ca:
         context.load_verify_locations(cadata=ca)
@@ -165,18 +176,18 @@ def _tls(ca: str) -> ssl.SSLContext:
 
 
 class _Adapter(HTTPAdapter):
-    """Pools whose connections go out by the line and no other way."""
+    """An adapter whose pools connect only through a `_Connector`."""
 
-    def __init__(self, reach: Reach, line: _Line) -> None:
-        self._reach, self._line = reach, line
+    def __init__(self, reach: Reach, connector: _Connector) -> None:
+        self._reach, self._connector = reach, connector
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, *args: Any, **given: Any) -> None:
         super().init_poolmanager(*args, ssl_context=_tls(self._reach.ca), **given)
         manager: Any = self.poolmanager
         manager.pool_classes_by_scheme = {
-            "http": _pool(HTTPConnectionPool, HTTPConnection, self._line),
-            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._line),
+            "http": _pool(HTTPConnectionPool, HTTPConnection, self._connector),
+            "https": _pool(HTTPSConnectionPool, HTTPSConnection, self._connector),
         }
 
     def send(
@@ -188,11 +199,13 @@ class _Adapter(HTTPAdapter):
 
     def close(self) -> None:
         super().close()
-        self._line.close()
+        self._connector.close()
 
 
-def _pool(pool: type, connection: type, line: _Line) -> type:
+def _pool(pool: type, connection: type, connector: _Connector) -> type:
     connect = type(
-        "Connection", (connection,), {"_new_conn": lambda self: line.connect(self.host, self.port)}
+        "Connection",
+        (connection,),
+        {"_new_conn": lambda self: connector.connect(self.host, self.port)},
     )
     return type("Pool", (pool,), {"ConnectionCls": connect})

@@ -1,6 +1,8 @@
-"""Counting what a caller does in a minute, across processes. Places in a window are taken from the cache in blocks of a hundredth
-of the limit, so that counting costs nothing: no more than the limit ever pass; with several processes the last block of each
-may stay unused."""
+"""Count requests per caller and minute across processes.
+
+A process reserves a hundredth of the limit at a time from the cache, so that counting is cheap. The
+limit is never exceeded; with several processes, part of the last block of each may stay unused.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,16 @@ from django.core.cache import cache
 from portal.core import clock
 
 WINDOW = 60  # seconds
-_SHARE = 100  # blocks of a window
+# Blocks per window.
+_BLOCKS = 100
 
 
 @dataclass
 class _Block:
-    """Places of a window that this process has: `used` is the last one given away, `end` the last one it has."""
+    """The part of a window that this process has reserved.
+
+    `used` is the last number handed out, `end` the last one reserved.
+    """
 
     window: int
     used: int = 0
@@ -29,15 +35,15 @@ _lock = threading.Lock()
 
 
 def take(who: str, limit: int) -> tuple[int, int]:
-    """One more by `who`: the number of this one in the window, and the seconds until the next window."""
+    """Count one request; return its number in the window and the seconds until the next window."""
     at = _seconds()
     with _lock:
         block = _blocks.get(who)
         if block is None or block.window != at // WINDOW:
-            block = _begin(who, at // WINDOW)
+            block = _start_block(who, at // WINDOW)
         if block.used >= block.end:
-            size = max(limit // _SHARE, 1)
-            block.end = _claim(f"rate:{who}:{block.window}", size)
+            size = max(limit // _BLOCKS, 1)
+            block.end = _reserve(f"rate:{who}:{block.window}", size)
             block.used = block.end - size
         block.used += 1
         return block.used, WINDOW - at % WINDOW
@@ -47,16 +53,17 @@ def _seconds() -> int:
     return clock.now_ms() // 1000
 
 
-def _begin(who: str, window: int) -> _Block:
-    """A first block; those of windows that are over are forgotten."""
+def _start_block(who: str, window: int) -> _Block:
+    """Start a block for this window, and drop those of former windows."""
     for name in [name for name, block in _blocks.items() if block.window != window]:
         del _blocks[name]
     return _blocks.setdefault(who, _Block(window))
 
 
-def _claim(key: str, size: int) -> int:
+def _reserve(key: str, size: int) -> int:
     cache.add(key, 0, WINDOW * 2)
     try:
         return cache.incr(key, size)
-    except ValueError:  # evicted between the two
+    # The key was evicted in between.
+    except ValueError:
         return size

@@ -1,5 +1,8 @@
-"""Live frames across processes: a Redis stream per topic. Redis is a bell, never the truth: what is lost while it is away is told as
-lost to whoever watches, who then reads the rows or the log store again."""
+"""Carry live frames between processes through one Redis stream per topic.
+
+Redis is never the source of truth. Frames lost during an outage are reported as lost to
+subscribers, who then read the rows or the log store again.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,26 @@ from portal.core.frames import Deliver, Frame
 from portal.core.ids import uuid7
 
 log = logging.getLogger(__name__)
-MAX_LENGTH = 500  # entries kept of a topic of events: enough to bridge a reader's reconnection
+# Entries kept per topic of events: enough to bridge a reader's reconnection.
+MAX_LENGTH = 500
 MAX_LENGTH_BYTES = (
-    64  # the same of a log, whose entries are long and whose gaps show by their offsets
+    # Entries kept per topic of log data: entries are long, and offsets reveal gaps.
+    64
 )
-EXPIRES = 300  # seconds after which a silent topic is forgotten
-BUFFER, BUFFER_BYTES = 20_000, 16 << 20  # frames, and their bytes, that may wait for Redis
-READ = 200  # entries of one topic in one read
-PAUSE = 0.5  # seconds between tries while Redis is away
-_NOWHERE = b"$"  # a topic whose place in its stream is not known yet
+# Seconds until an idle topic is deleted.
+EXPIRES = 300
+# Limits of frames and bytes that wait for Redis.
+BUFFER, BUFFER_BYTES = 20_000, 16 << 20
+# Entries of one topic per read.
+READ = 200
+# Seconds between retries during an outage.
+PAUSE = 0.5
+# A topic whose position in its stream is not known yet.
+_NOWHERE = b"$"
 
 
 class Outbox:
-    """What waits to be written, bounded in frames and bytes; whose topic lost something is remembered until it was told."""
+    """A bounded queue of frames to write; remembers which topics lost frames."""
 
     def __init__(self) -> None:
         self._frames: deque[Frame] = deque()
@@ -46,7 +56,7 @@ class Outbox:
             self._changed.notify()
 
     def take(self, most: int) -> list[Frame]:
-        """Waits; the news of what was lost, then the oldest frames."""
+        """Wait for frames; return loss reports first, then the oldest frames."""
         with self._changed:
             self._changed.wait_for(lambda: self._frames or self._lost)
             lost = [Frame(topic, b"", 0, 0, False, is_lost=True) for topic in self._lost]
@@ -66,7 +76,7 @@ class Outbox:
 
 
 class Outage:
-    """One line in the log when Redis goes away and one when it is back, not two a second."""
+    """Log the start and the end of an outage once each."""
 
     def __init__(self, who: str):
         self._who, self._is_away = who, False
@@ -74,19 +84,24 @@ class Outage:
     def away(self, error: Exception) -> None:
         if not self._is_away:
             log.warning(
-                "live %s: Redis is away, viewers read again once it is back: %s", self._who, error
+                "live %s: Redis is unavailable; viewers reload once it is back: %s",
+                self._who,
+                error,
             )
         self._is_away = True
 
     def back(self) -> None:
         if self._is_away:
-            log.warning("live %s: Redis is back", self._who)
+            log.warning("live %s: Redis is available again", self._who)
         self._is_away = False
 
 
 class RedisBus:
-    """Across processes: XADD by one writer thread, XREAD by one reader thread, each with a connection of its own. The reader
-    sleeps in XREAD; a new topic wakes it by an entry in the `bell`, a stream of this process alone."""
+    """A bus with one writer thread (XADD) and one reader thread (XREAD), each with a connection.
+
+    The reader blocks in XREAD. A new topic wakes it through an entry in the `bell`, a stream that
+    only this process reads.
+    """
 
     def __init__(self, url: str):
         self._url = url
@@ -100,7 +115,7 @@ class RedisBus:
 
     @property
     def dropped(self) -> int:
-        """Publications that reached nobody because Redis was away or slow."""
+        """Number of frames dropped because Redis was unavailable or slow."""
         return self._out.dropped
 
     def publish(self, frame: Frame) -> None:
@@ -149,7 +164,7 @@ class RedisBus:
     def _write(self) -> None:
         link, outage = self._connection(), Outage("writer")
         while True:
-            batch = self._out.take(200)  # waits here while there is nothing to tell
+            batch = self._out.take(200)  # blocks while the queue is empty
             try:
                 with link.pipeline(transaction=False) as pipe:
                     for frame in batch:
@@ -177,32 +192,33 @@ class RedisBus:
             except Exception as error:
                 with (
                     self._lock
-                ):  # Redis may come back empty: begin with what comes next, and say so
+                    # Redis may come back empty: start with new entries, and report a loss.
+                ):
                     self._last = dict.fromkeys(self._topics, _NOWHERE)
                 outage.away(error)
                 time.sleep(PAUSE)
 
     def _read_once(self, link: Any) -> None:
-        """One XREAD over all topics, until something comes or a second has gone."""
+        """Read all topics once, for at most a second."""
         with self._lock:
             wanted = dict(self._last)
-        if len(wanted) == 1:  # the bell alone
+        if len(wanted) == 1:  # only the bell
             self._wanted.wait(60)
             self._wanted.clear()
             return
         if unknown := [topic for topic, last in wanted.items() if last == _NOWHERE]:
-            wanted |= self._place(link, unknown)
+            wanted |= self._find_ends(link, unknown)
         for name, entries in (
             link.xread({f"live:{t}": last for t, last in wanted.items()}, count=READ, block=1000)
             or ()
         ):
             topic = name.decode().removeprefix("live:")
-            self._hand_out(topic, entries)
+            self._deliver(topic, entries)
             if len(entries) == READ and _is_trimmed(link, topic, wanted[topic]):
-                self._tell_loss(topic)
+                self._report_loss(topic)
 
-    def _place(self, link: Any, topics: list[str]) -> dict[str, bytes]:
-        """The ends of these streams, from where on nothing is missed; those who watch are told."""
+    def _find_ends(self, link: Any, topics: list[str]) -> dict[str, bytes]:
+        """Return the current end of these streams, and report a loss to their subscribers."""
         with link.pipeline(transaction=False) as pipe:
             for topic in topics:
                 pipe.xrevrange(f"live:{topic}", count=1)
@@ -211,18 +227,19 @@ class RedisBus:
         with self._lock:
             self._last |= {topic: place for topic, place in places.items() if topic in self._last}
         for topic in topics:
-            self._tell_loss(topic)
+            self._report_loss(topic)
         return places
 
-    def _tell_loss(self, topic: str) -> None:
+    def _report_loss(self, topic: str) -> None:
         for deliver in self._topics.get(topic, ()):
             deliver(Frame(topic, b"", 0, 0, False, is_lost=True))
 
-    def _hand_out(self, topic: str, entries: list[tuple[bytes, dict[bytes, bytes]]]) -> None:
+    def _deliver(self, topic: str, entries: list[tuple[bytes, dict[bytes, bytes]]]) -> None:
         with self._lock:
             if (
                 self._last.get(topic, _NOWHERE) != _NOWHERE
-            ):  # else it was left meanwhile, or is to be found anew
+                # Otherwise the topic was unsubscribed, or its position must be found again.
+            ):
                 self._last[topic] = entries[-1][0]
         for _, fields in entries:
             frame = _frame(topic, fields)
@@ -252,7 +269,7 @@ def _frame(topic: str, fields: dict[bytes, bytes]) -> Frame:
 
 
 def _is_trimmed(link: Any, topic: str, mark: bytes) -> bool:
-    """Whether the stream no longer reaches back to the mark: then entries after it may have gone unread."""
+    """Return whether entries after the mark may have been trimmed before they were read."""
     first = link.xrange(f"live:{topic}", count=1)
     return bool(first) and mark != b"0-0" and _order(first[0][0]) > _order(mark)
 

@@ -1,9 +1,12 @@
-"""What happens now, to whoever watches now. Nothing here is the truth: logs are in their store, states in their rows; a viewer
-that misses something reads it again from there.
+"""Publish live updates to current viewers.
 
-`publish` never raises and never blocks. Embedded: straight to the hubs of this process. Server: a Redis stream per topic,
-written by one background thread in batches; while Redis is away what is published is dropped and counted. Whoever may have
-missed something is told so by a frame with `is_lost`, as soon as there is a way to tell.
+Nothing published is the source of truth: logs are in their store, states in their rows, and a
+viewer that misses something reads it from there.
+
+`publish` never raises and never blocks. In embedded mode it calls the hubs of this process. In
+server mode a background thread writes batches to one Redis stream per topic; while Redis is
+unavailable, frames are dropped and counted. Viewers that may have missed something get a frame with
+`is_lost` as soon as possible.
 """
 
 from __future__ import annotations
@@ -22,15 +25,14 @@ from portal.core.frames import Bus, Deliver, Frame
 from portal.core.redis_bus import RedisBus
 
 log = logging.getLogger(__name__)
-MAX_FRAME = (
-    64 << 10
-)  # bytes; of a longer piece of a log only its coming is told, and viewers read it from the store
+# Bytes. For a longer piece of a log only its arrival is published; viewers read it from the store.
+MAX_FRAME = 64 << 10
 
 
 def publish(
     topic: str, data: bytes | dict[str, Any], *, seq: int | None = None, at_ms: int | None = None
 ) -> None:
-    """Tell whoever watches the topic. Bytes need `seq`, their offset."""
+    """Publish to the viewers of a topic. Bytes need `seq`, their offset in the log."""
     try:
         is_bytes = isinstance(data, bytes)
         raw = data if isinstance(data, bytes) else orjson.dumps(data, default=str)
@@ -44,42 +46,42 @@ def publish(
             )
         )
     except Exception:
-        log.exception("a publication to %s was lost", topic)
+        log.exception("could not publish to %s", topic)
 
 
 def publish_all(news: Iterable[tuple[Sequence[str], dict[str, Any]]]) -> None:
-    """Each of these to all of its topics, at once: what several topics get is written as JSON once, and the writer is woken once."""
+    """Publish each message to all of its topics, encoding it once and waking the writer once."""
     try:
         written = [(topics, raw) for topics, data in news if (raw := _written(topics, data))]
         bus().publish_all(
             [Frame(topic, raw, 0, 0, False) for topics, raw in written for topic in topics]
         )
     except Exception:
-        log.exception("publications were lost")
+        log.exception("could not publish")
 
 
 def _written(topics: Sequence[str], data: dict[str, Any]) -> bytes:
-    """As JSON; nothing where it cannot be: those beside it are perhaps another organization's, and go on."""
+    """Return the message as JSON, or b"" on failure: the other messages must still go out."""
     try:
         return orjson.dumps(data, default=str)
     except TypeError:
-        log.exception("a publication to %s was lost", ", ".join(topics))
+        log.exception("could not publish to %s", ", ".join(topics))
         return b""
 
 
 def is_watched(topic: str) -> bool:
-    """False only when certainly nobody in this process watches and publishing would reach nobody."""
+    """Return False only if nobody can be subscribed to the topic."""
     return bus().is_watched(topic)
 
 
 @cache
 def bus() -> Bus:
-    """The bus of this process."""
+    """Return the bus of this process."""
     return RedisBus(settings.MUSTER_REDIS_URL) if settings.MUSTER_REDIS_URL else LocalBus()
 
 
 class LocalBus:
-    """Within one process: publishing calls the hubs, which only queue."""
+    """A bus within one process: publishing calls the hubs, which only enqueue."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -110,4 +112,4 @@ class LocalBus:
                 self._topics.pop(topic, None)
 
 
-os.register_at_fork(after_in_child=bus.cache_clear)  # its threads stay with the parent
+os.register_at_fork(after_in_child=bus.cache_clear)  # threads do not survive a fork

@@ -1,5 +1,8 @@
-"""Small secrets at rest. Encrypted under a key made from SECRET_KEY, and readable while an older key is kept in
-SECRET_KEY_FALLBACKS, so that keys rotate: what is written again is written under the newest."""
+"""Encrypt small secrets at rest with keys derived from SECRET_KEY.
+
+Secrets stay readable while an older key is kept in SECRET_KEY_FALLBACKS, so that keys can be
+rotated.
+"""
 
 from __future__ import annotations
 
@@ -17,28 +20,28 @@ class Unreadable(RuntimeError):
 
 
 def encrypt(plain: bytes, purpose: str) -> bytes:
-    """Under the newest key. `purpose` separates keys: what is stored for one is unreadable for another."""
-    return _box(purpose).encrypt(plain)
+    """Encrypt under the newest key. Each `purpose` has a key of its own."""
+    return _fernet(purpose).encrypt(plain)
 
 
 def decrypt(stored: bytes, purpose: str) -> bytes:
-    """What was encrypted for this purpose. Raises Unreadable."""
+    """Decrypt a secret of this purpose. Raises Unreadable."""
     try:
-        return _box(purpose).decrypt(bytes(stored))
+        return _fernet(purpose).decrypt(bytes(stored))
     except InvalidToken:
         raise Unreadable(
-            "a stored secret cannot be read: bring the former secret key back as MUSTER_SECRET_KEY_FALLBACKS, "
-            "or enter the secret again"
+            "a stored secret cannot be decrypted: add the former secret key to "
+            "MUSTER_SECRET_KEY_FALLBACKS, or enter the secret again"
         ) from None
 
 
 def rotate(stored: bytes, purpose: str) -> bytes:
-    """The same secret under the newest key. Raises Unreadable."""
+    """Encrypt the secret again under the newest key. Raises Unreadable."""
     return encrypt(decrypt(stored, purpose), purpose)
 
 
 def is_newest(stored: bytes, purpose: str) -> bool:
-    """Whether it is encrypted under the newest key."""
+    """Return whether it is encrypted under the newest key."""
     try:
         Fernet(_key(settings.SECRET_KEY, purpose)).decrypt(bytes(stored))
     except InvalidToken:
@@ -47,19 +50,19 @@ def is_newest(stored: bytes, purpose: str) -> bool:
 
 
 def sign(data: bytes, purpose: str) -> bytes:
-    """32 bytes (HMAC-SHA256) that only who has the key can make."""
+    """Return the HMAC-SHA256 of the data, 32 bytes."""
     return hmac.digest(_key(settings.SECRET_KEY, purpose), data, "sha256")
 
 
 def is_signed(data: bytes, mac: bytes, purpose: str) -> bool:
-    """Whether it was signed under this key or one that is still kept."""
+    """Return whether the data was signed under the current key or one that is still kept."""
     return any(
         hmac.compare_digest(hmac.digest(_key(secret, purpose), data, "sha256"), bytes(mac))
         for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     )
 
 
-def _box(purpose: str) -> MultiFernet:
+def _fernet(purpose: str) -> MultiFernet:
     return MultiFernet(
         [
             Fernet(_key(secret, purpose))

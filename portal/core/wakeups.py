@@ -1,6 +1,6 @@
-"""A tap on the shoulder: "there may be work". Losing one costs latency only, for every task also runs by the clock.
+"""Wake workers early. A lost wake-up only adds latency, because every task also runs periodically.
 
-Server mode sends the Celery task by name; embedded mode wakes the ticker thread of this process.
+In server mode this sends the Celery task by name; in embedded mode it wakes the ticker thread.
 """
 
 from __future__ import annotations
@@ -18,27 +18,30 @@ from portal.core import clock
 
 log = logging.getLogger(__name__)
 REST, LONGEST = 0.02, 0.08  # seconds
-BROKER_TIMEOUT = 0.4  # seconds that a request waits for a broker that does not answer, …
-BROKER_PAUSE = 2.0  # … and for how long this process then does without it
-CONNECTIONS = 8  # as many as requests may be under way
+# Seconds that a request waits for an unresponsive broker.
+BROKER_TIMEOUT = 0.4
+# Seconds for which this process then does not use the broker.
+BROKER_PAUSE = 2.0
+# Upper limit of concurrent requests.
+CONNECTIONS = 8
 _send: Callable[[str], None] | None = None
 _stand_in: Callable[[str], None] | None = None
 _away_until = 0.0
 
 
 def hint(task: str) -> None:
-    """After this transaction commits, ask for `task` to run soon. Never raises: the sweep will find the work anyway."""
+    """Ask for `task` to run soon after this transaction commits. Never raises."""
     transaction.on_commit(lambda: _tap(task))
 
 
 def deliver_by(send: Callable[[str], None] | None) -> None:
-    """Set who carries hints in this process (the ticker, in embedded mode); None: Celery."""
+    """Set the function that wakes tasks in this process; None means Celery."""
     global _send
     _send = send
 
 
 def stand_in(run: Callable[[str], None]) -> None:
-    """Set who runs a task in this process while the broker is away."""
+    """Set the function that runs tasks in this process while the broker is unavailable."""
     global _stand_in
     _stand_in = run
 
@@ -46,8 +49,8 @@ def stand_in(run: Callable[[str], None]) -> None:
 def _tap(task: str) -> None:
     try:
         (_send or _celery)(task)
-    except Exception as error:  # a broker that is down must not undo what was committed
-        log.warning("hint %s was lost: %s", task, error)
+    except Exception as error:  # an unavailable broker must not fail committed work
+        log.warning("wake-up of %s was lost: %s", task, error)
 
 
 def _celery(task: str) -> None:
@@ -61,9 +64,9 @@ def _celery(task: str) -> None:
             _ring(task)
             return
         except Exception as error:
-            log.warning("the broker is away, hint %s was lost: %s", task, error)
+            log.warning("broker unavailable, wake-up of %s was lost: %s", task, error)
             _away_until = clock.monotonic() + BROKER_PAUSE
-            _producers.cache_clear()  # its other connections are as dead as this one
+            _producers.cache_clear()  # drop the other connections as well
     if _stand_in:
         _stand_in(task)
 
@@ -77,7 +80,7 @@ def _ring(task: str) -> None:
 
 @cache
 def _producers() -> Any:
-    """Of hints alone: kombu by itself pauses for seconds between tries, and Celery's sockets wait as long as a worker may."""
+    """Return a pool with short timeouts: those of kombu and Celery are too long for a request."""
     from celery import current_app
     from kombu.pools import ProducerPool
 
@@ -93,12 +96,15 @@ def _producers() -> Any:
 
 
 class _Bell:
-    """Many hints for one task within REST seconds are two: the first at once, and one for all the others when it is over. While
-    they keep coming the rest doubles up to LONGEST: who is busy anyway is told less often."""
+    """Limit wake-ups: one at once, and one for all others that arrive during the pause.
+
+    While wake-ups keep arriving, the pause doubles from REST up to LONGEST.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._resting: dict[str, bool] = {}  # task: whether it was asked for since
+        # Maps each paused task to whether it was requested since.
+        self._resting: dict[str, bool] = {}
         self._rest: dict[str, float] = {}
 
     def may_ring(self, task: str) -> bool:
@@ -125,7 +131,7 @@ _bell = _Bell()
 
 
 def _forget() -> None:
-    """In a child after a fork: its parent's timers stay with the parent."""
+    """Reset the state in a forked child: timers stay with the parent."""
     global _bell
     _bell = _Bell()
     _producers.cache_clear()

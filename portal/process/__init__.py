@@ -1,4 +1,4 @@
-"""`manage.py serve`: the portal as one process (embedded) or as a supervised stack (`--server`)."""
+"""Run the portal as one process (embedded) or as a supervised stack (`--server`)."""
 
 from __future__ import annotations
 

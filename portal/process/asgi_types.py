@@ -1,4 +1,4 @@
-"""Types of ASGI."""
+"""Types of the ASGI interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Celery beat's scheduler, for a portal that does nothing most of the time."""
+"""A Celery beat scheduler for a portal that is idle most of the time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from celery.beat import Scheduler
 
 
 class CalmScheduler(Scheduler):
-    """Wakes once for each due task. Celery's own wakes 10 ms early and spins until the time has come: 49 turns a second
-    with our schedule, against one. It keeps nothing on disk: every task on it may run too often or late."""
+    """Wake up once per due task.
+
+    Celery's scheduler wakes 10 ms early and spins: 49 iterations per second with our schedule.
+    Nothing is stored on disk, because every task may run too often or too late.
+    """
 
     def adjust(self, n: Any, drift: float = 0.010) -> Any:
         return super().adjust(n, drift)

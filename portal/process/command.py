@@ -13,7 +13,7 @@ from portal.process.words import Refusal, say
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs until stopped; returns the exit status. 2 is a refusal, said in words."""
+    """Run until stopped; return the exit status, 2 for a refusal with an explanation."""
     options = parser().parse_args(list(argv))
     if options.port:
         os.environ["MUSTER_PORT"] = str(options.port)
@@ -28,7 +28,8 @@ def main(argv: Sequence[str]) -> int:
         if not (words := trouble(error)):
             raise
         print(
-            f"\nMuster does not start, or cannot go on.\n{words}: {error}\nMake room there, and start it again.\n",
+            f"\nMuster does not start or cannot continue.\n{words}: {error}\n"
+            "Make room there, then start it again.\n",
             file=sys.stderr,
             flush=True,
         )
@@ -45,22 +46,21 @@ def add_options(to: argparse.ArgumentParser) -> None:
     to.add_argument(
         "--server",
         action="store_true",
-        help="PostgreSQL, Redis, Celery and one process for each part, supervised",
+        help="run PostgreSQL, Redis, Celery and one process per component, supervised",
     )
     to.add_argument(
         "--only",
         metavar="PART",
-        help="one part of the server stack in the foreground, for a process file or "
-        "a container: web, live, worker, beat, watcher, agent, or prepare (migrate and leave)",
+        help="run one component of the server stack in the foreground, for a Procfile or a "
+        "container: web, live, worker, beat, watcher, agent, or prepare (migrate and exit)",
     )
-    to.add_argument("--port", type=int, help="instead of MUSTER_PORT (8000)")
-    to.add_argument("--host", help="instead of MUSTER_BIND (127.0.0.1: this machine only)")
+    to.add_argument("--port", type=int, help="port to listen on (default: MUSTER_PORT, 8000)")
+    to.add_argument("--host", help="address to listen on (default: MUSTER_BIND, 127.0.0.1)")
 
 
 def _serve(options: argparse.Namespace) -> int:
-    os.umask(
-        os.umask(0) | 0o077
-    )  # nothing that the portal writes is for other users of the machine
+    # Files written by the portal must not be readable by other users of the machine.
+    os.umask(os.umask(0) | 0o077)
     home = _home()
     host = options.host or os.environ.get("MUSTER_BIND", "").strip() or "127.0.0.1"
     if options.only:
@@ -82,7 +82,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _home() -> Path:
-    """MUSTER_HOME, made and writable. Raises Refusal when it cannot be."""
+    """Return MUSTER_HOME, created and writable. Raises Refusal."""
     path = (
         Path(
             os.environ.get("MUSTER_HOME", "").strip() or Path(__file__).resolve().parents[2] / "var"
@@ -93,7 +93,7 @@ def _home() -> Path:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise Refusal(f"MUSTER_HOME is {path}, and it cannot be made: {error.strerror}.") from None
+        raise Refusal(f"Cannot create MUSTER_HOME {path}: {error.strerror}.") from None
     if not os.access(path, os.W_OK | os.X_OK):
-        raise Refusal(f"MUSTER_HOME is {path}, and this user may not write there.")
+        raise Refusal(f"MUSTER_HOME {path} is not writable for this user.")
     return path

@@ -1,4 +1,4 @@
-"""Embedded mode: one process. uvicorn on the event loop, Django in a pool of threads, background loops beside them."""
+"""Embedded mode: one process with uvicorn, Django in a thread pool, and background loops."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from portal.process.asgi_types import ASGIApp
 
 _M_ARENA_MAX = -8
-_GRACE = 5  # seconds that open requests and sockets get at the end
+_SHUTDOWN_TIMEOUT = 5  # seconds for open requests and websockets at shutdown
 
 
 def run_embedded(host: str, home: Path) -> int:
-    """Runs until SIGTERM or SIGINT; returns the exit status."""
+    """Run until SIGTERM or SIGINT; return the exit status."""
     lock = HomeLock(home)
     lock.take()
-    _few_arenas()
+    _limit_malloc_arenas()
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
@@ -46,7 +46,7 @@ def run_embedded(host: str, home: Path) -> int:
     isolation = isolation_line()
     from portal.asgi import application
 
-    tasks.loader.import_default_modules()  # the ticker runs them by name
+    tasks.loader.import_default_modules()  # the ticker runs tasks by name
     background = Background()
     welcome = Welcome(
         settings.MUSTER_BASE_URL,
@@ -66,7 +66,7 @@ def run_embedded(host: str, home: Path) -> int:
     serve(application, sock, started)
     left = background.stop()
     say(
-        "Stopped. Jobs keep running; the next start finds them again."
+        "Stopped. Jobs keep running; Muster finds them at its next start."
         + (f" (still busy: {', '.join(left)})" if left else "")
     )
     lock.give_back()
@@ -74,19 +74,20 @@ def run_embedded(host: str, home: Path) -> int:
 
 
 def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> None:
-    """Serves `app` on `sock` until SIGTERM or SIGINT, by uvicorn; calls `started` once it answers."""
+    """Serve `app` on `sock` until SIGTERM or SIGINT; call `started` once it accepts requests."""
     import uvicorn
 
     from portal.process.limits import SHARES, Connection, allow_connections
     from portal.settings import env
 
     Connection.most = allow_connections()
-    is_behind_proxy = env.flag("MUSTER_BEHIND_PROXY")  # then all connections are the proxy's
+    # Behind a proxy, all connections come from its address.
+    is_behind_proxy = env.flag("MUSTER_BEHIND_PROXY")
     Connection.share = Connection.most if is_behind_proxy else Connection.most // SHARES
 
     class Server(uvicorn.Server):
         loop: asyncio.AbstractEventLoop | None = None
-        told = asyncio.Event()
+        stopping = asyncio.Event()
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
@@ -94,16 +95,16 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
                 started()
 
         async def main_loop(self) -> None:
-            """Once a second for the date in answers, and at once when told to stop; uvicorn's own looks ten times a second."""
+            """Tick once per second, and at once on a signal; uvicorn's own loop ticks ten times."""
             self.loop = asyncio.get_running_loop()
             while not await self.on_tick(0):
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.told.wait(), 1.0)
+                    await asyncio.wait_for(self.stopping.wait(), 1.0)
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             super().handle_exit(sig, frame)
             if self.loop:
-                self.loop.call_soon_threadsafe(self.told.set)
+                self.loop.call_soon_threadsafe(self.stopping.set)
 
     config = uvicorn.Config(
         app,
@@ -115,22 +116,22 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
         access_log=False,
         server_header=False,
         date_header=True,
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT,
         timeout_keep_alive=30,
         ws_max_size=1 << 20,
         proxy_headers=False,
         ws_ping_interval=20,
         ws_ping_timeout=20,
     )
-    # uvicorn raises the signal again after its own shutdown; it must find a handler that lets us finish ours.
+    # After its shutdown uvicorn raises the signal again; a handler must let ours finish.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     asyncio.run(Server(config).serve([sock]))
 
 
-def _few_arenas() -> None:
-    """glibc gives each thread an arena of its own, which a pool of threads pays for in memory; two are enough."""
+def _limit_malloc_arenas() -> None:
+    """Limit glibc to two malloc arenas: one per thread costs much memory."""
     try:
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
     except (OSError, AttributeError):
-        return  # another C library
+        return  # not glibc

@@ -1,7 +1,8 @@
-"""The front door of a stack without nginx: one port for websockets and HTTP.
+"""A reverse proxy for stacks without nginx: one port for websockets and HTTP.
 
-The live process accepts every connection; websockets it serves itself, HTTP it relays to granian over a Unix socket on
-kept-open connections. Requests are written anew from what the server parsed, so nothing ambiguous passes through.
+The live process accepts every connection. It serves websockets itself, and relays HTTP to granian
+over keep-alive connections on a Unix socket. Requests are rebuilt from their parsed form, so that
+nothing ambiguous passes through (request smuggling).
 """
 
 from __future__ import annotations
@@ -34,18 +35,21 @@ _HOP_BY_HOP = frozenset(
         b"expect",
     }
 )
-_KEPT = 64  # idle connections to granian
-_PATIENCE = 5.0  # seconds to wait for a web process that is being restarted
+_MAX_IDLE = 64  # idle connections to granian
+_CONNECT_TIMEOUT = 5.0  # seconds to wait while the web process restarts
 _HIGH, _LOW = 1 << 18, 1 << 16
 
 
 class WebGone(Exception):
-    """The web process went away before it had answered."""
+    """The web process closed the connection before its response was complete."""
 
 
 @dataclass(frozen=True)
 class _Head:
-    """An answer's head. `following`: by which the web process knows what is left of the answer, "" when this is all of it."""
+    """The head of a response.
+
+    `following` identifies the rest of a streaming response in the web process; "" if there is none.
+    """
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -56,7 +60,7 @@ class _Head:
         named = dict(headers)
         following = named.get(NEXT.encode(), b"")
         kept = [pair for pair in headers if pair[0] not in _HOP_BY_HOP]
-        if following:  # the length is a portion's
+        if following:  # the Content-Length is that of a portion
             kept = [pair for pair in kept if pair[0] not in {b"content-length", LENGTH.encode()}]
             kept += (
                 [(b"content-length", named[LENGTH.encode()])] if LENGTH.encode() in named else []
@@ -65,7 +69,10 @@ class _Head:
 
 
 class Upstream(asyncio.Protocol):
-    """One connection to granian: writes requests, parses answers into a queue, and stops reading while that is full."""
+    """One connection to granian.
+
+    Writes requests, parses responses into a queue, and stops reading while the queue is full.
+    """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -79,9 +86,9 @@ class Upstream(asyncio.Protocol):
         self._events: deque[tuple[str, Any]] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._headers: list[tuple[bytes, bytes]] = []
-        self._held, self._is_paused, self._head = 0, False, method == b"HEAD"
+        self._buffered, self._is_paused, self._head = 0, False, method == b"HEAD"
 
-    # asyncio
+    # asyncio.Protocol
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
@@ -105,7 +112,7 @@ class Upstream(asyncio.Protocol):
         self._can_write.set()
         self._put("lost", None)
 
-    # httptools
+    # httptools callbacks
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers.append((name.lower(), value))
 
@@ -113,14 +120,14 @@ class Upstream(asyncio.Protocol):
         status = self._parser.get_status_code()
         if status >= 200:
             self._put("head", _Head.of(status, self._headers))
-            if self._head:  # an answer to HEAD has the length of a body that does not come
+            if self._head:  # a response to HEAD has the length of a body that is not sent
                 self.keep = self._parser.should_keep_alive()
                 self._put("end", None)
         self._headers = []
 
     def on_body(self, body: bytes) -> None:
-        self._held += len(body)
-        if self._held > _HIGH and not self._is_paused:
+        self._buffered += len(body)
+        if self._buffered > _HIGH and not self._is_paused:
             self._is_paused = True
             self.transport.pause_reading()
         self._put("body", body)
@@ -130,7 +137,7 @@ class Upstream(asyncio.Protocol):
             self.keep = self._parser.should_keep_alive()
             self._put("end", None)
 
-    # ours
+    # own methods
     async def send(self, data: bytes) -> None:
         self.transport.write(data)
         if not self._can_write.is_set():
@@ -142,7 +149,7 @@ class Upstream(asyncio.Protocol):
         self.transport.write(head)
 
     async def event(self) -> tuple[str, Any]:
-        """The next of: ("head", _Head), ("body", bytes), ("end", None). Raises WebGone."""
+        """Return the next ("head", _Head), ("body", bytes) or ("end", None). Raises WebGone."""
         while not self._events:
             if not self.is_open:
                 raise WebGone
@@ -152,8 +159,8 @@ class Upstream(asyncio.Protocol):
         if kind == "lost":
             raise WebGone
         if kind == "body":
-            self._held -= len(value)
-            if self._is_paused and self._held < _LOW:
+            self._buffered -= len(value)
+            if self._is_paused and self._buffered < _LOW:
                 self._is_paused = False
                 self.transport.resume_reading()
         return kind, value
@@ -165,11 +172,11 @@ class Upstream(asyncio.Protocol):
 
 
 class Relay:
-    """An ASGI application that asks granian."""
+    """An ASGI application that forwards requests to granian."""
 
     def __init__(self, path: Path) -> None:
         self._path = str(path)
-        self._idle: deque[Upstream] = deque(maxlen=_KEPT)
+        self._idle: deque[Upstream] = deque(maxlen=_MAX_IDLE)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         exchange = _Exchange(scope, receive, send)
@@ -181,10 +188,10 @@ class Relay:
         except (WebGone, OSError):
             if exchange.is_answered:
                 raise
-            await _say(send, 502, "The portal is restarting. Try again in a moment.")
+            await _send_text(send, 502, "The portal is restarting. Try again in a moment.")
 
     async def _try(self, exchange: _Exchange) -> bool:
-        """One go. False when a kept connection turned out to be closed and asking again cannot do anything twice."""
+        """Try once; return False if a reused connection was closed and a retry is safe."""
         upstream, is_kept = await self._connection()
         try:
             await exchange.run(upstream)
@@ -197,13 +204,13 @@ class Relay:
         return True
 
     async def _connection(self) -> tuple[Upstream, bool]:
-        """An open connection, and whether it was a kept one."""
+        """Return an open connection, and whether it is a reused one."""
         while self._idle:
             upstream = self._idle.pop()
             if upstream.is_open:
                 return upstream, True
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + _PATIENCE
+        deadline = loop.time() + _CONNECT_TIMEOUT
         while True:
             try:
                 return (await loop.create_unix_connection(Upstream, self._path))[1], False
@@ -213,20 +220,21 @@ class Relay:
                 await asyncio.sleep(0.05)
 
     def _release(self, upstream: Upstream) -> None:
-        if upstream.keep and upstream.is_open and len(self._idle) < _KEPT:
+        if upstream.keep and upstream.is_open and len(self._idle) < _MAX_IDLE:
             self._idle.append(upstream)
         else:
             upstream.transport.abort()
 
 
 def _head(scope: Message) -> tuple[str | None, bytes]:
-    """How the body is framed ("chunked", "length" or None), and the request's head as bytes."""
+    """Return how the body is framed ("chunked", "length" or None), and the head of the request."""
     target = scope.get("raw_path") or scope["path"].encode()
     if scope["query_string"]:
         target += b"?" + scope["query_string"]
     names = {name for name, _ in scope["headers"]}
     lines = [b"%s %s HTTP/1.1" % (scope["method"].encode(), target)]
-    # WSGI knows no difference between `_` and `-`: a name with the first could pass for one of ours (nginx drops them too).
+    # WSGI treats `_` and `-` alike: a name with `_` could spoof a header of ours. nginx drops them
+    # too.
     lines += [
         name + b": " + value
         for name, value in scope["headers"]
@@ -244,19 +252,20 @@ def _head(scope: Message) -> tuple[str | None, bytes]:
 
 
 class _Exchange:
-    """One request and its answer."""
+    """One request and its response."""
 
     def __init__(self, scope: Message, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
         self._body, self._head = _head(scope)
         self._method = scope["method"].encode()
-        self._is_sent = self._is_left = self.is_answered = self._is_begun = False
-        self.following = b""  # what the web process calls the rest of its answer
+        self._is_sent = self._is_disconnected = self.is_answered = self._has_head = False
+        # Identifies the rest of the response in the web process.
+        self.following = b""
 
     @property
     def may_repeat(self) -> bool:
         if self.following:
-            return not self._is_begun
+            return not self._has_head
         return (
             not self.is_answered
             and self._body is None
@@ -264,50 +273,56 @@ class _Exchange:
         )
 
     async def run(self, upstream: Upstream) -> None:
-        """Asks and answers, as far as the first portion of an answer or the next. Raises WebGone; returns early when the client has left."""
+        """Forward the request and the response, or its next portion. Raises WebGone.
+
+        Returns early if the client disconnects.
+        """
         if self.following:
-            await self._go_on(upstream)
+            await self._request_next_portion(upstream)
             return
         upstream.request(self._method, self._head)
         self._is_sent = self._body is None
-        await self._pass_on(upstream)
+        await self._relay(upstream)
 
-    async def _go_on(self, upstream: Upstream) -> None:
-        """The next portion; for a client who has left, none is kept any longer."""
-        method = b"DELETE" if self._is_left else b"GET"
+    async def _request_next_portion(self, upstream: Upstream) -> None:
+        """Request the next portion, or discard the rest if the client has disconnected."""
+        method = b"DELETE" if self._is_disconnected else b"GET"
         upstream.request(
             method,
             b"%s / HTTP/1.1\r\nhost: web\r\n%s: %s\r\n\r\n"
             % (method, NEXT.encode(), self.following),
         )
-        self._is_begun = False
-        if not self._is_left:
-            await self._pass_on(upstream)
+        self._has_head = False
+        if not self._is_disconnected:
+            await self._relay(upstream)
             return
         self.following = b""
         with suppress(WebGone):
             while (await upstream.event())[0] != "end":
                 continue
 
-    async def _pass_on(self, upstream: Upstream) -> None:
+    async def _relay(self, upstream: Upstream) -> None:
         listener = asyncio.ensure_future(self._listen(upstream))
         try:
             await self._answer(upstream)
         except WebGone:
-            if not self._is_left:
+            if not self._is_disconnected:
                 raise
         finally:
             upstream.keep &= self._is_sent
             listener.cancel()
 
     async def _listen(self, upstream: Upstream) -> None:
-        """Pass the body on, then wait for the client to leave, which ends the exchange: at once, or after a portion, since
-        its end says whether there is a rest to be closed."""
+        """Forward the request body, then wait for the client to disconnect.
+
+        A disconnect ends the exchange at once, or after the current portion, whose end tells
+        whether there is a rest to discard.
+        """
         while True:
             message = await self._receive()
             if message["type"] == "http.disconnect":
-                self._is_left = True
-                if not self._is_sent or (self._is_begun and not self.following):
+                self._is_disconnected = True
+                if not self._is_sent or (self._has_head and not self.following):
                     upstream.transport.abort()
                 return
             if self._is_sent:
@@ -336,12 +351,13 @@ class _Exchange:
                 return
 
     async def _begin(self, head: _Head) -> None:
-        self._is_begun = True
+        self._has_head = True
         if self.is_answered:
             if head.status not in {
                 200,
                 204,
-            }:  # it does not know the rest of the answer: it was restarted
+                # It does not know the rest of the response, because it was restarted.
+            }:
                 raise WebGone
         else:
             self.is_answered = True
@@ -349,11 +365,11 @@ class _Exchange:
                 {"type": "http.response.start", "status": head.status, "headers": head.headers}
             )
         self.following = head.following
-        if self._is_left and not self.following:
+        if self._is_disconnected and not self.following:
             raise WebGone
 
 
-async def _say(send: Send, status: int, text: str) -> None:
+async def _send_text(send: Send, status: int, text: str) -> None:
     body = text.encode() + b"\n"
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),

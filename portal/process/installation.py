@@ -1,7 +1,8 @@
-"""Whether this portal belongs to its database: the same secret key, and the same home where that matters.
+"""Check that this portal belongs to its database: same secret key, and same home if it matters.
 
-With another key nothing encrypted can be read; from another home the jobs of a local cluster cannot be seen, and they would be
-declared lost. Hosts of one installation share the key; a home of their own is fine where no local cluster is connected.
+With another key, encrypted values cannot be read. From another home, the jobs of a local cluster
+are not visible and would be declared lost. Hosts of one installation share the key; each may have
+its own home unless a local cluster is connected.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from portal.process.words import Refusal
 if TYPE_CHECKING:
     from portal.core.models import Installation
 
-FILE = "home_id"  # in the home: a copy of the folder at another place is the same home
+FILE = "home_id"  # in the home, so that a copied folder counts as the same home
 _PURPOSE = "installation"
 _ADOPT = "manage.py adopt_installation"
 
 
 def record_key() -> None:
-    """At the first start the database gets the key's mark; later it is compared. Raises Refusal."""
+    """Record a MAC of the key on the first start, and compare it later. Raises Refusal."""
     from portal.core.models import Installation
 
     if not Installation.objects.exists():
@@ -34,7 +35,7 @@ def record_key() -> None:
 
 
 def check_key() -> None:
-    """Raises Refusal when the database was set up with a secret key that this portal does not have."""
+    """Raise Refusal if the database was set up with a secret key that this portal does not have."""
     from portal.core import vault
     from portal.core.models import Installation
 
@@ -43,15 +44,19 @@ def check_key() -> None:
         return
     if not vault.is_signed(installation.id.bytes, bytes.fromhex(installation.key_mac), _PURPOSE):
         raise Refusal(
-            "The database was set up with another secret key, so what is encrypted there cannot be read.\n"
-            "Give this portal the same MUSTER_SECRET_KEY (or the file secret_key in MUSTER_HOME) as the others, or the former key as\n"
-            f"MUSTER_SECRET_KEY_FALLBACKS. If that key is gone for good: {_ADOPT}"
+            "The database was set up with another secret key; its secrets cannot be decrypted.\n"
+            "Set the MUSTER_SECRET_KEY (or copy the file secret_key in MUSTER_HOME) of the other\n"
+            "processes, or add the former key to MUSTER_SECRET_KEY_FALLBACKS.\n"
+            f"If that key is gone for good: {_ADOPT}"
         )
     _sign(installation)
 
 
 def check_home(home: Path) -> None:
-    """The first home is the database's own. Raises Refusal for another one when there is a local cluster, whose jobs live in the first."""
+    """Bind the database to the first home.
+
+    Raises Refusal for another home if there is a local cluster, whose jobs live in the first one.
+    """
     from portal.core.models import Installation
 
     installation = Installation.objects.first()
@@ -62,14 +67,17 @@ def check_home(home: Path) -> None:
     if rows.filter(home_id__in=["", mine["home_id"]]).update(**mine) or not _has_local_cluster():
         return
     raise Refusal(
-        f"The database belongs to a portal whose home is {installation.home}, where the jobs of its local cluster live.\n"
-        f"This portal's home is {home}: it would take those jobs for lost. Set MUSTER_HOME, or give this portal a database of its own.\n"
-        f"To move the home, stop the portal and copy the whole folder. If the former one is gone for good: {_ADOPT}"
+        f"The database belongs to a portal whose home is {installation.home}.\n"
+        "The jobs of its local cluster live there.\n"
+        f"This portal's home is {home}: it would mark those jobs as lost.\n"
+        "Set MUSTER_HOME, or use another database for this portal.\n"
+        "To move the home, stop the portal and copy the whole folder.\n"
+        f"If the former home is gone for good: {_ADOPT}"
     )
 
 
 def adopt(home: Path) -> None:
-    """Record this portal's key and home as those of the database, whatever they were."""
+    """Bind the database to this portal's key and home, replacing the former ones."""
     from portal.core.models import Installation
 
     installation = Installation.objects.first() or Installation()
@@ -79,7 +87,7 @@ def adopt(home: Path) -> None:
 
 
 def _sign(installation: Installation) -> None:
-    """Under the newest key, so that a former one can go."""
+    """Sign with the newest key, so that a former one can be removed."""
     from portal.core import vault
 
     mac = vault.sign(installation.id.bytes, _PURPOSE).hex()
@@ -104,6 +112,6 @@ def _id_of(home: Path) -> str:
         fresh.write_text(uuid4().hex)
         fresh.chmod(0o600)
         with suppress(FileExistsError):
-            os.link(fresh, path)  # whole or not at all
+            os.link(fresh, path)  # atomic
         fresh.unlink()
     return path.read_text().strip()

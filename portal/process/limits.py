@@ -1,7 +1,8 @@
-"""Limits on connections: a slow or greedy client holds a connection, never a thread of Django or memory without bound.
+"""Limit connections and request bodies, so that slow clients do not exhaust threads or memory.
 
-`Connection` (uvicorn's protocol) gives each request head a deadline and a size, and the process a number of connections.
-`Limits` (ASGI) receives each body whole before the application is called, and drops a reader who does not read.
+`Connection` (uvicorn's protocol) limits the time and size of request heads, and the number of
+connections. `Limits` (ASGI) buffers each request body before calling the application, and
+disconnects clients that read too slowly.
 """
 
 from __future__ import annotations
@@ -22,39 +23,48 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from portal.core.errors import InvalidInput, PortalError, RequestTimeout, TooLarge
 from portal.process.asgi_types import ASGIApp, Message, Receive, Send
 
-HEAD_SECONDS = 15.0  # for a request head, also on a connection that was kept
+HEAD_SECONDS = 15.0  # for a request head, also on a keep-alive connection
 HEAD_BYTES = 64 << 10
 MOST_CONNECTIONS, MOST_FILES = 4096, 16384
-SHARES = 4  # an address may have at most one of so many shares of the connections
-FLUSH_SECONDS = 60.0  # for the end of an answer, which waits in the connection's buffer
-BODY = 2_621_440  # bytes of a form or of JSON
-LARGE_BODIES = (  # the routes that take more
+# One address may have this fraction of all connections.
+SHARES = 4
+# Seconds to flush the end of a response from the write buffer.
+FLUSH_SECONDS = 60.0
+BODY = 2_621_440  # bytes of a form or JSON body
+LARGE_BODIES = (  # routes that accept more
     (re.compile(r"/api/v1/orgs/[^/]+/people/import|/api/v1/agent/samples"), 8 << 20),
     (re.compile(r"/scim/v2/.+"), 4 << 20),
 )
-_IN_MEMORY = 64 << 10  # bytes of a body; a longer one goes to a temporary file
+_IN_MEMORY = 64 << 10  # bytes of a body in memory; longer ones go to a temporary file
 _PIECE = 64 << 10
 _MOST_FRAMING = (
-    16  # bytes received for each byte of a body: one that comes in chunks of a byte has 6
+    # Bytes received per byte of body; chunks of one byte need 6.
+    16
 )
-_LINGER = 2.0  # seconds to read on after a refusal: a connection that is closed on unread data loses the answer
+# Seconds to read after a rejection: closing with unread data would lose the response.
+_LINGER = 2.0
 _TOO_MANY = (
     b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\n"
     b"Content-Length: 40\r\nRetry-After: 10\r\nCache-Control: no-store\r\n"
     b"Connection: close\r\n\r\nToo many connections from this address.\n"
 )
-_DROP = "muster.drop"  # an extension of our connections: close now, whatever waits to be sent
+# ASGI extension of our connections: close at once and discard unsent data.
+_DROP = "muster.drop"
 
 
 @dataclass(frozen=True)
 class Pace:
-    """The slowest that a client may be: each silence is shorter than `silence`, and the whole than `silence` plus its bytes at `rate`."""
+    """The minimum speed of a client.
+
+    Each pause must be shorter than `silence`, and the total shorter than `silence` plus size /
+    `rate`.
+    """
 
     silence: float
-    rate: float = 8 << 10  # bytes a second
+    rate: float = 8 << 10  # bytes per second
 
     def left(self, waited: float, size: int) -> float:
-        """Seconds that may pass before the next bytes."""
+        """Return the seconds that may pass before the next bytes."""
         return min(self.silence, self.silence + size / self.rate - waited)
 
 
@@ -62,12 +72,12 @@ SENDING, READING = Pace(15.0), Pace(60.0)
 
 
 def most_bytes(path: str) -> int:
-    """The size limit of a request's body."""
+    """Return the size limit of a request body in bytes."""
     return next((most for route, most in LARGE_BODIES if route.fullmatch(path)), BODY)
 
 
 def allow_connections() -> int:
-    """How many connections this process takes. Raises the soft limit on open files, which is 1,024 on many systems."""
+    """Return the limit of connections, after raising the soft limit on open files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -78,14 +88,14 @@ def allow_connections() -> int:
 
 
 class Connection(HttpToolsProtocol):
-    """One connection. Where there are too many, the one that has waited longest without a request makes room."""
+    """A connection. Above the limit, the one idle for longest is closed."""
 
     most = MOST_CONNECTIONS
     share = MOST_CONNECTIONS // SHARES
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._is_in_body, self._body_bytes, self._beside_body = False, 0, 0
+        self._is_in_body, self._body_bytes, self._raw_bytes = False, 0, 0
         self._flush: asyncio.TimerHandle | None = None
         self._await_head()
         if self._is_over_share():
@@ -100,10 +110,10 @@ class Connection(HttpToolsProtocol):
             ]
             min(
                 waiting, key=lambda other: other.since
-            ).transport.abort()  # never empty: this one waits too
+            ).transport.abort()  # never empty: this connection is idle too
 
     def _is_over_share(self) -> bool:
-        """Its address has more than its share. Websockets count too."""
+        """Return whether its address has too many connections, including websockets."""
         if self.client is None or len(self.connections) <= self.share:
             return False
         clients = (getattr(other, "client", None) for other in self.connections)
@@ -111,7 +121,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def is_waiting(self) -> bool:
-        """No request is in progress."""
+        """Return whether no request is in progress."""
         return self.cycle is None or self.cycle.response_complete
 
     def _await_head(self) -> None:
@@ -131,8 +141,8 @@ class Connection(HttpToolsProtocol):
         is_head = self._deadline is not None
         super().data_received(data)
         if self._is_in_body:
-            self._beside_body += len(data)
-            if self._beside_body > 2 * HEAD_BYTES + _MOST_FRAMING * self._body_bytes:
+            self._raw_bytes += len(data)
+            if self._raw_bytes > 2 * HEAD_BYTES + _MOST_FRAMING * self._body_bytes:
                 self.transport.abort()
         if is_head and self._deadline is not None:
             self._head_bytes += len(data)
@@ -141,13 +151,14 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        if self._deadline is None:  # the next request, sent before the answer to this one
+        # A pipelined request.
+        if self._deadline is None:
             self._await_head()
-        self._is_in_body, self._body_bytes, self._beside_body = False, 0, 0
+        self._is_in_body, self._body_bytes, self._raw_bytes = False, 0, 0
         self.scope["extensions"] = {_DROP: self.transport.abort}  # type: ignore[typeddict-item, dict-item]
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._is_in_body:  # else a trailer, which nobody asked for
+        if not self._is_in_body:  # ignore trailers
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -178,7 +189,7 @@ class Connection(HttpToolsProtocol):
 
 
 class Limits:
-    """ASGI: calls the application once the body is there; refuses one that is too large or comes too slowly."""
+    """Buffer request bodies before calling the application, and reject large or slow ones."""
 
     def __init__(self, app: ASGIApp, sending: Pace = SENDING, reading: Pace = READING) -> None:
         self._app, self._sending, self._reading = app, sending, reading
@@ -190,18 +201,18 @@ class Limits:
             await self._app(scope, receive, send)
             return
         if _is_upgrade(scope["headers"]):
-            await _refuse(scope["path"], receive, send, _UPGRADE)
+            await _send_error(scope["path"], receive, send, _UPGRADE)
             return
         with SpooledTemporaryFile(_IN_MEMORY) as body:
             try:
                 size = await self._receive(receive, body, length, most_bytes(scope["path"]))
-            except _Gone:
+            except _Disconnected:
                 return
             except PortalError as error:
-                await _refuse(scope["path"], receive, send, error)
+                await _send_error(scope["path"], receive, send, error)
                 return
             except OSError:
-                await _refuse(scope["path"], receive, send, _NO_ROOM)
+                await _send_error(scope["path"], receive, send, _DISK_FULL)
                 return
             body.seek(0)
             headers = [
@@ -213,7 +224,10 @@ class Limits:
             await self._app(framed, _Replay(body, size, receive), send)
 
     async def _receive(self, receive: Receive, body: IO[bytes], length: int, most: int) -> int:
-        """The body, into the file; its size. Raises TooLarge, RequestTimeout, _Gone, OSError (no room for it)."""
+        """Write the body to the file and return its size.
+
+        Raises TooLarge, RequestTimeout, _Gone, and OSError if the disk is full.
+        """
         loop, size, has_more = asyncio.get_running_loop(), 0, True
         began = loop.time()
         while has_more:
@@ -225,7 +239,7 @@ class Limits:
             except TimeoutError:
                 raise RequestTimeout("The request came too slowly. Send it again.") from None
             if message["type"] == "http.disconnect":
-                raise _Gone
+                raise _Disconnected
             data = message.get("body", b"")
             body.write(data)
             size, has_more = size + len(data), message.get("more_body", False)
@@ -234,37 +248,37 @@ class Limits:
         return size
 
 
-class _Gone(Exception):
-    """The client left before its request was complete."""
+class _Disconnected(Exception):
+    """The client disconnected before its request was complete."""
 
 
-class _NoRoom(PortalError):
+class _DiskFull(PortalError):
     code, http, retryable = "disk_full", 503, True
 
 
-_NO_ROOM = _NoRoom(
+_DISK_FULL = _DiskFull(
     "The portal's disk has no room for this request. Try again later.", data={"retry_after": 10}
 )
 _UPGRADE = InvalidInput("Send a request that has a body without the header Upgrade.")
 
 
 class _Replay:
-    """`receive` of a body that is complete: what is in the file, then what the client does."""
+    """An ASGI `receive` that returns the buffered body, then the client's further events."""
 
     def __init__(self, body: IO[bytes], size: int, receive: Receive) -> None:
-        self._body, self._left, self._receive, self._is_told = body, size, receive, False
+        self._body, self._left, self._receive, self._is_sent = body, size, receive, False
 
     async def __call__(self) -> Message:
-        if self._is_told:
+        if self._is_sent:
             return await self._receive()
         data = self._body.read(_PIECE)
         self._left -= len(data)
-        self._is_told = not self._left
-        return {"type": "http.request", "body": data, "more_body": not self._is_told}
+        self._is_sent = not self._left
+        return {"type": "http.request", "body": data, "more_body": not self._is_sent}
 
 
 class _PacedSend:
-    """`send` in pieces, each of which must be taken in time; what was made for a reader who is too slow goes nowhere."""
+    """An ASGI `send` in pieces with a deadline each; gives up on clients that are too slow."""
 
     def __init__(self, send: Send, pace: Pace, drop: Any) -> None:
         self._send, self._pace, self._drop = send, pace, drop
@@ -296,19 +310,19 @@ class _PacedSend:
 
 
 def _framing(headers: Sequence[tuple[bytes, bytes]]) -> tuple[int, bool]:
-    """The length that a request says its body has (0: none), and whether it comes in chunks instead."""
+    """Return the declared length of the body (0 if none), and whether it is chunked."""
     named = dict(headers)
     return int(named.get(b"content-length", 0)), b"transfer-encoding" in named
 
 
 def _is_upgrade(headers: Sequence[tuple[bytes, bytes]]) -> bool:
-    """The parser stops at the head of such a request: its body is not read."""
+    """Return whether the request asks for an upgrade: the parser then ignores its body."""
     connection = b",".join(value for name, value in headers if name == b"connection")
     return b"upgrade" in connection.lower() and b"upgrade" in dict(headers)
 
 
-async def _refuse(path: str, receive: Receive, send: Send, error: PortalError) -> None:
-    """Answer, and read on for a moment."""
+async def _send_error(path: str, receive: Receive, send: Send, error: PortalError) -> None:
+    """Send the error, and read on briefly, so that the client receives it."""
     headers, body = _answer(path, error)
     await send({"type": "http.response.start", "status": error.http, "headers": headers})
     await send({"type": "http.response.body", "body": body, "more_body": True})
@@ -324,7 +338,7 @@ def _answer(path: str, error: PortalError) -> tuple[list[tuple[bytes, bytes]], b
     from portal.web.errors import MACHINES, problem
     from portal.web.requests import CSP
 
-    request_id.set(str(uuid.uuid4()))  # of this connection's task alone
+    request_id.set(str(uuid.uuid4()))  # local to the task of this connection
     is_machine = path.startswith(MACHINES)
     body = json.dumps(problem(error)).encode() if is_machine else error.message.encode() + b"\n"
     headers = {

@@ -1,4 +1,4 @@
-"""One portal for one MUSTER_HOME."""
+"""Allow only one portal per MUSTER_HOME."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from portal.process.words import Refusal
 
 
 class HomeLock:
-    """Held while the process lives, whatever ends it. The file names the holder's pid."""
+    """A lock held until the process ends for any reason. The file holds the pid."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / "portal.lock"
         self._fd = -1
 
     def take(self) -> None:
-        """Raises Refusal when another portal runs on the same home."""
+        """Acquire the lock. Raises Refusal if another portal uses the same home."""
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -26,21 +26,21 @@ class HomeLock:
             os.close(fd)
             raise Refusal(
                 f"Another portal (process {holder}) already runs on {self._path.parent}.\n"
-                f"Stop it first (kill {holder}), or give this one its own state: MUSTER_HOME=./var2 make run"
+                f"Stop it first (kill {holder}), or use another home: MUSTER_HOME=./var2 make run"
             ) from None
         os.ftruncate(fd, 0)
         os.write(fd, f"{os.getpid()}\n".encode())
         self._fd = fd
 
     def give_back(self) -> None:
-        """Lets go. Children that were forked hold the lock with us until they end, so it is unlocked by name."""
+        """Release the lock explicitly, because forked children share it until they end."""
         if self._fd >= 0:
             fcntl.flock(self._fd, fcntl.LOCK_UN)
             os.close(self._fd)
             self._fd = -1
 
     def forget(self) -> None:
-        """In a forked child: close our copy, so that the lock's life is the parent's."""
+        """Close our copy in a forked child, so that the lock ends with the parent."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

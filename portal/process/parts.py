@@ -1,4 +1,7 @@
-"""The parts of the server stack, each a function that runs until SIGTERM. They are forked, or run alone by `--only`."""
+"""The components of the server stack, each a function that runs until SIGTERM.
+
+They are forked by the supervisor, or run alone with `--only`.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ from typing import Any
 Environ = dict[str, Any]
 WSGIApp = Callable[[Environ, Any], Iterable[bytes]]
 _PR_SET_PDEATHSIG = 1
-CLIENT_HEADER = "x-muster-client"  # front door -> web, over a socket that only this user may open
+# Set by the front server, on a socket that only this user may open.
+CLIENT_HEADER = "x-muster-client"
 WEB_THREADS = 8
-_DOORS = (
+_WEB_MODULES = (
     *(
         "portal.celery",
         "portal.wsgi",
@@ -37,7 +41,7 @@ _DOORS = (
     *("uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
     "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
-_TASKS = (
+_TASK_MODULES = (
     *(
         "portal.process.clock",
         "monitoring.background",
@@ -69,7 +73,10 @@ _TASKS = (
 
 
 def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
-    """Pages and REST: granian, WSGI. On a Unix socket behind our own front door, else on host and port behind nginx."""
+    """Serve pages and REST with granian (WSGI).
+
+    Listens on a Unix socket behind our front server, else on host and port behind nginx.
+    """
     from granian.constants import Interfaces
     from granian.server import Server
 
@@ -93,7 +100,7 @@ def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
 
 
 def _loaded_wsgi(client_header: str) -> WSGIApp:
-    """Runs in granian's own worker, which must not outlive its parent."""
+    """Load the application in granian's worker, which must not outlive its parent."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     from portal.process.portions import Portions
     from portal.settings import env
@@ -106,7 +113,7 @@ def _loaded_wsgi(client_header: str) -> WSGIApp:
 
 
 def _with_client(application: WSGIApp, header: str) -> WSGIApp:
-    """What the front server says about who asks becomes REMOTE_ADDR: the last address, which it wrote itself."""
+    """Set REMOTE_ADDR from a header: its last address, which the front server has written."""
     key = "HTTP_" + header.upper().replace("-", "_")
 
     def app(environ: Environ, start_response: Any) -> Iterable[bytes]:
@@ -117,31 +124,31 @@ def _with_client(application: WSGIApp, header: str) -> WSGIApp:
 
 
 def live(sock: socket.socket, web_socket: Path) -> None:
-    """The front door and the websockets: uvicorn, ASGI. HTTP is relayed to `web_socket`."""
+    """Serve websockets with uvicorn (ASGI), and relay HTTP to `web_socket`."""
     from monitoring.live import asgi_app
-    from portal.asgi import Door
+    from portal.asgi import ProtocolRouter
     from portal.process.embedded import serve
     from portal.process.front import Relay
     from portal.process.limits import Limits
 
-    gc.set_threshold(50_000, 20, 50)  # a full collection stops every viewer for a while
-    serve(Door(Limits(Relay(web_socket)), asgi_app()), sock, lambda: None)
+    gc.set_threshold(50_000, 20, 50)  # a full collection pauses all viewers
+    serve(ProtocolRouter(Limits(Relay(web_socket)), asgi_app()), sock, lambda: None)
 
 
 def collect_seldom() -> None:
-    """A request or a task makes thousands of objects, nearly all of them gone by its end."""
+    """Collect garbage rarely: most objects of a request or task are gone by its end."""
     gc.set_threshold(20_000, 20, 50)
 
 
 def worker() -> None:
-    """Celery's hand. Threads, since its tasks wait for the database and for clusters."""
+    """Run a Celery worker with threads, because its tasks wait for I/O."""
     import warnings
 
     from celery.platforms import SecurityWarning
 
     from portal.celery import app
 
-    warnings.simplefilter("ignore", SecurityWarning)  # of root: we accept JSON only
+    warnings.simplefilter("ignore", SecurityWarning)  # about running as root: only JSON is accepted
     app.Worker(
         pool="threads",
         concurrency=4,
@@ -156,7 +163,7 @@ def worker() -> None:
 
 
 def beat() -> None:
-    """Celery's clock."""
+    """Run Celery beat."""
     from portal.celery import app
 
     app.Beat(
@@ -168,21 +175,23 @@ def beat() -> None:
 
 
 def watcher() -> None:
-    """Observes the clusters, and looks after the audit trail beside; the leader among many by lease. It starts jobs while the
-    broker is away."""
+    """Watch the clusters and run the audit loops; several elect a leader by lease.
+
+    Starts jobs while the broker is unavailable.
+    """
     from django.conf import settings
     from django.core.management import call_command
 
     from portal.background import Background
 
-    beside = Background([*settings.MUSTER_AUDIT_LOOPS, "jobs.background.standby"])
-    beside.start()
+    loops = Background([*settings.MUSTER_AUDIT_LOOPS, "jobs.background.standby"])
+    loops.start()
     call_command("watch", skip_checks=True)
-    beside.stop(5)
+    loops.stop(5)
 
 
 def agent() -> None:
-    """The node agent of this machine."""
+    """Run the node agent of this machine."""
     from portal.background import run
 
     stop = threading.Event()
@@ -190,23 +199,24 @@ def agent() -> None:
     run("monitoring.background.agent", stop)
 
 
-def warm_up_doors() -> None:
-    """In the parent, before it forks web and live: all that they need, then frozen, so that its pages stay shared."""
+def preload_web() -> None:
+    """Load and freeze what web and live need before forking, so that memory pages stay shared."""
     from django.template.loader import get_template
     from django.urls import get_resolver
 
-    _load(_DOORS)
+    _load(_WEB_MODULES)
     _ = get_resolver().url_patterns
     get_template("account/login.html")
     _freeze()
 
 
-def warm_up_tasks() -> None:
-    """The same for the other parts."""
+def preload_tasks() -> None:
+    """Load and freeze everything that the other components need."""
     os.environ["CELERY_SKIP_CHECKS"] = (
-        "1"  # Django's checks belong to `make check`; here they would copy every page
+        # Django's checks belong to `make check`; here they would copy every shared page.
+        "1"
     )
-    _load(_TASKS)
+    _load(_TASK_MODULES)
     from portal.celery import app
     from schedulers import backends
 
@@ -228,7 +238,7 @@ def _freeze() -> None:
 
 
 def run_until_stopped(entry: Callable[[], None]) -> int:
-    """A part alone, in the foreground. Returns the exit status."""
+    """Run one component in the foreground; return the exit status."""
     try:
         entry()
     except (KeyboardInterrupt, asyncio.CancelledError):

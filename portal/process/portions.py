@@ -1,5 +1,8 @@
-"""Answers that are made piece by piece, such as downloads of logs, give their thread back after each portion, so that a slow reader
-holds none. The embedded process asks for the next portion itself, the front door over its socket to granian (`NEXT`)."""
+"""Send streaming responses in portions, so that slow readers do not occupy threads.
+
+The thread is released after each portion. The embedded process requests the next one itself, the
+front server over its socket to granian (`NEXT`).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PORTION = 128 << 10  # bytes
-NEXT = "x-muster-next"  # web -> front door: this names the rest of the answer; front door -> web: that rest, please
-LENGTH = "x-muster-length"  # the length of the whole, of which this is a portion
-_KEPT_SECONDS = 300.0  # longer than a reader may pause: the front door has gone
+# In a response: identifies the rest of it. In a request: asks for that rest.
+NEXT = "x-muster-next"
+LENGTH = "x-muster-length"  # length of the complete response
+# Longer than a client may pause; afterwards the front server must be gone.
+_MAX_PAUSE = 300.0
 
 
 def portion(pieces: Iterator[bytes]) -> tuple[bytes, bool]:
-    """What comes next, about PORTION bytes, and whether that was the end."""
+    """Return the next bytes, about PORTION, and whether they are the last."""
     taken, size = [], 0
     for piece in pieces:
         taken.append(piece)
@@ -34,7 +39,7 @@ class _Rest:
 
 
 class Portions:
-    """WSGI, in the web process behind the front door. What a client sends under these names, the front door drops."""
+    """WSGI middleware of the web process; the front server drops these headers from clients."""
 
     def __init__(self, application: Any) -> None:
         self._application = application
@@ -42,12 +47,14 @@ class Portions:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         if name := environ.pop("HTTP_X_MUSTER_NEXT", ""):
-            return self._go_on(name, environ["REQUEST_METHOD"], start_response)
+            return self._next_portion(name, environ["REQUEST_METHOD"], start_response)
         said: list[Any] = []
         response = self._application(environ, lambda *told: said.extend(told))
         if not getattr(response, "streaming", False) or environ["REQUEST_METHOD"] == "HEAD":
             start_response(*said)
-            return response if not getattr(response, "streaming", False) else _nothing(response)
+            return (
+                response if not getattr(response, "streaming", False) else _without_body(response)
+            )
         status, headers = said[:2]
         rest = _Rest(iter(response), response.close)
         data, is_last = self._taken(rest)
@@ -60,7 +67,7 @@ class Portions:
         start_response(status, headers)
         return [data]
 
-    def _go_on(self, name: str, method: str, start_response: Any) -> Iterable[bytes]:
+    def _next_portion(self, name: str, method: str, start_response: Any) -> Iterable[bytes]:
         rest = self._kept.pop(name, None)
         if rest is None or method == "DELETE":
             if rest is not None:
@@ -82,7 +89,7 @@ class Portions:
 
     def _keep(self, rest: _Rest, name: str = "") -> str:
         now = rest.at = time.monotonic()
-        for old in [key for key, kept in list(self._kept.items()) if now - kept.at > _KEPT_SECONDS]:
+        for old in [key for key, kept in list(self._kept.items()) if now - kept.at > _MAX_PAUSE]:
             if left := self._kept.pop(old, None):
                 left.close()
         name = name or secrets.token_urlsafe(16)
@@ -90,7 +97,7 @@ class Portions:
         return name
 
 
-def _nothing(response: Any) -> Iterable[bytes]:
-    """The answer to HEAD: its body is not made."""
+def _without_body(response: Any) -> Iterable[bytes]:
+    """Close a streaming response to HEAD without producing its body."""
     response.close()
     return []

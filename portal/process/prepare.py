@@ -1,4 +1,4 @@
-"""Before the first request: the database as the code expects it, the first administrator, the socket."""
+"""Prepare the start: migrate the database, create the first administrator, open the socket."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
     from workspaces.organizations.bootstrap import FirstStart
 
-_DATABASE_PATIENCE = 30.0  # seconds; a database of the same compose file may still be starting
-_SCHEMA_PATIENCE = 60.0  # seconds
-_PORT_PATIENCE = 3.0  # seconds
-_UNSENT = 128 << 10  # bytes the kernel keeps for a reader who does not read, instead of megabytes
-_MIGRATION_LOCK = 0x4D757374  # an advisory lock, so that two servers do not migrate at once
+_DATABASE_TIMEOUT = 30.0  # seconds; the database may still be starting
+_SCHEMA_TIMEOUT = 60.0  # seconds
+_PORT_TIMEOUT = 3.0  # seconds
+# Bytes buffered in the kernel for a slow reader; the default is megabytes.
+_UNSENT = 128 << 10
+_MIGRATION_LOCK = 0x4D757374  # advisory lock that serializes migrations
 
 
 def prepare() -> FirstStart:
-    """Waits for the database, migrates it, and makes what a fresh installation needs. Raises Refusal in words."""
+    """Wait for the database, migrate it, and set up a new installation. Raises Refusal."""
     from django.conf import settings
 
     from clusters.backends import ensure_first_cluster
@@ -38,7 +39,7 @@ def prepare() -> FirstStart:
     with _migrating_role() as serving, _locked():
         _migrate()
         if serving:
-            _admit(serving["USER"], serving["PASSWORD"])
+            _admit_role(serving["USER"], serving["PASSWORD"])
     with _locked():
         record_key()
         first = bootstrap()
@@ -48,7 +49,7 @@ def prepare() -> FirstStart:
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    """Alone of all servers that prepare this database."""
+    """Hold a lock against other servers that prepare the same database."""
     from django.db import connection
 
     _await_database()
@@ -58,11 +59,14 @@ def _locked() -> Iterator[None]:
     try:
         yield
     finally:
-        connection.close()  # which also lets the lock go
+        connection.close()  # releases the lock as well
 
 
 def isolation_line() -> str:
-    """How jobs on this machine are isolated, for the first lines of a start. Raises Refusal. Leaves no connection: processes are forked."""
+    """Return how jobs on this machine are isolated. Raises Refusal.
+
+    Closes the connection, because processes are forked afterwards.
+    """
     from django.core.exceptions import ImproperlyConfigured
     from django.db import connection
 
@@ -78,8 +82,10 @@ def isolation_line() -> str:
 
 @contextmanager
 def _migrating_role() -> Iterator[dict[str, Any] | None]:
-    """Connect by MUSTER_MIGRATE_DATABASE_URL, if there is one; yields the settings of the serving role then. Nothing that is started
-    later inherits the variable."""
+    """Connect with MUSTER_MIGRATE_DATABASE_URL if set, and yield the settings of the serving role.
+
+    Removes the variable, so that child processes do not inherit it.
+    """
     from django.conf import settings
     from django.db import connection
 
@@ -98,7 +104,7 @@ def _migrating_role() -> Iterator[dict[str, Any] | None]:
         settings.MUSTER_MIGRATE_DATABASE = None
 
 
-def _admit(role: str, password: str) -> None:
+def _admit_role(role: str, password: str) -> None:
     from django.db import connection
 
     from workspaces.tenancy.row_security import admit_role
@@ -108,41 +114,42 @@ def _admit(role: str, password: str) -> None:
 
 
 def await_schema() -> None:
-    """Waits until somebody has migrated the database (`serve --only prepare`). Raises Refusal when nobody does."""
+    """Wait until the database has been migrated (`serve --only prepare`). Raises Refusal."""
     _await_database()
-    deadline = time.monotonic() + _SCHEMA_PATIENCE
+    deadline = time.monotonic() + _SCHEMA_TIMEOUT
     while _is_behind():
         if time.monotonic() > deadline:
-            raise Refusal(
-                "The database is not migrated. Run it once: manage.py serve --only prepare"
-            )
+            raise Refusal("The database is not migrated. Run once: manage.py serve --only prepare")
         time.sleep(0.5)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The listening socket. Raises Refusal when the port may not be used, or stays taken: the parts of a portal that was killed need a moment."""
-    deadline = time.monotonic() + _PORT_PATIENCE
+    """Return the listening socket. Raises Refusal.
+
+    Waits while the port is in use: the processes of a killed portal need a moment to exit.
+    """
+    deadline = time.monotonic() + _PORT_TIMEOUT
     while True:
         try:
-            return _bound(host, port)
+            return _bind(host, port)
         except OSError as error:
             if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
                 raise Refusal(
-                    f"Port {port} on {host} cannot be used: {(error.strerror or str(error)).lower()}.\n"
+                    f"Port {port} on {host} cannot be used: "
+                    f"{(error.strerror or str(error)).lower()}.\n"
                     f"Choose another: MUSTER_PORT={port + 1 if port < 65535 else 8000} make run"
                 ) from None
         time.sleep(0.1)
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(
-        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )  # asyncio sets TCP_NODELAY only where this is named
+    # asyncio sets TCP_NODELAY only if the protocol is given.
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.setsockopt(
         socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT
-    )  # accepted sockets inherit it
+    )  # inherited by accepted sockets
     try:
         sock.bind((host, port))
     except OSError:
@@ -155,7 +162,7 @@ def _bound(host: str, port: int) -> socket.socket:
 def _await_database() -> None:
     from django.db import OperationalError, connection
 
-    deadline = time.monotonic() + _DATABASE_PATIENCE
+    deadline = time.monotonic() + _DATABASE_TIMEOUT
     while True:
         try:
             connection.ensure_connection()
@@ -165,8 +172,8 @@ def _await_database() -> None:
                 raise
             if connection.vendor == "sqlite" or time.monotonic() > deadline:
                 raise Refusal(
-                    f"The database does not answer: {str(error).strip()}\nIt is the one in MUSTER_DATABASE_URL, "
-                    "or the file muster.sqlite3 in MUSTER_HOME."
+                    f"The database is not responding: {str(error).strip()}\n"
+                    "Check MUSTER_DATABASE_URL, or the file muster.sqlite3 in MUSTER_HOME."
                 ) from None
             time.sleep(0.2)
 
@@ -179,9 +186,8 @@ def _migrate() -> None:
     if _is_behind():
         call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
     else:
-        after_migrating(
-            "default"
-        )  # a database that was restored without its policies, or migrated by hand
+        # For a database that was restored without its policies, or migrated by hand.
+        after_migrating("default")
 
 
 def _is_behind() -> bool:

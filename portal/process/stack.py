@@ -1,4 +1,4 @@
-"""Server mode: the stack as a whole (`serve --server`), or one part of it (`serve --only PART`)."""
+"""Run the server stack (`serve --server`), or one component of it (`serve --only PART`)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,20 @@ from portal.process.supervisor import Supervisor
 from portal.process.words import Refusal, Welcome, say
 
 PARTS = ("web", "live", "worker", "beat", "watcher", "agent")
-_AT_CLUSTERS = (
+# These must see the processes and files of local jobs.
+_NEED_HOME = (
     "worker",
     "watcher",
-)  # parts that must see the processes and the files of local jobs
-_UNIX_PATH_LIMIT = 100  # bytes; the kernel's is 108
-_FIRST_ANSWER = 30.0  # seconds
+)
+_UNIX_PATH_LIMIT = 100  # in bytes; the kernel's limit is 108
+_READY_TIMEOUT = 30.0  # seconds
 
 
 def run_stack(host: str, home: Path) -> int:
-    """Prepares, forks all parts, and keeps them alive until SIGTERM or SIGINT; returns the exit status."""
+    """Prepare, fork all components, and supervise them until SIGTERM or SIGINT.
+
+    Returns the exit status.
+    """
     _require_servers()
     lock = HomeLock(home)
     lock.take()
@@ -43,7 +47,7 @@ def run_stack(host: str, home: Path) -> int:
     first = prepare()
     check_home(home)
     isolation = isolation_line()
-    parts.warm_up_doors()
+    parts.preload_web()
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
     web_socket, scratch = _web_socket(run_folder)
@@ -64,8 +68,9 @@ def run_stack(host: str, home: Path) -> int:
         **entries,
     }
     supervisor = Supervisor(entries, run_folder)
-    supervisor.start("web", "live")  # what people wait for is loaded and started first
-    parts.warm_up_tasks()
+    # Start first what users wait for.
+    supervisor.start("web", "live")
+    parts.preload_tasks()
     supervisor.start()
     welcome = Welcome(
         settings.MUSTER_BASE_URL,
@@ -76,7 +81,7 @@ def run_stack(host: str, home: Path) -> int:
         ", ".join(entries),
         isolation,
     )
-    if _first_answer(supervisor, host, settings.MUSTER_PORT):
+    if _wait_until_ready(supervisor, host, settings.MUSTER_PORT):
         say(welcome.text())
         while supervisor.tick():
             pass
@@ -84,19 +89,18 @@ def run_stack(host: str, home: Path) -> int:
     if scratch:
         shutil.rmtree(scratch, ignore_errors=True)
     lock.give_back()
-    say("Stopped. Jobs keep running; the next start finds them again.")
+    say("Stopped. Jobs keep running; Muster finds them at its next start.")
     return 0
 
 
 def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
-    """One part in the foreground: for a process file or a container. Raises Refusal for a name that is none.
+    """Run one component in the foreground, for a Procfile or a container.
 
-    `web` listens on a Unix socket for the front door (`live`), or on a port (`is_tcp`) for nginx.
+    `web` listens on a Unix socket for `live`, or on a port (`is_tcp`) for nginx. Raises Refusal for
+    an unknown name.
     """
     if name not in (*PARTS, "prepare"):
-        raise Refusal(
-            f"There is no part called {name!r}. The parts are: {', '.join((*PARTS, 'prepare'))}."
-        )
+        raise Refusal(f"Unknown component {name!r}. Components: {', '.join((*PARTS, 'prepare'))}.")
     _require_servers()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
     import django
@@ -111,12 +115,13 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
         first = prepare()
         if first.is_new:
             say(
-                f"First administrator: {first.email}  {first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}"
+                f"First administrator: {first.email}  "
+                f"{first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}"
             )
         return 0
     await_schema()
     check_key()
-    if name in _AT_CLUSTERS:
+    if name in _NEED_HOME:
         check_home(home)
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
@@ -142,7 +147,7 @@ def _require_servers() -> None:
             f"Server mode needs {' and '.join(missing)}, for example\n"
             "  MUSTER_DATABASE_URL=postgres://muster:secret@127.0.0.1/muster\n"
             "  MUSTER_REDIS_URL=redis://127.0.0.1:6379/0\n"
-            "Without servers, `make run` starts the embedded portal; docker-compose.yml brings both servers along."
+            "`make run` starts the embedded portal without them; docker-compose.yml includes both."
         )
 
 
@@ -158,9 +163,9 @@ def _web_socket(run_folder: Path) -> tuple[Path, Path | None]:
     return scratch / "web.sock", scratch
 
 
-def _first_answer(supervisor: Supervisor, host: str, port: int) -> bool:
-    """Keeps the parts alive until the portal answers. False when it was asked to stop meanwhile."""
-    deadline = time.monotonic() + _FIRST_ANSWER
+def _wait_until_ready(supervisor: Supervisor, host: str, port: int) -> bool:
+    """Supervise until the portal responds; return False if it was stopped meanwhile."""
+    deadline = time.monotonic() + _READY_TIMEOUT
     address = "127.0.0.1" if host in {"0.0.0.0", "::", ""} else host
     while time.monotonic() < deadline:
         if not supervisor.tick(0.05):
@@ -172,5 +177,5 @@ def _first_answer(supervisor: Supervisor, host: str, port: int) -> bool:
                 return True
         except OSError:
             continue
-    say("The portal does not answer yet; the log above says why. It keeps trying.")
+    say("The portal does not respond yet; see the log above. It keeps trying.")
     return True

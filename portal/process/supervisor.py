@@ -1,7 +1,7 @@
-"""The parent of the server stack: it loads everything once, forks each part from that image, and brings back what dies.
+"""The parent of the server stack: loads everything once, forks components and restarts them.
 
-Forking from one loaded and frozen parent shares most of the code's pages between the parts (docs/design/run.md has the
-figures) and makes a restart a matter of milliseconds. The parent itself serves nothing and stays single-threaded.
+Forking from one loaded and frozen parent shares most memory pages (figures in docs/design/run.md)
+and makes restarts take milliseconds. The parent serves nothing and stays single-threaded.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 _SIGNALS = {signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
-_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY = (
+# Seconds; a component that ran for _STEADY is restarted at once.
+_FIRST_PAUSE, _LONGEST_PAUSE, _STEADY_SECONDS = (
     0.05,
     10.0,
     3.0,
-)  # seconds; a part that lived _STEADY starts again at once
-_GRACE = 15.0  # seconds between the polite signal and SIGKILL
+)
+_GRACE = 15.0  # seconds between SIGTERM and SIGKILL
 
 
 @dataclass
 class Part:
-    """One part of the stack and how its last life went. `due` is when it may start again (monotonic)."""
+    """A component and its restart state; `due` is when it may start again (monotonic)."""
 
     name: str
     entry: Callable[[], None]
@@ -40,7 +41,7 @@ class Part:
 
 
 class Supervisor:
-    """Runs parts until SIGTERM or SIGINT. `run_folder/<part>.pid` says who is who."""
+    """Run components until SIGTERM or SIGINT; writes `run_folder/<part>.pid`."""
 
     def __init__(self, entries: Mapping[str, Callable[[], None]], run_folder: Path) -> None:
         self._parts = [Part(name, entry) for name, entry in entries.items()]
@@ -48,7 +49,7 @@ class Supervisor:
         self._stopping = False
 
     def start(self, *names: str) -> None:
-        """Starts the parts of these names, or all that do not run yet."""
+        """Start the components with these names, or all that are not running."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         self._folder.mkdir(mode=0o700, exist_ok=True)
         for part in self._parts:
@@ -56,7 +57,7 @@ class Supervisor:
                 self._spawn(part)
 
     def tick(self, longest: float = 3600.0) -> bool:
-        """Waits for the next thing to do and does it; at most `longest` seconds. False once all was asked to stop."""
+        """Wait up to `longest` seconds for an event and handle it; return False to stop."""
         now = time.monotonic()
         waiting = [part.due - now for part in self._parts if not part.pid]
         got = signal.sigtimedwait(_SIGNALS, max(0.0, min([longest, *waiting])))
@@ -69,7 +70,7 @@ class Supervisor:
         return True
 
     def stop(self) -> None:
-        """Ends all parts: SIGTERM, then SIGKILL for those that are not gone in time."""
+        """Stop all components: SIGTERM, then SIGKILL after a grace period."""
         self._stopping = True
         self._signal_all(signal.SIGTERM)
         deadline = time.monotonic() + _GRACE
@@ -91,7 +92,7 @@ class Supervisor:
         part.pid, part.born = pid, time.monotonic()
         fresh = self._folder / f"{part.name}.pid.new"
         fresh.write_text(f"{pid}\n")
-        fresh.replace(self._folder / f"{part.name}.pid")  # no reader finds it empty
+        fresh.replace(self._folder / f"{part.name}.pid")  # atomic
 
     def _reap(self) -> None:
         while True:
@@ -103,19 +104,21 @@ class Supervisor:
                 return
             for part in self._parts:
                 if part.pid == pid:
-                    self._bury(part, status)
+                    self._handle_exit(part, status)
 
-    def _bury(self, part: Part, status: int) -> None:
+    def _handle_exit(self, part: Part, status: int) -> None:
         lived = time.monotonic() - part.born
         part.pid = 0
         if self._stopping:
             return
-        part.pause = _FIRST_PAUSE if lived >= _STEADY else min(part.pause * 2, _LONGEST_PAUSE)
+        part.pause = (
+            _FIRST_PAUSE if lived >= _STEADY_SECONDS else min(part.pause * 2, _LONGEST_PAUSE)
+        )
         part.due = time.monotonic() + part.pause
         logger.warning(
-            "%s ended (%s) after %.1f s; again in %.2f s",
+            "%s ended (%s) after %.1f s; restarting in %.2f s",
             part.name,
-            _how(status),
+            _exit_text(status),
             lived,
             part.pause,
         )
@@ -127,7 +130,10 @@ class Supervisor:
 
 
 def become(name: str, entry: Callable[[], None], parent: int) -> None:
-    """In the forked child: plain signals, a name of its own, a life no longer than the parent's; never returns."""
+    """Run a component in the forked child; never returns.
+
+    Resets signals, sets the process name, and ends with the parent.
+    """
     code = 1
     try:
         libc = ctypes.CDLL(None)
@@ -135,7 +141,8 @@ def become(name: str, entry: Callable[[], None], parent: int) -> None:
         libc.prctl(_PR_SET_NAME, f"muster-{name}".encode()[:15])
         for number in _SIGNALS:
             signal.signal(number, signal.SIG_DFL)
-        # Ctrl-C reaches the whole group, and the parent decides. Not SIG_IGN: jobs would inherit that.
+        # Ctrl-C reaches the whole process group, and the parent decides. Jobs would inherit
+        # SIG_IGN.
         signal.signal(signal.SIGINT, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
         if os.getppid() == parent:
@@ -151,6 +158,6 @@ def become(name: str, entry: Callable[[], None], parent: int) -> None:
         os._exit(code)
 
 
-def _how(status: int) -> str:
+def _exit_text(status: int) -> str:
     code = os.waitstatus_to_exitcode(status)
     return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit {code}"

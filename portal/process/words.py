@@ -1,4 +1,4 @@
-"""What a start says to the person at the terminal: a refusal with the way out of it, or the address and the login."""
+"""Texts printed at startup: a refusal with its solution, or the address and login."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 
 class Refusal(Exception):
-    """The portal does not start. The message says why and what to do."""
+    """The portal does not start; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Welcome:
-    """What the first lines say. `password` is there only at the start that made it."""
+    """The startup message. `password` is set only by the start that created it."""
 
     address: str
     email: str
@@ -43,7 +43,7 @@ class Welcome:
                 "",
                 *lines,
                 "",
-                "Ctrl-C stops the portal; jobs keep running and are found again.",
+                "Press Ctrl-C to stop the portal; jobs keep running.",
                 "",
             ]
         )
@@ -62,6 +62,6 @@ def say(text: str) -> None:
 
 
 def _short(path: Path) -> str:
-    """Relative where that is shorter, as a person would type it."""
+    """Return the path relative to the current directory if it lies below."""
     relative = os.path.relpath(path)
     return relative if not relative.startswith("..") else str(path)

@@ -1,4 +1,4 @@
-"""The one store of numeric series: job metrics, node telemetry and training metrics."""
+"""Store numeric series: job metrics, node telemetry and training metrics."""
 
 from portal.series.points import Point, SeriesData
 
@@ -15,7 +15,8 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str):  # type: ignore[no-untyped-def]  # models may be imported only once Django is ready
+# Load lazily: models can only be imported once Django is ready.
+def __getattr__(name: str):  # type: ignore[no-untyped-def]
     if name in __all__:
         from portal.series import reading, store
 

@@ -1,14 +1,17 @@
-"""Series and their chunks. No tenant rule stands here: owners are named by id, and who may read one is asked above."""
+"""Series and their chunks. Owners are named by id; callers check access."""
 
 from __future__ import annotations
 
 from django.db import models
 
-LABELS = 500  # characters of a curve's labels as canonical JSON
+LABELS = 500  # maximum length of a series' labels as canonical JSON
 
 
 class Series(models.Model):
-    """One curve of one owner ("node:<hex>", "attempt:<hex>", "job:<hex>"). Written by `portal.series.store` only."""
+    """One series of an owner ("node:<hex>", "attempt:<hex>", "job:<hex>").
+
+    Written only by `portal.series.store`.
+    """
 
     owner = models.CharField(max_length=60)
     name = models.CharField(max_length=250)
@@ -29,7 +32,7 @@ class Series(models.Model):
 
 
 class Chunk(models.Model):
-    """A stretch of one series, packed (`portal.series.points`). An open chunk is rewritten until it is full."""
+    """A packed part of a series (`portal.series.points`). An open chunk is rewritten until full."""
 
     series = models.ForeignKey(Series, on_delete=models.CASCADE, related_name="chunks")
     start_ms = models.BigIntegerField()
@@ -37,9 +40,8 @@ class Chunk(models.Model):
     count = models.PositiveIntegerField()
     is_open = models.BooleanField(default=True)
     data = models.BinaryField()
-    coarse = models.BinaryField(
-        null=True
-    )  # of a closed chunk: its extremes, for a look at very many
+    # Extremes of a closed chunk, for long time ranges.
+    coarse = models.BinaryField(null=True)
 
     class Meta:
         indexes = [

@@ -1,7 +1,7 @@
-"""Points and the bytes they are kept as. Pure.
+"""Points of series and their binary format. Pure functions.
 
-A chunk is three columns, compressed together: times as differences of 64-bit Unix milliseconds, values as 64-bit floats (NaN and
-infinities survive), and steps as 64-bit differences where the series has steps.
+A chunk has three columns, compressed together: times as deltas of 64-bit Unix milliseconds, values
+as 64-bit floats (including NaN and infinities), and steps as 64-bit deltas if the series has steps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ NO_STEP = -(2**62)
 
 @dataclass(frozen=True)
 class Point:
-    """One measurement: `at_ms` Unix milliseconds; `step` for training curves; `unit` as people read it (SI)."""
+    """One measurement.
+
+    `at_ms` is in Unix milliseconds; `step` is for training metrics; `unit` is for display (SI).
+    """
 
     name: str
     labels: dict[str, str]
@@ -33,7 +36,10 @@ class Point:
 
 @dataclass(frozen=True)
 class SeriesData:
-    """One curve. `values` holds None where there is a gap (and for NaN); `steps` is empty for series without steps."""
+    """One series for display.
+
+    `values` holds None for gaps and NaN; `steps` is empty for series without steps.
+    """
 
     name: str
     labels: dict[str, str]
@@ -50,7 +56,7 @@ Row = tuple[int, int, float]  # (step or NO_STEP, Unix ms, value)
 
 
 def pack(rows: Sequence[Row]) -> bytes:
-    """Columns of rows in their order."""
+    """Pack rows, in their order, into compressed columns."""
     columns = (
         array("q", _differences([r[1] for r in rows])),
         array("d", [r[2] for r in rows]),
@@ -62,7 +68,7 @@ def pack(rows: Sequence[Row]) -> bytes:
 
 
 def unpack(data: bytes) -> list[Row]:
-    """The rows again."""
+    """Return the rows of a chunk."""
     raw = zstandard.ZstdDecompressor().decompress(data)
     count = len(raw) // 24
     times, values, steps = array("q"), array("d"), array("q")
@@ -75,7 +81,7 @@ def unpack(data: bytes) -> list[Row]:
 
 
 def merged(*parts: Iterable[Row]) -> list[Row]:
-    """All rows in order of step and time; a point that is there twice counts once."""
+    """Merge rows in order of step and time, without duplicates."""
     seen: dict[tuple[int, int, str], Row] = {}
     for part in parts:
         for row in part:
@@ -84,8 +90,10 @@ def merged(*parts: Iterable[Row]) -> list[Row]:
 
 
 def thinned(rows: Sequence[Row], most: int) -> list[Row]:
-    """At most `most` rows (three at least): of each bucket of equal count the lowest and the highest, in their order, and the
-    last of all. Extremes survive."""
+    """Reduce rows to at most `most` (at least three), keeping extremes and the last row.
+
+    Keeps the lowest and the highest row of each bucket of equal count.
+    """
     if len(rows) <= most:
         return list(rows)
     size = -(-len(rows) // max((most - 1) // 2, 1))
@@ -102,8 +110,10 @@ def thinned(rows: Sequence[Row], most: int) -> list[Row]:
 
 
 def fitted(parts: Sequence[Sequence[Row]], most: int) -> list[list[Row]]:
-    """Stretches thinned so that they and the gaps between them are at most `most` (and never less than three). Where there are
-    more gaps than one in six, the longest stay."""
+    """Thin segments so that they and the gaps between them are at most `most` (at least 3) points.
+
+    If gaps exceed a sixth of that, only the longest are kept.
+    """
     joined = _joined(parts, max(most // 6, 1))
     total, spare = sum(map(len, joined)), max(most + 1 - 4 * len(joined), 0)
     return [thinned(part, 3 + spare * len(part) // total) for part in joined]
@@ -118,7 +128,7 @@ def _joined(parts: Sequence[Sequence[Row]], most: int) -> list[list[Row]]:
 
 
 def coarse(rows: Sequence[Row], most: int) -> list[Row]:
-    """What stands for a closed chunk when it is one of very many: its extremes, and a NaN for each of its gaps."""
+    """Return the extremes of a closed chunk, and a NaN for each of its gaps."""
     found: list[Row] = []
     for part in fitted(broken(rows, gap_of(rows)), most):
         found += [gap_after(found[-1])] if found else []
@@ -127,23 +137,26 @@ def coarse(rows: Sequence[Row], most: int) -> list[Row]:
 
 
 def gap_after(row: Row) -> Row:
-    """What stands for a gap among coarse rows."""
+    """Return the row that marks a gap among coarse rows."""
     return (NO_STEP, row[1] + 1, nan)
 
 
 def split(rows: Sequence[Row]) -> list[list[Row]]:
-    """The stretches between NaNs."""
+    """Split rows at NaNs."""
     return [list(part) for is_gap, part in groupby(rows, key=lambda r: isnan(r[2])) if not is_gap]
 
 
 def gap_of(rows: Sequence[Row]) -> int | None:
-    """A pause longer than this many ms is a gap: three times the usual spacing, at least 30 s. None where too few tell."""
+    """Return the pause in ms above which there is a gap, or None if there are too few rows.
+
+    That is three times the median spacing, and at least 30 s.
+    """
     spacing = sorted(b[1] - a[1] for a, b in pairwise(rows))
     return max(spacing[len(spacing) // 2] * 3, 30_000) if len(spacing) > 3 else None
 
 
 def broken(rows: Sequence[Row], gap_ms: int | None) -> list[list[Row]]:
-    """The unbroken stretches. A gap is a gap, never zero; curves by step have none."""
+    """Split rows at gaps. Series with steps have no gaps."""
     if not rows or gap_ms is None or rows[0][0] != NO_STEP:
         return [list(rows)] if rows else []
     parts = [[rows[0]]]
@@ -155,7 +168,7 @@ def broken(rows: Sequence[Row], gap_ms: int | None) -> list[list[Row]]:
 
 
 def columns(parts: Sequence[Sequence[Row]]) -> tuple[list[int], list[float | None], list[int]]:
-    """Times, values and steps, with a None between two stretches."""
+    """Return times, values and steps, with a None between two segments."""
     times: list[int] = []
     values: list[float | None] = []
     for part in parts:

@@ -1,5 +1,8 @@
-"""Reading curves, a handful of queries for any number of them. What is asked for a long time is read from coarse rows: the work is
-bounded by what is drawn and not by what is kept."""
+"""Query series with a fixed number of statements, however many there are.
+
+Long time ranges are read from coarse rows: the cost depends on the points drawn, not on those
+stored.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,14 @@ from portal.series.points import (
     unpack,
 )
 
-EXACT = 8  # a curve of at most this many times `max_points` points is read as it is
-LEAST = 4096  # and in any case one of this many points
+# A series of at most this many times `max_points` points is read in full,
+EXACT = 8
+LEAST = 4096  # and so is one of at most this many points
 
 
 @dataclass(frozen=True)
-class _Stretch:
-    """A chunk as it was read: from and to (Unix ms), how many points it has, and some or all of them."""
+class _ChunkRows:
+    """A chunk as read: its time range (Unix ms), number of points, and some or all of its rows."""
 
     start: int
     end: int
@@ -51,8 +55,11 @@ def query(
     max_points: int = 600,
     gap_ms: int | None = None,
 ) -> list[SeriesData]:
-    """The owner's curves between two times, thinned to `max_points` so that extremes survive, with None where there is a gap. A
-    pause longer than `gap_ms` is one (then every point is looked at); three times the usual spacing if left out."""
+    """Return an owner's series between two times, thinned to `max_points`, keeping extremes.
+
+    Gaps are marked by None. A pause longer than `gap_ms` is a gap (all points are then read); the
+    default is three times the usual spacing.
+    """
     wanted = Series.objects.filter(owner=owner).order_by("name", "labels")
     if names is not None:
         wanted = wanted.filter(name__in=names)
@@ -66,22 +73,21 @@ def query(
         for pk, count in counts.items()
         if gap_ms is None and count > max(EXACT * max_points, LEAST)
     }
-    rows = _exact(chunks.exclude(series__in=long), start_ms, end_ms)
-    coarse = _coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
-    drawn = {
-        pk: broken(found, gap_ms or gap_of(found)) for pk, found in rows.items()
-    }  # before thinning, which widens
+    rows = _read_exact(chunks.exclude(series__in=long), start_ms, end_ms)
+    coarse = _read_coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
+    # Find gaps before thinning, which widens the spacing.
+    drawn = {pk: broken(found, gap_ms or gap_of(found)) for pk, found in rows.items()}
     drawn |= {pk: split(_with_gaps(found)) for pk, found in coarse.items()}
     return [_data(row, fitted(drawn[row.pk], max_points)) for row in series if row.pk in drawn]
 
 
 def latest(owner: str) -> dict[str, dict[str, Any]]:
-    """The last point of each curve, by `name{label=value}`."""
+    """Return the last point of each series, by `name{label=value}`."""
     return latest_of([owner])[owner]
 
 
 def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
-    """The same for many owners in one query, by owner; empty for those without curves."""
+    """Return the last points of many owners in one query, by owner."""
     found: dict[str, dict[str, dict[str, Any]]] = {owner: {} for owner in owners}
     for row in Series.objects.filter(owner__in=found).order_by("name", "labels"):
         labels = json.loads(row.labels)
@@ -96,7 +102,7 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
-def _exact(
+def _read_exact(
     chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None
 ) -> dict[int, list[Row]]:
     parts: dict[int, list[list[Row]]] = defaultdict(list)
@@ -105,38 +111,43 @@ def _exact(
     return {pk: _between(merged(*some), start_ms, end_ms) for pk, some in parts.items()}
 
 
-def _coarse(
+def _read_coarse(
     chunks: QuerySet[Chunk], start_ms: int | None, end_ms: int | None
-) -> dict[int, list[_Stretch]]:
-    """Coarse rows of what lies between the two times whole; all rows of the chunks at the edges, and of the open ones. One
-    statement, so that a compaction meanwhile hides nothing."""
+) -> dict[int, list[_ChunkRows]]:
+    """Return coarse rows of chunks inside the range, and all rows of the other chunks.
+
+    Chunks at the ends of the range, and open ones, are read in full. Uses one statement, so that a
+    concurrent compaction hides nothing.
+    """
     at_edge = Q(coarse=None)
     at_edge |= Q(start_ms__lt=start_ms) if start_ms is not None else Q()
     at_edge |= Q(end_ms__gt=end_ms) if end_ms is not None else Q()
-    found: dict[int, list[_Stretch]] = defaultdict(list)
+    found: dict[int, list[_ChunkRows]] = defaultdict(list)
     column = Case(When(at_edge, then=F("data")), default=F("coarse"))
     for pk, start, end, count, data in chunks.values_list(
         "series_id", "start_ms", "end_ms", "count", column
     ):
         found[pk].append(
-            _Stretch(start, end, count, _between(unpack(bytes(data)), start_ms, end_ms))
+            _ChunkRows(start, end, count, _between(unpack(bytes(data)), start_ms, end_ms))
         )
     return found
 
 
-def _with_gaps(stretches: Sequence[_Stretch]) -> list[Row]:
-    """All rows in order, with a NaN wherever there is a pause: in a stretch as it was found when that was stored, and between
-    two. What came late may have filled it."""
-    rows = merged(*(s.rows for s in stretches))
+def _with_gaps(chunk_rows: Sequence[_ChunkRows]) -> list[Row]:
+    """Merge the rows, with a NaN at each gap within and between chunks.
+
+    Gaps that late points have filled are dropped.
+    """
+    rows = merged(*(s.rows for s in chunk_rows))
     if not rows or rows[0][0] != NO_STEP:
         return rows
-    pause = max(3 * median((s.end - s.start) / max(s.count - 1, 1) for s in stretches), 30_000)
-    ordered = sorted(stretches, key=lambda s: s.start)
+    pause = max(3 * median((s.end - s.start) / max(s.count - 1, 1) for s in chunk_rows), 30_000)
+    ordered = sorted(chunk_rows, key=lambda s: s.start)
     reach, between = ordered[0].end, []
-    for stretch in ordered:
-        if stretch.start - reach > pause:
+    for chunk in ordered:
+        if chunk.start - reach > pause:
             between.append(gap_after((NO_STEP, reach, 0.0)))
-        reach = max(reach, stretch.end)
+        reach = max(reach, chunk.end)
     rows = merged(rows, between)
     return (
         rows[:1]

@@ -1,4 +1,4 @@
-"""Writing curves and keeping them small, a handful of queries for any number of them. Reading is in reading.py."""
+"""Write and compact series with a fixed number of statements, however many there are."""
 
 from __future__ import annotations
 
@@ -16,17 +16,23 @@ from portal.core.errors import Conflict, InvalidInput, QuotaExceeded
 from portal.series.models import LABELS, Chunk, Series
 from portal.series.points import NO_STEP, Point, Row, coarse, merged, pack, unpack
 
-OPEN = 256  # points of a chunk that is still rewritten at each append
-FULL = 8192  # points of a chunk that compaction makes
-MOST_CURVES = 10_000  # of one owner
-_TRIES = 10  # to make the rows of curves while others prune or make the same
+# Points of a chunk that is still rewritten on each append.
+OPEN = 256
+# Points of a chunk made by compaction.
+FULL = 8192
+MOST_CURVES = 10_000  # per owner
+# Attempts to create series while others prune or create the same.
+_ATTEMPTS = 10
 _Name = tuple[str, str]
 
 
 @transaction.atomic
 def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
-    """Store points of one owner; those that are there already add nothing, so a batch may be sent again. All or nothing. Raises
-    InvalidInput (labels too long), QuotaExceeded (too many curves), Conflict (rows of another organization)."""
+    """Store points of one owner, all or nothing. Idempotent: points already stored are ignored.
+
+    Raises InvalidInput (labels too long), QuotaExceeded (too many series) and Conflict (series of
+    another organization).
+    """
     rows: dict[_Name, list[Row]] = defaultdict(list)
     units: dict[_Name, str] = {}
     for p in points:
@@ -49,7 +55,7 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
         head = heads.get(row.pk)
         all_rows = merged(unpack(bytes(head.data)) if head else (), new)
         (grown if head else fresh).append(
-            _fill(head or Chunk(series=row), all_rows, is_open=len(all_rows) < OPEN)
+            _fill_chunk(head or Chunk(series=row), all_rows, is_open=len(all_rows) < OPEN)
         )
         _set_last(row, all_rows)
     Chunk.objects.bulk_create(fresh)
@@ -60,7 +66,7 @@ def append(owner: str, points: Sequence[Point], *, org_id: UUID | None) -> None:
 
 
 def canonical(labels: Mapping[str, str]) -> str:
-    """The text by which a curve's labels are told apart. Raises InvalidInput when it is too long."""
+    """Return labels as canonical JSON, which identifies a series. Raises InvalidInput."""
     text = json.dumps(labels, sort_keys=True, separators=(",", ":"))
     if len(text) > LABELS:
         raise InvalidInput.at(
@@ -72,7 +78,7 @@ def canonical(labels: Mapping[str, str]) -> str:
 
 
 def prune(before_ms: int) -> int:
-    """Drop chunks that end before, and curves that nothing is left of; how many chunks."""
+    """Delete chunks that end before, and empty series; return the number of chunks."""
     dropped = _drop(Chunk.objects.filter(end_ms__lt=before_ms))
     _drop(
         Series.objects.filter(
@@ -83,7 +89,10 @@ def prune(before_ms: int) -> int:
 
 
 def _drop(doomed: QuerySet[Any]) -> int:
-    """Row locks are taken in order of id everywhere; what somebody holds just now waits for the next time."""
+    """Delete in batches, locking rows by id as everywhere.
+
+    Rows locked by others are left for the next run.
+    """
     dropped, model = 0, doomed.model
     while True:
         with transaction.atomic():
@@ -99,7 +108,7 @@ def _drop(doomed: QuerySet[Any]) -> int:
 
 
 def compact(most: int = 200) -> int:
-    """Merge the small closed chunks of the series that have most of them; how many series were done."""
+    """Merge small closed chunks of the series that have the most; return the number of series."""
     crowded = (
         Chunk.objects.filter(is_open=False, count__lt=FULL // 2)
         .values("series_id")
@@ -122,7 +131,7 @@ def _merge(series_id: int) -> None:
     )
     rows = merged(*(unpack(bytes(c.data)) for c in small))
     made = [
-        _fill(Chunk(series_id=series_id), rows[at : at + FULL], is_open=False)
+        _fill_chunk(Chunk(series_id=series_id), rows[at : at + FULL], is_open=False)
         for at in range(0, len(rows), FULL)
     ]
     Chunk.objects.filter(id__in=[c.pk for c in small]).delete()
@@ -130,12 +139,12 @@ def _merge(series_id: int) -> None:
 
 
 def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict[_Name, Series]:
-    """The rows of these curves, made where missing, and locked, so that each has one open chunk."""
-    for _ in range(_TRIES):
+    """Return these series, created if missing, and locked so that each has only one open chunk."""
+    for _ in range(_ATTEMPTS):
         found = _locked(owner, units)
         if not (missing := units.keys() - found.keys()):
             return found
-        _room_for(owner, len(missing))
+        _check_series_limit(owner, len(missing))
         Series.objects.bulk_create(
             [
                 Series(
@@ -145,7 +154,7 @@ def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict
             ],
             ignore_conflicts=True,
         )
-    raise Conflict("These curves are there already, and belong to another organization.")
+    raise Conflict("These series already exist and belong to another organization.")
 
 
 def _locked(owner: str, wanted: Collection[_Name]) -> dict[_Name, Series]:
@@ -161,16 +170,17 @@ def _locked(owner: str, wanted: Collection[_Name]) -> dict[_Name, Series]:
     }
 
 
-def _room_for(owner: str, more: int) -> None:
+def _check_series_limit(owner: str, more: int) -> None:
     known = Series.objects.filter(owner=owner).count()
     if known + more > MOST_CURVES:
         raise QuotaExceeded(
-            f"There are {known:,} curves here already and {more:,} would be new; {MOST_CURVES:,} are the most. A "
-            "name or label that is another one each time (a step, a process, a file) makes a curve of its own."
+            f"There are already {known:,} series here; {more:,} more would exceed the limit of "
+            f"{MOST_CURVES:,}. A name or label that changes each time (a step, a process, a file) "
+            "creates a new series."
         )
 
 
-def _fill(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
+def _fill_chunk(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
     chunk.start_ms, chunk.end_ms = min(r[1] for r in rows), max(r[1] for r in rows)
     chunk.count, chunk.data, chunk.is_open = len(rows), pack(rows), is_open
     chunk.coarse = None if is_open else pack(coarse(rows, max(24, len(rows) // 64)))
@@ -178,7 +188,10 @@ def _fill(chunk: Chunk, rows: list[Row], *, is_open: bool) -> Chunk:
 
 
 def _write_chunks(chunks: Sequence[Chunk]) -> None:
-    sql = "UPDATE series_chunk SET start_ms=%s, end_ms=%s, count=%s, data=%s, is_open=%s, coarse=%s WHERE id=%s"
+    sql = (
+        "UPDATE series_chunk SET start_ms=%s, end_ms=%s, count=%s, data=%s, is_open=%s, coarse=%s "
+        "WHERE id=%s"
+    )
     with connection.cursor() as cursor:
         cursor.executemany(sql, [_columns(chunk) for chunk in chunks])
 
@@ -197,7 +210,7 @@ def _columns(chunk: Chunk) -> tuple[int, int, int, bytes, bool, bytes | None, in
 
 
 def _set_last(series: Series, rows: list[Row]) -> None:
-    """The last as it is drawn: of the highest step, whenever that came; without steps, the latest."""
+    """Update the last point: that of the highest step, or the latest one without steps."""
     step, at, value = rows[-1]
     last = NO_STEP if series.last_step is None else series.last_step
     if (step, at) >= (last, series.last_at):

@@ -1,4 +1,4 @@
-"""Settings by concern. Embedded and server mode differ by environment only; every name is in docs/design/run.md."""
+"""Settings by topic. Environment variables select embedded or server mode (docs/design/run.md)."""
 
 from __future__ import annotations
 

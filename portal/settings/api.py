@@ -1,9 +1,9 @@
-"""The REST door and its description."""
+"""The REST API and its OpenAPI schema."""
 
 from __future__ import annotations
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["portal.api.auth.GateAuthentication"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["portal.api.auth.ActorAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["portal.api.render.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["portal.api.render.JSONParser"],

@@ -1,4 +1,4 @@
-"""Installed parts and the order in which a request meets them."""
+"""Installed apps and the order of middleware."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "portal.web.requests.RequestMiddleware",  # a request id and the security policy for every answer
+    "portal.web.requests.RequestMiddleware",  # request id and security policy of every response
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "portal.web.people.Files",
@@ -39,9 +39,10 @@ MIDDLEWARE = [
     "portal.web.people.Visitors",
     "portal.web.people.Messages",
     "allauth.account.middleware.AccountMiddleware",
-    "portal.web.requests.ErrorMiddleware",  # what doors and views raise becomes a page or problem+json
-    "workspaces.tenancy.http.TenancyMiddleware",  # the HTTP door: who acts, in which organization
-    "workspaces.identity.session_restrictions.AccountPages",  # shut in a session that an organization's own provider vouches for
+    "portal.web.requests.ErrorMiddleware",  # turns errors into pages or problem+json
+    "workspaces.tenancy.http.TenancyMiddleware",  # authenticates, and enters the organization
+    # Limits sessions that an organization's own identity provider vouches for.
+    "workspaces.identity.session_restrictions.AccountPages",
 ]
 
 ROOT_URLCONF = "portal.urls"

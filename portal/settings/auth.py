@@ -1,4 +1,4 @@
-"""Who people are: passwords through allauth, sessions, and the limits on guessing."""
+"""Authentication: passwords through allauth, sessions, and rate limits on guessing."""
 
 from __future__ import annotations
 
@@ -30,14 +30,17 @@ ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = (
-    "none"  # addresses come from administrators, not from sign-up, which is closed
+    # Administrators enter the addresses; sign-up is closed.
+    "none"
 )
 ACCOUNT_ADAPTER = "workspaces.identity.account_adapter.AccountAdapter"
 ACCOUNT_FORMS = {"login": "workspaces.identity.account_adapter.SignInForm"}
 SOCIALACCOUNT_ADAPTER = (
-    "workspaces.identity.adapter.SsoAdapter"  # its providers are our rows, its rules are ours
+    # Its providers are rows of ours.
+    "workspaces.identity.adapter.SsoAdapter"
 )
-IDP_OIDC_ADAPTER = "workspaces.identity.oidc_provider.adapter.IssuerAdapter"  # the portal as provider for other applications
+# The portal as identity provider of other applications.
+IDP_OIDC_ADAPTER = "workspaces.identity.oidc_provider.adapter.IssuerAdapter"
 IDP_OIDC_AUTHORIZATION_CODE_EXPIRES_IN = 60
 IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
 IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 30 * 86_400
@@ -46,13 +49,16 @@ IDP_OIDC_RATE_LIMITS = {"device_user_code": "20/m/ip", "device_code": "30/m/ip"}
 ACCOUNT_SESSION_REMEMBER = True
 SESSION_COOKIE_AGE = int(MUSTER_SESSION_HOURS * 3600)
 ACCOUNT_REAUTHENTICATION_TIMEOUT = (
-    300  # how long a proof counts, before one changes how one signs in
+    # Seconds for which a confirmed password counts before changes to sign-in methods.
+    300
 )
 ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_RATE_LIMITS = {
-    "login": "300/m/ip",  # tries of a whole house behind one address
-    "login_failed": "5/5m/key",  # of one account from one address, so that no stranger locks its owner out
-    "login_failed_anywhere": "30/5m/key,60/h/key",  # of one account from all addresses where it did not sign in lately
+    "login": "300/m/ip",  # many users may share one address
+    # Per account and address, so that nobody else can lock its owner out.
+    "login_failed": "5/5m/key",
+    # Per account, from all addresses where it did not sign in recently.
+    "login_failed_anywhere": "30/5m/key,60/h/key",
     "sso_begin": "120/m/ip",
     "reset_password": "20/m/ip,5/m/key",
     "reset_password_from_key": "20/m/ip",
@@ -67,10 +73,10 @@ MFA_FORMS = {
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_TOTP_ISSUER = "Muster"
-MFA_TOTP_TOLERANCE = 1  # a clock that is half a minute off; a code is used once all the same
-MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = (
-    urlsplit(MUSTER_BASE_URL).scheme != "https"
-)  # on localhost, where browsers allow it too
+# Accept a clock that is half a minute off; each code is still used only once.
+MFA_TOTP_TOLERANCE = 1
+# On localhost, where browsers allow it too.
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = urlsplit(MUSTER_BASE_URL).scheme != "https"
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_LOGOUT_REDIRECT_URL = "/accounts/login/"

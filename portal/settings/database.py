@@ -1,6 +1,7 @@
-"""PostgreSQL when MUSTER_DATABASE_URL names one, else SQLite in MUSTER_HOME, in WAL mode and durable at each commit.
+"""PostgreSQL if MUSTER_DATABASE_URL is set, else SQLite in MUSTER_HOME (WAL, synchronous=FULL).
 
-MUSTER_MIGRATE_DATABASE_URL is the same database by another role, which owns the tables and migrates them."""
+MUSTER_MIGRATE_DATABASE_URL names the same database with the role that owns and migrates the tables.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def _sqlite() -> dict[str, Any]:
         "OPTIONS": {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+            " PRAGMA foreign_keys=ON;"
             " PRAGMA cache_size=-8000; PRAGMA temp_store=MEMORY;",
         },
     }

@@ -1,4 +1,4 @@
-"""Reading the environment, and the one secret that an embedded installation makes for itself."""
+"""Read environment variables, and the secret key that an embedded installation generates."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def items(name: str) -> list[str]:
 
 
 def home() -> Path:
-    """MUSTER_HOME, made if need be: all state of embedded mode."""
+    """Return MUSTER_HOME, which holds all state of embedded mode; creates it if needed."""
     path = Path(text("MUSTER_HOME", str(ROOT / "var"))).expanduser().resolve()
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
 def secret_key() -> str:
-    """MUSTER_SECRET_KEY, else one made once and kept beside the data, readable by its owner only."""
+    """Return MUSTER_SECRET_KEY, or a generated key, stored in MUSTER_HOME with mode 0600."""
     given = text("MUSTER_SECRET_KEY")
     if given:
         return given

@@ -1,4 +1,4 @@
-"""Static files: gathered once, served by us, named by their content."""
+"""Static files, collected once and served by the portal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logging: one line an event on standard error."""
+"""Logging: one line per event on standard error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "line": {
-            "()": "portal.core.clock.InUtc",
+            "()": "portal.core.clock.UtcFormatter",
             "format": "{asctime} {levelname:<7} {name}: {message}",
             "style": "{",
         }

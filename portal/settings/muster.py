@@ -1,4 +1,4 @@
-"""What is ours: names that stay (the README lists them)."""
+"""Muster's own settings. Their names are stable; the README lists them."""
 
 from __future__ import annotations
 
@@ -14,56 +14,46 @@ MUSTER_ADMIN_EMAIL = env.text("MUSTER_ADMIN_EMAIL", "admin@example.com")
 MUSTER_ADMIN_PASSWORD = env.text("MUSTER_ADMIN_PASSWORD")
 MUSTER_EXAMPLES = env.ROOT / "examples"
 MUSTER_VERSION = "0.1.0"
-# Threads of the embedded process, and of the watcher's in server mode: they seal, check and forward the audit trail.
+# Threads that seal, check and forward the audit trail: of the embedded process, or of the watcher.
 MUSTER_AUDIT_LOOPS = [
     "portal.core.audit.background.sealer",
     "portal.core.audit.background.keeper",
     "portal.core.audit.background.forwarder",
 ]
-# Loops of the embedded process: the stand-ins for worker, beat and watcher, the node agent (portal/background.py), and those.
+# Loops of the embedded process (portal/background.py): they replace worker, beat, watcher and
+# agent.
 MUSTER_BACKGROUND = [
     "jobs.background.ticker",
     "jobs.background.watcher",
     "monitoring.background.agent",
     *MUSTER_AUDIT_LOOPS,
 ]
-# The cluster that a fresh installation has; empty: none. In server mode this machine is one only if that is asked for.
+# The cluster of a new installation; empty: none. In server mode this machine is not one by default.
 MUSTER_FIRST_BACKEND = env.text(
     "MUSTER_FIRST_BACKEND", "local" if env.flag("MUSTER_LOCAL_CLUSTER", MUSTER_EMBEDDED) else ""
 )
-MUSTER_LOCAL_ORG = env.text(
-    "MUSTER_LOCAL_ORG"
-)  # where jobs cannot be isolated: the organization that may use this machine, else the oldest
-MUSTER_LOCAL_UIDS = env.text(
-    "MUSTER_LOCAL_UIDS", "70000-79999"
-)  # as root: system users of the teams whose jobs run on this machine
-MUSTER_LOG_LIMIT = int(
-    env.text("MUSTER_LOG_LIMIT", str(4 << 30))
-)  # bytes kept of one log; the rest is a gap that says so
-MUSTER_IMAGE_CHECK = env.flag(
-    "MUSTER_IMAGE_CHECK", True
-)  # ask registries what an image needs, before its job queues
-MUSTER_IMAGE_REGISTRIES = env.items(
-    "MUSTER_IMAGE_REGISTRIES"
-)  # that may be anywhere, not only on the open internet; "http://host:port" speaks http
-MUSTER_IMAGE_CA = env.text(
-    "MUSTER_IMAGE_CA"
-)  # a file of certificates to trust besides the system's
-MUSTER_FORWARD_TARGETS = env.items(
-    "MUSTER_FORWARD_TARGETS"
-)  # hosts (with port, if any) that audit events may go to although they are not on
-MUSTER_FORWARD_CA = env.text(
-    "MUSTER_FORWARD_CA"
-)  # the open internet, and without encryption; a file of certificates to trust besides the system's
-MUSTER_API_RATE = int(
-    env.text("MUSTER_API_RATE", "6000")
-)  # requests a minute, for each token or person
-MUSTER_SESSION_HOURS = float(
-    env.text("MUSTER_SESSION_HOURS", "336")
-)  # a sign-in is good for so long, however much it is used
-MUSTER_SESSION_IDLE_HOURS = float(
-    env.text("MUSTER_SESSION_IDLE_HOURS", "72")
-)  # and ends when it was not used for so long
-MUSTER_ROW_SECURITY = env.flag(
-    "MUSTER_ROW_SECURITY", True
-)  # PostgreSQL refuses rows of another organization by itself (docs/design/security.md)
+# The organization that may use this machine if jobs cannot be isolated; default: the oldest.
+MUSTER_LOCAL_ORG = env.text("MUSTER_LOCAL_ORG")
+# As root: the range of system users for teams whose jobs run on this machine.
+MUSTER_LOCAL_UIDS = env.text("MUSTER_LOCAL_UIDS", "70000-79999")
+# Bytes kept per log; the rest is recorded as a gap.
+MUSTER_LOG_LIMIT = int(env.text("MUSTER_LOG_LIMIT", str(4 << 30)))
+# Ask registries about an image before its job is queued.
+MUSTER_IMAGE_CHECK = env.flag("MUSTER_IMAGE_CHECK", True)
+# Registries that may have private addresses; "http://host:port" uses plain HTTP.
+MUSTER_IMAGE_REGISTRIES = env.items("MUSTER_IMAGE_REGISTRIES")
+# File of additional trusted certificates.
+MUSTER_IMAGE_CA = env.text("MUSTER_IMAGE_CA")
+# Hosts (with port, if any) to which audit events may go at private addresses and without
+# encryption.
+MUSTER_FORWARD_TARGETS = env.items("MUSTER_FORWARD_TARGETS")
+# File of additional trusted certificates.
+MUSTER_FORWARD_CA = env.text("MUSTER_FORWARD_CA")
+# Requests per minute, for each token or user.
+MUSTER_API_RATE = int(env.text("MUSTER_API_RATE", "6000"))
+# Maximum age of a session, however much it is used.
+MUSTER_SESSION_HOURS = float(env.text("MUSTER_SESSION_HOURS", "336"))
+# Maximum idle time of a session.
+MUSTER_SESSION_IDLE_HOURS = float(env.text("MUSTER_SESSION_IDLE_HOURS", "72"))
+# Enforce row-level security in PostgreSQL (docs/design/security.md).
+MUSTER_ROW_SECURITY = env.flag("MUSTER_ROW_SECURITY", True)

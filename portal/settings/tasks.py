@@ -1,4 +1,7 @@
-"""Celery: it taps on the shoulder, the database is the queue. Each task also runs by the clock, so a lost tap costs latency only."""
+"""Celery wakes workers; the database is the queue.
+
+Each task also runs periodically, so a lost message only adds latency.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,20 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_timeout": 5,
     "socket_connect_timeout": 2,
     "retry_policy": {"max_retries": 0},
-    "polling_interval": 4,  # how long a worker sleeps in BRPOP, which a message ends at once
+    "polling_interval": 4,  # seconds of one BRPOP, which returns early for a message
 }
-CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for as long as it takes
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # no limit
 CELERY_TASK_PUBLISH_RETRY = False
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_TASK_ACKS_LATE = False
-CELERY_DB_REUSE_MAX = (
-    1 << 62
-)  # connections live as long as Django's (CONN_MAX_AGE; portal.celery looks after them), not for one task
+# Connections live as long as Django's (CONN_MAX_AGE; see portal.celery), not for one task.
+CELERY_DB_REUSE_MAX = 1 << 62
 CELERY_BEAT_SCHEDULE = {
     "sweep": {
         "task": "jobs.sweep",
         "schedule": 5.0,
-    },  # asks for jobs.dispatch where there is something to start
+    },  # asks for jobs.dispatch if there is something to start
     "compact-series": {"task": "monitoring.compact", "schedule": 300.0},
     "forget": {"task": "jobs.forget", "schedule": 60.0},
     "count-logs": {"task": "jobs.count_logs", "schedule": 15.0},
@@ -34,6 +36,6 @@ CELERY_BEAT_SCHEDULE = {
     "sync-directories": {
         "task": "workspaces.sync_directories",
         "schedule": 60.0,
-    },  # each at its own pace
+    },  # each directory has an interval of its own
     "forget-answers": {"task": "workspaces.tidy", "schedule": 600.0},
 }

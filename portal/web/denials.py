@@ -1,5 +1,7 @@
-"""Refusals as facts: who was told no, where, and why. Bounded, so that asking in a loop cannot fill the table, and never in the way
-of the answer itself."""
+"""Record denied requests as audit events.
+
+The number is limited, so that a loop cannot fill the table. Recording never affects the response.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,17 @@ from portal.core.errors import PortalError
 from portal.core.events import Fact, record
 
 log = logging.getLogger(__name__)
-MOST = 20  # a minute of one person or token; the last one says that more are not told
-MOST_OF_ALL = 2000  # a minute of the whole installation
+# Per minute for one user or token; the last one notes that more are not recorded.
+MOST = 20
+# Per minute for the whole installation.
+MOST_OF_ALL = 2000
 
 
 def note_denial(request: Any, error: PortalError, org_id: UUID | None = None) -> None:
-    """Record a 403 given to somebody who is signed in. `org_id`: the organization that they are strangers to (a 404); without it only
-    a 403 counts, in the organization entered."""
+    """Record a 403 response to a signed-in user.
+
+    With `org_id`, records a 404 of an organization of which they are no member.
+    """
     actor = getattr(request, "actor", None)
     if (
         actor is None
@@ -29,7 +35,7 @@ def note_denial(request: Any, error: PortalError, org_id: UUID | None = None) ->
     ):
         return
     request.is_denial_told = True
-    tell_denial(
+    record_denial(
         actor,
         org_id or actor.org_id,
         error,
@@ -37,8 +43,10 @@ def note_denial(request: Any, error: PortalError, org_id: UUID | None = None) ->
     )
 
 
-def tell_denial(actor: Any, org_id: UUID | None, error: PortalError, data: dict[str, Any]) -> None:
-    """Never raises: the answer goes out whatever becomes of the record."""
+def record_denial(
+    actor: Any, org_id: UUID | None, error: PortalError, data: dict[str, Any]
+) -> None:
+    """Record a denial. Never raises."""
     try:
         number = rate_windows.take(
             f"denied:{actor.token.id if actor.token else actor.user_id}", MOST
@@ -61,4 +69,4 @@ def tell_denial(actor: Any, org_id: UUID | None, error: PortalError, data: dict[
                 )
             )
     except Exception:
-        log.exception("a refusal could not be recorded")
+        log.exception("could not record a denied request")

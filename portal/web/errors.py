@@ -1,4 +1,4 @@
-"""Errors as pages and as problem+json (RFC 9457)."""
+"""Render errors as pages and as problem+json (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -31,16 +31,17 @@ TITLES = {
 }
 
 
+# Endpoints for programs, which do not read pages.
 MACHINES = (
     "/api/",
     "/ws/",
     "/scim/",
     "/identity/o/api/",
-)  # addresses of programs, which read no page
+)
 
 
 def problem(error: PortalError) -> dict[str, Any]:
-    """The body of a problem+json answer."""
+    """Return the body of a problem+json response."""
     data = dict(error.data)
     return {
         "type": f"urn:muster:problem:{error.kind}",
@@ -56,7 +57,7 @@ def problem(error: PortalError) -> dict[str, Any]:
 
 
 def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
-    """For the API a problem; for people a page that says what to do."""
+    """Return problem+json for the API, and a page for people."""
     note_denial(request, error)
     if request.path.startswith(MACHINES):
         response: HttpResponse = JsonResponse(
@@ -70,7 +71,7 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
             "title": TITLES.get(error.http, "Error"),
             "request_id": request_id.get(),
         }
-        # In an outage the page does without what the request could tell: that is in the database.
+        # In an outage, the page is rendered without the request, whose context needs the database.
         response = HttpResponse(
             render_to_string(name, said, None if error.http == 503 else request), status=error.http
         )
@@ -82,18 +83,18 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
 
 
 def malformed(error: SuspiciousOperation) -> PortalError:
-    """What Django refuses to read: more parameters or bytes than it takes."""
+    """Return the error for a request that Django rejects as too large or malformed."""
     if isinstance(error, RequestDataTooBig):
-        return TooLarge("The request is larger than the portal reads.")
+        return TooLarge("The request is too large.")
     if isinstance(error, TooManyFieldsSent):
         return InvalidInput(
-            f"There are more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} parameters."
+            f"The request has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} parameters."
         )
-    return InvalidInput("The request cannot be read.")
+    return InvalidInput("The request is malformed.")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form was sent without its token: usually a page kept open over a sign-out."""
+    """Answer a form without a valid CSRF token, usually from a page kept open across a sign-out."""
     return answer(
         request,
         NotPermitted("This form is out of date. Reload the page and send it again.", code="csrf"),
@@ -101,19 +102,19 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    """No such page."""
+    """Render the 404 page."""
     from portal.core.errors import NotFound
 
     return answer(
         request,
-        NotFound("There is nothing at this address. Check it, or go back to the start page."),
+        NotFound("There is no page at this address. Check the address, or go to the start page."),
     )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Something broke: the id, and no text of the exception. An outage is not that; it may strike outside of any view."""
+    """Render an internal error with its request id, or an outage raised outside of views."""
     return answer(
         request,
         outage(sys.exc_info()[1])
-        or PortalError("Something broke on our side. Quote the request id to your operator."),
+        or PortalError("Something went wrong on our side. Tell your operator the request ID."),
     )

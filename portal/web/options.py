@@ -1,4 +1,4 @@
-"""The form of options: what it said, and what it shows again."""
+"""Read and render forms of options (`portal.core.options`)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ T = TypeVar("T")
 def given(
     request: Any, options: Sequence[Option], stored: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """What the form said: a switch that is not sent is off, a secret ticked for removal is None. Of what is `stored` already, what
-    stands at its default and was never set stays unset."""
+    """Return the submitted values. An unsent switch is off; a secret ticked for removal is None.
+
+    With `stored`, options that stand at their default and were never set stay unset.
+    """
     removed, said = set(request.POST.getlist("remove")), {}
     for option in options:
-        value = _said(request, option)
+        value = _submitted(request, option)
         if option.kind == "secret" and value == "" and option.name in removed:
             value = None
         if (
@@ -39,7 +41,10 @@ def fields(
     stored: Mapping[str, Any] | None = None,
     secrets: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """The fields as a page draws them: `plain` ones, `rare` ones, and whether those are unfolded. `secrets`: names of those set."""
+    """Return the fields for the template: `plain` and `rare` ones, and whether `rare` is unfolded.
+
+    `secrets` names the secrets that are set.
+    """
     values, known = stored or {}, {*(stored or {}), *secrets}
     made = [
         option.as_dict()
@@ -61,7 +66,7 @@ def fields(
 
 
 def faults_of(error: PortalError) -> tuple[str, dict[str, str]]:
-    """What belongs to no field, and what does, by its name."""
+    """Split an error into its general message and the messages by field."""
     found = {
         str(fault["field"]).removeprefix("options."): str(fault["message"])
         for fault in error.data.get("errors", ())
@@ -74,47 +79,50 @@ def faults_of(error: PortalError) -> tuple[str, dict[str, str]]:
 def tried(
     request: Any, probe: Callable[[], Any], store: Callable[[], T]
 ) -> tuple[T | None, dict[str, Any]]:
-    """Test, then store if that was asked: what was stored, or what the page has to say."""
-    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
+    """Test and then store if requested; return the stored object or the messages for the page."""
+    messages: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
     if request.method != "POST":
-        return None, told
+        return None, messages
     try:
         is_forced = bool(request.POST.get("anyway"))
-        told["probe"] = None if is_forced else probe()
-        if is_forced or (request.POST.get("do") in {"connect", "save"} and told["probe"].is_ok):
-            return store(), told
+        messages["probe"] = None if is_forced else probe()
+        if is_forced or (request.POST.get("do") in {"connect", "save"} and messages["probe"].is_ok):
+            return store(), messages
     except PortalError as error:
         note_denial(request, error)
-        told["error"], told["faults"] = faults_of(error)
-    return None, told
+        messages["error"], messages["faults"] = faults_of(error)
+    return None, messages
 
 
 def stored(request: Any, store: Callable[[], T]) -> tuple[T | None, dict[str, Any]]:
-    """Store what the form says: what was stored, or what the page has to say. The page's script tests it first, in the background."""
-    told: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
+    """Store the form; return the stored object or the messages for the page.
+
+    The script of the page has tested it before, in the background.
+    """
+    messages: dict[str, Any] = {"error": "", "faults": {}, "probe": None}
     if request.method == "POST" and (
         request.POST.get("anyway") or request.POST.get("do") in {"connect", "save"}
     ):
         try:
-            return store(), told
+            return store(), messages
         except PortalError as error:
             note_denial(request, error)
-            told["error"], told["faults"] = faults_of(error)
-    return None, told
+            messages["error"], messages["faults"] = faults_of(error)
+    return None, messages
 
 
-def _said(request: Any, option: Option) -> Any:
+def _submitted(request: Any, option: Option) -> Any:
     if option.kind == "switch":
         return option.name in request.POST
     return str(request.POST.get(option.name, "")).replace("\r\n", "\n")
 
 
 def _value(request: Any, option: Option, stored: Mapping[str, Any]) -> Any:
-    """What stood in the field, so that a fault costs no typing; a secret is typed again."""
+    """Return the value to show, so that an error loses no input; secrets must be entered again."""
     if option.kind == "secret":
         return ""
     if request.method == "POST":
-        return _said(request, option)
+        return _submitted(request, option)
     value = stored.get(
         option.name, option.default if option.choices or option.kind == "switch" else ""
     )

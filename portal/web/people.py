@@ -1,5 +1,7 @@
-"""Layers that only people need: sessions, languages, flashed messages, files of pages. A program that comes to the REST API with a
-credential of its own passes them by."""
+"""Middleware that only browsers need: sessions, languages, messages and static files.
+
+API requests that authenticate with a token bypass it.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ _ENGLISH = ("/api/", "/healthz", "/readyz", "/metrics")
 
 
 def is_program(request: HttpRequest) -> bool:
-    """It names itself by a header; a cookie that it sends as well counts for nothing."""
+    """Return whether an API request has an Authorization header; cookies are then ignored."""
     return bool(request.META.get("HTTP_AUTHORIZATION")) and request.path_info.startswith(_REST)
 
 
-class _ForPeople:
-    """Mixed in before a layer of Django's."""
+class _BrowserOnly:
+    """Mixin that lets API requests bypass a middleware of Django."""
 
     if TYPE_CHECKING:
         get_response: Any
@@ -36,12 +38,12 @@ class _ForPeople:
         return self.get_response(request) if is_program(request) else super().__call__(request)  # type: ignore[misc]
 
 
-class Files(_ForPeople, WhiteNoiseMiddleware):
-    """Static files."""
+class Files(_BrowserOnly, WhiteNoiseMiddleware):
+    """Serve static files."""
 
 
-class Sessions(_ForPeople, SessionMiddleware):
-    """`request.session`. Where it ends, the browser forgets what it kept of its pages, those behind the back button as well."""
+class Sessions(_BrowserOnly, SessionMiddleware):
+    """Set `request.session`, and clear the browser's cached pages when it ends."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
         response = super().process_response(request, response)
@@ -52,7 +54,10 @@ class Sessions(_ForPeople, SessionMiddleware):
 
 
 class Languages(LocaleMiddleware):
-    """The language of pages: the one chosen in the menu, else the browser's. What programs read is English, whoever asks."""
+    """Select the language chosen in the menu, else the browser's.
+
+    Responses for programs are in English.
+    """
 
     if TYPE_CHECKING:
         get_response: Any
@@ -64,12 +69,12 @@ class Languages(LocaleMiddleware):
         return super().__call__(request)
 
 
-class Visitors(_ForPeople, AuthenticationMiddleware):
-    """`request.user`."""
+class Visitors(_BrowserOnly, AuthenticationMiddleware):
+    """Set `request.user`."""
 
 
 class MessageCookie(CookieStorage):
-    """Django's, by a name of ours."""
+    """Django's cookie storage under our cookie name."""
 
     @property
     def cookie_name(self) -> str:  # type: ignore[override]
@@ -77,10 +82,10 @@ class MessageCookie(CookieStorage):
 
 
 class MessageStorage(FallbackStorage):
-    """What is too long for the cookie is in the session."""
+    """Keep messages in a cookie, or in the session if they are too long."""
 
     storage_classes = (MessageCookie, SessionStorage)
 
 
-class Messages(_ForPeople, MessageMiddleware):
-    """Words shown once on the next page."""
+class Messages(_BrowserOnly, MessageMiddleware):
+    """Show messages once, on the next page."""

@@ -1,4 +1,4 @@
-"""The outermost layer: a request id and the client's address for every request, and errors in the caller's dialect."""
+"""The outermost middleware: request ids, client addresses, and errors in the caller's format."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from portal.web.errors import answer, malformed
 log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9._-]{8,36}\Z")
 CSP = (
-    "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; object-src 'none';"
+    "default-src 'self'; img-src 'self' data:; style-src 'self'; script-src 'self'; "
+    "connect-src 'self'; object-src 'none';"
     " base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 
 class RequestMiddleware:
-    """Takes X-Request-ID when it is well-formed, else makes one; turns PortalError into a page or problem+json."""
+    """Accept a well-formed X-Request-ID or create one; set the caller and the security headers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
@@ -37,9 +38,7 @@ class RequestMiddleware:
             response = self.get_response(request)
             response.headers["X-Request-ID"] = request_id.get()
             response.headers.setdefault("Content-Security-Policy", CSP)
-            response.headers.setdefault(
-                "Cache-Control", "no-store"
-            )  # files of ours say how long they may be kept
+            response.headers.setdefault("Cache-Control", "no-store")  # static files set their own
             return response
         finally:
             caller.reset(who)
@@ -47,20 +46,22 @@ class RequestMiddleware:
 
 
 class ErrorMiddleware:
-    """What views raise becomes an answer. (Doors answer for themselves: Django shows only views' errors to middleware.)"""
+    """Turn errors raised by views into responses.
+
+    Middleware answers for itself, because Django passes only errors of views to
+    `process_exception`.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]):
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-            return answer(
-                request, InvalidInput("The address holds a NUL character, which no name here has.")
-            )
+            return answer(request, InvalidInput("The URL contains a NUL character."))
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Django hands over what a view raised; PortalErrors are ours, the rest stays with Django."""
+        """Answer PortalErrors and outages, and errors of the API; leave the rest to Django."""
         if isinstance(error, PortalError):
             return answer(request, error)
         if away := outage(error):
@@ -72,6 +73,6 @@ class ErrorMiddleware:
             log.exception("internal error %s", request_id.get())
             return answer(
                 request,
-                PortalError("Something broke on our side. Quote the request id to your operator."),
+                PortalError("Something went wrong on our side. Tell your operator the request ID."),
             )
         return None

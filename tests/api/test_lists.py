@@ -1,4 +1,4 @@
-"""Lists take a fixed number of queries, however long they are; errors have one shape."""
+"""Lists take a fixed number of queries; errors have one shape."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ PAGES = [
 
 
 def grow(story, begin: int, end: int) -> None:
-    """More of everything."""
+    """Add more rows of every kind."""
     actor = story.actor(story.ada)
     with org_scope(story.atlas.id):
         for n in range(begin, end):
@@ -99,11 +99,11 @@ def queries(client, path: str) -> int:
 def stage(story):
     cluster_with(cpus=1000)
     submit(story, array=3)
-    grow(story, 0, 13)  # more than the home page shows of anything
+    grow(story, 0, 13)  # more than the home page shows
     return story
 
 
-def test_no_list_of_the_api_asks_more_of_the_database_when_it_is_longer(stage):
+def test_api_lists_query_count_is_independent_of_length(stage):
     api = stage.api(stage.ada)
     counts = {path: (queries(api, ORG + path), queries(api, ORG + path))[1] for path in LISTS}
     grow(stage, 13, 20)
@@ -111,7 +111,7 @@ def test_no_list_of_the_api_asks_more_of_the_database_when_it_is_longer(stage):
     assert {path: pair for path, pair in more.items() if pair[1] > pair[0]} == {}
 
 
-def test_no_page_asks_more_of_the_database_when_its_lists_are_longer(stage):
+def test_pages_query_count_is_independent_of_list_length(stage):
     browser = stage.client(stage.ada)
     counts = {
         path: (queries(browser, "/atlas" + path), queries(browser, "/atlas" + path))[1]
@@ -134,7 +134,7 @@ def test_no_page_asks_more_of_the_database_when_its_lists_are_longer(stage):
         ("PUT", "/quotas", {"scope": "x", "resource": "cpu", "limit": 1}, 400, "invalid_input"),
     ],
 )
-def test_every_error_has_the_same_shape(story, verb, path, body, status, code):
+def test_errors_have_one_shape(story, verb, path, body, status, code):
     answer = story.api(story.ada).generic(
         verb, ORG + path, json.dumps(body or {}), content_type="application/json"
     )
@@ -147,7 +147,7 @@ def test_every_error_has_the_same_shape(story, verb, path, body, status, code):
     assert all(fault["field"] and fault["message"] for fault in problem["errors"])
 
 
-def test_a_request_keeps_the_id_that_it_came_with_unless_it_is_no_id(stage):
+def test_request_id_is_kept_if_valid_else_replaced(stage):
     api = stage.api(stage.ada)
     assert (
         api.get("/api/v1/me", headers={"X-Request-ID": "abc-12345"})["X-Request-ID"] == "abc-12345"
@@ -155,7 +155,7 @@ def test_a_request_keeps_the_id_that_it_came_with_unless_it_is_no_id(stage):
     assert api.get("/api/v1/me", headers={"X-Request-ID": "<script>"})["X-Request-ID"] != "<script>"
 
 
-def test_a_session_needs_the_csrf_token_where_a_token_does_not(stage):
+def test_session_needs_csrf_token_but_access_token_does_not(stage):
     from django.test import Client
 
     browser = Client(enforce_csrf_checks=True)
@@ -175,7 +175,7 @@ def test_a_session_needs_the_csrf_token_where_a_token_does_not(stage):
     )
 
 
-def test_a_token_in_the_header_counts_and_not_the_session_beside_it(stage):
+def test_token_in_header_takes_precedence_over_session(stage):
     browser = stage.client(stage.ada)
     answer = browser.get(
         "/api/v1/me", headers={"Authorization": f"Bearer {stage.token(stage.ben)}"}
@@ -186,7 +186,7 @@ def test_a_token_in_the_header_counts_and_not_the_session_beside_it(stage):
     )
 
 
-def test_the_rate_is_counted_for_each_token_by_itself(stage, settings):
+def test_rate_limit_counts_each_token_separately(stage, settings):
     settings.MUSTER_API_RATE = 2
     first, second = stage.api(stage.ada), stage.api(stage.ada)
     assert [first.get("/api/v1/me").status_code for _ in range(3)] == [200, 200, 429]

@@ -1,4 +1,4 @@
-"""Addresses with one that breaks (ROOT_URLCONF of one test)."""
+"""A URL configuration with a view that raises (ROOT_URLCONF of one test)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Browsers for a whole module: its tables have hundreds of rows."""
+"""Browsers shared by a module, because its tables have hundreds of rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.story import Story
 
 @pytest.fixture(scope="module")
 def browsers(told: Story) -> dict[str, Client]:
-    """Nobody, a stranger (Cyd), a member (Ben), an operator (Dot)."""
+    """Return clients of nobody, a stranger (Cyd), a member (Ben) and an operator (Dot)."""
     return {
         "nobody": browser(),
         "cyd": browser(told.cyd),

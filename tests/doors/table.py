@@ -1,4 +1,4 @@
-"""Every address of the portal, made from the URL map: a new one stands in each table of this folder by itself."""
+"""Tables of all routes, built from the URL configuration, so that new routes are included."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNSAFE = ("POST", "PUT", "PATCH", "DELETE")
 
 
 def accounts() -> list[tuple[str, str]]:
-    """(name, address) below /accounts/, most of them allauth's."""
+    """Return (name, path) of the routes below /accounts/, most of them allauth's."""
     found: list[tuple[str, str]] = []
 
     def walk(patterns: Any, prefix: str) -> None:
@@ -60,7 +60,10 @@ READS = sorted(
 
 
 def browser(person: Any = None, **options: Any) -> Client:
-    """A browser, signed in as that person if there is one. What breaks is an answer, as in life."""
+    """Return a client, signed in as that user if given.
+
+    Exceptions become responses, as in production.
+    """
     client = Client(raise_request_exception=False, **options)
     if person is not None:
         client.force_login(person)

@@ -1,5 +1,4 @@
-"""Whose address it is that asks: tokens bound to networks, rate limits of sign-ins and the audit trail depend on it. Nobody gives
-themselves another by a header; behind a front server it is the one that this server saw, for pages, REST and websockets alike."""
+"""The client address (token networks, rate limits, audit trail) cannot be spoofed."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ import itertools
 import pytest
 
 from monitoring.live.identity import Identify
-from portal.asgi import Door
+from portal.asgi import ProtocolRouter
 from portal.process.front import _head
 from portal.process.parts import CLIENT_HEADER, _with_client
 
@@ -29,13 +28,13 @@ SPOOFS = [
 
 
 async def seen(kind: str, headers: list[tuple[bytes, bytes]]) -> str:
-    """The address that the application behind the door is told of."""
+    """Return the address that the application behind the ASGI entry point sees."""
     found = []
 
     async def app(scope, receive, send):
         found.append(scope["way"].address if kind == "websocket" else scope["client"][0])
 
-    door = Door(app, Identify(app))
+    door = ProtocolRouter(app, Identify(app))
     await door(
         {
             "type": kind,
@@ -52,23 +51,23 @@ def raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in headers.items()]
 
 
-async def test_without_a_front_server_no_header_changes_the_address(monkeypatch):
+async def test_client_address_without_proxy_ignores_headers(monkeypatch):
     monkeypatch.delenv("MUSTER_BEHIND_PROXY", raising=False)
     for kind, headers in itertools.product(("http", "websocket"), SPOOFS):
         assert await seen(kind, raw(headers)) == PEER, (kind, headers)
 
 
-async def test_behind_a_front_server_the_last_address_counts_which_it_wrote_itself(monkeypatch):
+async def test_client_address_behind_proxy_is_last_forwarded_address(monkeypatch):
     monkeypatch.setenv("MUSTER_BEHIND_PROXY", "1")
     for kind, headers in itertools.product(("http", "websocket"), SPOOFS):
         told = raw(headers) + [
             (b"x-forwarded-for", b"10.9.9.9, 198.51.100.7")
-        ]  # nginx adds its own behind what came
+        ]  # nginx appends its own to the received ones
         assert await seen(kind, told) == "198.51.100.7", (kind, headers)
 
 
 @pytest.mark.parametrize("said", ["10.0.0.1, 198.51.100.7", "198.51.100.7", " 198.51.100.7 "])
-def test_the_web_process_takes_the_last_address_from_its_front_server(said):
+def test_web_process_uses_last_address_from_front_server(said):
     told = {}
     _with_client(lambda environ, _: told.update(environ) or [], "x-forwarded-for")(
         {"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1"}, None
@@ -81,8 +80,8 @@ def test_the_web_process_takes_the_last_address_from_its_front_server(said):
     "name",
     [CLIENT_HEADER, CLIENT_HEADER.upper(), "x_muster_client", CLIENT_HEADER.replace("-", "_")],
 )
-def test_between_the_front_door_and_the_web_process_nobody_puts_an_address_of_their_own(name):
-    """What arrives from outside under the name of that header is dropped; ours is the only one."""
+def test_client_address_header_of_front_server_cannot_be_spoofed(name):
+    """A client's own header of that name is dropped."""
     head = _head(
         {
             "path": "/",

@@ -1,4 +1,4 @@
-"""Every answer, of every route and to everybody, says what a browser may do with it; and no page holds a script or style of its own."""
+"""Every response to everybody has its security headers, and no page has inline code."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ SOME = [
 
 @contextmanager
 def writes():
-    """What is written to the database meanwhile: (verb, table)."""
+    """Return the writes to the database inside the block as (verb, table)."""
     found = []
 
     def look(execute, sql, params, many, context):
@@ -106,7 +106,10 @@ def read(client, path):
 
 @pytest.fixture(scope="module")
 def answers(browsers, told):
-    """Of every address: what each gets who reads it, and what an operator gets who tries other verbs. There is a job to be seen."""
+    """Return the responses of every route to each reader, and to an operator for other verbs.
+
+    There is a job to show.
+    """
     ensure_first_cluster()
     with org_scope(told.atlas.id):
         submit_job(
@@ -125,7 +128,7 @@ def answers(browsers, told):
 
 
 def missing(answer) -> list[str]:
-    """What the answer does not say, or says too much."""
+    """Return the headers that a response lacks, or has in excess."""
     given = answer.headers.get("Content-Security-Policy", "")
     policy = dict(part.strip().partition(" ")[::2] for part in given.split(";") if part.strip())
     found = [
@@ -142,8 +145,8 @@ def missing(answer) -> list[str]:
     return found + [name for name in TELLS if name in answer.headers]
 
 
-def test_no_address_changes_anything_by_being_read(answers):
-    """But for the books that the portal keeps of reading itself: who was where when, and who took the trail away or was refused."""
+def test_get_requests_change_nothing(answers):
+    """Except for records of reading itself: last use, exports of the audit trail, and denials."""
     found = {
         (path, how): answer.written
         for path, given in answers.items()
@@ -155,7 +158,7 @@ def test_no_address_changes_anything_by_being_read(answers):
     assert len(ok) > 80 and "/atlas/jobs/1" in ok
 
 
-def test_a_download_has_a_name_of_ours(answers, browsers):
+def test_downloads_have_a_filename_set_by_the_portal(answers, browsers):
     named = {
         answer.headers.get("Content-Disposition")
         for given in answers.values()
@@ -195,7 +198,7 @@ HIDDEN = [
 ]
 
 
-def test_nothing_of_the_installation_is_served_and_no_folder_is_listed(browsers):
+def test_installation_files_and_folder_lists_are_not_served(browsers):
     for path, who in itertools.product(HIDDEN, ("nobody", "dot")):
         answer = browsers[who].get(path, follow=True)
         assert answer.status_code == 404 or answer.request["PATH_INFO"].startswith(
@@ -204,7 +207,7 @@ def test_nothing_of_the_installation_is_served_and_no_folder_is_listed(browsers)
     assert ".git" in (ROOT / ".dockerignore").read_text().split()
 
 
-def test_a_write_is_noticed(browsers, undone, told):
+def test_write_detector_notices_a_write(browsers, undone, told):
     with writes() as found:
         browsers["ben"].post("/accounts/logout/")
         told.ada.save()
@@ -212,7 +215,7 @@ def test_a_write_is_noticed(browsers, undone, told):
 
 
 def each(answers) -> Iterator[tuple[str, HttpResponse]]:
-    """Every answer, with how it was asked for."""
+    """Yield every response with its request."""
     return (
         (f"{path}: {how}", answer)
         for path, given in answers.items()
@@ -220,7 +223,7 @@ def each(answers) -> Iterator[tuple[str, HttpResponse]]:
     )
 
 
-def test_every_answer_carries_the_security_headers_whoever_asks(answers):
+def test_every_response_has_security_headers(answers):
     assert {how: missing(answer) for how, answer in each(answers) if missing(answer)} == {}
     assert [
         how
@@ -229,7 +232,7 @@ def test_every_answer_carries_the_security_headers_whoever_asks(answers):
     ] == []
 
 
-def test_an_answer_to_a_broken_view_and_to_a_hostile_host_carries_them_too(db, monkeypatch):
+def test_error_responses_have_security_headers(db, monkeypatch):
     monkeypatch.setattr(settings, "ROOT_URLCONF", "tests.doors.broken")
     broken = browser().get("/broken/")
     assert broken.status_code == 500
@@ -240,7 +243,7 @@ def test_an_answer_to_a_broken_view_and_to_a_hostile_host_carries_them_too(db, m
     assert missing(refused) == []
 
 
-def test_a_host_that_is_not_ours_is_refused_and_told_to_nobody(browsers):
+def test_unknown_host_is_refused_and_not_echoed(browsers):
     paths = (
         "/",
         "/accounts/login/",
@@ -254,7 +257,7 @@ def test_a_host_that_is_not_ours_is_refused_and_told_to_nobody(browsers):
         assert host.encode() not in answer.content + str(answer.headers).encode(), (host, path)
 
 
-def test_an_odd_header_changes_neither_who_asks_nor_what_is_answered(browsers):
+def test_odd_header_changes_neither_actor_nor_response(browsers):
     client, wrong = browsers["cyd"], []
     for path in SOME:
         plain = client.get(path)
@@ -270,7 +273,7 @@ def test_an_odd_header_changes_neither_who_asks_nor_what_is_answered(browsers):
     assert wrong == []
 
 
-def test_all_odd_headers_at_once_make_no_server_error_and_come_back_in_no_answer(browsers):
+def test_odd_headers_together_cause_no_500_and_are_not_echoed(browsers):
     headers = {name: value for name, value in ODD_HEADERS.items() if name != "Cookie"}
     wrong = []
     for path in READS:
@@ -287,7 +290,7 @@ def whole(answer) -> bytes:
 
 
 class Page(HTMLParser):
-    """Collects what the security policy would have to refuse."""
+    """Collects what the content security policy would block."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -318,7 +321,7 @@ class Page(HTMLParser):
             self.found.append("a link into a new window that may reach back")
 
 
-def test_no_page_holds_a_script_a_style_or_a_handler_of_its_own(answers):
+def test_pages_have_no_inline_script_style_or_handler(answers):
     pages = {
         how: answer.content.decode()
         for how, answer in each({path: answers[path] for path in PAGE_READS})
@@ -328,7 +331,7 @@ def test_no_page_holds_a_script_a_style_or_a_handler_of_its_own(answers):
     assert {how: Page(page).found for how, page in pages.items() if Page(page).found} == {}
 
 
-def test_the_check_of_pages_sees_what_it_is_for():
+def test_page_check_detects_violations():
     bad = (
         '<script>x</script><p style="a" onclick="b"><a href=" JavaScript:c" target="_blank">d</a><style>e</style>'
         '<script src="http://elsewhere/x.js"></script>'
@@ -336,14 +339,14 @@ def test_the_check_of_pages_sees_what_it_is_for():
     assert len(Page(bad).found) == 7
 
 
-def test_every_answer_with_a_body_names_its_type_and_charset(answers):
+def test_responses_with_body_have_content_type_and_charset(answers):
     for how, answer in each(answers):
         given = answer.headers.get("Content-Type", "")
         assert given or not answer.content, how
         assert not given.startswith("text/") or "charset=utf-8" in given.lower(), (how, given)
 
 
-def test_what_a_person_sees_is_kept_by_no_cache(answers):
+def test_personal_responses_are_not_cacheable(answers):
     assert [
         how
         for how, answer in each(answers)
@@ -351,7 +354,7 @@ def test_what_a_person_sees_is_kept_by_no_cache(answers):
     ] == []
 
 
-def test_cookies_say_how_far_they_go(story):
+def test_cookies_have_restrictive_attributes(story):
     client = browser()
     client.get("/accounts/login/")
     client.post("/accounts/login/", {"login": "ada@atlas.example", "password": PASSWORD})
@@ -368,7 +371,7 @@ def test_cookies_say_how_far_they_go(story):
     assert (form["samesite"], form["domain"]) == ("Lax", "")
 
 
-def test_no_other_origin_is_allowed_to_read_an_answer(browsers, undone):
+def test_cors_allows_no_other_origin(browsers, undone):
     headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     for verb, path in itertools.product(("GET", "OPTIONS", "POST"), SOME):
         asked = browsers["dot"].generic(verb, path, headers=headers)
@@ -377,14 +380,14 @@ def test_no_other_origin_is_allowed_to_read_an_answer(browsers, undone):
         ] == [], (verb, path)
 
 
-def test_trace_is_not_answered(browsers):
+def test_trace_method_is_refused(browsers):
     for path in SOME:
         answer = browsers["dot"].generic("TRACE", path, headers={"X-Canary": "canary"})
         assert answer.status_code in {301, 302, 400, 403, 404, 405}, path
         assert b"canary" not in answer.content, path
 
 
-def test_every_page_of_a_person_has_the_way_out(answers):
+def test_signed_in_pages_have_a_sign_out_button(answers):
     given = {path: answers[path]["GET by dot"] for path in PAGE_READS if path.startswith("/atlas/")}
     pages = {
         path: answer

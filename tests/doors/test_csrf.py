@@ -1,5 +1,4 @@
-"""What changes something by a person's cookie comes from a page of ours: each unsafe route refuses a request without the token, with
-a wrong one, and from another origin. A program with an access token needs none, as no browser adds that by itself."""
+"""Every unsafe route refuses requests without a valid CSRF token or from another origin."""
 
 from __future__ import annotations
 
@@ -20,9 +19,8 @@ FOREIGN = [
     "http://evil.example:80",
     "https://testserver@evil.example",
 ]
-EXEMPT = {
-    "account_saml_acs"
-}  # a provider's page sends it; it counts by its signature and by what this browser asked for
+# Sent by the page of an identity provider; protected by its signature and state.
+EXEMPT = {"account_saml_acs"}
 POSTED = [*PAGE_CHANGES, *((name, path, "POST") for name, path in ACCOUNTS if name not in EXEMPT)]
 
 
@@ -33,7 +31,7 @@ def signed_in(told):
 
 @contextmanager
 def restored(client):
-    """Its cookies and the database are as before at the end."""
+    """Restore cookies and database at the end."""
     before = client.cookies.output()
     with transaction.atomic():
         yield client
@@ -45,7 +43,7 @@ def restored(client):
 
 @pytest.fixture
 def dot(signed_in, undone):
-    """An operator's browser, as it was before each test."""
+    """Return an operator's client, reset before each test."""
     with restored(signed_in):
         yield signed_in
 
@@ -73,7 +71,7 @@ def with_token(client, verb, path, sent=TOKEN, **headers):
     return send(client, verb, path, **{"X-CSRFToken": sent, **headers})
 
 
-def test_without_the_token_or_from_another_origin_nothing_is_changed(signed_in, undone):
+def test_unsafe_routes_without_csrf_token_or_origin_change_nothing(signed_in, undone):
     wrong = []
     for _, path, verb in (*POSTED, *API_CHANGES):
         with restored(signed_in) as dot:
@@ -90,7 +88,7 @@ def test_without_the_token_or_from_another_origin_nothing_is_changed(signed_in, 
     assert wrong == []
 
 
-def test_from_a_page_of_ours_it_is_not_refused_as_foreign(signed_in, undone):
+def test_unsafe_routes_from_own_page_pass_csrf_check(signed_in, undone):
     wrong = []
     for _, path, verb in (*POSTED, *API_CHANGES):
         with restored(signed_in) as dot:
@@ -99,7 +97,7 @@ def test_from_a_page_of_ours_it_is_not_refused_as_foreign(signed_in, undone):
     assert wrong == []
 
 
-def test_a_program_with_an_access_token_needs_no_form_token(token, undone):
+def test_access_token_needs_no_csrf_token(token, undone):
     program = browser(enforce_csrf_checks=True)
     wrong = []
     for _, path, verb in API_CHANGES:
@@ -117,7 +115,7 @@ def test_a_program_with_an_access_token_needs_no_form_token(token, undone):
     assert wrong == []
 
 
-def test_over_https_a_form_without_an_origin_must_say_which_page_it_came_from(dot):
+def test_https_form_without_origin_needs_referer(dot):
     dot.cookies[settings.CSRF_COOKIE_NAME] = TOKEN
     for headers in ({}, {"Referer": "https://evil.example/"}, {"Referer": "http://testserver/"}):
         answer = dot.post(
@@ -133,13 +131,13 @@ def test_over_https_a_form_without_an_origin_must_say_which_page_it_came_from(do
     )
 
 
-def test_the_tables_are_not_empty():
+def test_route_tables_are_not_empty():
     assert len(PAGE_CHANGES) > 20
     assert len(API_CHANGES) > 30
     assert len(ACCOUNTS) > 20
 
 
-def test_a_read_is_safe_in_that_no_page_takes_a_change_by_get():
+def test_no_page_accepts_a_change_by_get():
     from tests.test_permission_matrix import PAGES
 
     changes_only = {name for name, _, view in PAGES if "GET" not in view.methods}

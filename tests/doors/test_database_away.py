@@ -1,4 +1,4 @@
-"""While PostgreSQL is away, every door says 503 and when to try again."""
+"""While PostgreSQL is down, every entry point responds with 503 and Retry-After."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import connections
 from django.test import Client
 
-from monitoring.live.access import News
+from monitoring.live.access import AccessEvents
 from monitoring.live.consumers import LiveConsumer
 from monitoring.live.identity import BySession
 from portal.core.postgres.base import DatabaseWrapper
@@ -32,7 +32,7 @@ DOORS = [
 
 @pytest.fixture
 def away(monkeypatch, django_db_blocker):
-    """The database of this thread is one where nobody listens."""
+    """Point this thread's connection at a closed port."""
     given = {
         **connections["default"].settings_dict,
         "ENGINE": "portal.core.postgres",
@@ -65,7 +65,7 @@ def test_request_while_the_database_is_away_is_503_with_retry_after(away, method
 
 
 async def test_websocket_while_the_database_is_away_is_refused_with_503(away, monkeypatch):
-    monkeypatch.setattr(News, "look", lambda self: away.ensure_connection())
+    monkeypatch.setattr(AccessEvents, "look", lambda self: away.ensure_connection())
     sent = []
 
     async def send(message):

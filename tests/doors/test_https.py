@@ -1,4 +1,4 @@
-"""What a portal at an https address does differently: cookies that only this host can set, and browsers that come by https from then on."""
+"""A portal with an https URL uses host-only cookies and HSTS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NAMES = (
 
 @pytest.fixture
 def at(monkeypatch, settings):
-    """`at(address)`: the portal as its settings make it for that MUSTER_BASE_URL."""
+    """Return `at(url)`, which applies the settings of that MUSTER_BASE_URL."""
 
     def move(address: str) -> None:
         monkeypatch.setattr(muster, "MUSTER_BASE_URL", address)
@@ -37,7 +37,7 @@ def at(monkeypatch, settings):
 
 
 def cookies(story, is_secure: bool) -> dict:
-    """All that a browser is given on a tour: the form, signing in, the home page, another language."""
+    """Return all cookies of a tour: sign-in form, sign-in, home page, another language."""
     client = browser()
     client.get("/accounts/login/", secure=is_secure)
     client.post(
@@ -49,7 +49,7 @@ def cookies(story, is_secure: bool) -> dict:
 
 
 @pytest.mark.parametrize("address", ["https://muster.example", "https://muster.example:8443"])
-def test_over_https_every_cookie_is_for_this_host_alone(story, at, address):
+def test_https_cookies_have_host_prefix(story, at, address):
     at(address)
     given = cookies(story, True)
     assert {getattr(settings, name) for name in NAMES} <= set(given)
@@ -58,7 +58,7 @@ def test_over_https_every_cookie_is_for_this_host_alone(story, at, address):
         assert (cookie["secure"], cookie["path"], cookie["domain"]) == (True, "/", ""), name
 
 
-def test_over_http_no_cookie_has_a_name_that_browsers_would_refuse(story, at):
+def test_http_cookies_have_no_host_prefix(story, at):
     at("http://127.0.0.1:8000")
     given = cookies(story, False)
     assert set(given) == {
@@ -67,7 +67,7 @@ def test_over_http_no_cookie_has_a_name_that_browsers_would_refuse(story, at):
     assert not any(cookie["secure"] for cookie in given.values())
 
 
-def test_browsers_are_told_to_come_by_https_for_a_year_where_the_address_says_so(db, at):
+def test_hsts_is_sent_for_https_base_url_only(db, at):
     at("https://muster.example")
     for path in ("/accounts/login/", "/no/such/page", "/api/v1/me"):
         assert browser().get(path, secure=True)["Strict-Transport-Security"] == "max-age=31536000"
@@ -75,7 +75,7 @@ def test_browsers_are_told_to_come_by_https_for_a_year_where_the_address_says_so
     assert "Strict-Transport-Security" not in browser().get("/accounts/login/", secure=True)
 
 
-def test_signing_out_makes_the_browser_forget_the_pages_and_only_then(story, at):
+def test_clear_site_data_is_sent_on_sign_out_only(story, at):
     at("https://muster.example")
     client = browser()
     client.force_login(story.ada)
@@ -88,5 +88,5 @@ def test_signing_out_makes_the_browser_forget_the_pages_and_only_then(story, at)
     assert (answer.status_code, answer["Clear-Site-Data"]) == (302, '"cache"')
     assert (
         there.get("/atlas/", secure=True)["Clear-Site-Data"] == '"cache"'
-    )  # the same session in a browser that did not sign out
+    )  # the same session in a browser that has not signed out
     assert "Clear-Site-Data" not in browser().get("/accounts/login/", secure=True)

@@ -1,4 +1,4 @@
-"""A websocket takes the session's cookie only from a page of ours; no other page, and no page whose origin nobody knows, uses it."""
+"""Websockets accept the session cookie only from pages of the portal's own origin."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings
 
 from monitoring.live import asgi_app
-from monitoring.live.identity import BySession, ByToken, _way_in
+from monitoring.live.identity import BySession, ByToken, _credential_of
 
 COOKIE = f"{settings.SESSION_COOKIE_NAME}=thekey"
 OURS = ["http://testserver", "https://testserver", *settings.CSRF_TRUSTED_ORIGINS]
@@ -31,28 +31,28 @@ FOREIGN = [
 
 def way(origin: str | None, **headers: str) -> object:
     given = {"host": "testserver", "cookie": COOKIE, **headers}
-    return _way_in(given if origin is None else {**given, "origin": origin}, "203.0.113.9")
+    return _credential_of(given if origin is None else {**given, "origin": origin}, "203.0.113.9")
 
 
-def test_a_page_of_ours_uses_the_session():
+def test_websocket_from_own_page_uses_the_session():
     assert [origin for origin in OURS if way(origin) != BySession("thekey")] == []
 
 
-def test_a_page_of_another_site_cannot_use_the_session():
+def test_websocket_from_other_site_cannot_use_the_session():
     assert [origin for origin in (None, *FOREIGN) if way(origin) != BySession("")] == []
 
 
-def test_a_name_that_leads_here_without_being_ours_cannot_use_the_session():
-    """DNS rebinding: the browser believes that it speaks to evil.example, and says so twice."""
+def test_websocket_from_unknown_host_name_cannot_use_the_session():
+    """DNS rebinding: both Origin and Host are evil.example."""
     assert way("http://evil.example", host="evil.example") == BySession("")
 
 
-def test_a_program_with_a_token_comes_from_anywhere():
+def test_websocket_with_token_is_accepted_from_any_origin():
     found = {way(origin, authorization="Bearer mst_x") for origin in FOREIGN}
     assert found == {ByToken("mst_x", "203.0.113.9")}
 
 
-def test_where_cookies_are_for_https_a_page_without_it_cannot_use_them(monkeypatch):
+def test_websocket_from_http_page_cannot_use_secure_cookies(monkeypatch):
     monkeypatch.setattr(settings, "SESSION_COOKIE_SECURE", True)
     assert way("http://testserver") == BySession("")
     assert way("https://testserver") == BySession("thekey")

@@ -1,4 +1,4 @@
-"""What the portal says of the parts it depends on."""
+"""Readiness reports the state of dependencies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from monitoring import health
 
 
-def test_readiness_without_redis_is_degraded_and_names_it(db, rf, settings, monkeypatch):
+def test_readyz_without_redis_is_degraded(db, rf, settings, monkeypatch):
     def refuse():
         raise ConnectionError("refused")
 

@@ -1,4 +1,4 @@
-"""What agents send: nonsense is refused by field, whatever the database, and a batch is stored whole or not at all."""
+"""Ingestion refuses invalid batches by field, and stores a batch completely or not at all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = {f"k{n}": "v" * 100 for n in range(8)}
 
 @pytest.fixture
 def owner(db) -> str:
-    """Of the curves of the node n0."""
+    """Return the owner of the series of node n0."""
     cluster_with()
     with platform_scope("test"):
         return f"node:{Node.objects.get(name='n0').id.hex}"
@@ -37,7 +37,7 @@ def sample(**more: object) -> dict[str, object]:
     return {"name": "gpu.power", "value": 1.0, **more}
 
 
-def test_what_is_sent_is_drawn(owner):
+def test_ingest_stores_samples(owner):
     assert (
         send(sample(labels={"gpu": "0"}, unit="W"), sample(labels={"gpu": "Größe"}, unit="µs")) == 2
     )
@@ -61,9 +61,7 @@ def test_what_is_sent_is_drawn(owner):
         ({"name": "A b"}, "samples", "name"),
     ],
 )
-def test_a_wrong_sample_is_refused_by_its_field_and_nothing_of_the_batch_is_stored(
-    owner, wrong, field, word
-):
+def test_ingest_with_invalid_sample_stores_nothing(owner, wrong, field, word):
     with pytest.raises(InvalidInput) as caught:
         send(sample(), sample(**wrong))
     (fault,) = caught.value.data["errors"]
@@ -72,12 +70,12 @@ def test_a_wrong_sample_is_refused_by_its_field_and_nothing_of_the_batch_is_stor
 
 
 @pytest.mark.parametrize("labels", [{"k": "\0"}, {"k": "\ud800"}, {"\0": "v"}])
-def test_labels_of_odd_characters_are_kept_as_they_are(owner, labels):
+def test_ingest_keeps_odd_characters_in_labels(owner, labels):
     send(sample(labels=labels))
     assert [c.labels for c in series.query(owner)] == [labels]
 
 
-def test_a_wrong_sample_of_a_job_keeps_back_those_of_its_node(owner, story):
+def test_ingest_with_invalid_job_sample_stores_no_node_samples(owner, story):
     job = submit(story)
     with org_scope(story.atlas.id):
         attempt = only_attempt(job)
@@ -90,9 +88,7 @@ def test_a_wrong_sample_of_a_job_keeps_back_those_of_its_node(owner, story):
 
 
 @pytest.mark.parametrize("name", ["\\ud800", "\\u0000", "x" * 251])
-def test_a_metric_of_a_job_with_an_impossible_name_is_refused_and_never_an_error_of_ours(
-    story, name
-):
+def test_job_metric_with_invalid_name_is_400(story, name):
     cluster_with()
     submit(story)
     body = f'{{"points": [{{"name": "{name}", "value": 1.0}}]}}'
@@ -103,11 +99,9 @@ def test_a_metric_of_a_job_with_an_impossible_name_is_refused_and_never_an_error
     assert json.loads(answer.content)["code"] in {"invalid_input", "parse_error"}
 
 
-def test_too_many_curves_of_a_node_are_refused_with_400_for_an_agent_takes_409_for_taken_before(
-    owner, monkeypatch
-):
+def test_ingest_over_series_limit_is_400_not_409(owner, monkeypatch):
     monkeypatch.setattr(store, "MOST_CURVES", 2)
-    with pytest.raises(InvalidInput, match="2 are the most"):
+    with pytest.raises(InvalidInput, match="exceed the limit of 2"):
         send(*(sample(labels={"gpu": str(n)}) for n in range(3)))
     assert send(sample(), sample(labels={"gpu": "0"})) == 2
 
@@ -117,7 +111,7 @@ def told() -> dict[str, str]:
         return Node.objects.get(name="n0").told
 
 
-def test_what_runs_on_a_node_is_remembered_from_its_agent(owner):
+def test_ingest_stores_driver_and_architecture(owner):
     gpus = [{"index": 0, "compute": "9.0"}, {"index": 1, "compute": "9.0"}]
     ingest(
         {
@@ -134,7 +128,7 @@ def test_what_runs_on_a_node_is_remembered_from_its_agent(owner):
             "facts": {"driver": "580.65.06", "gpus": [*gpus, {"compute": "7.5"}]},
         }
     )
-    assert told() == {"driver": "580.65.06"}  # two kinds of GPU: neither is the node's
+    assert told() == {"driver": "580.65.06"}  # with two kinds of GPU, the node has none
 
 
 @pytest.mark.parametrize(
@@ -148,6 +142,6 @@ def test_what_runs_on_a_node_is_remembered_from_its_agent(owner):
         {"driver": "\0", "arch": "\ud800"},
     ],
 )
-def test_facts_of_another_shape_say_nothing(owner, facts):
+def test_ingest_ignores_malformed_facts(owner, facts):
     ingest({"node": "n0", "at": clock.now_ms(), "facts": facts})
     assert told() == {}

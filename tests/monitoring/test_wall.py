@@ -1,4 +1,4 @@
-"""The GPU wall's answer, and nodes of one name in two clusters."""
+"""The GPU overview, and nodes of the same name in two clusters."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 
-OF_NODES = 3  # nodes, their GPUs by type, and those that the portal gives out: read anew because the inventory changed
+# Queries after a change of the inventory: nodes, GPUs by type, GPUs that the portal assigns.
+OF_NODES = 3
 WALL = "/api/v1/orgs/atlas/wall"
 
 
 @pytest.fixture
 def twins(story) -> tuple[Cluster, Cluster]:
-    """A local cluster and a scheduler's, each with a node n0 of 4 GPUs."""
+    """Create a local cluster and one with a scheduler, each with a node n0 of 4 GPUs."""
     local, big = cluster_with(gpus=4), Cluster.objects.create(name="big", backend="elsewhere")
     node = Node.objects.create(
         cluster=big, name="n0", cpus=1, memory=1, used_gpus=3, is_drained=True, partitions=["main"]
@@ -43,7 +44,7 @@ def twins(story) -> tuple[Cluster, Cluster]:
     return local, big
 
 
-def test_each_node_is_one_row_with_the_bits_of_what_is_used(story, twins):
+def test_wall_has_one_row_per_node_with_usage_bits(story, twins):
     wall = story.api(story.ben).get(WALL).json()
     assert [c["name"] for c in wall["clusters"]] == ["big", "local"]
     assert [c["is_exact"] for c in wall["clusters"]] == [False, True]
@@ -51,14 +52,14 @@ def test_each_node_is_one_row_with_the_bits_of_what_is_used(story, twins):
     assert (wall["types"], wall["partitions"]) == (["a100", "h100"], ["main"])
 
 
-def test_a_job_is_named_on_its_own_clusters_node_and_only_to_who_may_see_it(story, twins):
+def test_wall_shows_jobs_only_to_those_who_may_see_them(story, twins):
     assert list(story.api(story.ben).get(WALL).json()["jobs"]) == ["1"]
     assert (
         story.api(story.cyd, story.borealis).get("/api/v1/orgs/borealis/wall").json()["jobs"] == {}
     )
 
 
-def test_two_nodes_of_one_name_do_not_share_jobs_or_what_is_held(story, twins):
+def test_nodes_of_same_name_in_two_clusters_are_kept_apart(story, twins):
     rows = {
         r["cluster"]: r
         for r in story.api(story.ben).get("/api/v1/orgs/atlas/nodes").json()["items"]
@@ -74,7 +75,7 @@ def test_two_nodes_of_one_name_do_not_share_jobs_or_what_is_held(story, twins):
         )
 
 
-def test_nodes_come_a_page_at_a_time_each_once(story, twins):
+def test_node_pages_list_each_node_once(story, twins):
     seen, cursor, api = [], "", story.api(story.ben)
     while cursor is not None:
         page = api.get("/api/v1/orgs/atlas/nodes", {"limit": 1, "cursor": cursor}).json()
@@ -83,9 +84,9 @@ def test_nodes_come_a_page_at_a_time_each_once(story, twins):
     assert seen == [("big", "n0"), ("local", "n0")]
 
 
-def test_a_thousand_more_nodes_are_not_one_statement_more(story, twins):
+def test_node_list_query_count_is_independent_of_length(story, twins):
     api = story.api(story.ben)
-    api.get(WALL)  # the first use of a token is written down
+    api.get(WALL)  # the first use of a token is recorded
     with CaptureQueriesContext(connection) as few:
         api.get(WALL)
     Node.objects.bulk_create(
@@ -97,7 +98,7 @@ def test_a_thousand_more_nodes_are_not_one_statement_more(story, twins):
     assert len(many) == len(few) + OF_NODES
 
 
-def test_who_looks_again_at_the_same_inventory_reads_no_node(story, twins):
+def test_wall_of_unchanged_inventory_reads_no_nodes(story, twins):
     api = story.api(story.ben)
     first = api.get(WALL).json()["nodes"]
     with CaptureQueriesContext(connection) as queries:
@@ -109,7 +110,7 @@ def test_who_looks_again_at_the_same_inventory_reads_no_node(story, twins):
     ]
 
 
-def test_a_gpu_that_a_job_took_since_is_drawn_though_no_inventory_was_taken(story, twins):
+def test_wall_shows_gpu_in_use_without_new_inventory(story, twins):
     api = story.api(story.ben)
     assert api.get(WALL).json()["nodes"][1][4] == 0b100
     with platform_scope("test"):
@@ -125,7 +126,7 @@ def test_a_gpu_that_a_job_took_since_is_drawn_though_no_inventory_was_taken(stor
     assert api.get(WALL).json()["nodes"][1][4] == 0b1001
 
 
-def test_what_an_inventory_or_an_operator_changed_is_on_the_wall_at_once(story):
+def test_wall_shows_changes_of_nodes_at_once(story):
     cluster, api = Cluster.objects.create(name="big", backend="elsewhere"), story.api(story.ben)
     described = {"n0": NodeFacts("n0", 4, 1 << 30, [GpuFacts(0, "A-0", "x", "a100", 1)])}
     backend = SimpleNamespace(inventory=lambda: list(described.values()))
@@ -147,7 +148,7 @@ def test_what_an_inventory_or_an_operator_changed_is_on_the_wall_at_once(story):
     assert [node[0] for node in api.get(WALL).json()["nodes"]] == ["n1"]
 
 
-def test_an_inventory_that_changes_nothing_keeps_what_was_made_of_it(story, twins):
+def test_wall_cache_survives_unchanged_inventory(story, twins):
     backend = SimpleNamespace(inventory=lambda: [NodeFacts("n0", 1, 1, is_ready=False)])
     for expected in (1, 1):
         take_inventory(twins[1], backend)

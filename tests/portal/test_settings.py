@@ -1,4 +1,4 @@
-"""What the settings make of the environment, each time in a process of its own."""
+"""Settings derived from the environment, each in a new process."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def setting(name: str, **environment: str) -> str:
     ("https://muster.example", "same-origin"), ("http://127.0.0.1:8000", "same-origin"), ("http://[::1]:8000", "same-origin"),
     ("http://muster.example", "None"), ("http://127.0.0.1.example", "None"),
 ])  # fmt: skip
-def test_other_windows_are_kept_off_wherever_browsers_heed_it(address, policy):
+def test_cross_origin_opener_policy_depends_on_base_url(address, policy):
     assert setting("SECURE_CROSS_ORIGIN_OPENER_POLICY", MUSTER_BASE_URL=address) == policy

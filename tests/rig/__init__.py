@@ -1,1 +1,1 @@
-"""The test rig: real PostgreSQL and Redis as plain processes on loopback, out of one temporary directory."""
+"""The test rig: real servers such as PostgreSQL and Redis as plain processes on loopback."""

@@ -1,8 +1,12 @@
-"""`python -m tests.rig suite [--all] [pytest arguments]`: the tests. `… check`: everything but tests.
-`… slurm` or `… cloud`: a Slurm of four nodes, or one of 2,000, until Ctrl-C, with a word on how to use it.
+"""Run the tests, or other checks.
 
-The tests run on PostgreSQL; those marked `both_databases` run on SQLite as well. `--all` adds those marked `integration`, `serial` and `storm`.
-The last lines are one summary for each part. A component that is missing is a failure, and no test is tried twice.
+- `python -m tests.rig suite [--all] [pytest arguments]` runs the tests.
+- `python -m tests.rig check` runs everything else.
+- `python -m tests.rig slurm` or `cloud` starts a Slurm of four or 2,000 nodes until Ctrl-C.
+
+The tests run on PostgreSQL; those marked `both_databases` run on SQLite as well. `--all` adds those
+marked `integration`, `serial` and `storm`. The last lines summarize each part. A missing component
+is a failure, and no test is retried.
 """
 
 from __future__ import annotations
@@ -20,9 +24,9 @@ from tests.rig.processes import program
 from tests.rig.slurm_by_hand import serve_slurm
 
 ROOT = Path(__file__).resolve().parents[2]
-# Hypothesis asks the same each time; a run by hand looks further.
+# Hypothesis is deterministic here; a manual run explores further.
 PYTEST = [sys.executable, "-m", "pytest", "-q", "--durations=15", "--hypothesis-profile=ci"]
-# Four at once on two cores: a test that waits for a scheduler or a page leaves a core to the others.
+# Four workers on two cores: tests that wait for a scheduler or a page leave a core to others.
 PARALLEL = ["-n", "4", "--dist", "loadfile", "--no-loadscope-reorder"]
 NO_TESTS_RAN = 5
 _SUMMARY = re.compile(r"\d+ (?:passed|failed|error)[^\n]* in [\d.]+s[^\n]*")
@@ -44,7 +48,7 @@ def main(argv: list[str]) -> int:
 
 
 def suite(arguments: list[str], *, is_all: bool) -> int:
-    """Run the browser's scripts, then each part of the tests; print a summary and the time of all."""
+    """Run the unit tests of the scripts, then each part of the tests; print a summary."""
     began = time.monotonic()
     code, summary = _browser_scripts()
     lines, failed = [f"browser scripts: {summary}"], bool(code)
@@ -58,7 +62,10 @@ def suite(arguments: list[str], *, is_all: bool) -> int:
 
 
 def parts(arguments: list[str], *, is_all: bool) -> list[tuple[str, str, list[str]]]:
-    """List name, mode and options of each part. What needs the machine for itself runs one by one, and only with all others."""
+    """Return name, mode and options of each part.
+
+    Tests that need the machine for themselves run one by one, and only with `--all`.
+    """
     many = "not serial and not storm" if is_all else "not integration and not serial and not storm"
     both, alone = {"both_databases"}, {"serial", "storm"}
     found = [("server", "server", [*PARALLEL, "-m", many])]
@@ -83,13 +90,13 @@ def parts(arguments: list[str], *, is_all: bool) -> list[tuple[str, str, list[st
 
 
 def _files(marks: list[set[str]]) -> list[str]:
-    """Name the files with one of each set of marks: to collect all of them takes longer than to run some parts."""
+    """Return the files with one of each set of marks: faster than collecting all tests."""
     files = sorted((ROOT / "tests").rglob("test_*.py"))
     return [str(path) for path in files if all(some & marks_of(path) for some in marks)]
 
 
 def _browser_scripts() -> tuple[int, str]:
-    """The unit tests of static/js, by node: the machine's, or the one that `make` brought along."""
+    """Run the unit tests of static/js with node."""
     node = program("node", str(ROOT / ".venv-js" / "bin"))
     print("== browser scripts: node --test", flush=True)
     files = (ROOT / "tests").rglob("*test*")
@@ -105,7 +112,7 @@ def _browser_scripts() -> tuple[int, str]:
 
 
 def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
-    """Run a part of the tests. Bytecode is written and read, whatever the shell says of it."""
+    """Run a part of the tests, with bytecode caching whatever the environment says."""
     environment = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
     }
@@ -133,7 +140,7 @@ def _pytest(mode: str, options: list[str]) -> tuple[int, str]:
 
 
 def check() -> int:
-    """Lint, format, types, import contracts, Django's own checks for a deployment, missing migrations, catalogues, templates."""
+    """Run linters, formatters, type and import checks, and Django's checks."""
     failed = []
     with tempfile.TemporaryDirectory(prefix="muster-check-") as home:
         environment = {

@@ -1,7 +1,7 @@
-"""The environment of a test process: a home of its own and, unless SQLite is asked for, PostgreSQL and Redis.
+"""Prepare the environment of a test process: a home and, unless SQLite is used, two servers.
 
-Imported before Django reads its settings. The process that starts the servers ends them; parallel workers (xdist)
-inherit their addresses, and each takes its own Redis database and its own home.
+Imported before Django reads its settings. The process that starts PostgreSQL and Redis stops them;
+parallel workers (xdist) inherit their addresses, and each has its own Redis database and home.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OURS = "MUSTER_TEST_RIG"
 
 
 def prepare() -> None:
-    """Sets the variables. What the caller's shell says about another portal is dropped: no test can touch it."""
+    """Set the variables, and drop those of the shell, so that no test touches another portal."""
     if MODE not in MODES:
         raise SystemExit(f"MUSTER_TEST_MODE is {MODE!r}; it may be one of {', '.join(MODES)}")
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")

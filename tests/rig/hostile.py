@@ -1,4 +1,4 @@
-"""A server that answers whatever a test says, byte for byte: broken, endless, lying."""
+"""A server double that sends arbitrary bytes: broken, endless or false responses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator
 
 
 class Server:
-    """Answers every connection by `talk(connection, request)`, or with the bytes given; `requests` are the bytes it was asked."""
+    """Answers each connection with `talk(connection, request)`, or with the given bytes.
+
+    `requests` holds the received bytes.
+    """
 
     def __init__(self, talk: Callable[[socket.socket, bytes], object] | bytes):
         self.socket, self.requests, self._talk = (
@@ -38,7 +41,7 @@ class Server:
 
 @contextlib.contextmanager
 def servers() -> Iterator[Callable[..., Server]]:
-    """Starts servers, each until the end of the block."""
+    """Return a function that starts servers, stopped at the end of the block."""
     made: list[Server] = []
 
     def start(talk: Callable[[socket.socket, bytes], object] | bytes) -> Server:

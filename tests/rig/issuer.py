@@ -1,5 +1,7 @@
-"""An OpenID issuer that is a double, since no real one lies on purpose: each part of its answers can be replaced. What is friendly
-is tested against real providers (tests/workspaces/identity/test_real_providers.py)."""
+"""A double of an OpenID issuer whose responses can be falsified, as no real one allows.
+
+Regular behavior is tested with real providers (tests/workspaces/identity/test_real_providers.py).
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,16 @@ _KEYS: dict[str, Any] = {}
 
 
 def key(name: str = "k1") -> Any:
-    """Made once for the whole run: making one takes a while."""
+    """Return a key, generated once per run because that is slow."""
     return _KEYS.setdefault(name, rsa.generate_private_key(public_exponent=65537, key_size=2048))
 
 
 class Issuer:
-    """`claims` are the person's; `lies` maps a part (discovery, jwks, token, userinfo, header, id_token) to a function of what
-    would be answered. `asked` are the forms that came to the token endpoint."""
+    """An issuer.
+
+    `claims` are the user's. `lies` maps a part (discovery, jwks, token, userinfo, header, id_token)
+    to a function that changes the response. `asked` holds the forms sent to the token endpoint.
+    """
 
     def __init__(self) -> None:
         self.claims: dict[str, Any] = {
@@ -110,7 +115,7 @@ class Issuer:
 
 
 def forged(header: dict[str, Any], claims: dict[str, Any], signature: bytes = b"") -> str:
-    """A token of three parts, whatever stands in them."""
+    """Return a token of three arbitrary parts."""
     return ".".join(
         base64.urlsafe_b64encode(part).rstrip(b"=").decode()
         for part in (json.dumps(header).encode(), json.dumps(claims).encode(), signature)

@@ -1,6 +1,8 @@
-"""`python -m tests.rig.keeper MARK`: waits for SIGTERM, then kills every process whose environment holds MARK, and all
-that descends from one. slurmd leaves its jobs behind when it dies, and a daemon that changed its user is no longer told
-of its parent's death: this process is, and nothing of a rig outlives the rig."""
+"""Kill leftover processes of the rig: `python -m tests.rig.keeper MARK`.
+
+On SIGTERM it kills every process with MARK in its environment, and all descendants. slurmd leaves
+its jobs behind when it dies, and daemons that change their user no longer get PR_SET_PDEATHSIG.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ SECONDS = 8
 
 
 def start_keeper(folder: Folder, mark: str, name: str) -> subprocess.Popen[bytes]:
-    """Starts one; it ends with the folder, or with who started it, by whatever signal."""
+    """Start a keeper that ends with the folder or with its parent."""
     root = Path(__file__).resolve().parents[2]
     environment = {
         "PATH": os.environ["PATH"],
@@ -29,7 +31,7 @@ def start_keeper(folder: Folder, mark: str, name: str) -> subprocess.Popen[bytes
 
 
 def marked(mark: str) -> set[int]:
-    """Pids of the processes with the mark, and of all their descendants."""
+    """Return the pids of the processes with the mark and of their descendants."""
     needle = f"{VARIABLE}={mark}\0".encode()
     found: set[int] = set()
     parents: dict[int, int] = {}
@@ -38,7 +40,7 @@ def marked(mark: str) -> set[int]:
             try:
                 stat = (entry / "stat").read_text()
                 environment = (entry / "environ").read_bytes()
-            except OSError:  # it ended while we looked
+            except OSError:  # it ended meanwhile
                 continue
             state, parent = stat.rpartition(")")[2].split()[:2]
             if state == "Z":
@@ -53,13 +55,13 @@ def marked(mark: str) -> set[int]:
 
 
 def kill_marked(mark: str) -> None:
-    """Kills them until none is left, for at most SECONDS."""
+    """Kill them until none is left, for at most SECONDS."""
     deadline = time.monotonic() + SECONDS
     while (pids := marked(mark)) and time.monotonic() < deadline:
         for pid in pids:
             try:
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:  # another died with it
+            except ProcessLookupError:  # it ended together with another
                 continue
         time.sleep(0.02)
 

@@ -1,7 +1,8 @@
-"""A Kubernetes for tests: a real one when MUSTER_TEST_KUBECONFIG names its kubeconfig, else our double (kubernetes_double.py).
+"""Kubernetes for tests: a real cluster (MUSTER_TEST_KUBECONFIG), else kubernetes_double.py.
 
-The real one's nodes must see this machine's /tmp, for jobs and tests share files; MUSTER_TEST_K8S_IMAGE has bash and python3 (and PyTorch for
-the example on two nodes), and MUSTER_TEST_K8S_PORTAL is the address of this machine that pods reach, for the curves they send.
+The nodes of a real cluster must see this machine's /tmp, because jobs and tests share files.
+MUSTER_TEST_K8S_IMAGE needs bash and python3 (and PyTorch for the example on two nodes).
+MUSTER_TEST_K8S_PORTAL is the address of this machine at which pods reach it, to send metrics.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ CLAIM = "muster-test"
 
 
 def is_real() -> bool:
-    """Whether the tests speak to a real cluster."""
+    """Return whether the tests use a real cluster."""
     return bool(os.environ.get("MUSTER_TEST_KUBECONFIG"))
 
 
 def portal_address() -> str:
-    """Where a portal has to listen that jobs of the cluster shall reach."""
+    """Return the address on which a portal must listen for jobs of the cluster."""
     return os.environ.get("MUSTER_TEST_K8S_PORTAL", "127.0.0.1") if is_real() else "127.0.0.1"
 
 
 def options_of() -> dict[str, Any]:
-    """Options of a backend on it: one namespace prefix for each process of tests."""
+    """Return the options of a backend, with a namespace prefix per test process."""
     return _real() if is_real() else _double()
 
 
 def folder_of(own: Path) -> Path:
-    """A folder that jobs see too, under the same path."""
+    """Return a folder that jobs see under the same path."""
     if not is_real():
         return own
     path = Path(_shared()) / uuid.uuid4().hex[:8]
@@ -48,7 +49,7 @@ def folder_of(own: Path) -> Path:
 
 
 def claim_of(folder: Path) -> str:
-    """The option that puts the rig's volume where jobs and this machine see that folder of `folder_of`."""
+    """Return the option that mounts the rig's volume at the folder of `folder_of`."""
     return f"{CLAIM}:{Path(_shared()) if is_real() else folder}"
 
 
@@ -108,7 +109,7 @@ def _real() -> dict[str, Any]:
 
 
 def _remove(wire: Wire, prefix: str) -> None:
-    """Also the namespaces of teams that a portal of the tests has made."""
+    """Delete the namespaces, including those that a portal created for teams."""
     for space in wire.get("/api/v1/namespaces", labelSelector=f"{names.PORTAL}={prefix}")["items"]:
         wire.delete(f"/api/v1/namespaces/{space['metadata']['name']}")
     wire.delete(f"/api/v1/persistentvolumes/{prefix}-share")

@@ -1,4 +1,4 @@
-"""Part of the double of Kubernetes: a container, which is a real process group on this machine."""
+"""Part of the double of Kubernetes: a container, run as a process group on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from tests.rig.kubernetes_store import Answer, Object, instant, now
 if TYPE_CHECKING:
     from tests.rig.kubernetes_node import Node
 
-PARTIAL = 16 << 10  # bytes after which a runtime cuts a line
+# Bytes after which a runtime splits a line.
+PARTIAL = 16 << 10
 LOOK = 0.05  # seconds
 
 
@@ -33,7 +34,7 @@ class Container:
         self.env: dict[str, str] = {}
 
     def prepare(self) -> bool:
-        """Files and variables out of the Secrets, which may come after the pod."""
+        """Create files and variables from Secrets, which may appear after the pod."""
         spec, space = self.pod["spec"], self.pod["metadata"]["namespace"]
         while True:
             try:
@@ -79,7 +80,7 @@ class Container:
         return True
 
     def _in_place(self, text: bytes) -> bytes:
-        """Paths of a container, where they are here."""
+        """Map paths of a container to paths on this machine."""
         here = f"{self.folder}/".encode()
         return text.replace(b"/muster/", here).replace(b"/dev/termination-log", here + b"last-word")
 
@@ -130,13 +131,13 @@ class Container:
         )
 
     def kill(self) -> None:
-        """Every process of the container."""
+        """Kill every process of the container."""
         for pid in self._processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
     def _watch(self, process: subprocess.Popen[bytes], since: float) -> tuple[str, float | None]:
-        """Until it ends: (why we ended it, when)."""
+        """Wait until it ends; return why we ended it, and when."""
         limit = (
             re.sub(
                 r"\D",
@@ -167,7 +168,7 @@ class Container:
         return why, asked_at
 
     def _read(self, stream: Any) -> None:
-        """As a runtime keeps it: lines with their time, cut when they are long."""
+        """Store output like a container runtime: timestamped lines, split when they are long."""
         kept = self.node.logs.setdefault(self.pod["metadata"]["uid"], [])
         rest = b""
         while data := os.read(stream.fileno(), 1 << 16):

@@ -1,7 +1,8 @@
-"""A double of Kubernetes, written by us: no real API server. It is here because a real one cannot be had from packages.
+"""A double of the Kubernetes API server, because a real one cannot be installed from packages.
 
-It keeps objects with uids and versions, answers lists, watches (bookmarks; 410 on connecting and in the stream), dry runs, patches and logs,
-and runs each pod's program as a real process. What it takes is checked against the published OpenAPI. Faults are put in by tests.
+It stores objects with uids and versions, and supports lists, watches (bookmarks; 410 on connecting
+and in the stream), dry runs, patches and logs. Programs of pods run as real processes. Input is
+checked against the published OpenAPI schema. Tests inject faults.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tests.rig.kubernetes_kueue import Kueue
 from tests.rig.kubernetes_node import Node
 from tests.rig.kubernetes_store import Answer, Object, Store, merge, selects
 
-BOOKMARK = 1.0  # seconds of silence after which a watch gets one
+BOOKMARK = 1.0  # seconds without events until a watch gets a bookmark
 _KINDS = {
     "namespaces": "Namespace",
     "pods": "Pod",
@@ -41,31 +42,35 @@ _KINDS = {
 
 
 class Drip(float):
-    """An answer that never ends: a byte each so many seconds."""
+    """A response that never ends: one byte per interval, in seconds."""
 
 
 class Double:
-    """`answers`: what the next requests get instead of an answer, as (words of their line, Answer, seconds to hang or a Drip)."""
+    """The double.
+
+    `answers` holds faults for the next requests: words of the request line, and an Answer, seconds
+    to hang or a Drip.
+    """
 
     def __init__(self) -> None:
         self.store, self.token = Store(), "double"
         self.node = Node(self.store)
-        self.kueue = Kueue(self.store)  # not installed, unless a test installs it
+        self.kueue = Kueue(self.store)  # not installed by default
         self.answers: list[tuple[str, Answer | Drip | float]] = []
         self.asked: list[str] = []
-        self.denied: set[str] = set()  # rights as "create jobs" that reviews refuse
-        self.cuts = 0  # raised to break all watches off
+        self.denied: set[str] = set()  # denied rights, such as "create jobs"
+        self.cuts = 0  # incremented to break all watches
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.double = self
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def fail(self, part: str, answer: Answer | Drip | float, times: int = 1) -> None:
-        """The next requests whose line holds each word of `part` get this."""
+        """Inject a fault into the next requests whose line contains each word of `part`."""
         self.answers += [(part, answer)] * times
 
     def cut(self) -> None:
-        """Every watch is broken off in the middle of a line."""
+        """Break every watch in the middle of a line."""
         with self.store.changed:
             self.cuts += 1
             self.store.changed.notify_all()
@@ -76,7 +81,7 @@ class Double:
         self.node.close()
 
     def answer(self, method: str, parts: list[str], query: dict[str, str], body: Any) -> Object:
-        """A request about objects. Raises Answer."""
+        """Answer a request for objects. Raises Answer."""
         if parts == ["version"]:
             return {"gitVersion": "v1.36.0-double"}
         if parts[:2] == ["apis", "kueue.x-k8s.io"]:
@@ -126,7 +131,7 @@ class Double:
         }
 
     def watch(self, plural: str, space: str, query: dict[str, str]) -> Iterator[bytes]:
-        """Lines of events; ends at its time, at a cut, or with a 410."""
+        """Stream events as lines until the timeout, a cut, or a 410."""
         at, cuts = int(query["resourceVersion"]), self.cuts
         if at < self.store.oldest:
             raise Answer(410, "Expired", f"too old resource version: {at} ({self.store.oldest})")
@@ -140,7 +145,7 @@ class Double:
                 is_old, at = at < self.store.oldest, self.store.version
             if self.cuts != cuts:
                 yield b'{"type":"MODIFIED","obj'
-                raise BrokenPipeError  # as of a server that was killed: no last chunk
+                raise BrokenPipeError  # like a killed server: no last chunk
             if is_old:
                 yield _line(
                     "ERROR",
@@ -164,7 +169,7 @@ class Double:
                 )
 
     def log(self, space: str, name: str, query: dict[str, str]) -> bytes:
-        """As a kubelet gives it: a time before each line that begins, all lines from a whole second on."""
+        """Return a log like a kubelet: lines with timestamps, from a whole second on."""
         pod = self.store.get("pods", space, name)
         if not pod["status"].get("containerStatuses"):
             raise Answer(
@@ -220,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def log_message(self, *_: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
     def _do(self, method: str) -> None:
         double, url = self.server.double, urlsplit(self.path)
@@ -297,7 +302,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _drip(self, pause: float) -> None:
         self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Long: ")
-        while True:  # until the other end is gone
+        while True:  # until the peer disconnects
             time.sleep(pause)
             self.wfile.write(b"x")
 
@@ -330,7 +335,7 @@ def start() -> Double:
 
 
 def _target(parts: list[str]) -> tuple[str, str, str]:
-    """(plural, namespace, name) of a path."""
+    """Return (plural, namespace, name) of a path."""
     rest = parts[2:] if parts[0] == "api" else parts[3:]
     if rest[:1] == ["namespaces"] and len(rest) > 2:
         return rest[2], rest[1], rest[3] if len(rest) > 3 else ""

@@ -1,4 +1,4 @@
-"""Part of the double of Kubernetes: a command beside a container, spoken as v4.channel.k8s.io over a websocket."""
+"""Part of the double of Kubernetes: exec into a container over a websocket (v4.channel.k8s.io)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BINARY, CLOSE = 0x82, 0x88
 
 
 def handshake(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers of the answer to who asks for a websocket."""
+    """Return the headers of a websocket handshake response."""
     key = base64.b64encode(
         hashlib.sha1(headers["Sec-WebSocket-Key"].encode() + _MAGIC).digest()
     ).decode()
@@ -33,7 +33,7 @@ def handshake(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def frame(kind: int, data: bytes) -> bytes:
-    """From a server: not masked."""
+    """Return an unmasked frame, as servers send them."""
     size = len(data)
     head = (
         bytes([kind, size])
@@ -46,7 +46,10 @@ def frame(kind: int, data: bytes) -> bytes:
 
 
 def run(container: Container, argv: Sequence[str], send: Callable[[bytes], Any]) -> None:
-    """Both outputs as they come, then how it ended. A client that goes leaves the command running, as a container runtime does."""
+    """Stream both outputs, then the exit status.
+
+    If the client disconnects, the command continues, as in a container runtime.
+    """
     process = subprocess.Popen(
         argv,
         cwd=container.folder / "work",

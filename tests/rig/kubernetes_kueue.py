@@ -1,7 +1,8 @@
-"""Part of the double of Kubernetes: a minimal stand-in for Kueue, written by us, no real one.
+"""Part of the double of Kubernetes: a minimal double of Kueue.
 
-It makes a Workload for each suspended Job that names a queue, admits as many as the queue has places, and takes a place back when told to.
-It has no cohorts, flavors, priorities or admission checks."""
+It creates a Workload for each suspended Job with a queue name, admits as many as the queue allows,
+and evicts on request. It has no cohorts, flavors, priorities or admission checks.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from tests.rig.kubernetes_store import Answer, Object, Store, now
 
 GROUP, VERSION = "kueue.x-k8s.io", "v1beta2"
 QUEUE = "kueue.x-k8s.io/queue-name"
-SPACE = "muster-atlas-vision"  # the namespace whose queues are there
+SPACE = "muster-atlas-vision"  # the namespace that has the queues
 
 
 class Kueue:
-    """`places`: how many Jobs each queue lets go at once."""
+    """`places` is the number of Jobs that each queue admits at once."""
 
     def __init__(self, store: Store):
         self.store, self.places = store, dict[str, int]()
@@ -29,7 +30,7 @@ class Kueue:
         self.store.listeners.append(self._hear)
 
     def _make(self, name: str, places: int) -> None:
-        """The queue of each namespace that is asked for, and what stands behind all of them."""
+        """Create the queue of each requested namespace, and its cluster queue and flavor."""
         quota = {"name": "nvidia.com/gpu", "nominalQuota": str(places)}
         self.store.objects["clusterqueues", "", name] = {
             "metadata": {"name": name},
@@ -49,7 +50,7 @@ class Kueue:
         }
 
     def group(self) -> Object:
-        """What discovery says of it. Raises Answer."""
+        """Return the discovery document. Raises Answer."""
         if not self._is_installed:
             raise Answer(404, "NotFound", "the server could not find the requested resource")
         return {
@@ -63,7 +64,7 @@ class Kueue:
         self._admit()
 
     def take_back(self, job: Object) -> None:
-        """As a preemption does: the Workload is evicted, the Job suspended."""
+        """Preempt: evict the Workload and suspend the Job."""
         with self.store.changed:
             name = f"job-{job['metadata']['name']}"
             self._say(
@@ -111,8 +112,11 @@ class Kueue:
         self._admit()
 
     def _admit(self) -> None:
-        """The first that fit, in the order in which they came. Of the others of a queue that ask for the same only the first is told why not,
-        as Kueue of 2026 does it."""
+        """Admit the first workloads that fit, in order of arrival.
+
+        Of the others with equal requests in a queue, only the first gets a reason, like Kueue in
+        2026.
+        """
         with self.store.changed:
             used: dict[str, int] = {}
             told: list[Any] = []

@@ -1,4 +1,4 @@
-"""Part of the double of Kubernetes: its Job controller, scheduler and kubelet. A container is a real process group on this machine."""
+"""Part of the double of Kubernetes: Job controller, scheduler and kubelet."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ NODE, GPUS, CPUS = "double-1", 8, 64
 
 
 class Node:
-    """Listens to the store; does for Jobs and pods what the cluster would."""
+    """Watches the store, and acts on Jobs and pods like a cluster."""
 
     def __init__(self, store: Store):
         self.store, self.root = store, Path(tempfile.mkdtemp(prefix="kubernetes-double-"))
         self.logs: dict[str, list[tuple[datetime, bytes]]] = {}
-        self.troubles: dict[
-            str, tuple[str, str]
-        ] = {}  # by image: what its container waits for, as (reason, message)
+        # By image: why its container waits, as (reason, message).
+        self.troubles: dict[str, tuple[str, str]] = {}
         self.containers: dict[str, Container] = {}
         store.objects["nodes", "", NODE] = {
             "apiVersion": "v1",
@@ -68,7 +67,7 @@ class Node:
             threading.Thread(target=self._run, args=(thing,), daemon=True).start()
 
     def _control(self, job: Object) -> None:
-        """The Job controller: pods for a new Job, none for a suspended one."""
+        """Control Jobs: create pods for a new Job, and none for a suspended one."""
         meta, space = job["metadata"], job["metadata"]["namespace"]
         with self.store.changed:
             job = self.store.objects.get(("jobs", space, meta["name"]), {})
@@ -131,7 +130,7 @@ class Node:
         )
 
     def collect(self, job: Object) -> None:
-        """The garbage collector: what the Job owned goes with it."""
+        """Delete the objects that the Job owned, like the garbage collector."""
         uid = job["metadata"]["uid"]
         with self.store.changed:
             for plural, space, name in [
@@ -144,7 +143,7 @@ class Node:
                     container.kill()
 
     def _run(self, pod: Object) -> None:
-        """Schedule, start, watch over, and tell the end."""
+        """Schedule, start and watch a pod, and report its end."""
         meta = pod["metadata"]
         if lack := _lack(pod["spec"], self.store.claims):
             told = _condition(
@@ -169,7 +168,7 @@ class Node:
             self._gone(pod)
 
     def _pull(self, pod: Object) -> bool:
-        """Until the image is there; False when the pod went meanwhile."""
+        """Wait for the image; return False if the pod was deleted meanwhile."""
         image, told = pod["spec"]["containers"][0]["image"], None
         while trouble := self.troubles.get(image):
             if trouble != told:
@@ -186,7 +185,7 @@ class Node:
         return True
 
     def _never(self, pod: Object) -> None:
-        """A pod ends that had no container yet: the words are the kubelet's of 1.36, and the exit code is its stopgap."""
+        """End a pod without a container, with the message and exit code of kubelet 1.36."""
         message = "The container could not be located when the pod was terminated"
         state = {
             "exitCode": 137,
@@ -205,7 +204,7 @@ class Node:
         self._finish(pod)
 
     def delete(self, pod: Object) -> None:
-        """As `kubectl delete pod`: what runs gets SIGTERM and its grace, and goes when it has ended."""
+        """Delete a pod like `kubectl delete pod`: SIGTERM, grace period, removal."""
         meta = pod["metadata"]
         with self.store.changed, contextlib.suppress(Answer):
             if (
@@ -231,7 +230,7 @@ class Node:
             )
 
     def _finish(self, pod: Object) -> None:
-        """The Job's conditions, once its pods have ended."""
+        """Set the Job's conditions once its pods have ended."""
         owner = pod["metadata"]["ownerReferences"][0]
         space = pod["metadata"]["namespace"]
         with self.store.changed, contextlib.suppress(Answer):
@@ -284,7 +283,7 @@ class Node:
 
 
 def _lack(spec: Object, claims: Collection[str]) -> str:
-    """Why the scheduler does not place it; in its words of 1.36."""
+    """Return why the scheduler does not place a pod, in the words of Kubernetes 1.36."""
     asked = [
         one["persistentVolumeClaim"]["claimName"]
         for one in spec["volumes"]

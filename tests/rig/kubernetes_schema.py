@@ -1,4 +1,4 @@
-"""Part of the double of Kubernetes: objects checked against the published OpenAPI, as the official client's models carry it."""
+"""Part of the double of Kubernetes: check objects against the schema of the official client."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SCALARS = {"str": str, "bytes": str, "int": int, "bool": bool, "float": (int, f
 
 
 def check(thing: dict[str, Any]) -> None:
-    """Every field is known and of its type. Raises the 400 that a strict server answers."""
+    """Check that every field is known and of its type. Raises the 400 of a strict server."""
     _check(thing, f"V1{thing['kind']}", "")
 
 
@@ -55,7 +55,7 @@ def _expect(is_right: bool, path: str, kind: str) -> None:
 
 @cache
 def _model(kind: str) -> tuple[dict[str, str], dict[str, str]]:
-    """(type of each attribute, attribute of each JSON name)."""
+    """Return the type of each attribute, and the attribute of each JSON name."""
     from kubernetes.client import models
 
     model = getattr(models, kind)

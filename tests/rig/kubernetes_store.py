@@ -1,4 +1,4 @@
-"""Part of the double of Kubernetes: objects with uids and versions, selectors, and the log of changes that watches read."""
+"""Part of the double of Kubernetes: objects, selectors, and the change log for watches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import Any
 
 Object = dict[str, Any]
 Name = tuple[str, str, str]  # plural, namespace, name
-skew = timedelta(0)  # what the cluster's clock is ahead of this machine's: set by tests
+# Seconds by which the cluster's clock is ahead; set by tests.
+skew = timedelta(0)
 
 
 class Answer(Exception):
@@ -41,7 +42,7 @@ class Answer(Exception):
 
 
 class Store:
-    """All objects. `changed` wakes whoever watches; changes before `oldest` are forgotten."""
+    """All objects. `changed` wakes watches; changes before `oldest` are compacted."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition(threading.RLock())
@@ -50,7 +51,7 @@ class Store:
         self.version, self.oldest = 1000, 0
         self.claims: set[str] = (
             set()
-        )  # of volumes, in every namespace; a pod finds one at its path on this machine
+        )  # of volumes in every namespace; pods find them at their paths on this machine
         self.listeners: list[Callable[[str, str, Object], None]] = []
 
     def create(
@@ -109,7 +110,7 @@ class Store:
             return [thing for _, thing in sorted(found, key=itemgetter(0))]
 
     def forget_changes(self) -> None:
-        """As a compaction does: who asks from an older version is told 410."""
+        """Compact the changes: older versions get a 410."""
         with self.changed:
             self.version += 1
             self.oldest = self.version
@@ -132,7 +133,7 @@ class Store:
 
 
 def instant() -> datetime:
-    """By the cluster's own clock."""
+    """Return the time by the cluster's clock."""
     return datetime.now(UTC) + skew
 
 
@@ -141,7 +142,7 @@ def now() -> str:
 
 
 def selects(thing: Object, labels: str, fields: str) -> bool:
-    """ "a=b,c in (d,e)" over labels, "status.phase!=Failed,reason=x" over fields."""
+    """Evaluate "a=b,c in (d,e)" over labels, or "status.phase!=Failed,reason=x" over fields."""
     has = thing["metadata"].get("labels", {})
     for part in re.findall(r"[^,(]+(?:\([^)]*\))?", labels):
         key, is_set, values = part.strip().partition(" in ")
@@ -161,7 +162,7 @@ def _field(thing: Object, part: str) -> bool:
 
 
 def merge(into: Object, change: Object) -> None:
-    """RFC 7386, in place."""
+    """Apply a merge patch (RFC 7386) in place."""
     for name, value in change.items():
         if value is None:
             into.pop(name, None)

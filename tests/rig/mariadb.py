@@ -1,4 +1,4 @@
-"""A private MariaDB on loopback for slurmdbd, which knows no other database. It keeps nothing through a power cut."""
+"""A private MariaDB on loopback for slurmdbd, which supports nothing else. Not durable."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _FAST = [
 
 
 def start_mariadb(folder: Folder, place: Path, port: int, *, env: Mapping[str, str]) -> None:
-    """Makes a data folder at `place` (about a second) and serves it on `port` to anybody on loopback, without passwords."""
+    """Create a data folder at `place` (about a second) and serve it on `port`.
+
+    Anybody on loopback may connect without a password.
+    """
     place.mkdir(mode=0o700)
     shutil.chown(place, "mysql", "mysql")
     common = [
@@ -60,7 +63,7 @@ def start_mariadb(folder: Folder, place: Path, port: int, *, env: Mapping[str, s
 
 
 def _fill(common: list[str], env: Mapping[str, str]) -> None:
-    """The system tables alone: mariadb-install-db also loads its manual, which takes twice as long."""
+    """Load only the system tables: mariadb-install-db also loads the manual, which is slow."""
     statements = b"create database mysql;\nuse mysql;\n" + b"".join(
         (_SHARE / name).read_bytes() for name in _TABLES
     )

@@ -1,4 +1,4 @@
-"""A middleware of the tests: pages without the line breaks and indents of their templates, so that a test reads `<dd>4 cores</dd>`."""
+"""Test middleware that removes template whitespace, so that tests can match markup."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RULES = (
 
 
 def squeezed(html: str) -> str:
-    """The same page on as few lines as its meaning allows."""
+    """Return the page without insignificant whitespace."""
     kept: list[str] = []
 
     def keep(found: re.Match[str]) -> str:

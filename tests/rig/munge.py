@@ -1,4 +1,4 @@
-"""A private munged: Slurm's daemons and commands know each other by it."""
+"""A private munged, with which Slurm's daemons and commands authenticate each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.rig.processes import Folder, RigFailure, program, wait_until
 
 
 def start_munge(folder: Folder, place: Path, *, env: Mapping[str, str]) -> Path:
-    """Starts one with a new key in `place`, which it makes; returns its socket."""
+    """Start munged with a new key in `place`; return its socket."""
     place.mkdir(mode=0o755)
     key, socket = place / "key", place / "socket"
     key.write_bytes(os.urandom(128))

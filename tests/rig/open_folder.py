@@ -1,4 +1,4 @@
-"""A folder that tests and local jobs share: those run as the system user of their team."""
+"""A folder that tests share with local jobs, which run as the system user of their team."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """Every user may enter it and write there; it is gone afterwards."""
+    """Yield a temporary folder that every user may enter and write."""
     folder = Path(tempfile.mkdtemp(prefix="muster-open-"))
     folder.chmod(0o1777)
     try:

@@ -1,5 +1,7 @@
-"""Which files begin first when the suite runs side by side: the longest, so that at the end nobody waits for one that began last. A file that is
-not here is one of the short ones."""
+"""Start the slowest test files first, so that parallel workers finish together.
+
+Files that are not listed are fast.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,13 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# Marks of tests that run in a separate part of the suite.
 PARTS = (
     "serial",
     "storm",
     "both_databases",
-)  # marks of tests that run in a part of the suite of their own
-# About by the time that they took when somebody last looked, of those that take longer than most.
+)
+# Slow files, sorted by their last measured time.
 LONGEST = (
     "test_role_matrix.py",
     "test_permission_matrix.py",
@@ -95,5 +98,5 @@ def place(path: Path) -> int:
 
 @cache
 def marks_of(path: Path) -> frozenset[str]:
-    """The marks of PARTS in a file's text. The suite reads only the files of a part, which is faster than to collect all."""
+    """Return the marks of PARTS in a file's text; faster than collecting all tests."""
     return frozenset(re.findall(rf"\bpytest\.mark\.({'|'.join(PARTS)})\b", path.read_text()))

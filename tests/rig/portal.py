@@ -1,5 +1,7 @@
-"""A real portal for tests, storms and benches: `manage.py serve` as a child process with a home, a port and, in server
-mode, a database and a Redis of its own."""
+"""A real portal for tests and benchmarks: `manage.py serve` as a child process.
+
+It has its own home and port and, in server mode, its own PostgreSQL and Redis databases.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ EMAIL, PASSWORD = "ada@atlas.example", "a long password for tests"
 
 @dataclass
 class Portal:
-    """One portal. `database_url` and `redis_url` make it a server stack; without them it is embedded."""
+    """A portal: a server stack with `database_url` and `redis_url`, else embedded."""
 
     folder: Folder
     database_url: str = ""
@@ -29,7 +31,8 @@ class Portal:
     settings: dict[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
     address: str = "127.0.0.1"
-    is_furnished: bool = False  # with tables that were made before, for who does not ask how a first start makes them
+    # Start with migrated tables, unless the test is about the first start.
+    is_furnished: bool = False
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -42,7 +45,7 @@ class Portal:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What its commands run under; what the caller's shell says about another portal is dropped."""
+        """Return the environment of its commands, without settings of the caller's shell."""
         ours = {
             "MUSTER_HOME": str(self.home),
             "MUSTER_PORT": str(self.port),
@@ -62,7 +65,7 @@ class Portal:
         )
 
     def start(self, seconds: float = 120) -> None:
-        """Starts it and waits until it answers. Raises RigFailure with the end of its log."""
+        """Start it and wait until it responds. Raises RigFailure with the end of its log."""
         if self.is_furnished:
             furnish(self.home, self.database_url, self.environment)
         argv = [
@@ -91,13 +94,13 @@ class Portal:
             self.process.wait(30)
 
     def kill(self) -> None:
-        """kill -9, as the storm and the adoption test do it."""
+        """Kill it with SIGKILL."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
 
     def manage(self, *argv: str) -> str:
-        """Runs a management command; returns what it printed. Raises RigFailure with its words."""
+        """Run a management command and return its output. Raises RigFailure."""
         command = [sys.executable, str(ROOT / "manage.py"), *argv]
         done = subprocess.run(
             command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
@@ -107,9 +110,9 @@ class Portal:
         return done.stdout.strip()
 
     def token(self, org: str = "home") -> str:
-        """A new access token of the administrator, with all scopes."""
+        """Return a new access token of the administrator, with all scopes."""
         return self.manage("create_token", EMAIL, "--org", org, "--scopes", "all")
 
     def part(self, name: str) -> int:
-        """The pid of one part of a server stack."""
+        """Return the pid of a component of a server stack."""
         return int((self.home / "run" / f"{name}.pid").read_text())

@@ -1,4 +1,4 @@
-"""A private PostgreSQL on loopback. Durable by default; tests that do not pull plugs ask for `durable=False`."""
+"""A private PostgreSQL on loopback; durable unless started with `durable=False`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FAST = ["-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_com
 
 @dataclass(frozen=True)
 class Postgres:
-    """A running server. `url` names its empty database `muster`; the user may create others."""
+    """A running server; `url` names its empty database `muster`."""
 
     port: int
     pid: int
@@ -28,7 +28,7 @@ class Postgres:
 
 
 def start_postgres(folder: Folder, *, durable: bool = True, name: str = "postgres") -> Postgres:
-    """initdb and start, in about a second. Raises RigFailure with the server's own words."""
+    """Run initdb and start the server, in about a second. Raises RigFailure."""
     user = "postgres" if os.geteuid() == 0 else None
     data, port = folder.path / name, free_port()
     data.mkdir(mode=0o700)
@@ -70,7 +70,7 @@ def start_postgres(folder: Folder, *, durable: bool = True, name: str = "postgre
 
 
 def create_database(server_url: str, name: str) -> str:
-    """A further, empty database on the same server; returns its URL. Its name is its own, for parallel processes share the server."""
+    """Create an empty database with a unique name; return its URL."""
     import psycopg
     from psycopg import sql
 

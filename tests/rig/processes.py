@@ -1,4 +1,4 @@
-"""Processes of the rig: they die with whoever started them, and their pids are in a file."""
+"""Processes of the rig, which end with their parent and whose pids are in a file."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class RigFailure(Exception):
-    """A component could not be started. The message holds the end of its log; the suite fails, it never skips."""
+    """A component could not be started; the message holds the end of its log.
+
+    The suite fails then; it never skips tests.
+    """
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
+    """Return a free port on loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def free_ports(count: int) -> int:
-    """The first of `count` ports in a row that nobody listens on, below those the kernel gives to others by itself."""
+    """Return the first of `count` consecutive free ports below the ephemeral range."""
     for _ in range(200):
         first = random.randrange(10_240, 32_768 - count)
         if all(_is_free(port) for port in range(first, first + count)):
@@ -59,7 +62,7 @@ def is_listening(port: int) -> bool:
 def wait_until(
     condition: Callable[[], object], what: str, seconds: float = 60, every: float = 0.02
 ) -> None:
-    """Polls until `condition()` is true; raises RigFailure with `what` in its message when the time is over."""
+    """Wait until `condition()` is true. Raises RigFailure with `what` after a timeout."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -68,7 +71,7 @@ def wait_until(
 
 
 def program(name: str, *places: str) -> str:
-    """The path of a program, from PATH or the given folders. A missing one is a failure with its name."""
+    """Return the path of a program in PATH or the given folders. Raises RigFailure."""
     path = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), *places]))
     if path is None:
         raise RigFailure(f"{name} is not installed; make test names the packages")
@@ -88,7 +91,7 @@ def _die_with_parent(sig: int) -> Callable[[], None]:
 
 @dataclass
 class Folder:
-    """The one temporary directory of a rig, with `pids` in it. `close()` ends what runs and removes it all."""
+    """The temporary folder of a rig, with the file `pids`; `close()` stops and removes all."""
 
     path: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="muster-rig-")))
     started: list[tuple[subprocess.Popen[bytes], int]] = field(default_factory=list)
@@ -105,7 +108,7 @@ class Folder:
         stop_by: int = signal.SIGTERM,
         env: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[bytes]:
-        """Starts `argv` with its output in `<name>.log`; it gets `stop_by` when we end, however we end."""
+        """Start `argv` with output in `<name>.log`; it gets `stop_by` when this process ends."""
         with (self.path / f"{name}.log").open("ab") as log:
             process = subprocess.Popen(
                 list(argv),
@@ -129,7 +132,7 @@ class Folder:
         return path.read_bytes()[-size:].decode(errors="replace") if path.exists() else ""
 
     def close(self, *, keep: bool = False) -> None:
-        """Ends what runs; removes the folder unless it is to be kept for reading."""
+        """Stop all processes; remove the folder unless it is to be kept."""
         for process, stop_by in reversed(self.started):
             if process.poll() is None:
                 process.send_signal(stop_by)

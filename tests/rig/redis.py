@@ -1,4 +1,4 @@
-"""A private Redis on loopback, which keeps nothing: Redis is a cache and a bell, never the truth."""
+"""A private, non-persistent Redis on loopback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.rig.processes import Folder, RigFailure, free_port, is_listening, pro
 
 @dataclass(frozen=True)
 class Redis:
-    """A running server with 64 databases (one for each parallel test process)."""
+    """A running server with 64 databases, one for each parallel test process."""
 
     port: int
     pid: int
@@ -20,7 +20,7 @@ class Redis:
 
 
 def start_redis(folder: Folder, *, port: int = 0, name: str = "redis") -> Redis:
-    """Starts one, in about 20 ms; `port` brings it back where a killed one was."""
+    """Start Redis, in about 20 ms; `port` restarts one at the same address."""
     port = port or free_port()
     argv = [
         program("redis-server"),

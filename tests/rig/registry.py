@@ -1,4 +1,4 @@
-"""A private container registry on loopback (Debian's docker-registry), and images put into it without a container tool."""
+"""A private container registry on loopback (Debian's docker-registry), with test images."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def digest_of(data: bytes) -> str:
 
 @dataclass(frozen=True)
 class Registry:
-    """A running one, by http. Every image has no layers: only what it says of itself is wanted."""
+    """A running registry, over HTTP. Images have no layers, only metadata."""
 
     port: int
     folder: Folder = field(repr=False)
@@ -41,7 +41,7 @@ class Registry:
         arch: str = "amd64",
         system: str = "linux",
     ) -> str:
-        """An image with this environment; its manifest's digest."""
+        """Push an image with this environment; return the digest of its manifest."""
         lines = [f"{name}={value}" for name, value in (env or {}).items()]
         config = json.dumps(
             {
@@ -62,7 +62,7 @@ class Registry:
         )
 
     def push_index(self, path: str, tag: str, images: Mapping[str, str]) -> str:
-        """An index of images that are there already: {"amd64": digest}."""
+        """Push an index of existing images, such as {"amd64": digest}."""
         lines = [
             {
                 "mediaType": MANIFEST,
@@ -116,7 +116,7 @@ class Registry:
 
 
 def start_registry(folder: Folder, *, more: str = "", name: str = "registry") -> Registry:
-    """Starts one in about 0.1 s; `more` are further lines of the section `http`, or sections."""
+    """Start one in about 0.1 s; `more` is further configuration (`http` or new sections)."""
     port = free_port()
     (folder.path / f"{name}.yml").write_text(
         _CONFIG.format(root=folder.path / name, port=port, more=more)

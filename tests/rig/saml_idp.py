@@ -1,5 +1,7 @@
-"""A SAML identity provider that is a double, since no real one lies on purpose: it signs whatever text it is given. What is friendly
-is tested against pysaml2 (tests/workspaces/identity/test_real_providers.py)."""
+"""A double of a SAML identity provider that signs any text, as no real one does.
+
+Regular behavior is tested with pysaml2 (tests/workspaces/identity/test_real_providers.py).
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ RESPONSE = """<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol"
 
 @cache
 def pair(name: str) -> tuple[str, str]:
-    """A private key and its certificate, both PEM. Made once for the whole run."""
+    """Return a private key and its certificate (PEM), generated once per run."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = dt.datetime.now(dt.UTC)
@@ -55,7 +57,7 @@ def metadata() -> str:
 
 
 def facts(acs: str, us: str, request: str, **changed: Any) -> dict[str, Any]:
-    """The parts of a good answer."""
+    """Return the parts of a valid response."""
     now = dt.datetime.now(dt.UTC)
     known = {
         "id": Saml.generate_unique_id(),

@@ -1,4 +1,4 @@
-"""Random courses by seed: the first few in `make test`, all of them in `make test-all`."""
+"""Random tests by seed: the first few in `make test`, all in `make test-all`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ import pytest
 
 
 def courses(seeds: Sequence[int], *, few: int = 2) -> pytest.MarkDecorator:
-    """Give a test its `seed`; those after the first `few` are marked `integration`."""
+    """Parametrize a test by `seed`; those after the first `few` are marked `integration`."""
     rest = [pytest.param(seed, marks=pytest.mark.integration) for seed in seeds[few:]]
     return pytest.mark.parametrize("seed", [*seeds[:few], *rest])

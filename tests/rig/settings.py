@@ -1,4 +1,4 @@
-"""portal.settings as the suite sees them: with a cheap password hash, and a database file for each process."""
+"""portal.settings for tests, with a cheap password hash and a database per process."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ MIDDLEWARE = ["tests.rig.markup.Squeeze", *MIDDLEWARE]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # A file, not memory: threads of a test must meet the same locks as in life.
-    # What is committed need not outlive a power cut here; PostgreSQL is told the same.
+    # A file, not memory: threads of a test must meet the same locks as in production.
     _options = DATABASES["default"]["OPTIONS"]
     _options["init_command"] = _options["init_command"].replace(
         "synchronous=FULL", "synchronous=OFF"
     )
     DATABASES["default"]["TEST"] = {"NAME": str(MUSTER_HOME / "test.sqlite3")}
-MUSTER_FIRST_BACKEND = "local"  # also in server mode, where a portal has none unless asked
+MUSTER_FIRST_BACKEND = "local"  # also in server mode, which has none by default

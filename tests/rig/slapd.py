@@ -1,5 +1,8 @@
-"""A private OpenLDAP on loopback: StartTLS and LDAPS by a CA of its own, memberOf, a company with groups in groups, the same in the
-shape of Active Directory, and as many people more as a test wants. It speaks to whom it knows only: nobody reads as nobody."""
+"""A private OpenLDAP on loopback, with StartTLS and LDAPS under its own CA, and memberOf.
+
+It holds a company with nested groups, the same in the schema of Active Directory, and as many
+generated users as a test wants. Anonymous reads are refused.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ READER, READER_PASSWORD = f"cn=reader,{BASE}", "reader's own password"
 ADMIN, ADMIN_PASSWORD = f"cn=admin,{BASE}", "admin's own password"
 GROUPS_OF_EACH = 3
 
-# The attributes of Active Directory that matter to us: OpenLDAP's own copy has no matching rules and cannot be searched.
+# Only the attributes that we use: OpenLDAP's own schema of Active Directory has no matching rules
+# and cannot be searched.
 _AD_SCHEMA = """
 attributetype ( 1.3.6.1.4.1.55555.1.1 NAME 'sAMAccountName' EQUALITY caseIgnoreMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 SINGLE-VALUE )
 attributetype ( 1.3.6.1.4.1.55555.1.2 NAME 'userPrincipalName' EQUALITY caseIgnoreMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.15 SINGLE-VALUE )
@@ -91,7 +95,7 @@ def password_of(uid: str) -> str:
 
 @dataclass
 class Slapd:
-    """A running one. `ca` is the text of the certificate that signed its own."""
+    """A running server; `ca` is the certificate of its CA (PEM)."""
 
     port: int
     tls_port: int
@@ -109,7 +113,7 @@ class Slapd:
         return f"ldaps://127.0.0.1:{self.tls_port}"
 
     def options(self, **more: Any) -> dict[str, Any]:
-        """What the form of a directory would say."""
+        """Return the options of a directory's form."""
         return {
             "url": self.url,
             "ca": self.ca,
@@ -153,13 +157,13 @@ class Slapd:
         self.process.wait(10)
 
     def add(self, entries: Iterable[Entry]) -> None:
-        """Through the server, so that memberOf is filled."""
+        """Add through the server, so that memberOf is maintained."""
         with self._as_admin() as connection:
             for dn, attributes in entries:
                 connection.add_s(dn, [(name, _bytes(value)) for name, value in attributes.items()])
 
     def change(self, dn: str, **attributes: Any) -> None:
-        """Replaces attributes; None removes one."""
+        """Replace attributes; None removes one."""
         import ldap
 
         with self._as_admin() as connection:
@@ -188,7 +192,10 @@ class Slapd:
 
 
 def start_slapd(folder: Folder, *, name: str = "slapd", more: Iterable[Entry] = ()) -> Slapd:
-    """Starts one in about half a second with the company in it, and `more` entries by slapadd (of 10,000 people: in two seconds)."""
+    """Start it with the company, in about half a second.
+
+    `more` entries are loaded with slapadd (10,000 users in two seconds).
+    """
     path, first = folder.path / name, free_ports(2)
     for part in (path, path / "corp", path / "ad"):
         part.mkdir()
@@ -208,7 +215,10 @@ def start_slapd(folder: Folder, *, name: str = "slapd", more: Iterable[Entry] = 
 
 
 def crowd(people: int, groups: int) -> Iterator[Entry]:
-    """Generated: person n is p<n>, in GROUPS_OF_EACH of the groups team-<m>; every tenth group is inside of the one before."""
+    """Generate users p<n>, each in GROUPS_OF_EACH of the groups team-<m>.
+
+    Every tenth group is a member of the one before.
+    """
     for n in range(people):
         yield _person(f"p{n}", f"Person {n}")
     members: list[list[str]] = [[] for _ in range(groups)]
@@ -250,7 +260,7 @@ def _person(uid: str, name: str) -> Entry:
 
 
 def _company() -> Iterator[Entry]:
-    """Ada and Bob are staff; Ada is in vision, which is in ml, which is in research, which is in vision again."""
+    """Ada and Bob are staff; Ada is in vision, in ml, in research, which is in vision again."""
     yield _person("ada", "Ada Lovelace")
     yield _person("bob", "Bob Babbage")
     yield _person("eve", "Eve Eavesdropper")
@@ -282,7 +292,7 @@ def _company() -> Iterator[Entry]:
 
 
 def _active_directory() -> Iterator[Entry]:
-    """Anna is in Vision, which is in ML, which is in Research; Otto was switched off."""
+    """Anna is in Vision, in ML, in Research; Otto is deactivated."""
     yield AD, {"objectClass": ["dcObject", "organization"], "dc": "ad", "o": "AD"}
     for name in ("Staff", "Groups"):
         yield f"ou={name},{AD}", {"objectClass": "organizationalUnit", "ou": name}

@@ -1,4 +1,4 @@
-"""Clients that take their time, for tests of the limits on connections: bounded in number and in time, and only for this machine."""
+"""Slow clients for the tests of limits, bounded in number and time, only on loopback."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 KINDS = ("head", "body", "login", "reader")
-MOST, LONGEST = 1000, 300.0  # connections, and seconds
+MOST, LONGEST = 1000, 300.0  # connections; seconds
 _PAUSE = 1.0
 
 
 def _opening(kind: str, port: int, path: str, token: str) -> bytes:
-    """What such a client sends at once; a byte each second follows, except from a reader, which only does not read."""
+    """Return what such a client sends at once; one byte per second follows, except from readers."""
     host = f"Host: 127.0.0.1:{port}\r\n"
     form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 5000\r\n\r\na"
     return {
@@ -28,7 +28,10 @@ def _opening(kind: str, port: int, path: str, token: str) -> bytes:
 def slow_clients(
     port: int, kind: str, count: int, *, path: str = "/", token: str = "", seconds: float = 60
 ) -> Iterator[list[socket.socket]]:
-    """`count` connections of one kind to 127.0.0.1, which end with the block or after `seconds`. Yields their sockets."""
+    """Open `count` connections of one kind to 127.0.0.1 and yield their sockets.
+
+    They end with the block or after `seconds`.
+    """
     assert count <= MOST and seconds <= LONGEST
     opening, made, stop = _opening(kind, port, path, token), [], threading.Event()
     try:
@@ -55,5 +58,5 @@ def _drip(sockets: list[socket.socket], stop: threading.Event, seconds: float) -
         if stop.wait(_PAUSE):
             return
         for sock in sockets:
-            with suppress(OSError):  # the server has closed it
+            with suppress(OSError):  # closed by the server
                 sock.send(b"a")

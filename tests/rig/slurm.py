@@ -1,5 +1,8 @@
-"""A complete real Slurm as plain processes on loopback: munged, MariaDB, slurmdbd, slurmctld, slurmds with fake GPUs,
-slurmrestd with JWT. Needs root, because a slurmd becomes the user of a job and the fake GPUs are device nodes."""
+"""A complete real Slurm as plain processes on loopback.
+
+It has munged, MariaDB, slurmdbd, slurmctld, slurmds with fake GPUs, and slurmrestd with JWT. Needs
+root, because slurmd switches to the user of a job and the fake GPUs are device nodes.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ def start_slurm(
     settings: Mapping[str, str] | None = None,
     name: str = "slurm",
 ) -> Slurm:
-    """Starts all of it and waits until every node is idle. `settings` are further or other lines of slurm.conf."""
+    """Start everything and wait until every node is idle.
+
+    `settings` adds or replaces lines of slurm.conf.
+    """
     home, ports = folder.path / name, _ports(nodes)
     plan = Plan(
         home, ports, nodes, cpus, memory_mib, gpus, gpu_type, accounting, settings=settings or {}
@@ -57,8 +63,11 @@ def start_cloud(
     settings: Mapping[str, str] | None = None,
     name: str = "cloud",
 ) -> Slurm:
-    """A big cluster on a small machine: a node's slurmd (4-5 MB) runs only while the node has work, and a minute more.
-    Keep fewer than 300 awake. Waits until sinfo shows every node asleep or idle."""
+    """Start a large cluster on a small machine.
+
+    The slurmd of a node (4-5 MB) runs only while the node has work, and for one more minute. Keep
+    fewer than 300 nodes awake. Waits until every node is asleep or idle.
+    """
     home, ports = folder.path / name, _ports(nodes)
     plan = Plan(
         home,
@@ -80,7 +89,7 @@ def start_cloud(
 
 
 def _start(folder: Folder, plan: Plan) -> Slurm:
-    """All but slurmrestd and the slurmds."""
+    """Start everything but slurmrestd and the slurmds."""
     if os.geteuid() != 0:
         raise RigFailure("the rig's Slurm needs root: slurmd runs jobs as other users")
     slurm = Slurm(folder, plan)
@@ -111,7 +120,7 @@ def _write(plan: Plan) -> None:
         _write_file(home / "resume", resume_script(plan), "root", 0o755)
         _write_file(home / "suspend", suspend_script(plan), "root", 0o755)
     _write_file(home / "jwt.key", secrets.token_hex(32), plan.slurm_user, 0o600)
-    for number in range(plan.gpus):  # each is /dev/null under another name
+    for number in range(plan.gpus):  # each is /dev/null by another name
         device = home / "dev" / f"nvidia{number}"
         os.mknod(device, 0o020666, os.makedev(1, 3))
         device.chmod(0o666)

@@ -1,4 +1,4 @@
-"""A Slurm of the rig for a person: it stays until Ctrl-C."""
+"""Run a Slurm of the rig for manual use, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Ctrl-C ends all of it.
 
 
 def words(slurm: Slurm) -> str:
-    """How to use it, with its addresses filled in."""
+    """Return the instructions, with addresses."""
     return _WORDS.format(
         count=len(slurm.nodes),
         conf=slurm.conf,
@@ -38,14 +38,14 @@ def words(slurm: Slurm) -> str:
 
 
 def serve_slurm(kind: str) -> int:
-    """Starts a "slurm" or a "cloud", says how to use it, and ends it at SIGINT or SIGTERM."""
+    """Start a "slurm" or a "cloud", print instructions, and stop it at SIGINT or SIGTERM."""
     stops = {signal.SIGINT, signal.SIGTERM}
     folder = Folder()
     try:
         slurm = start_cloud(folder) if kind == "cloud" else start_slurm(folder)
         signal.pthread_sigmask(
             signal.SIG_BLOCK, stops
-        )  # only now: who is started inherits the mask
+        )  # only now, because children inherit the mask
         print(words(slurm), flush=True)
         signal.sigwait(stops)
     finally:

@@ -1,11 +1,11 @@
-"""The two programs by which slurmctld wakes a node of the rig's cloud and sends it to sleep, as text."""
+"""The ResumeProgram and SuspendProgram of the rig's cloud, as text."""
 
 from __future__ import annotations
 
 from tests.rig.keeper import VARIABLE
 from tests.rig.slurm_conf import Plan
 
-# A pid is only believed if it still is the slurmd of that node.
+# A pid is trusted only if it is still the slurmd of that node.
 _HEAD = """#!/bin/sh
 export SLURM_CONF={home}/slurm.conf {variable}={home} PATH=/usr/bin:/bin:/usr/sbin:/sbin
 stop() {{
@@ -23,12 +23,12 @@ _WAKE = """  setsid slurmd -b -D -N $node </dev/null >>{home}/spool/$node.log 2>
 
 
 def resume_script(plan: Plan) -> str:
-    """ResumeProgram: starts a slurmd for each node of its argument, after ending a stale one."""
+    """Return the ResumeProgram: replaces or starts a slurmd for each given node."""
     return (_HEAD + _WAKE + "done\n").format(
         home=plan.home, variable=VARIABLE, folder=plan.home.parent
     )
 
 
 def suspend_script(plan: Plan) -> str:
-    """SuspendProgram: ends the slurmd of each node of its argument."""
+    """Return the SuspendProgram: stops the slurmd of each given node."""
     return (_HEAD + "done\n").format(home=plan.home, variable=VARIABLE)

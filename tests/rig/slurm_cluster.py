@@ -1,4 +1,4 @@
-"""One Slurm of the rig, once its files are written: its parts are started and killed by name, its commands run."""
+"""A running Slurm of the rig: start and kill daemons by name, run commands."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from tests.rig.munge import start_munge
 from tests.rig.processes import Folder, RigFailure, is_listening, program, wait_until
 from tests.rig.slurm_conf import CLUSTER, Plan
 
-USER = "games"  # of every Debian, with a fixed uid; owns no process and no file, so a job under it can spoil nothing
-SECOND_USER = "news"  # likewise, for what several users do; in the second account alone
+# Exists on every Debian with a fixed uid; owns no processes or files that a job could damage.
+USER = "games"
+# Likewise, for tests with several users; only in the second account.
+SECOND_USER = "news"
 REST_USER = "daemon"  # slurmrestd refuses root and SlurmUser
 ACCOUNTS = ("atlas", "borealis")
 _ACCOUNTING = [
@@ -36,7 +38,7 @@ _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 @dataclass
 class Slurm:
-    """A running Slurm. `run` is the command line, `rest_url` and `token()` the REST door."""
+    """A running Slurm: `run` runs commands, `rest_url` and `token()` give access to REST."""
 
     folder: Folder
     plan: Plan
@@ -53,12 +55,12 @@ class Slurm:
 
     @property
     def jwt_key(self) -> Path:
-        """The raw bytes that sign tokens (HS256, claims `exp`, `iat`, `sun`)."""
+        """Return the key that signs tokens (HS256, claims `exp`, `iat`, `sun`)."""
         return self.home / "jwt.key"
 
     @property
     def work(self) -> Path:
-        """A folder that everybody may write in; commands run there, and so do their jobs."""
+        """Return the world-writable working folder of commands and jobs."""
         return self.home / "work"
 
     @property
@@ -71,7 +73,7 @@ class Slurm:
 
     @property
     def partitions(self) -> list[str]:
-        """The default one, on all nodes, and the one of the first node."""
+        """Return the default partition of all nodes, and that of the first node."""
         return ["batch", "debug"]
 
     @property
@@ -80,7 +82,7 @@ class Slurm:
 
     @property
     def marked(self) -> dict[str, str]:
-        """The environment of its daemons, by which the keeper knows them."""
+        """Return the environment of its daemons, by which the keeper identifies them."""
         return {**self.environment, VARIABLE: str(self.home)}
 
     @property
@@ -88,7 +90,7 @@ class Slurm:
         return f"http://127.0.0.1:{self.plan.ports.slurmrestd}"
 
     def run(self, *argv: str, user: str | None = None, input: bytes | None = None) -> str:  # noqa: A002  (subprocess's name)
-        """Runs a command, as root or as `user`; returns what it printed. Raises RigFailure with its words."""
+        """Run a command as root or `user`; return its output. Raises RigFailure."""
         done = subprocess.run(
             argv,
             cwd=self.work,
@@ -106,17 +108,20 @@ class Slurm:
         return done.stdout.decode(errors="replace")
 
     def token(self, user: str = "root", lifespan: int = 3600) -> str:
-        """A JWT for slurmrestd; `lifespan` in seconds."""
+        """Return a JWT for slurmrestd; `lifespan` in seconds."""
         printed = self.run("scontrol", "token", f"username={user}", f"lifespan={lifespan}")
         return printed.strip().removeprefix("SLURM_JWT=")
 
     def save(self) -> None:
-        """Returns once slurmctld, which does so at most every 5 s and only after a change, wrote down what it knew at the call."""
+        """Wait until slurmctld has saved its current state.
+
+        It saves at most every 5 s, and only after a change.
+        """
         state, held = (
             self.home / "state" / "job_state",
             self.run("sbatch", "--parsable", "--hold", "--wrap=true", user=self.user).strip(),
         )
-        began = time.time() + 0.2  # one that is under way may miss it
+        began = time.time() + 0.2  # a save in progress may miss it
 
         def is_saved() -> bool:
             self.run("scontrol", "update", f"jobid={held}", f"comment={time.time()}")
@@ -126,7 +131,7 @@ class Slurm:
         self.run("scancel", held)
 
     def kill_controller(self) -> None:
-        """SIGKILL, as a crash: what it had not saved (it saves within 5 s) is lost."""
+        """Kill slurmctld with SIGKILL: state not saved in the last 5 s is lost."""
         self._kill("slurmctld")
 
     def start_controller(self) -> None:
@@ -144,12 +149,12 @@ class Slurm:
         self._wait("slurmrestd", self._rest_answers)
 
     def start_keys(self) -> None:
-        """munged, and the keeper that ends all of it."""
+        """Start munged, and the keeper that ends everything."""
         start_keeper(self.folder, str(self.home), f"{self.home.name}-keeper")
         start_munge(self.folder, self.home / "munge", env=self.marked)
 
     def start_accounting(self) -> None:
-        """MariaDB, slurmdbd, and what it is to know: two accounts, the user in both, a QOS that preempts."""
+        """Start MariaDB and slurmdbd, with two accounts, the user in both, and a preempting QOS."""
         start_mariadb(self.folder, self.home / "mariadb", self.plan.ports.mariadb, env=self.marked)
         self._start("slurmdbd", ["slurmdbd", "-D"], user=self.plan.slurm_user)
         self._wait("slurmdbd", lambda: is_listening(self.plan.ports.slurmdbd))
@@ -157,18 +162,18 @@ class Slurm:
             self.run("sacctmgr", "-i", *line.split())
 
     def start_node(self, name: str) -> None:
-        """Starts one slurmd. Its jobs outlive it, as they do everywhere."""
+        """Start one slurmd. Its jobs outlive it, as on real nodes."""
         self._start(f"slurmd-{name}", ["slurmd", "-D", "-N", name], user=None)
 
     def kill_node(self, name: str) -> None:
         self._kill(f"slurmd-{name}")
 
     def pid(self, name: str) -> int:
-        """Of `slurmctld`, `slurmdbd`, `slurmrestd` or `slurmd-<node>`."""
+        """Return the pid of `slurmctld`, `slurmdbd`, `slurmrestd` or `slurmd-<node>`."""
         return self._running[name].pid
 
     def wait_idle(self, seconds: float = 60) -> None:
-        """Until sinfo shows all nodes idle; in a cloud, until it shows the partition."""
+        """Wait until sinfo shows all nodes idle or, in a cloud, the partition."""
         self._wait("slurmctld", lambda: self._idle() == len(self.nodes), seconds)
 
     def _idle(self) -> int:
@@ -180,7 +185,7 @@ class Slurm:
 
     def _rest_answers(self) -> bool:
         try:
-            # Any answer will do: with an empty token it is a refusal.
+            # Any response will do: an empty token is refused.
             return bool(httpx.get(f"{self.rest_url}/openapi/v3", timeout=2).status_code)
         except httpx.HTTPError:
             return False

@@ -1,4 +1,4 @@
-"""The configuration files of the rig's Slurm, as text. Nothing here starts or writes anything."""
+"""Generate the configuration files of the rig's Slurm."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from pathlib import Path
 
 CLUSTER = "muster"
 REQUEUE_SECONDS = (
-    10  # how long a credential lives, and so how long a requeued job waits: 120 where nobody says
+    # Seconds that a credential is valid, and that a requeued job waits; Slurm's default is 120.
+    10
 )
 
 
 @dataclass(frozen=True)
 class Ports:
-    """The ports of one Slurm: `slurmd` is the first of as many as there are nodes."""
+    """The ports of one Slurm; `slurmd` is the first of one per node."""
 
     slurmctld: int
     slurmdbd: int
@@ -25,7 +26,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a Slurm is to be: its folder, its ports, and nodes that are all alike (memory in MiB)."""
+    """The properties of a Slurm: folder, ports and uniform nodes (memory in MiB)."""
 
     home: Path
     ports: Ports
@@ -40,7 +41,7 @@ class Plan:
 
     @property
     def slurm_user(self) -> str:
-        """slurmctld's user. In a cloud it is root, since it starts the slurmds."""
+        """Return slurmctld's user; root in a cloud, where it starts the slurmds."""
         return "root" if self.cloud else "slurm"
 
     @property
@@ -52,7 +53,7 @@ class Plan:
 
     @property
     def all_names(self) -> str:
-        """All nodes as one expression, with the width that slurmctld wants."""
+        """Return all nodes as one hostlist expression, zero-padded as slurmctld expects."""
         if self.nodes == 1:
             return self.name(1)
         first, last = self.name(1), self.name(self.nodes)
@@ -60,7 +61,7 @@ class Plan:
 
 
 def slurm_conf(plan: Plan) -> str:
-    """slurm.conf; `plan.settings` replaces or adds single lines."""
+    """Return slurm.conf; `plan.settings` adds or replaces single lines."""
     lines = _settings(plan) | (
         _accounting(plan)
         if plan.accounting
@@ -78,7 +79,7 @@ def slurm_conf(plan: Plan) -> str:
 
 
 def gres_conf(plan: Plan) -> str:
-    """Every node has the same fake GPUs; Slurm wants character devices."""
+    """Return gres.conf: the same fake GPUs on every node, as character devices."""
     if not plan.gpus:
         return ""
     numbers = "0" if plan.gpus == 1 else f"[0-{plan.gpus - 1}]"
@@ -132,7 +133,7 @@ def _settings(plan: Plan) -> dict[str, object]:
         "TaskPlugin": "task/none",
         "JobAcctGatherType": "jobacct_gather/linux",
         "JobAcctGatherFrequency": "task=1",
-        "JobAcctGatherParams": "OverMemoryKill",  # as a site's cgroups do
+        "JobAcctGatherParams": "OverMemoryKill",  # like the cgroups of a site
         "MpiDefault": "none",
         "PropagateResourceLimits": "NONE",
         "SelectType": "select/cons_tres",

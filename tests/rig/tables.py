@@ -1,5 +1,7 @@
-"""The tables of an empty portal, migrated once for a run (five seconds of a core) and copied: for each test process, and for
-each portal that need not show how a first start migrates."""
+"""Migrate the tables of an empty portal once per run, and copy them for tests and portals.
+
+Migration takes five seconds of CPU time.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _TEMPLATE = "muster_tables"
 
 
 def furnish(home: Path, database_url: str, environment: Mapping[str, str]) -> None:
-    """Gives a portal its tables, unless it has some. `environment` is what its commands run under."""
+    """Give a portal its tables unless it has some; `environment` is that of its commands."""
     with _alone() as folder:
         if database_url:
             _copy_database(database_url, {**environment, "MUSTER_HOME": str(folder / "server")})
@@ -37,7 +39,7 @@ def furnish(home: Path, database_url: str, environment: Mapping[str, str]) -> No
 
 
 def test_database(settings: Mapping[str, Any]) -> str:
-    """Make the database of this test process, given Django's settings of it. Return its name."""
+    """Create the database of this test process from Django's settings; return its name."""
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "portal.settings"}
     with _alone() as folder:
         if url := os.environ.get("MUSTER_DATABASE_URL"):

@@ -1,4 +1,4 @@
-"""What each test would otherwise pay for again, though it is the same for all of a process."""
+"""Cache in each test process what would be the same for every test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Known = dict[tuple[object, ...], dict[str, object]]
 
 
 def read_static_files_once() -> None:
-    """Each `Client` builds the whole chain of middleware, and static files were looked up on the disk for it, at its first request."""
+    """Read static files once: every `Client` builds a new middleware chain."""
     known: Known = {}
     Files.add_files_from_finders = partialmethod(_add, known, Files.add_files_from_finders)  # type: ignore[assignment]
 

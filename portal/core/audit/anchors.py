@@ -1,4 +1,4 @@
-"""Anchors: moments of a chain, signed with a key that is not in the database."""
+"""Anchor hash chains: sign their state with a key that is not in the database."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from portal.core.audit.canonical import Head
 from portal.core.audit.models import AuditAnchor, AuditLink
 
 PURPOSE = "audit anchors"
-EVERY = 1000  # links between two anchors of a chain at most, and
-WITHIN = 600.0  # seconds
+# At most this many links between two anchors of a chain.
+EVERY = 1000
+WITHIN = 600.0  # at most, between two anchors of a chain that grows
 
 
 def anchor(
     chain: UUID, seq: int, at_hash: bytes, kind: str = AuditAnchor.Kind.ANCHOR
 ) -> AuditAnchor:
-    """A new one behind the last. Raises IntegrityError when another process was as fast."""
+    """Append an anchor. Raises IntegrityError if another process was faster."""
     last = AuditAnchor.objects.filter(chain=chain).order_by("-number").first()
     row = AuditAnchor(
         chain=chain,
@@ -37,18 +38,19 @@ def anchor(
 
 
 def is_genuine(row: AuditAnchor, former_mac: bytes) -> bool:
-    """Whether we wrote it, behind the one with that signature."""
+    """Return whether we signed the anchor as the successor of the one with that MAC."""
     return vault.is_signed(signed_text(row, former_mac), bytes(row.mac), PURPOSE)
 
 
 def signed_text(row: AuditAnchor, former_mac: bytes) -> bytes:
-    """What the signature is over: the row, and the signature of the anchor before."""
+    """Return the signed data: the row and the MAC of the anchor before."""
     at = row.at.astimezone(UTC).isoformat(timespec="microseconds")
-    return f"{row.chain} {row.number} {row.kind} {row.seq} {bytes(row.hash).hex()} {at} {former_mac.hex()}".encode()
+    text = f"{row.chain} {row.number} {row.kind} {row.seq} {bytes(row.hash).hex()} {at}"
+    return f"{text} {former_mac.hex()}".encode()
 
 
 def last_cut(chain: UUID) -> AuditAnchor | None:
-    """Where retention has cut the chain off, if it has."""
+    """Return the last anchor at which retention cut the chain off, if any."""
     return (
         AuditAnchor.objects.filter(chain=chain, kind=AuditAnchor.Kind.CUT)
         .order_by("-number")
@@ -57,7 +59,7 @@ def last_cut(chain: UUID) -> AuditAnchor | None:
 
 
 def chains() -> Iterator[UUID]:
-    """Those that there are, each found by one step in the index."""
+    """Yield the ids of all chains, each found with one index lookup."""
     at = AuditLink.objects.order_by("chain").values_list("chain", flat=True).first()
     while at is not None:
         yield at
@@ -70,26 +72,26 @@ def chains() -> Iterator[UUID]:
 
 
 class Anchorer:
-    """Sets anchors for the chains that a sealer lets grow. Of what an earlier process sealed it sets one when it begins."""
+    """Anchor the chains that a sealer extends, and at first those left by an earlier process."""
 
     def __init__(self) -> None:
         self._last: dict[UUID, float] = {}
         self._has_begun = False
 
     def look(self, touched: dict[UUID, Head]) -> int:
-        """Anchors for chains that have grown enough, or long ago; how many."""
+        """Anchor chains whose last anchor is too old or too far back; return how many."""
         if not self._has_begun:
             self._begin(touched)
         at, made = clock.monotonic(), 0
         for chain, head in list(touched.items()):
             began = self._last.setdefault(chain, at)
             if head.since and (head.since >= EVERY or at - began >= WITHIN):
-                made += _set(chain, head)
+                made += _set_anchor(chain, head)
                 self._last[chain] = at
         return made
 
     def _begin(self, touched: dict[UUID, Head]) -> None:
-        """One for each chain whose end no anchor covers, at once."""
+        """Anchor each chain whose end is not covered by an anchor."""
         for chain in chains():
             last = AuditLink.objects.filter(chain=chain).order_by("-seq").first()
             covered = (
@@ -100,24 +102,24 @@ class Anchorer:
                 or 0
             )
             if last is not None and last.seq > covered:
-                _set(chain, Head(last.seq, bytes(last.hash)))
+                _set_anchor(chain, Head(last.seq, bytes(last.hash)))
                 if chain in touched:
                     touched[chain].since = 0
         self._has_begun = True
 
 
-def _set(chain: UUID, head: Head) -> int:
+def _set_anchor(chain: UUID, head: Head) -> int:
     head.since = 0
     try:
         with transaction.atomic():
             anchor(chain, head.seq, head.hash)
-    except IntegrityError:  # another process has just set one
+    except IntegrityError:  # another process was faster
         return 0
     return 1
 
 
 def facts_of(row: AuditAnchor) -> dict[str, Any]:
-    """As the API tells it."""
+    """Serialize an anchor for the API."""
     return {
         "number": row.number,
         "kind": row.kind,

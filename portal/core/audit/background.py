@@ -1,5 +1,8 @@
-"""The loops of the audit trail: one seals, one looks through what was sealed. They are named in `MUSTER_AUDIT_LOOPS`: threads of the
-embedded process, and of the watcher's in server mode. One of each leads by lease."""
+"""The background loops of the audit trail: sealing, verification and forwarding.
+
+Loops named in `MUSTER_AUDIT_LOOPS` run as threads of the embedded process, or of the watcher
+process in server mode. One process at a time leads each loop by lease.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +22,19 @@ from portal.core.audit.verify import remember, verify
 from portal.core.lease_holder import new_holder
 
 LEASE, RENEW = 60.0, 20.0  # seconds
-BUSY, IDLE = 0.25, 4.0  # seconds between two looks; in between it doubles
-REST = 1.0  # seconds between two looks for what is to be sent on, while there is; it doubles up to
-LOOK = 10.0  # seconds between two looks for a check that somebody asked for
-ANYWAY = timedelta(days=1)  # after which a chain is looked through unasked
+# Seconds between two rounds; doubles from BUSY to IDLE.
+BUSY, IDLE = 0.25, 4.0
+# Seconds between two rounds of forwarding; doubles up to LOOK.
+REST = 1.0
+# Seconds between two looks for requested checks.
+LOOK = 10.0
+# Each chain is verified at least this often.
+ANYWAY = timedelta(days=1)
 
 
 def sealer(stop: threading.Event) -> None:
-    """Until told to stop. What fails is logged and begun again by who runs it, with a fresh sealer."""
-    lead, sealing, anchoring, rest = Lead("audit:sealer"), Sealer(), Anchorer(), BUSY
+    """Seal events until stopped. After an error the caller starts it again with a new Sealer."""
+    lead, sealing, anchoring, rest = LeaderLease("audit:sealer"), Sealer(), Anchorer(), BUSY
     with lead:
         while not stop.is_set():
             sealed = 0
@@ -39,8 +46,8 @@ def sealer(stop: threading.Event) -> None:
 
 
 def keeper(stop: threading.Event) -> None:
-    """Looks through the chains: those that somebody asked for, and each once a day."""
-    lead, next_round = Lead("audit:keeper"), 0.0
+    """Verify chains: those for which somebody requested it, and each once a day."""
+    lead, next_round = LeaderLease("audit:keeper"), 0.0
     with lead:
         while not stop.is_set():
             if lead.is_mine():
@@ -53,8 +60,8 @@ def keeper(stop: threading.Event) -> None:
 
 
 def forwarder(stop: threading.Event) -> None:
-    """Sends events on to the places that organizations have named."""
-    lead, rest = Lead("audit:forwarder"), REST
+    """Forward events to the targets that organizations have configured."""
+    lead, rest = LeaderLease("audit:forwarder"), REST
     with lead:
         while not stop.is_set():
             taken = (
@@ -65,27 +72,27 @@ def forwarder(stop: threading.Event) -> None:
 
 
 def asked() -> list[UUID]:
-    """The chains that somebody asked for, and that were not looked through since."""
+    """Return the chains with a requested check that has not run yet."""
     rows = AuditCheck.objects.filter(asked_at__isnull=False).filter(
         Q(at=None) | Q(at__lt=F("asked_at"))
     )
     return list(rows.order_by("asked_at").values_list("chain", flat=True))
 
 
-def _daily(lead: Lead, stop: threading.Event) -> None:
+def _daily(lead: LeaderLease, stop: threading.Event) -> None:
     fresh = set(
         AuditCheck.objects.filter(at__gt=clock.now() - ANYWAY).values_list("chain", flat=True)
     )
     for chain in {
         *chains(),
         *AuditCheck.objects.values_list("chain", flat=True),
-    }:  # also one whose links are all gone
+    }:  # includes chains that have lost all links
         if chain not in fresh and not stop.is_set():
             remember(verify(chain, lambda _: lead.is_mine()))
 
 
-class Lead:
-    """Leadership of one loop, renewed as it is asked for. A context manager: given back at the end."""
+class LeaderLease:
+    """Leadership of one loop, renewed on use. A context manager that releases it at the end."""
 
     def __init__(self, name: str) -> None:
         self._name, self._holder, self._until = name, new_holder(), 0.0
@@ -97,7 +104,7 @@ class Lead:
         leases.release(self._name, self._holder)
 
     def is_mine(self) -> bool:
-        """Whether it is this process's, for the next seconds."""
+        """Return whether this process leads for the next seconds."""
         if clock.monotonic() >= self._until - LEASE + RENEW:
             self._until = (
                 clock.monotonic() + LEASE if leases.take(self._name, self._holder, LEASE) else 0.0

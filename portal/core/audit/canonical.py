@@ -1,8 +1,11 @@
-"""An event as bytes, the same wherever and whenever it is read, and the hash that chains it to those before.
+"""Serialize events canonically, and compute the hashes that chain them.
 
-The bytes are a JSON array of the event's columns in the order of COLUMNS, without blanks, keys of objects sorted, times in UTC
-(`2026-01-31T12:00:00.000001Z`), UUIDs in their usual form; so whoever has an export can follow the chain with a few lines of any
-language. hash_n = SHA-256(hash_{n-1} ‖ bytes), and hash_0 is SHA-256("muster audit chain " ‖ the organization's id, zero for none).
+The bytes are a JSON array of the event's columns in the order of COLUMNS: without whitespace, keys
+of objects sorted, times in UTC (`2026-01-31T12:00:00.000001Z`), UUIDs in hyphenated form. An
+exported chain can therefore be verified with a few lines in any language.
+
+hash_n = SHA-256(hash_{n-1} ‖ bytes), and hash_0 is SHA-256("muster audit chain " ‖ the id of the
+organization, zero for none).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from portal.core.models import Event
 
 @dataclass
 class Head:
-    """The end of a chain; `since` counts the links of this process that no anchor covers yet."""
+    """The end of a chain; `since` counts the links that no anchor covers yet."""
 
     seq: int
     hash: bytes
@@ -58,7 +61,11 @@ Row = list[Any]
 
 
 def columns(alias: str = "e") -> str:
-    """For a SELECT whose rows go to `read`. PostgreSQL gives times as microseconds: reading them as text takes longer than all else."""
+    """Return the columns for a SELECT whose rows are passed to `read`.
+
+    On PostgreSQL, times are selected as microseconds, because parsing timestamps dominates the
+    cost.
+    """
     quote = connection.ops.quote_name
     at = (
         f"(extract(epoch FROM {alias}.{quote('at')}) * 1000000)::bigint"
@@ -69,7 +76,7 @@ def columns(alias: str = "e") -> str:
 
 
 def read(rows: Iterable[Sequence[Any]], behind: int = 0) -> Iterator[Row]:
-    """Rows as the driver gives them, with their values as the event has them; `behind` other columns stand before."""
+    """Convert rows of the driver to the values of events; `behind` other columns come first."""
     convert = _from_sqlite if connection.vendor == "sqlite" else _from_postgres
     for row in rows:
         values = list(row)
@@ -79,22 +86,22 @@ def read(rows: Iterable[Sequence[Any]], behind: int = 0) -> Iterator[Row]:
 
 
 def canonical(values: Sequence[Any]) -> bytes:
-    """Of one event that was read."""
+    """Return the canonical bytes of an event."""
     return orjson.dumps(values, option=_HOW)
 
 
 def chain_of(values: Sequence[Any]) -> UUID:
-    """The chain that an event belongs to."""
+    """Return the chain to which an event belongs."""
     return values[_ORG] or NO_ORG
 
 
 def begin(chain: UUID) -> bytes:
-    """The hash before the first event."""
+    """Return the hash before the first event of a chain."""
     return hashlib.sha256(b"muster audit chain " + chain.bytes).digest()
 
 
 def follow(before: bytes, event: bytes) -> bytes:
-    """The hash after this event."""
+    """Return the hash after this event."""
     return hashlib.sha256(before + event).digest()
 
 
@@ -109,7 +116,7 @@ def _from_postgres(values: Row, behind: int) -> None:
 
 def _from_sqlite(values: Row, behind: int) -> None:
     values[behind + _DATA] = _json(values[behind + _DATA])
-    at = values[behind + _AT]  # the driver knows the column as a time where the statement is plain
+    at = values[behind + _AT]  # the driver converts times only in plain statements
     values[behind + _AT] = (at if isinstance(at, datetime) else datetime.fromisoformat(at)).replace(
         tzinfo=UTC
     )
@@ -119,7 +126,7 @@ def _from_sqlite(values: Row, behind: int) -> None:
 
 
 def _json(text: Any) -> Any:
-    """What cannot be read (nobody of ours writes it) stands as the text it is, so that it is part of the chain all the same."""
+    """Parse JSON. Return invalid text unchanged, so that it is still part of the chain."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:

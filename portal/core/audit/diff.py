@@ -1,4 +1,4 @@
-"""What an event changed, line by line."""
+"""Show the changes that an event recorded, value by value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import orjson
 
 
 def diff_of(data: Mapping[str, Any]) -> list[dict[str, str | None]]:
-    """`name`, `before`, `after` of each value that moved; None where there was, or is, nothing. Mappings inside are told by key."""
+    """Return `name`, `before` and `after` of each changed value; None if absent.
+
+    Nested mappings are flattened to dotted names.
+    """
     before, after = _flat(data.get("before")), _flat(data.get("after"))
     return [
         {"name": name, "before": before.get(name), "after": after.get(name)}
@@ -18,7 +21,7 @@ def diff_of(data: Mapping[str, Any]) -> list[dict[str, str | None]]:
 
 
 def details_of(data: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Everything else that it says."""
+    """Return all other data of the event."""
     return [
         {"name": name, "value": _text(value)}
         for name, value in data.items()

@@ -1,4 +1,4 @@
-"""Events as files: JSON lines, which keep everything, and CSV, which a spreadsheet opens without running anything."""
+"""Export events as JSON lines (complete) or as CSV that is safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ COLUMNS = (
     "seq",
     "hash",
 )
-_RUNS = (
+# Characters that start a formula in a spreadsheet, or hide one.
+_FORMULA_STARTS = (
     "=",
     "+",
     "-",
@@ -42,11 +43,11 @@ _RUNS = (
     "＋",
     "－",
     "＠",
-)  # what a spreadsheet takes for a formula, or hides one behind
+)
 
 
 def lines(facts: Iterable[Mapping[str, Any]], kind: str) -> Iterator[bytes]:
-    """The file in pieces."""
+    """Yield the file in chunks."""
     return (
         _csv(facts)
         if kind == "csv"
@@ -54,10 +55,10 @@ def lines(facts: Iterable[Mapping[str, Any]], kind: str) -> Iterator[bytes]:
     )
 
 
-def harmless(value: object) -> str:
-    """A cell that is text, whatever it begins with: an apostrophe before what would be a formula."""
+def escape_cell(value: object) -> str:
+    """Return a CSV cell that is text: an apostrophe is put before a possible formula."""
     text = "" if value is None else str(value)
-    return "'" + text if text.lstrip(" ").startswith(_RUNS) else text
+    return "'" + text if text.lstrip(" ").startswith(_FORMULA_STARTS) else text
 
 
 def _csv(facts: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
@@ -67,8 +68,8 @@ def _csv(facts: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
     for fact in facts:
         writer.writerow(_cells(fact))
         if buffer.tell() > 1 << 16:
-            yield _taken(buffer)
-    yield _taken(buffer)
+            yield _drain(buffer)
+    yield _drain(buffer)
 
 
 def _cells(fact: Mapping[str, Any]) -> list[str]:
@@ -78,14 +79,14 @@ def _cells(fact: Mapping[str, Any]) -> list[str]:
         **{name: _json(data.pop(name, None)) for name in ("before", "after")},
     }
     shown["details"] = _json(data or None)
-    return [harmless(shown.get(name, fact.get(name))) for name in COLUMNS]
+    return [escape_cell(shown.get(name, fact.get(name))) for name in COLUMNS]
 
 
 def _json(value: object) -> str:
     return "" if value is None else orjson.dumps(value).decode()
 
 
-def _taken(buffer: io.StringIO) -> bytes:
+def _drain(buffer: io.StringIO) -> bytes:
     text = buffer.getvalue()
     buffer.seek(0)
     buffer.truncate()

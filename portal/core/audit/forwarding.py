@@ -1,5 +1,8 @@
-"""Sending a chain's events on, at least once and in the chain's order: each place has a cursor of its own, which moves when it has
-taken them. What fails is tried again, later and later, and given up after a day or so; both are said in words."""
+"""Forward the events of a chain to external targets, in order and at least once.
+
+Each target has a cursor, which advances after delivery. Failed deliveries are retried with
+exponential backoff and given up after about a day.
+"""
 
 from __future__ import annotations
 
@@ -15,22 +18,23 @@ from portal.core import clock, vault
 from portal.core.audit.anchors import last_cut
 from portal.core.audit.models import AuditForward, AuditLink
 from portal.core.audit.reading import facts
-from portal.core.audit.targets import Policy, Undelivered, deliver
+from portal.core.audit.targets import DeliveryFailed, Policy, deliver
 from portal.core.models import Event
 
 PURPOSE = "audit forwards"
-BATCH, TURN = 100, 50  # events in one delivery; deliveries of one place in one turn
+# Events per delivery, and deliveries to one target per round.
+BATCH, TURN = 100, 50
 MOST_TRIES, LONGEST_PAUSE = 30, 3600.0
 
 
 def forward_all(may_go_on: Callable[[], bool] = lambda: True) -> int:
-    """Every place that is due; how many events were taken."""
+    """Forward to every target that is due; return the number of events delivered."""
     due = AuditForward.objects.filter(dead_at=None, next_at__lte=clock.now()).order_by("next_at")
     return sum(forward(row, may_go_on) for row in due)
 
 
 def forward(row: AuditForward, may_go_on: Callable[[], bool] = lambda: True) -> int:
-    """One place, until there is nothing left, it fails, or others should have their turn."""
+    """Forward to one target until nothing is left, it fails, or its round is over."""
     taken = 0
     for _ in range(TURN):
         batch, last = _next(row)
@@ -39,16 +43,16 @@ def forward(row: AuditForward, may_go_on: Callable[[], bool] = lambda: True) -> 
         try:
             if batch:
                 deliver(row.target, batch, name=str(row.id), secret=_secret(row), policy=policy())
-        except (Undelivered, vault.Unreadable) as error:
-            _put_off(row, str(error))
+        except (DeliveryFailed, vault.Unreadable) as error:
+            _schedule_retry(row, str(error))
             break
         taken += len(batch)
-        _move(row, last)
+        _advance(row, last)
     return taken
 
 
 def policy() -> Policy:
-    """As the settings have it."""
+    """Return the policy from the settings."""
     return Policy(
         frozenset(name.lower() for name in settings.MUSTER_FORWARD_TARGETS),
         settings.MUSTER_FORWARD_CA,
@@ -57,7 +61,7 @@ def policy() -> Policy:
 
 
 def state_of(row: AuditForward) -> dict[str, Any]:
-    """For the page and the API. The secret is never told."""
+    """Serialize the state of a target for the page and the API, without its secret."""
     head = (
         AuditLink.objects.filter(chain=row.chain)
         .order_by("-seq")
@@ -78,13 +82,16 @@ def state_of(row: AuditForward) -> dict[str, Any]:
         "next_at": row.next_at if row.tries and not row.dead_at else None,
         "created_at": row.created_at,
         "created_by": row.created_by,
-        "state": _words(row, waiting),
+        "state": _state_text(row, waiting),
     }
 
 
 def _next(row: AuditForward) -> tuple[list[dict[str, Any]], int | None]:
-    """The events behind the cursor and where they end, None at the end of the chain; where retention was faster, those behind the cut.
-    An event that somebody took out is missing here too: its number is left out."""
+    """Return the next events and the number of the last one, None at the end of the chain.
+
+    If retention has deleted unsent events, continues after the cut. Events that were tampered away
+    are missing from the result.
+    """
     links = list(
         AuditLink.objects.filter(chain=row.chain, seq__gt=row.sent_seq)
         .order_by("seq")
@@ -110,7 +117,7 @@ def _secret(row: AuditForward) -> bytes:
     return vault.decrypt(bytes(row.secret), PURPOSE) if row.secret else b""
 
 
-def _move(row: AuditForward, seq: int) -> None:
+def _advance(row: AuditForward, seq: int) -> None:
     row.sent_seq, row.sent_at, row.tries, row.trouble = (
         seq,
         clock.now(),
@@ -120,14 +127,14 @@ def _move(row: AuditForward, seq: int) -> None:
     row.save(update_fields=["sent_seq", "sent_at", "tries", "trouble"])
 
 
-def _put_off(row: AuditForward, why: str) -> None:
+def _schedule_retry(row: AuditForward, why: str) -> None:
     row.tries, row.trouble = row.tries + 1, why[:300]
     row.next_at = clock.after(min(2.0**row.tries, LONGEST_PAUSE) * random.uniform(0.8, 1.2))
     row.dead_at = clock.now() if row.tries >= MOST_TRIES else None
     row.save(update_fields=["tries", "trouble", "next_at", "dead_at"])
 
 
-def _words(row: AuditForward, waiting: int) -> str:
+def _state_text(row: AuditForward, waiting: int) -> str:
     wait = f"; {waiting:,} wait" if waiting else ""
     if row.dead_at:
         return f"given up after {row.tries} tries: {row.trouble}{wait}"

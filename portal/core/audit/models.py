@@ -1,4 +1,4 @@
-"""The chain over the events, what vouches for it, and what was found when it was last looked through."""
+"""The hash chain over the events, its signed anchors, and the results of verification."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from portal.core.ids import uuid7
 
 
 class AuditLink(models.Model):
-    """One event's place in the chain of its organization: `hash` is SHA-256 of the hash before it and the event's canonical bytes.
-    `seq` counts from 1 in the order of sealing. Inserted by the sealer and never changed; deleted by retention only."""
+    """The place of an event in the chain of its organization.
+
+    `hash` is the SHA-256 of the previous hash and the event's canonical bytes. `seq` counts from 1
+    in the order of sealing. Links are inserted by the sealer, never changed, and deleted only by
+    retention.
+    """
 
     position = models.BigIntegerField(primary_key=True)  # of the event
-    chain = models.UUIDField()  # the organization's id; zero for events of none
+    chain = models.UUIDField()  # the organization's id; zero for events without one
     seq = models.BigIntegerField()
     hash = models.BinaryField(max_length=32)
 
@@ -28,8 +32,12 @@ class AuditLink(models.Model):
 
 
 class AuditAnchor(models.Model):
-    """The chain as it was at a moment, under a key that the database does not hold: who rewrites the chain cannot rewrite this.
-    `cut`: everything up to `seq` was deleted by retention, and the chain goes on from `hash`. Inserted only; numbered without gap."""
+    """The state of a chain, signed with a key that is not in the database.
+
+    Whoever rewrites the chain cannot rewrite its anchors. A `cut` anchor records that retention
+    deleted everything up to `seq`; the chain continues from `hash`. Insert-only, numbered without
+    gaps.
+    """
 
     class Kind(models.TextChoices):
         ANCHOR = "anchor"
@@ -54,8 +62,7 @@ class AuditAnchor(models.Model):
 
 
 class AuditCheck(models.Model):
-    """What looking through a chain found the last time, and whether somebody asked for it since. Written by the verifier and by
-    those who ask."""
+    """The result of the last verification of a chain, and when one was last requested."""
 
     chain = models.UUIDField(primary_key=True)
     asked_at = models.DateTimeField(null=True)
@@ -73,8 +80,10 @@ class AuditCheck(models.Model):
 
 
 class AuditPolicy(models.Model):
-    """How long the events of a chain are kept. Without a row, or with None, for ever. `trouble`: why nothing is deleted though it
-    is time. Written by those who may, and by retention."""
+    """The retention policy of a chain; no row or None keeps events forever.
+
+    `trouble` explains why nothing is deleted although it is due.
+    """
 
     chain = models.UUIDField(primary_key=True)
     keep_days = models.PositiveIntegerField(null=True)
@@ -88,8 +97,7 @@ class AuditPolicy(models.Model):
 
 
 class AuditForward(models.Model):
-    """A place outside to which a chain's events go, in the chain's order: `sent_seq` is the last one that arrived. Written by those
-    who may, and by the forwarder."""
+    """An external target for the events of a chain; `sent_seq` is the last event delivered."""
 
     SEALED: ClassVar[dict[str, str]] = {
         "secret": "audit forwards"
@@ -97,16 +105,15 @@ class AuditForward(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     chain = models.UUIDField()
-    target = models.CharField(
-        max_length=500
-    )  # https://…, syslog+tls://host:port, syslog+tcp://…, syslog+udp://…
-    secret = models.BinaryField(default=bytes)  # encrypted; with it webhooks are signed
+    # https://…, syslog+tls://host:port, syslog+tcp://… or syslog+udp://…
+    target = models.CharField(max_length=500)
+    secret = models.BinaryField(default=bytes)  # encrypted; signs webhooks
     sent_seq = models.BigIntegerField(default=0)
     sent_at = models.DateTimeField(null=True)
-    tries = models.IntegerField(default=0)  # that failed since the last that did not
+    tries = models.IntegerField(default=0)  # failures since the last success
     next_at = models.DateTimeField(default=clock.now)
     trouble = models.CharField(max_length=300, blank=True, default="")
-    dead_at = models.DateTimeField(null=True)  # given up, until somebody says to try again
+    dead_at = models.DateTimeField(null=True)  # given up, until somebody requests a retry
     created_at = models.DateTimeField(default=clock.now)
     created_by = models.CharField(max_length=254)
 

@@ -1,4 +1,4 @@
-"""Finding events: by who, what, about what, when, from where; in keyset pages, or all of them as a stream. Nothing is counted."""
+"""Search events by actor, kind, subject, time and address, in keyset pages or as a stream."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from portal.core.models import Event
 
 FILTERS = ("actor", "kind", "subject", "since", "until", "address", "request")
 MAX_PAGE, CHUNK = 200, 1000
-_AGO = {"m": 60, "h": 3600, "d": 86400}
+_AGE_SECONDS = {"m": 60, "h": 3600, "d": 86400}
 _KIND = re.compile(r"[a-z_]+(\.[a-z_]*)?")
 
 
 @dataclass(frozen=True)
 class Page:
-    """Newest first. Cursors are positions."""
+    """A page of events, newest first. Cursors are positions."""
 
     items: list[Event]
     next: str | None
@@ -33,7 +33,10 @@ class Page:
 
 
 def events_of(chain: UUID, asked: Mapping[str, str]) -> QuerySet[Event]:
-    """Those of an organization (zero: of none) that pass every filter that is not empty. Raises InvalidInput."""
+    """Return the events of an organization (zero: of none) that pass all non-empty filters.
+
+    Raises InvalidInput.
+    """
     rows = Event.objects.filter(org_id=None if chain == NO_ORG else chain)
     given = {name: asked.get(name, "").strip() for name in FILTERS}
     for name, text in given.items():
@@ -59,7 +62,7 @@ def events_of(chain: UUID, asked: Mapping[str, str]) -> QuerySet[Event]:
 
 
 def page_of(rows: QuerySet[Event], *, limit: int = 50, cursor: str = "") -> Page:
-    """At most `limit` before (or after) the cursor. Raises InvalidInput for a cursor that is none."""
+    """Return at most `limit` events before or after the cursor. Raises InvalidInput."""
     limit = min(max(limit, 1), MAX_PAGE)
     direction, mark = _cursor(cursor)
     down = direction != "p"
@@ -80,7 +83,10 @@ def page_of(rows: QuerySet[Event], *, limit: int = 50, cursor: str = "") -> Page
 
 
 def all_of(rows: QuerySet[Event]) -> Iterator[dict[str, Any]]:
-    """Every one, oldest first, as `facts`; a thousand in memory at a time. Safe to go on with after the request's context has ended."""
+    """Yield all events as `facts`, oldest first, with a thousand in memory at a time.
+
+    Safe to continue after the request's context has ended.
+    """
     after = 0
     while found := list(rows.filter(position__gt=after).order_by("position")[:CHUNK]):
         yield from facts(found)
@@ -88,7 +94,7 @@ def all_of(rows: QuerySet[Event]) -> Iterator[dict[str, Any]]:
 
 
 def facts(events: list[Event]) -> list[dict[str, Any]]:
-    """As the API and the exports tell them, each with its place in the chain (None: not sealed yet)."""
+    """Serialize events for the API and exports, each with its place in the chain, if sealed."""
     places = {
         link.position: link
         for link in AuditLink.objects.filter(position__in=[event.position for event in events])
@@ -97,7 +103,7 @@ def facts(events: list[Event]) -> list[dict[str, Any]]:
 
 
 def subject_of(event: Event) -> str:
-    """What it is about, as people call it."""
+    """Return the display name of the event's subject."""
     name = event.data.get("name") or event.data.get("email") or ""
     number = event.data.get("number")
     return f"#{number}" if event.subject_type == "job" and number else str(name)
@@ -125,13 +131,14 @@ def _fact(event: Event, link: AuditLink | None) -> dict[str, Any]:
 
 
 def _kinds(text: str) -> Q:
-    """`member.added`, or all of `member`; several with commas."""
+    """Filter by kinds, separated by commas: `member.added`, or `member` for all of them."""
     found = Q()
     for word in (part.strip() for part in text.split(",") if part.strip()):
         if not _KIND.fullmatch(word):
             raise InvalidInput.at(
                 "kind",
-                f"{word[:40]!r} is no kind; there is, for example, member.added, or member for all about members",
+                f"{word[:40]!r} is no kind; there is, for example, member.added, or member for all "
+                "about members",
             )
         begin = word.partition(".")[0] + "."
         found |= (
@@ -141,7 +148,7 @@ def _kinds(text: str) -> Q:
 
 
 def _subject(text: str) -> Q:
-    """An id, a type (`team`), a name, or both (`team:vision`, `job:12`)."""
+    """Filter by id, type (`team`), name, or both (`team:vision`, `job:12`)."""
     try:
         return Q(subject_id=UUID(text))
     except ValueError:
@@ -157,14 +164,14 @@ def _subject(text: str) -> Q:
 
 
 def _address(text: str) -> Q:
-    """One, or all that begin so: `10.2.`."""
+    """Filter by an address, or by a prefix that ends in a separator: `10.2.`."""
     return Q(address__startswith=text) if text[-1] in ".:" else Q(address=text.lower())
 
 
 def _instant(name: str, text: str) -> datetime:
-    """`2026-01-31`, `2026-01-31T12:00`, or so long ago: `90m`, `24h`, `7d`. UTC where nothing is said."""
+    """Parse `2026-01-31`, `2026-01-31T12:00` or an age (`90m`, `24h`, `7d`). Defaults to UTC."""
     if re.fullmatch(r"[0-9]{1,5}[mhd]", text):
-        return clock.now() - timedelta(seconds=int(text[:-1]) * _AGO[text[-1]])
+        return clock.now() - timedelta(seconds=int(text[:-1]) * _AGE_SECONDS[text[-1]])
     try:
         at = datetime.fromisoformat(text)
         return at if at.tzinfo else at.replace(tzinfo=UTC)

@@ -1,5 +1,9 @@
-"""Deleting what is older than an organization keeps. Only what is sealed, from the beginning of the chain and without a gap; a signed
-anchor says where it was cut, so that the rest still proves itself. A fault is never deleted: there retention stops and says so."""
+"""Delete events that are older than an organization keeps them.
+
+Only sealed events are deleted, from the start of the chain and without gaps. A signed anchor
+records the cut, so that the rest can still be verified. Retention stops at the first fault and
+reports it.
+"""
 
 from __future__ import annotations
 
@@ -17,27 +21,27 @@ from portal.core.events import Fact, record
 from portal.core.models import Event
 
 SHORTEST, LONGEST = 30, 36_500  # days
-MOST = 100_000  # events of one chain in one turn
+MOST = 100_000  # events of one chain per run
 _AT = COLUMNS.index("at")
 
 
 def trim_all() -> int:
-    """Every chain that has an end to what it keeps; how many events went."""
+    """Apply all retention policies; return the number of deleted events."""
     return sum(trim(row) for row in AuditPolicy.objects.filter(keep_days__isnull=False))
 
 
 def trim(policy: AuditPolicy) -> int:
-    """One chain. Safe to run twice, and beside writers and the sealer."""
-    before, gone = clock.now() - timedelta(days=policy.keep_days or LONGEST), 0
-    while gone < MOST:
-        count, trouble = _cut(policy.chain, before)
+    """Apply one policy. Idempotent, and safe to run alongside writers and the sealer."""
+    before, deleted = clock.now() - timedelta(days=policy.keep_days or LONGEST), 0
+    while deleted < MOST:
+        count, trouble = _trim_page(policy.chain, before)
         if trouble != policy.trouble:
             policy.trouble = trouble
             policy.save(update_fields=["trouble"])
-        gone += count
+        deleted += count
         if count < PAGE:
             break
-    if gone:
+    if deleted:
         record(
             Fact(
                 "audit.trimmed",
@@ -46,24 +50,27 @@ def trim(policy: AuditPolicy) -> int:
                 None,
                 "muster",
                 {
-                    "events": gone,
+                    "events": deleted,
                     "older_than": before.isoformat(timespec="seconds"),
                     "keep_days": policy.keep_days,
                 },
             )
         )
-    return gone
+    return deleted
 
 
 @transaction.atomic
-def _cut(chain: UUID, before: datetime) -> tuple[int, str]:
-    """At most a page: how many went, and what stands in the way of more."""
+def _trim_page(chain: UUID, before: datetime) -> tuple[int, str]:
+    """Delete at most one page; return the number of events and what prevents further deletion."""
     at_hash, expected = start_of(chain)
     positions: list[int] = []
     trouble = ""
     for seq, stored, position, values in links_behind(chain, expected - 1):
         if seq != expected or values is None or follow(at_hash, canonical(values)) != stored:
-            trouble = f"Nothing is deleted from #{expected:,} on: the chain is not whole there. Verify it."
+            trouble = (
+                f"Events from #{expected:,} on are not deleted, because the chain is damaged "
+                "there. Verify it."
+            )
             break
         if values[_AT] >= before or len(positions) == PAGE:
             break

@@ -1,10 +1,13 @@
-"""Chaining events after they were written, so that writers never wait for each other.
+"""Chain events after they were written, so that writers never wait for each other.
 
-The order of the chain is the order of sealing. Transactions commit out of the order of their positions, so what is not sealed is
-found by its absence among the links, not by being the newest. `floor` keeps that cheap: below it every position is sealed or will
-never be. On SQLite one transaction writes at a time, so whatever is below a position that was seen is settled. On PostgreSQL a
-position seen now is settled once every transaction that had begun by now has ended (`pg_snapshot_xmin`). A look from the bottom,
-when this process begins to lead and then every few hours, finds what that reasoning missed (docs/design/audit.md).
+The order of the chain is the order of sealing. Transactions commit out of the order of their
+positions, so unsealed events are those without a link, not those after the last one sealed. `floor`
+keeps the search cheap: every position below it is sealed or will never exist.
+
+On SQLite, one transaction writes at a time, so everything below a visible position is settled. On
+PostgreSQL, a position is settled once all transactions that had begun when it was seen have ended
+(`pg_snapshot_xmin`). A full scan at the start of leadership and every few hours finds exceptions
+(docs/design/audit.md).
 """
 
 from __future__ import annotations
@@ -36,14 +39,18 @@ from portal.core.bulk import insert_rows
 from portal.core.models import Event
 
 BATCH = 2000
-SETTLE = 5.0  # seconds that a mark must be old: a position is taken a moment before its transaction has a number
-DEEP = 6 * 3600.0  # seconds between looks from the bottom
+# Minimum age of a mark in seconds: a transaction takes positions shortly before it has an id.
+SETTLE = 5.0
+DEEP = 6 * 3600.0  # seconds between full scans
 _FIELDS = ("position", "chain", "seq", "hash")
 
 
 @dataclass(frozen=True)
 class Mark:
-    """When `position` was the highest, transactions below `horizon` had begun. `made` is monotonic."""
+    """The highest position at one moment, and the `horizon` below which transactions had begun.
+
+    `made` is a monotonic time in seconds.
+    """
 
     position: int
     horizon: int
@@ -52,7 +59,10 @@ class Mark:
 
 @dataclass
 class Sealer:
-    """Seals what is not sealed. Several may run: the links themselves refuse a second one for the same place."""
+    """Seal events that have no link yet.
+
+    Several may run at once: the unique constraints on links reject duplicates.
+    """
 
     floor: int = 0
     touched: dict[UUID, Head] = field(default_factory=dict)  # chains that have grown
@@ -60,7 +70,7 @@ class Sealer:
     _deep_at: float = 0.0
 
     def look(self, most: int = 1 << 40) -> int:
-        """Seals all there is, or about `most`; how many."""
+        """Seal all unsealed events, or about `most`; return their number."""
         if clock.monotonic() >= self._deep_at:
             self.floor, self._deep_at = 0, clock.monotonic() + DEEP
         settled = self._settled()
@@ -69,17 +79,19 @@ class Sealer:
             rows = unsealed(above, BATCH)
             if rows:
                 self._seal(rows)
+                # Events that appear below meanwhile are found in the next round.
                 sealed, above = (
                     sealed + len(rows),
                     rows[-1][0],
-                )  # what appears below meanwhile is found by the next look
+                )
             if len(rows) < BATCH:
                 self.floor = max(self.floor, settled)
                 break
         return sealed
 
     def _seal(self, rows: list[Row]) -> None:
-        with transaction.atomic():  # short: on SQLite nobody else writes meanwhile
+        # Keep it short: SQLite blocks all other writers.
+        with transaction.atomic():
             ends = heads_of({chain_of(row) for row in rows})
             insert_rows(AuditLink, _FIELDS, [_link(ends[chain_of(row)], row) for row in rows])
         for chain, end in ends.items():
@@ -87,15 +99,17 @@ class Sealer:
         self.touched.update(ends)
 
     def _settled(self) -> int:
-        """The highest position below which nothing can still appear; a mark is made for later looks."""
+        """Return the position below which no event can still appear, and add a mark for later."""
         highest = Event.objects.aggregate(last=Max("position"))["last"] or 0
         if connection.vendor != "postgresql":
             return highest
         with (
             connection.cursor() as cursor
-        ):  # after the maximum was read: who took a lower position has begun by now
+            # Read after the maximum: transactions with a lower position have begun by now.
+        ):
             cursor.execute(
-                "SELECT pg_snapshot_xmax(s)::text, pg_snapshot_xmin(s)::text FROM pg_current_snapshot() AS s"
+                "SELECT pg_snapshot_xmax(s)::text, pg_snapshot_xmin(s)::text "
+                "FROM pg_current_snapshot() AS s"
             )
             begun, ended = map(int, cursor.fetchone())
         settled = self.floor
@@ -111,16 +125,16 @@ class Sealer:
 
 
 def _link(end: Head, row: Row) -> tuple[Any, ...]:
-    """The next link of a chain, whose end moves on."""
+    """Return the next link of a chain, and advance its end."""
     end.seq, end.hash, end.since = end.seq + 1, follow(end.hash, canonical(row)), end.since + 1
     return (row[0], chain_of(row), end.seq, end.hash)
 
 
 def unsealed(above: int, most: int) -> list[Row]:
-    """Events above a position that have no link, by position."""
+    """Return the events above a position that have no link, by position."""
     links = connection.ops.quote_name(AuditLink._meta.db_table)
     sql = (
-        f"SELECT {columns()} FROM {event_table()} e LEFT JOIN {links} l ON l.position = e.position "  # noqa: S608  names
+        f"SELECT {columns()} FROM {event_table()} e LEFT JOIN {links} l ON l.position = e.position "  # noqa: S608  # identifiers only
         "WHERE e.position > %s AND l.position IS NULL ORDER BY e.position LIMIT %s"
     )
     with connection.cursor() as cursor:
@@ -129,7 +143,7 @@ def unsealed(above: int, most: int) -> list[Row]:
 
 
 def heads_of(chains: Iterable[UUID]) -> dict[UUID, Head]:
-    """Where each chain ends now; a new one at its beginning, or where retention cut it off."""
+    """Return the end of each chain; new chains start at the beginning or at the last cut."""
     found = {}
     for chain in chains:
         last = (

@@ -1,4 +1,4 @@
-"""How a chain does, in words: how far it is sealed, and what the last look through it found."""
+"""Summarize the state of a chain: how far it is sealed, and the last verification."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
 from portal.core.models import Event
 
-BEHIND = 5000  # positions below the last sealed one in which a late commit is looked for
-MOST = 1000  # that are counted
-SLOW = 60.0  # seconds without a seal that are worth a warning
+# Positions below the last sealed one that are searched for late commits.
+BEHIND = 5000
+MOST = 1000  # upper limit of the count
+SLOW = 60.0  # seconds without a seal before a warning
 
 
 def chain_state(chain: UUID) -> dict[str, Any]:
-    """For the page, the API and the CLI. A few small statements, whatever the length of the chain."""
+    """Return the state for the page, the API and the CLI, at a cost independent of chain length."""
     last = (
         AuditLink.objects.filter(chain=chain)
         .order_by("-seq")
         .values("seq", "position", "hash")
         .first()
     )
-    waiting = _waiting(chain, last["position"] if last else 0)
+    waiting = _unsealed_times(chain, last["position"] if last else 0)
     lag = max((clock.now() - waiting[0]).total_seconds(), 0.0) if waiting else 0.0
     anchored = AuditAnchor.objects.filter(chain=chain).order_by("-number").first()
     check = AuditCheck.objects.filter(chain=chain).first()
@@ -36,19 +37,19 @@ def chain_state(chain: UUID) -> dict[str, Any]:
         "waiting": len(waiting),
         "lag_seconds": round(lag, 1),
         "is_late": lag > SLOW,
-        "sealing": _sealing(last, waiting, lag),
+        "sealing": _sealing_text(last, waiting, lag),
         "anchor": facts_of(anchored) if anchored else None,
-        **_checked(check),
+        **_check_state(check),
     }
 
 
 def ask_for_check(chain: UUID) -> None:
-    """The keeper looks through it in its next turn, within seconds."""
+    """Request a verification, which the keeper runs within seconds."""
     AuditCheck.objects.update_or_create(chain=chain, defaults={"asked_at": clock.now()})
 
 
-def _waiting(chain: UUID, position: int) -> list[Any]:
-    """When the events were written that have no link, the oldest first."""
+def _unsealed_times(chain: UUID, position: int) -> list[Any]:
+    """Return the times of the events that have no link, oldest first."""
     links = AuditLink.objects.filter(position=OuterRef("position"))
     rows = Event.objects.filter(
         org_id=None if chain == NO_ORG else chain, position__gt=position - BEHIND
@@ -56,18 +57,21 @@ def _waiting(chain: UUID, position: int) -> list[Any]:
     return list(rows.order_by("position").values_list("at", flat=True)[:MOST])
 
 
-def _sealing(last: Any, waiting: list[Any], lag: float) -> str:
+def _sealing_text(last: Any, waiting: list[Any], lag: float) -> str:
     if not waiting:
         return (
             f"sealed up to now: {last['seq']:,} event{'' if last['seq'] == 1 else 's'}"
             if last
             else "no events yet"
         )
-    many = f"{len(waiting):,}{'+' if len(waiting) == MOST else ''} event{'' if len(waiting) == 1 else 's'} not sealed yet"
+    many = (
+        f"{len(waiting):,}{'+' if len(waiting) == MOST else ''} "
+        f"event{'' if len(waiting) == 1 else 's'} not sealed yet"
+    )
     return f"sealed up to {lag:.0f} s ago: {many}"
 
 
-def _checked(check: AuditCheck | None) -> dict[str, Any]:
+def _check_state(check: AuditCheck | None) -> dict[str, Any]:
     is_asked = bool(check and check.asked_at and (check.at is None or check.at < check.asked_at))
     if check is None or check.at is None:
         return {

@@ -1,8 +1,10 @@
-"""Places outside that take events: a webhook, or a syslog server. Each raises Undelivered with words for a person.
+"""Deliver events to webhooks and syslog servers. Failures raise DeliveryFailed.
 
-A webhook gets up to a hundred events in one POST and has to answer 2xx; it is signed (`Muster-Signature: t=…,v1=…`, HMAC-SHA256 over
-time, a dot and the body) and names what it carries (`Muster-Delivery: <forward>:<first>-<last>`), for it may come twice. Syslog is
-RFC 5424, one event a message: over TCP and TLS framed by octet count (RFC 6587, 5425), over UDP a datagram each, which may be lost.
+A webhook receives up to a hundred events in one POST and must respond with 2xx. The request is
+signed (`Muster-Signature: t=…,v1=…`, HMAC-SHA256 over time, a dot and the body) and identified
+(`Muster-Delivery: <forward>:<first>-<last>`), because it may be delivered twice. Syslog is RFC
+5424, one event per message: over TCP and TLS with octet counting (RFC 6587, 5425), over UDP as
+datagrams, which may be lost.
 """
 
 from __future__ import annotations
@@ -28,28 +30,31 @@ SCHEMES = ("https", "http", "syslog+tls", "syslog+tcp", "syslog+udp")
 _PORTS = {"https": 443, "http": 80, "syslog+tls": 6514, "syslog+tcp": 514, "syslog+udp": 514}
 LONGEST = 8192  # bytes of a datagram
 _AUDIT, _NOTICE, _WARNING = 13, 5, 4
-_ID = "muster@32473"  # the number that RFC 5612 sets apart for those who have none of their own
+_SD_ID = "muster@32473"  # RFC 5612: the enterprise number for examples
 
 Fact = Mapping[str, Any]
 
 
-class Undelivered(Exception):
-    """It has not arrived, or that is not known."""
+class DeliveryFailed(Exception):
+    """The delivery failed, or its result is unknown."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """`trusted`: hosts (with port, if any) that the operator named, on whatever address. Of them alone plain http and UDP or TCP
-    without TLS may leave the machine."""
+    """Restrictions on targets.
+
+    `trusted` hosts (with port, if any) were named by the operator. They may have private addresses,
+    and only they may be reached over plain HTTP, or over UDP or TCP without TLS.
+    """
 
     trusted: frozenset[str] = frozenset()
     ca_file: str = ""
     seconds: float = 10.0
-    portal: str = "muster"  # what a log calls this installation
+    portal: str = "muster"  # host name of this installation in syslog messages
 
 
 def place(target: str) -> SplitResult:
-    """Its parts. Raises ValueError for what is no target."""
+    """Parse a target. Raises ValueError for an invalid one."""
     found = urlsplit(target)
     port = found.port
     if (
@@ -60,7 +65,8 @@ def place(target: str) -> SplitResult:
         or port == 0
     ):
         raise ValueError(
-            "it is https://host/path, or syslog+tls://host:port, syslog+tcp:// or syslog+udp://, without a password in it"
+            "it is https://host/path, or syslog+tls://host:port, syslog+tcp:// or syslog+udp://, "
+            "without a password in it"
         )
     if found.scheme.startswith("syslog") and (found.path not in ("", "/") or found.query):
         raise ValueError("a syslog server has no path")
@@ -75,34 +81,38 @@ def is_trusted(target: str, policy: Policy) -> bool:
 def deliver(
     target: str, facts: Sequence[Fact], *, name: str, secret: bytes, policy: Policy
 ) -> None:
-    """All of them, in order. Raises Undelivered."""
+    """Deliver the events in order. Raises DeliveryFailed."""
     at = place(target)
     if at.scheme not in {"https", "syslog+tls"} and not is_trusted(target, policy):
-        raise Undelivered(
-            f"{at.hostname} would be told without encryption, which the operator has not allowed (MUSTER_FORWARD_TARGETS)"
+        raise DeliveryFailed(
+            f"{at.hostname} would be told without encryption, which the operator has not allowed "
+            "(MUSTER_FORWARD_TARGETS)"
         )
     send = {"https": _webhook, "http": _webhook, "syslog+udp": _datagrams}.get(at.scheme, _stream)
     try:
         send(at, facts, name, secret, policy)
     except addresses.NotOpen as error:
-        raise Undelivered(f"{error}; an operator may name it in MUSTER_FORWARD_TARGETS") from error
+        raise DeliveryFailed(
+            f"{error}; an operator may name it in MUSTER_FORWARD_TARGETS"
+        ) from error
     except ssl.SSLError as error:
-        raise Undelivered(
-            f"{at.hostname}: its certificate is not trusted, or it speaks no TLS ({error.reason or 'error'})"
+        raise DeliveryFailed(
+            f"{at.hostname}: its certificate is not trusted, or it speaks no TLS "
+            f"({error.reason or 'error'})"
         ) from error
     except TimeoutError as error:
-        raise Undelivered(f"{at.hostname} did not answer within {policy.seconds:g} s") from error
+        raise DeliveryFailed(f"{at.hostname} did not answer within {policy.seconds:g} s") from error
     except (OSError, http.client.HTTPException) as error:
-        raise Undelivered(f"{at.hostname} does not answer") from error
+        raise DeliveryFailed(f"{at.hostname} does not answer") from error
 
 
 def signature(secret: bytes, at: int, body: bytes) -> str:
-    """What a receiver computes too."""
+    """Return the signature header, which the receiver computes as well."""
     return f"t={at},v1={hmac.new(secret, f'{at}.'.encode() + body, 'sha256').hexdigest()}"
 
 
 def message(fact: Fact, host: str) -> bytes:
-    """One event as RFC 5424 has it: the searchable parts as structured data, and all of it as JSON."""
+    """Format an event per RFC 5424: searchable parts as structured data, and all of it as JSON."""
     severity = _WARNING if fact["kind"] in {"access.denied", "sign_in.failed"} else _NOTICE
     parts = {
         "seq": fact["seq"],
@@ -114,7 +124,10 @@ def message(fact: Fact, host: str) -> bytes:
     data = " ".join(
         f'{key}="{_escaped(str(value))}"' for key, value in parts.items() if value not in ("", None)
     )
-    head = f"<{_AUDIT * 8 + severity}>1 {fact['at'].isoformat()} {host} muster - {fact['kind'][:32]} [{_ID} {data}] "
+    head = (
+        f"<{_AUDIT * 8 + severity}>1 {fact['at'].isoformat()} {host} muster - {fact['kind'][:32]} "
+        f"[{_SD_ID} {data}] "
+    )
     return head.encode() + b"\xef\xbb\xbf" + orjson.dumps(dict(fact))
 
 
@@ -132,7 +145,7 @@ def _webhook(
     if secret:
         headers["Muster-Signature"] = signature(secret, now, body)
     connection = http.client.HTTPConnection(at.hostname or "", timeout=policy.seconds)
-    with _connected(at, policy) as sock, _cut_after(sock, policy.seconds):
+    with _connected(at, policy) as sock, _close_after(sock, policy.seconds):
         connection.sock = sock
         connection.request(
             "POST", (at.path or "/") + (f"?{at.query}" if at.query else ""), body, headers
@@ -140,13 +153,13 @@ def _webhook(
         answer = connection.getresponse()
         answer.read(1 << 16)
         if not 200 <= answer.status < 300:
-            raise Undelivered(f"{at.hostname} answered {answer.status}")
+            raise DeliveryFailed(f"{at.hostname} answered {answer.status}")
 
 
 def _stream(
     at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy
 ) -> None:
-    """TCP tells nothing of what arrived: that the other side has not hung up is all that can be known."""
+    """Send over TCP or TLS. The only sign of failure is that the server closes the connection."""
     with _connected(at, policy) as sock:
         sock.sendall(
             b"".join(
@@ -158,7 +171,7 @@ def _stream(
             return
         sock.shutdown(socket.SHUT_WR)
         if select.select([sock], [], [], 0.05)[0]:
-            sock.recv(1)  # raises where the connection was reset
+            sock.recv(1)  # raises if the connection was reset
 
 
 def _datagrams(
@@ -174,7 +187,7 @@ def _datagrams(
         socket.AF_INET6 if ":" in str(where[0]) else socket.AF_INET, socket.SOCK_DGRAM
     ) as sock:
         sock.settimeout(policy.seconds)
-        sock.connect(where[:2])  # so that "nobody listens" comes back to us
+        sock.connect(where[:2])  # so that ICMP errors are reported
         for fact in facts:
             sock.send(message(fact, policy.portal)[:LONGEST])
 
@@ -191,8 +204,8 @@ def _connected(at: SplitResult, policy: Policy) -> socket.socket:
 
 
 @contextlib.contextmanager
-def _cut_after(sock: socket.socket, seconds: float) -> Iterator[None]:
-    """Whatever is waited for, and however slowly it comes: after so long the connection ends."""
+def _close_after(sock: socket.socket, seconds: float) -> Iterator[None]:
+    """Close the connection after that many seconds in total, however slow the peer is."""
 
     def cut() -> None:
         with contextlib.suppress(OSError):

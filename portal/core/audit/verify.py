@@ -1,4 +1,4 @@
-"""Going through a chain from its beginning and saying in words what is wrong with it, and where."""
+"""Verify a chain from its beginning, and describe each fault and its place."""
 
 from __future__ import annotations
 
@@ -28,17 +28,20 @@ from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
 from portal.core.models import Event
 
 PAGE = 5000
-KEPT = 200  # faults told one by one; the rest is counted
-BACKDATED = timedelta(
-    hours=1
-)  # an event may be older than its neighbours by as much as a transaction lasts
+KEPT = 200  # faults kept in full; further ones are only counted
+# An event may be older than its neighbors by as much as a transaction lasts.
+BACKDATED = timedelta(hours=1)
 LATE = timedelta(minutes=10)  # an event without a link for so long is a fault
 _AT = COLUMNS.index("at")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """`kind`: changed, missing, reordered, backdated, broken, rewritten, cut_off, unsealed, forged, unanchored."""
+    """A fault of one event or anchor.
+
+    `kind` is changed, missing, reordered, backdated, broken, rewritten, cut_off, unsealed, forged
+    or unanchored.
+    """
 
     kind: str
     seq: int
@@ -50,7 +53,7 @@ class Fault:
 
 @dataclass
 class Report:
-    """What was found in one chain. `unsealed`: events so new that the sealer has not come by."""
+    """The result of verifying one chain; `unsealed` counts events too new to be sealed."""
 
     chain: UUID
     first: int = 0
@@ -68,7 +71,7 @@ class Report:
 
     @property
     def words(self) -> str:
-        """One sentence."""
+        """Summarize the result in one sentence."""
         if not self.events and not self.fault_count:
             return "Nothing is sealed yet." if self.unsealed else "There are no events."
         found = (
@@ -83,8 +86,8 @@ class Report:
 
 
 @dataclass
-class _Odd:
-    """A link whose hash does not follow: judged when all have been seen."""
+class _Mismatch:
+    """A link whose hash does not follow; classified once all links have been read."""
 
     seq: int
     position: int
@@ -95,19 +98,19 @@ class _Odd:
 
 
 def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) -> Report:
-    """Everything about one chain. Reads it once, in pages, and keeps nothing but the faults."""
+    """Verify one chain. Reads it once, in pages, and keeps only the faults."""
     began, report = clock.monotonic(), Report(chain)
     anchors = _anchors(report)
-    _walk(report, anchors, progress)
-    _judge_beginning(report)
-    _judge_anchors(report, anchors)
-    _judge_unsealed(report)
+    _check_links(report, anchors, progress)
+    _check_beginning(report)
+    _check_anchors(report, anchors)
+    _check_unsealed(report)
     report.seconds = clock.monotonic() - began
     return report
 
 
 def remember(report: Report) -> AuditCheck:
-    """What the page and the API show as the last look."""
+    """Store the report as the last verification."""
     row, _ = AuditCheck.objects.update_or_create(
         chain=report.chain,
         defaults={
@@ -121,10 +124,12 @@ def remember(report: Report) -> AuditCheck:
     return row
 
 
-def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], object]) -> None:
+def _check_links(
+    report: Report, anchors: dict[int, bytes], progress: Callable[[int], object]
+) -> None:
     at_hash, expected = start_of(report.chain)
     report.first, report.last = expected, expected - 1
-    odd: list[_Odd] = []
+    mismatches: list[_Mismatch] = []
     before: list[datetime] = []
     for seq, stored, position, values in links_behind(report.chain, expected - 1):
         if seq != expected:
@@ -132,35 +137,35 @@ def _walk(report: Report, anchors: dict[int, bytes], progress: Callable[[int], o
             report.add(
                 "missing",
                 expected,
-                f"{which}: the links are gone, and whatever they sealed with them.",
+                f"{which}: the links are missing, and so are their events.",
             )
         elif values is None:
             report.add(
                 "missing",
                 seq,
-                f"#{seq:,}: the event at position {position:,} is gone; its link is still there.",
+                f"#{seq:,}: the event at position {position:,} is missing; its link still exists.",
             )
         else:
             event = canonical(values)
             if follow(at_hash, event) != stored:
-                odd.append(_Odd(seq, position, str(values[3]), event, at_hash, stored))
-            _judge_time(report, seq, values[_AT], before)
+                mismatches.append(_Mismatch(seq, position, str(values[3]), event, at_hash, stored))
+            _check_time(report, seq, values[_AT], before)
         if seq in anchors and anchors[seq] != stored:
             report.add(
                 "rewritten",
                 seq,
-                f"#{seq:,}: the chain up to here is not the one that was anchored: it was computed anew.",
+                f"#{seq:,}: the chain up to here differs from its anchor: it was recomputed.",
             )
         at_hash, expected = stored, seq + 1
         report.events += 1
         report.last = seq
         if not report.events % PAGE:
             progress(report.events)
-    _judge_odd(report, odd)
+    _classify_mismatches(report, mismatches)
 
 
-def _judge_beginning(report: Report) -> None:
-    """An organization's trail begins with its creation, until retention cuts that off: a trail without it was deleted as a whole."""
+def _check_beginning(report: Report) -> None:
+    """Report a missing creation event: without a cut, every trail begins with `org.created`."""
     if (
         report.chain != NO_ORG
         and report.first == 1
@@ -169,12 +174,13 @@ def _judge_beginning(report: Report) -> None:
         report.add(
             "missing",
             1,
-            "#1: the event org.created, with which every organization begins, is gone, and whatever followed it.",
+            "#1: the event org.created, which starts every audit trail, is missing, and so may be "
+            "events after it.",
         )
 
 
 def start_of(chain: UUID) -> tuple[bytes, int]:
-    """The hash to begin with, and the first number."""
+    """Return the hash and the number at which the chain begins."""
     cut = (
         AuditAnchor.objects.filter(chain=chain, kind=AuditAnchor.Kind.CUT)
         .order_by("-number")
@@ -184,8 +190,11 @@ def start_of(chain: UUID) -> tuple[bytes, int]:
 
 
 def links_behind(chain: UUID, after: int) -> Iterator[tuple[int, bytes, int, list[Any] | None]]:
-    """(seq, hash, position, event or None) in order. Pages are asked for by their numbers: a database that has no statistics of the
-    tables yet would else read all that is left, for each page."""
+    """Yield (seq, hash, position, event or None) in order.
+
+    Pages are ranges of numbers: without statistics of the tables, PostgreSQL would read the rest of
+    the chain for each page.
+    """
     name = AuditLink._meta.get_field("chain").get_db_prep_value(chain, connection)
     while True:
         with connection.cursor() as cursor:
@@ -212,43 +221,47 @@ def links_behind(chain: UUID, after: int) -> Iterator[tuple[int, bytes, int, lis
 def _page() -> str:
     links = connection.ops.quote_name(AuditLink._meta.db_table)
     return (
-        f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  names
-        f"LEFT JOIN {event_table()} e ON e.position = l.position WHERE l.chain = %s AND l.seq > %s AND l.seq <= %s ORDER BY l.seq"
+        f"SELECT l.seq, l.hash, l.position, {columns()} FROM {links} l "  # noqa: S608  # identifiers only
+        f"LEFT JOIN {event_table()} e ON e.position = l.position "
+        "WHERE l.chain = %s AND l.seq > %s AND l.seq <= %s ORDER BY l.seq"
     )
 
 
-def _judge_odd(report: Report, odd: list[_Odd]) -> None:
-    """Whether the event was changed, or is whole and stands in another's place."""
-    hashes = {one.hash for one in odd}
-    befores = {one.before for one in odd} | hashes
-    for one in odd[:KEPT]:
+def _classify_mismatches(report: Report, mismatches: list[_Mismatch]) -> None:
+    """Report whether the event was changed, or is intact and in the wrong place."""
+    hashes = {one.hash for one in mismatches}
+    befores = {one.before for one in mismatches} | hashes
+    for one in mismatches[:KEPT]:
         is_whole = (
             any(follow(before, one.event) in hashes for before in befores)
-            if len(odd) <= KEPT
+            if len(mismatches) <= KEPT
             else False
         )
         if is_whole:
             report.add(
                 "reordered",
                 one.seq,
-                f"#{one.seq:,}: the event here ({one.kind}) is whole, but belongs to another place in the chain.",
+                f"#{one.seq:,}: the event here ({one.kind}) is intact, but belongs elsewhere in "
+                "the chain.",
             )
         else:
             report.add(
                 "changed",
                 one.seq,
-                f"#{one.seq:,}: the event at position {one.position:,} ({one.kind}) is not what was sealed.",
+                f"#{one.seq:,}: the event at position {one.position:,} ({one.kind}) differs from "
+                "what was sealed.",
             )
-    report.fault_count += max(len(odd) - KEPT, 0)
+    report.fault_count += max(len(mismatches) - KEPT, 0)
 
 
-def _judge_time(report: Report, seq: int, at: datetime, before: list[datetime]) -> None:
-    """An event that claims to be of long before the two that were sealed before it was put in afterwards."""
+def _check_time(report: Report, seq: int, at: datetime, before: list[datetime]) -> None:
+    """Report an event that claims to be much older than the two sealed before it."""
     if len(before) == 2 and at < min(before) - BACKDATED:
         report.add(
             "backdated",
             seq,
-            f"#{seq:,}: inserted: it says {_time(at)}, but was sealed after events of {_time(min(before))}.",
+            f"#{seq:,}: inserted later: it is dated {_time_text(at)}, but was sealed after "
+            f"events of {_time_text(min(before))}.",
         )
         return
     before.append(at)
@@ -256,20 +269,20 @@ def _judge_time(report: Report, seq: int, at: datetime, before: list[datetime]) 
 
 
 def _anchors(report: Report) -> dict[int, bytes]:
-    """The hash that each anchor vouches for, by number in the chain; faults for those that we did not write."""
+    """Return the anchored hash by sequence number, and report forged or missing anchors."""
     found: dict[int, bytes] = {}
     former, expected = b"", 1
     for row in AuditAnchor.objects.filter(chain=report.chain).order_by("number").iterator(PAGE):
         if row.number != expected:
             report.add(
-                "unanchored", row.seq, f"Anchors {expected:,} to {row.number - 1:,} are gone."
+                "unanchored", row.seq, f"Anchors {expected:,} to {row.number - 1:,} are missing."
             )
         elif not is_genuine(row, former):
             report.add(
                 "forged",
                 row.seq,
-                f"The anchor of {_time(row.at)} at #{row.seq:,} is not signed with our key. If the secret key was "
-                "changed, bring the former one back as MUSTER_SECRET_KEY_FALLBACKS.",
+                f"The anchor of {_time_text(row.at)} at #{row.seq:,} is not signed with our key. "
+                "If the secret key was changed, add the former one to MUSTER_SECRET_KEY_FALLBACKS.",
             )
         else:
             found[row.seq] = bytes(row.hash)
@@ -277,37 +290,39 @@ def _anchors(report: Report) -> dict[int, bytes]:
     return found
 
 
-def _judge_anchors(report: Report, anchors: dict[int, bytes]) -> None:
-    """The end of the chain against the last anchor, which is never far from it."""
+def _check_anchors(report: Report, anchors: dict[int, bytes]) -> None:
+    """Compare the end of the chain with the last anchor, which must be close to it."""
     furthest = max(anchors, default=0)
     if furthest > report.last:
         report.add(
             "cut_off",
             report.last + 1,
-            f"#{report.last + 1:,} to #{furthest:,}: an anchor tells of them, and they are gone from the end.",
+            f"#{report.last + 1:,} to #{furthest:,}: covered by an anchor, but missing from the "
+            "end of the chain.",
         )
     elif report.last - furthest > 2 * EVERY:
         report.add(
             "unanchored",
             furthest + 1,
-            f"#{furthest + 1:,} to #{report.last:,}: no anchor vouches for them; there is one every {EVERY:,}.",
+            f"#{furthest + 1:,} to #{report.last:,}: not covered by an anchor, although there is "
+            f"one every {EVERY:,} events.",
         )
     elif report.last > furthest and not furthest and _age(report) > 2 * WITHIN:
         report.add(
             "unanchored",
             1,
-            f"No anchor vouches for this chain; there is one after {WITHIN / 60:g} minutes.",
+            f"No anchor covers this chain, although one is set after {WITHIN / 60:g} minutes.",
         )
 
 
 def _age(report: Report) -> float:
-    """Seconds since the first event that is still there."""
+    """Return the seconds since the first event that still exists."""
     first = Event.objects.filter(**_of(report.chain)).aggregate(at=Min("at"))["at"]
     return (clock.now() - first).total_seconds() if first else 0.0
 
 
-def _judge_unsealed(report: Report) -> None:
-    """What has no link: as many as may be for a moment, and for no longer."""
+def _check_unsealed(report: Report) -> None:
+    """Count events without a link, and report those that are too old."""
     links = AuditLink.objects.filter(position=OuterRef("position"))
     waiting = Event.objects.filter(**_of(report.chain)).filter(~Exists(links))
     old = waiting.filter(at__lt=clock.now() - LATE).aggregate(
@@ -318,8 +333,9 @@ def _judge_unsealed(report: Report) -> None:
         report.add(
             "unsealed",
             report.last + 1,
-            f"{old['n']:,} events at positions {old['first']:,} to {old['last']:,} are not sealed, and are older "
-            f"than {LATE.seconds // 60} minutes: the sealer does not run, or their links were taken out.",
+            f"{old['n']:,} events at positions {old['first']:,} to {old['last']:,} are not sealed, "
+            f"although they are older than {LATE.seconds // 60} minutes: the sealer is not "
+            "running, or their links were removed.",
         )
 
 
@@ -327,5 +343,5 @@ def _of(chain: UUID) -> dict[str, Any]:
     return {"org_id": None if chain == NO_ORG else chain}
 
 
-def _time(at: datetime) -> str:
+def _time_text(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,1 +1,1 @@
-"""Django's PostgreSQL, asked less often whether it is still there."""
+"""Django's PostgreSQL backend with cheap connection checks and row-level security."""

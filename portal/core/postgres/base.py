@@ -1,4 +1,4 @@
-"""The database engine of server mode (`ENGINE` names this package)."""
+"""The database backend of server mode (`ENGINE` names this package)."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ from psycopg.pq import TransactionStatus
 
 from portal.core.postgres.row_security import ROLE, Cursor, NamedCursor, forget, tell, wall
 
-# Only where the tables are: not in the database `postgres`, where others are made from.
-_TAKE_ROLE = "SELECT set_config('role', rolname, false) FROM pg_roles WHERE rolname = %s AND to_regclass('workspaces_organization') IS NOT NULL"
+# Only in databases that have the tables, not in `postgres`, from which others are created.
+_TAKE_ROLE = (
+    "SELECT set_config('role', rolname, false) FROM pg_roles "
+    "WHERE rolname = %s AND to_regclass('workspaces_organization') IS NOT NULL"
+)
 
 
 _Wrapper: Any = base.DatabaseWrapper
 
 
 class DatabaseWrapper(_Wrapper):
-    """Django asks each kept connection `SELECT 1` before a request. A server that ended, or ended the connection, has closed its
-    side: then there is something to be read from an idle connection. So only where there is, it is asked.
+    """Adds row-level security, and checks idle connections without a round trip.
 
-    Each statement is told the organization that was entered (`wall`), and who connects as superuser works as a role that is none."""
+    Before a request, Django checks a persistent connection with `SELECT 1`. If the server closed
+    its side, the idle socket is readable; only then is the query sent. Each statement carries the
+    current organization, and superusers switch to a role that is subject to row-level security.
+    """
 
     def get_connection_params(self) -> dict[str, Any]:
         return {**super().get_connection_params(), "cursor_factory": Cursor}
@@ -31,7 +36,7 @@ class DatabaseWrapper(_Wrapper):
         self.take_role()
 
     def take_role(self) -> None:
-        """Be no superuser from now on, whom row-level security would not stop."""
+        """Drop superuser rights, which bypass row-level security."""
         if (
             self.connection is not None
             and wall.is_up()
@@ -43,7 +48,7 @@ class DatabaseWrapper(_Wrapper):
                 self.connection.commit()
 
     def open_wall(self) -> None:
-        """For migrations, which make tables and change rows of every organization."""
+        """Allow access to the rows of all organizations, for migrations."""
         self.ensure_connection()
         self.connection.muster_sees_all = True
         with self.cursor() as cursor:

@@ -1,7 +1,8 @@
-"""What PostgreSQL is told of where one works, so that its row-level security can be a second wall (docs/design/security.md).
+"""Pass the current organization to PostgreSQL for row-level security (docs/design/security.md).
 
-One setting of the connection, `muster.org`, holds the organization that was entered, EVERYWHERE, NOWHERE or NO_REQUEST. It is told with the
-next statement, in the same round trip, and only when it is another than the connection was told last."""
+The setting `muster.org` of the connection holds the id of the organization, EVERYWHERE, NOWHERE or
+NO_REQUEST. It is sent together with the next statement, and only when it has changed.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +14,28 @@ from django.db.backends.postgresql import base
 
 SETTING = "muster.org"
 NOWHERE, EVERYWHERE = str(UUID(int=0)), str(UUID(int=(1 << 128) - 1))
-NO_REQUEST = str(
-    UUID(int=1)
-)  # no organization was entered, and no request asked: a background loop, a task, a command
-ROLE = "muster_rows"  # who connects as superuser works as this role: nothing stops a superuser
+# Neither an organization nor a request: a background loop, a task or a command.
+NO_REQUEST = str(UUID(int=1))
+# Superusers switch to this role, because they bypass row-level security.
+ROLE = "muster_rows"
 
-_SILENT = {"SAVEPOINT", "RELEASE", "ROLLBACK", "SET", "RESET", "SHOW"}  # these reach no row
+_SILENT = {"SAVEPOINT", "RELEASE", "ROLLBACK", "SET", "RESET", "SHOW"}  # access no rows
+# May follow another statement in one message.
 _JOINED = {
     "SELECT",
     "INSERT",
     "UPDATE",
     "DELETE",
     "WITH",
-}  # these may follow another statement in one message
+}
 
 
 class Wall:
-    """`place` says where one works, as the part above knows it; without it there is no second wall. `tables` are behind it."""
+    """The row-level security of this process.
+
+    `place` returns the current value of the setting; without it there is no row-level security.
+    `tables` are the protected tables.
+    """
 
     place: Callable[[], str] | None = None
     tables: frozenset[str] = frozenset()
@@ -42,24 +48,29 @@ class Wall:
 
 
 wall = Wall()
-_Cursor: Any = base.Cursor  # type: ignore[attr-defined]  # the stubs know the psycopg of old
+_Cursor: Any = base.Cursor  # type: ignore[attr-defined]  # the stubs describe an older psycopg
 
 
 def forget(connection: Any) -> None:
-    """What this connection was told may have been undone (a rollback, an error): it is told again."""
+    """Mark the setting of the connection as unknown, after a rollback or an error."""
     if connection is not None:
         connection.muster_told = None
 
 
 def tell(connection: Any, where: str | None = None) -> None:
-    """Tell it now, in a round trip of its own if need be; `where` and not where one is."""
+    """Send the setting now, in a round trip of its own if needed.
+
+    `where` overrides the current value.
+    """
     with connection.cursor() as cursor:
         cursor.tell(where)
 
 
 class NamedCursor:
-    """Its rows come in several answers, and policies are asked at each: whatever was entered meanwhile, they are those of the place in
-    which it was opened. (Outside of a transaction PostgreSQL keeps all of them at once.)"""
+    """A server-side cursor that keeps the setting with which it was opened.
+
+    Its rows arrive in several responses, and policies are evaluated for each of them.
+    """
 
     def __init__(self, cursor: Any):
         self._cursor, self._where = cursor, cursor.connection.muster_told
@@ -86,7 +97,7 @@ class NamedCursor:
 
 
 class Cursor(_Cursor):
-    """Tells the database where one works before it answers."""
+    """A cursor that sends the setting before a statement if it has changed."""
 
     def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
         where = self._news()
@@ -102,9 +113,8 @@ class Cursor(_Cursor):
         self._run(news + query, params, options)
         self.connection.muster_told = where
         self.nextset()
-        self._query.query = self._query.query.removeprefix(
-            news.encode()
-        )  # logs and tests look at what the code asked
+        # Logs and tests expect the original statement.
+        self._query.query = self._query.query.removeprefix(news.encode())
         return self
 
     def executemany(self, query: Any, params_seq: Any, **options: Any) -> None:

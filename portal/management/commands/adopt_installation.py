@@ -1,4 +1,4 @@
-"""manage.py adopt_installation: a database goes on with another secret key, or another home."""
+"""Let a database continue with another secret key or home directory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from portal.process.installation import adopt
 
 class Command(BaseCommand):
     help = (
-        "Record the secret key and the home of this portal as those of its database, when the former ones are gone for good. Stop the "
-        "former portal first: jobs that run in its home are then taken for lost, and what was encrypted with its key must be entered again."
+        "Bind the database to this portal's secret key and home directory, if the former ones are "
+        "gone for good. Stop the former portal first: jobs running in its home are then marked as "
+        "lost, and secrets encrypted with its key must be entered again."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

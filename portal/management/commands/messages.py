@@ -1,4 +1,4 @@
-"""`manage.py messages`: brings the catalogues into step with the sources; `--check` says what is missing or wrong."""
+"""Update the translation catalogs from the sources; `--check` reports what is missing or wrong."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _check(language: str, found: dict[tuple[str, str], Message]) -> list[str]:
 
 
 def _write(language: str, found: dict[tuple[str, str], Message]) -> list[str]:
-    """What is known stays; what has gone from the sources goes."""
+    """Keep known translations and remove those that are no longer in the sources."""
     known = _known(language)
     kept = {
         key: Message(

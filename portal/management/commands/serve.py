@@ -1,4 +1,7 @@
-"""The help of `manage.py serve`; manage.py itself goes to portal.process directly, to load nothing it does not need."""
+"""Declare `manage.py serve`, for its help.
+
+manage.py itself calls portal.process directly, to avoid loading Django.
+"""
 
 from __future__ import annotations
 

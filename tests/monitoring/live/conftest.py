@@ -1,4 +1,4 @@
-"""A real portal for a module's tests, and websockets into it."""
+"""A real portal per module, and websocket clients."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ with org_scope(org.id):
 
 @dataclass
 class Site:
-    """The portal with a program of Ada's (`api`), her token, and the token of somebody of another organization."""
+    """The portal with Ada's API client, her token, and a token of another organization."""
 
     portal: Portal
     api: httpx.Client
@@ -50,7 +50,7 @@ class Site:
         return f"ws://127.0.0.1:{self.portal.port}/ws/live"
 
     def submit(self, run: str) -> tuple[int, str]:
-        """The job's number, and the topic of its log."""
+        """Submit a job; return its number and the topic of its log."""
         answer = self.api.post(
             "jobs", json={"team": "default", "spec": {"run": run, "resources": {"cpus": 0.1}}}
         )
@@ -60,12 +60,12 @@ class Site:
         return number, f"log:{UUID(attempt).hex}"
 
     def kill_redis(self) -> None:
-        """kill -9, if there is one."""
+        """Kill Redis with SIGKILL, if there is one."""
         if self.redis:
             os.kill(self.redis.pid, signal.SIGKILL)
 
     def start_redis(self) -> None:
-        """An empty one where the killed one was."""
+        """Start an empty Redis in place of the killed one."""
         if self.redis:
             self.redis = start_redis(self.portal.folder, port=self.redis.port)
 
@@ -114,7 +114,7 @@ def site(mode: str, request: pytest.FixtureRequest) -> Iterator[Site]:
 
 @dataclass
 class Reader:
-    """What one viewer of one log has; `at` is the next byte that it wants."""
+    """A viewer of one log; `at` is the next byte that it wants."""
 
     topic: str
     data: bytearray = field(default_factory=bytearray)
@@ -122,7 +122,7 @@ class Reader:
 
     async def read(self, socket: ClientConnection, until: Callable[[Reader], bool], seconds: float = 30, *,
                    again: bool = True) -> None:  # fmt: skip
-        """Subscribes at the own offset, unless it goes on, and reads until `until` holds."""
+        """Subscribe at the current offset if needed, and read until `until` is true."""
         if again:
             await socket.send(
                 json.dumps(

@@ -1,4 +1,4 @@
-"""Whose access ended is noticed: by the events, by their session, by their account; and nobody waits for somebody else's trouble."""
+"""Ended access is detected by events, session and account, for each socket independently."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from django.contrib.sessions.models import Session
 
 from monitoring.live import access
-from monitoring.live.access import LATE, AccessWatch, Asked, News
+from monitoring.live.access import LATE, AccessEvents, AccessWatch, RecheckCache
 from monitoring.live.identity import BySession, ByToken, ended
 from portal.core import clock
 from portal.core.errors import NotFound
@@ -34,8 +34,8 @@ def signed_in(story, person) -> BySession:
     return BySession(story.client(person).session.session_key)
 
 
-def test_each_change_of_access_is_told_once_with_its_organization(story):
-    news = News()
+def test_news_reports_each_access_change_once(story):
+    news = AccessEvents()
     assert news.look() == set()
     member_changed(story.atlas)
     member_changed(story.atlas)
@@ -44,9 +44,9 @@ def test_each_change_of_access_is_told_once_with_its_organization(story):
     assert news.look() == set()
 
 
-def test_a_change_that_becomes_visible_after_later_ones_is_told_too(story):
+def test_news_reports_change_committed_out_of_order(story):
     position = member_changed(story.atlas).position
-    news = News()
+    news = AccessEvents()
     news.look()
     member_changed(story.atlas, position + 10)
     news.look()
@@ -54,8 +54,8 @@ def test_a_change_that_becomes_visible_after_later_ones_is_told_too(story):
     assert news.look() == {story.borealis.id}
 
 
-def test_a_look_reads_no_further_back_than_it_must(story, django_assert_num_queries):
-    news = News()
+def test_news_query_is_bounded(story, django_assert_num_queries):
+    news = AccessEvents()
     news.look()
     Event.objects.create(kind="job.submitted", position=10_000_000)
     news.look()
@@ -64,7 +64,7 @@ def test_a_look_reads_no_further_back_than_it_must(story, django_assert_num_quer
         assert news.look() == set()
 
 
-def test_an_ended_session_ends_its_websocket(story):
+def test_ended_session_ends_its_websocket(story):
     ways = {signed_in(story, person): actor_of(person) for person in (story.ada, story.ben)}
     assert ended(ways) == set()
     first, second = ways
@@ -74,7 +74,7 @@ def test_an_ended_session_ends_its_websocket(story):
 
 
 @pytest.mark.parametrize("change", [{"is_active": False}, {"is_operator": False}])
-def test_an_account_that_was_switched_off_or_is_operator_no_longer_is_noticed(story, change):
+def test_deactivated_or_demoted_user_ends_websocket(story, change):
     with no_scope():
         ways = {signed_in(story, story.dot): actor_of(story.dot), ByToken("x"): actor_of(story.dot)}
         for name, value in change.items():
@@ -83,7 +83,7 @@ def test_an_account_that_was_switched_off_or_is_operator_no_longer_is_noticed(st
         assert ended(ways) == set(ways)
 
 
-def test_looking_at_many_sockets_takes_three_queries(story, django_assert_num_queries):
+def test_ended_check_of_many_sockets_takes_three_queries(story, django_assert_num_queries):
     ways: dict[Any, Any] = {
         signed_in(story, person): actor_of(person)
         for person in (story.ada, story.ben, story.cyd, story.dot)
@@ -100,7 +100,7 @@ def test_looking_at_many_sockets_takes_three_queries(story, django_assert_num_qu
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired", "rotated"])
-def test_the_end_of_a_token_is_noticed_however_it_came(story, end):
+def test_ended_token_ends_websocket(story, end):
     secret = story.token(story.ben)
     with no_scope():
         way = ByToken(secret)
@@ -109,9 +109,7 @@ def test_the_end_of_a_token_is_noticed_however_it_came(story, end):
     with org_scope(story.atlas.id):
         row, ben = AccessToken.objects.get(), story.actor(story.ben)
         if end == "revoked":
-            AccessToken.objects.update(
-                revoked_at=clock.now()
-            )  # by whatever means: no event tells it
+            AccessToken.objects.update(revoked_at=clock.now())  # without an event
         elif end == "rotated":
             rotate_token(actor=ben, token_id=row.id, overlap_hours=1)
     after = {"revoked": timedelta(), "expired": timedelta(days=91), "rotated": timedelta(hours=1)}[
@@ -122,7 +120,7 @@ def test_the_end_of_a_token_is_noticed_however_it_came(story, end):
         assert way.actor() is None
 
 
-def test_a_socket_is_not_opened_from_outside_of_the_networks_of_its_token(story):
+def test_websocket_from_outside_token_networks_is_refused(story):
     with org_scope(story.atlas.id):
         made = create_token(
             actor=story.actor(story.ben),
@@ -136,27 +134,27 @@ def test_a_socket_is_not_opened_from_outside_of_the_networks_of_its_token(story)
         assert ByToken(made.secret, "192.0.2.1").actor() is ByToken(made.secret).actor() is None
 
 
-def test_who_was_removed_from_the_organization_is_granted_nothing_any_more(story):
+def test_removed_member_is_granted_nothing(story):
     way, topic = signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
-    actor, now = Asked().of(way, [topic])
+    actor, now = RecheckCache().of(way, [topic])
     assert actor.email == story.ben.email and now[topic].bus_topics == (
         f"jobs:{story.vision.id.hex}",
     )
     with org_scope(story.atlas.id):
         remove_member(actor=story.actor(story.ada), org=story.atlas, email=story.ben.email)
-    actor, now = Asked().of(way, [topic])
+    actor, now = RecheckCache().of(way, [topic])
     assert actor.email == story.ben.email and isinstance(now[topic], NotFound)
 
 
-def test_many_sockets_of_one_person_cost_as_much_as_one(story, django_assert_num_queries):
-    asked, way, topic = Asked(), signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
+def test_recheck_of_many_sockets_of_one_user_costs_as_one(story, django_assert_num_queries):
+    asked, way, topic = RecheckCache(), signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
     asked.of(way, [topic])
     with django_assert_num_queries(0):
         asked.of(way, [topic])
 
 
 class Socket:
-    """A socket as the watch sees it; asking again fails as often as it is told to."""
+    """A socket as AccessWatch sees it, whose rechecks fail as often as configured."""
 
     way, actor = ByToken("x"), SimpleNamespace(user_id=None)
 
@@ -166,17 +164,17 @@ class Socket:
     def is_about(self, orgs: set[Any]) -> bool:
         return "atlas" in orgs
 
-    async def recheck(self, asked: Asked) -> None:
+    async def recheck(self, asked: RecheckCache) -> None:
         self.failures -= 1
         if self.failures >= 0:
             raise OSError
         self.asked += 1
 
 
-async def test_a_socket_that_cannot_be_asked_is_asked_again_and_keeps_nobody_waiting(monkeypatch):
+async def test_recheck_failure_is_retried_and_blocks_no_other_socket(monkeypatch):
     looks = iter([set(), {"atlas"}])
     monkeypatch.setattr(access, "EVERY", 0.01)
-    monkeypatch.setattr(News, "look", lambda self: next(looks, set()))
+    monkeypatch.setattr(AccessEvents, "look", lambda self: next(looks, set()))
     monkeypatch.setattr(access, "ended", lambda ways: set())
     sockets = [Socket(3), *(Socket() for _ in range(5))]
     watch = AccessWatch()
@@ -190,7 +188,7 @@ async def test_a_socket_that_cannot_be_asked_is_asked_again_and_keeps_nobody_wai
         watch.leave(socket)  # type: ignore[arg-type]
 
 
-def test_what_a_role_no_longer_grants_is_no_longer_watched_whatever_was_known_of_it(story):
+def test_reduced_role_ends_subscriptions_despite_cache(story):
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
         make_role(
@@ -201,10 +199,10 @@ def test_what_a_role_no_longer_grants_is_no_longer_watched_whatever_was_known_of
             permissions=["jobs:read", "jobs:submit"],
         )
         change_team_member(actor=ada, team=story.vision, email=story.ben.email, role="trainer")
-    topic, way, news = f"jobs:{story.atlas.id.hex}", signed_in(story, story.ben), News()
+    topic, way, news = f"jobs:{story.atlas.id.hex}", signed_in(story, story.ben), AccessEvents()
     news.look()
-    assert Asked().of(way, [topic])[1][topic].bus_topics == (f"jobs:{story.vision.id.hex}",)
-    with org_scope(story.atlas.id):  # as another process does it: nothing is forgotten here
+    assert RecheckCache().of(way, [topic])[1][topic].bus_topics == (f"jobs:{story.vision.id.hex}",)
+    with org_scope(story.atlas.id):  # as another process does it: caches of this one are kept
         change_role(actor=ada, org=story.atlas, slug="trainer", permissions=["jobs:submit"])
     assert news.look() == {story.atlas.id}
-    assert Asked().of(way, [topic])[1][topic].bus_topics == ()
+    assert RecheckCache().of(way, [topic])[1][topic].bus_topics == ()

@@ -1,4 +1,4 @@
-"""However access ends, a real portal ends it within 5 s: over REST at the next request, on open websockets by closing them."""
+"""A real portal ends access within 5 s, over REST, on pages and on open websockets."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ ENDS = [
 
 @pytest.mark.integration
 @pytest.mark.parametrize("end", ENDS)
-async def test_access_that_ends_is_gone_within_five_seconds_on_rest_pages_and_websockets(site, end):
+async def test_ended_access_ends_everywhere_within_five_seconds(site, end):
     name = end.__name__.replace("_", "-")
     secret = site.portal.manage("shell", "-v", "0", "-c", MAKE.format(name=name)).splitlines()[-1]
     with httpx.Client(
@@ -90,7 +90,7 @@ async def test_access_that_ends_is_gone_within_five_seconds_on_rest_pages_and_we
 
 
 def statuses(program: httpx.Client) -> list[int]:
-    """Of the REST API and of a page."""
+    """Return the status codes of the REST API and of a page."""
     return [program.get(path).status_code for path in ("/api/v1/orgs/home/teams", "/home/teams")]
 
 

@@ -1,4 +1,4 @@
-"""The websocket of a real portal: logs through cut connections, who is let in, and what is answered to nonsense."""
+"""Websockets of a real portal: logs across reconnects, authentication, invalid messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_TOPIC = "log:" + "0" * 32
 
 
 async def heard(socket, seconds: float = 10) -> dict[str, Any]:
-    """The next message that is no greeting."""
+    """Return the next message other than hello."""
     async with asyncio.timeout(seconds):
         while (said := json.loads(await socket.recv()))["op"] == "hello":
             pass
@@ -31,7 +31,7 @@ async def heard(socket, seconds: float = 10) -> dict[str, Any]:
 
 
 async def asked(site: Site, message: str | bytes, token: str | None = None) -> dict[str, Any]:
-    """The answer to one message on a new socket."""
+    """Return the answer to one message on a new socket."""
     async with site.opened(token) as socket:
         await socket.send(message)
         return await heard(socket)
@@ -73,8 +73,8 @@ NONSENSE: list[str | bytes] = [
 ]
 
 
-@pytest.mark.both_databases  # the hub is in the process there, and behind Redis here
-async def test_a_log_that_is_written_while_it_is_watched_arrives_whole_with_its_end(site, wait_for):
+@pytest.mark.both_databases  # the hub is in this process in embedded mode, and behind Redis in server mode
+async def test_live_log_arrives_complete_with_its_end(site, wait_for):
     number, topic = site.submit(WRITES)
     reader = Reader(topic)
     async with site.opened() as socket:
@@ -86,7 +86,7 @@ async def test_a_log_that_is_written_while_it_is_watched_arrives_whole_with_its_
 
 
 @courses(range(3), few=1)
-async def test_a_socket_that_is_cut_again_and_again_goes_on_at_its_offset(site, wait_for, seed):
+async def test_reconnecting_socket_resumes_at_its_offset(site, wait_for, seed):
     chance, cuts = random.Random(seed), 0
     number, topic = site.submit(WRITES)
     reader = Reader(topic)
@@ -103,7 +103,7 @@ async def test_a_socket_that_is_cut_again_and_again_goes_on_at_its_offset(site, 
 
 
 @pytest.mark.integration
-async def test_a_log_that_ended_long_ago_is_read_the_same_way(site, wait_for):
+async def test_finished_log_is_read_like_a_live_one(site, wait_for):
     number, topic = site.submit(r"printf 'a\377\000b'; exit 3")
     assert downloaded(site, number, wait_for) == b"a\xff\x00b"
     reader = Reader(topic, bytearray(b"a"))
@@ -112,7 +112,7 @@ async def test_a_log_that_ended_long_ago_is_read_the_same_way(site, wait_for):
     assert bytes(reader.data) == b"a\xff\x00b" and "closed by exit 3" in reader.end["text"]
 
 
-async def test_the_list_of_jobs_hears_of_a_job_within_seconds(site):
+async def test_job_list_reports_new_job_within_seconds(site):
     org = json.loads(site.portal.manage("shell", "-v", "0", "-c", ORG_ID).splitlines()[-1])
     async with site.opened() as socket:
         await socket.send(subscribe(f"jobs:{org}"))
@@ -121,12 +121,12 @@ async def test_the_list_of_jobs_hears_of_a_job_within_seconds(site):
         assert (await heard(socket, 5))["op"] == "event"
 
 
-async def test_nobody_without_a_token_or_session_is_let_in(site):
+async def test_websocket_without_credentials_is_closed(site):
     for headers in ({}, {"Authorization": "Bearer mst_wrong"}, {"Authorization": "Basic eDp5"}):
         assert await _refused(site, headers), headers
 
 
-async def test_a_page_of_another_site_cannot_use_the_session(site):
+async def test_websocket_from_other_site_cannot_use_the_session(site):
     cookie = _session(site)
     async with site.opened("", headers={"Cookie": cookie}, origin=site.portal.url) as socket:
         assert json.loads(await socket.recv())["op"] == "hello"
@@ -134,14 +134,14 @@ async def test_a_page_of_another_site_cannot_use_the_session(site):
     assert await _refused(site, {"Cookie": cookie})
 
 
-async def test_the_log_of_another_organization_is_not_there(site):
+async def test_log_of_another_organization_is_not_found(site):
     _, topic = site.submit("true")
     for wanted in (topic, NO_TOPIC):
         said = await asked(site, subscribe(wanted, after=0), site.stranger)
         assert (said["op"], said["id"], said["code"]) == ("error", 1, "not_found")
 
 
-async def test_nonsense_is_answered_and_the_socket_lives_on(site):
+async def test_invalid_message_is_answered_and_socket_stays_open(site):
     for message in NONSENSE:
         async with site.opened() as socket:
             await socket.send(message)
@@ -153,7 +153,7 @@ async def test_nonsense_is_answered_and_the_socket_lives_on(site):
 
 
 @pytest.mark.integration
-async def test_a_subscription_number_is_used_once_at_a_time(site):
+async def test_subscription_number_in_use_is_refused(site):
     _, topic = site.submit("sleep 2")
     async with site.opened() as socket:
         for expected in ("subscribed", "error"):
@@ -164,7 +164,7 @@ async def test_a_subscription_number_is_used_once_at_a_time(site):
         assert (await heard(socket))["op"] == "subscribed"
 
 
-async def test_a_socket_closes_within_seconds_once_its_token_is_revoked(site):
+async def test_socket_closes_within_seconds_after_token_revocation(site):
     answer = site.api.post("tokens", json={"name": "short", "scopes": ["all"]}).json()
     _, topic = site.submit("sleep 5")
     async with site.opened(answer["token"]) as socket:
@@ -177,7 +177,7 @@ async def test_a_socket_closes_within_seconds_once_its_token_is_revoked(site):
 
 
 @pytest.mark.integration
-async def test_a_socket_closes_within_seconds_once_its_session_has_ended(site):
+async def test_socket_closes_within_seconds_after_session_end(site):
     cookie = _session(site)
     async with site.opened("", headers={"Cookie": cookie}, origin=site.portal.url) as socket:
         assert json.loads(await socket.recv())["op"] == "hello"
@@ -188,7 +188,7 @@ async def test_a_socket_closes_within_seconds_once_its_session_has_ended(site):
 
 
 @pytest.mark.integration
-async def test_a_socket_closes_within_seconds_for_who_left_the_organization_and_others_go_on(site):
+async def test_socket_of_removed_member_closes_and_others_stay_open(site):
     org = json.loads(site.portal.manage("shell", "-v", "0", "-c", ORG_ID).splitlines()[-1])
     token = site.portal.manage("shell", "-v", "0", "-c", GUEST).splitlines()[-1]
     _, topic = site.submit("sleep 8")
@@ -197,14 +197,14 @@ async def test_a_socket_closes_within_seconds_for_who_left_the_organization_and_
         await ada.send(subscribe(topic))
         assert (await heard(guest))["op"] == (await heard(ada))["op"] == "subscribed"
         site.api.delete("members/guest@atlas.example").raise_for_status()
-        assert await _closing_code(guest, 5) == 4401  # the token of who left is revoked with it
+        assert await _closing_code(guest, 5) == 4401  # removing a member also revokes the tokens
         await ada.send('{"op": "ping"}')
         assert await heard(ada) == {"op": "pong"}
 
 
 @pytest.mark.integration
-async def test_a_log_arrives_whole_although_redis_is_killed_and_comes_back_empty(site, wait_for):
-    """Embedded there is no Redis, and the same log arrives all the same."""
+async def test_live_log_is_complete_after_redis_restarts_empty(site, wait_for):
+    """In embedded mode there is no Redis; the log must be complete as well."""
     number, topic = site.submit(WRITES)
     reader = Reader(topic)
     async with site.opened() as socket:
@@ -217,7 +217,7 @@ async def test_a_log_arrives_whole_although_redis_is_killed_and_comes_back_empty
 
 
 async def _closing_code(socket: ClientConnection, seconds: float = 10) -> int:
-    """The code with which the portal closes, whatever it says before."""
+    """Return the close code, ignoring earlier messages."""
     async with asyncio.timeout(seconds):
         try:
             while True:
@@ -227,7 +227,7 @@ async def _closing_code(socket: ClientConnection, seconds: float = 10) -> int:
 
 
 async def _refused(site: Site, headers: dict[str, str], **more: Any) -> bool:
-    """Closed as not signed in, before anything was said: a browser sees the code, and stops trying."""
+    """Return whether it is closed as unauthenticated before any message."""
     async with site.opened("", headers=headers, **more) as socket:
         try:
             return not await socket.recv()

@@ -1,4 +1,4 @@
-"""Who is switched off in the identity provider is out here within 5 s: pages by session, REST by token, open websockets. Nothing is deleted."""
+"""A user deactivated through SCIM loses all access within 5 s; nothing is deleted."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ with platform_scope("test"):
 @pytest.mark.parametrize(
     "org", ["org", "None"], ids=["an organization's own provider", "one of the whole installation"]
 )
-async def test_who_is_switched_off_there_is_out_here_within_five_seconds(site, org):
+async def test_user_deactivated_by_scim_loses_access_within_five_seconds(site, org):
     def shell(code: str, **names: str) -> str:
         return site.portal.manage("shell", "-v", "0", "-c", code.format(**names)).splitlines()[-1]
 
@@ -96,7 +96,7 @@ async def test_who_is_switched_off_there_is_out_here_within_five_seconds(site, o
 
 
 def tell_of(told: httpx.Client, email: str) -> dict[str, Any]:
-    """A user who is in the group of the rule."""
+    """Provision a user in the group of the rule."""
     user = told.post("/Users", json={"userName": email, "emails": [{"value": email}]}).json()
     told.post(
         "/Groups", json={"displayName": "people", "members": [{"value": user["id"]}]}
@@ -105,7 +105,7 @@ def tell_of(told: httpx.Client, email: str) -> dict[str, Any]:
 
 
 async def ending(page) -> str:
-    """How a subscription of a page ends that is open."""
+    """Return how an open subscription of a page ends."""
     async with asyncio.timeout(WITHIN):
         try:
             while (said := json.loads(await page.recv())).get("op") != "error":

@@ -1,4 +1,4 @@
-"""A viewer of a log gets each byte once and in order, whatever the bus loses, repeats or brings late."""
+"""A log viewer gets each byte once and in order, whatever the bus drops, repeats or delays."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def event(number: int) -> Frame:
 
 
 class Viewer:
-    """Keeps what it was sent; a log's bytes must meet."""
+    """Records what it receives; bytes of a log must be contiguous."""
 
     def __init__(self) -> None:
         self.data, self.at, self.said, self.frames = b"", 0, [], 0
-        self.free = asyncio.Event()  # unset: its network takes nothing
+        self.free = asyncio.Event()  # unset: its network accepts nothing
         self.free.set()
 
     async def __call__(self, message: bytes | str) -> None:
@@ -89,7 +89,7 @@ async def until(condition: Callable[[], object], seconds: float = 10) -> None:
 async def watching(
     act: Callable[[Viewer], Awaitable[None]], *, log: bool = True, after: int | None = 0
 ) -> Viewer:
-    """Runs a subscription while `act` makes things happen."""
+    """Run a subscription while `act` runs."""
     viewer = Viewer()
     viewer.at = after or 0
     granted = Granted((TOPIC,), KEY) if log else Granted(("jobs:x", "jobs:y"))
@@ -107,7 +107,7 @@ async def watching(
 
 @given(data=st.data())
 @settings(deadline=None, max_examples=300)
-def test_joined_frames_are_the_log_or_nothing(data):
+def test_joined_frames_are_contiguous_or_none(data):
     text = data.draw(st.binary(min_size=1, max_size=60))
     at = data.draw(st.integers(0, len(text)))
     cuts = data.draw(st.lists(st.tuples(st.integers(0, len(text)), st.integers(0, 20)), max_size=8))
@@ -123,7 +123,7 @@ def test_joined_frames_are_the_log_or_nothing(data):
 
 @given(sizes=st.lists(st.integers(0, MAX_BYTES // 3), max_size=12))
 @settings(deadline=None)
-def test_a_sink_gives_everything_in_order_or_says_that_it_lost(sizes):
+def test_sink_returns_frames_in_order_or_reports_loss(sizes):
     async def run() -> None:
         sink, frames = Sink(), [frame(n, b"x" * size) for n, size in enumerate(sizes)]
         for one in frames:
@@ -138,7 +138,7 @@ def test_a_sink_gives_everything_in_order_or_says_that_it_lost(sizes):
     asyncio.run(run())
 
 
-async def test_a_hub_asks_the_bus_once_for_many_viewers_and_lets_go_after_the_last(bus):
+async def test_hub_shares_one_bus_subscription_among_viewers(bus):
     hub, first, second = Hub.here(), Sink(), Sink()
     hub.join("jobs:x", first)
     hub.join("jobs:x", second)
@@ -150,7 +150,7 @@ async def test_a_hub_asks_the_bus_once_for_many_viewers_and_lets_go_after_the_la
     assert not bus.is_watched("jobs:x")
 
 
-async def test_events_come_counted_from_now_on(bus):
+async def test_events_are_numbered_from_subscription_on(bus):
     async def act(viewer: Viewer) -> None:
         bus.publish(event(1))
         bus.publish(Frame("jobs:y", b'{"n":2}', 0, 0, False))
@@ -160,7 +160,7 @@ async def test_events_come_counted_from_now_on(bus):
     assert [(m["seq"], m["data"]["n"]) for m in viewer.of("event")] == [(1, 1), (2, 2)]
 
 
-async def test_a_viewer_of_events_who_fell_behind_is_told_to_read_again(bus):
+async def test_slow_viewer_of_events_gets_resync(bus):
     async def act(viewer: Viewer) -> None:
         viewer.free.clear()
         for n in range(3 * MAX_FRAMES):
@@ -180,7 +180,7 @@ async def test_a_viewer_of_events_who_fell_behind_is_told_to_read_again(bus):
     assert heard == sorted(set(heard))
 
 
-async def test_a_viewer_of_events_who_was_away_is_told_to_read_again(bus):
+async def test_returning_viewer_of_events_gets_resync(bus):
     viewer = Viewer()
     task = asyncio.create_task(Subscription(7, "jobs:x", Granted(("jobs:x",)), 3, viewer).run())
     await until(lambda: viewer.of("resync"))
@@ -190,7 +190,7 @@ async def test_a_viewer_of_events_who_was_away_is_told_to_read_again(bus):
     assert (viewer.of("subscribed")[0]["seq"], viewer.of("event")[0]["seq"]) == (3, 4)
 
 
-async def test_a_log_is_read_from_its_store_and_goes_on_live(bus, store):
+async def test_log_is_read_from_store_then_followed_live(bus, store):
     store.append(KEY, 0, b"stored ", 1)
 
     async def act(viewer: Viewer) -> None:
@@ -201,7 +201,7 @@ async def test_a_log_is_read_from_its_store_and_goes_on_live(bus, store):
     assert (await watching(act)).data == b"stored live"
 
 
-async def test_a_frame_that_was_lost_is_read_from_the_store(bus, store):
+async def test_lost_frame_of_log_is_read_from_store(bus, store):
     async def act(viewer: Viewer) -> None:
         store.append(KEY, 0, b"one two three", 1)
         bus.publish(frame(8, b"three"))
@@ -210,7 +210,7 @@ async def test_a_frame_that_was_lost_is_read_from_the_store(bus, store):
     assert (await watching(act)).data == b"one two three"
 
 
-async def test_a_log_viewer_whose_queue_overflows_loses_nothing(bus, store):
+async def test_log_viewer_with_overflow_loses_nothing(bus, store):
     async def act(viewer: Viewer) -> None:
         for at in range(0, len(TEXT), 5000):
             store.append(KEY, at, TEXT[at : at + 5000], at, durable=False)
@@ -222,7 +222,7 @@ async def test_a_log_viewer_whose_queue_overflows_loses_nothing(bus, store):
 
 
 @pytest.mark.parametrize("seed", range(5))
-async def test_whatever_the_bus_does_the_viewer_has_the_log(bus, store, seed):
+async def test_log_viewer_on_unreliable_bus_gets_complete_log(bus, store, seed):
     chance, at = random.Random(seed), 0
 
     async def act(viewer: Viewer) -> None:
@@ -241,7 +241,7 @@ async def test_whatever_the_bus_does_the_viewer_has_the_log(bus, store, seed):
     assert (await watching(act)).data == TEXT[:at]
 
 
-async def test_a_gap_is_told_where_it_is(bus, store):
+async def test_log_gap_is_reported_at_its_offset(bus, store):
     store.append(KEY, 0, b"abc", 1)
     store.skip(KEY, 3, 10, "the node lost power")
     store.append(KEY, 10, b"xyz", 2)
@@ -256,7 +256,7 @@ async def test_a_gap_is_told_where_it_is(bus, store):
     ]
 
 
-async def test_what_nobody_told_is_found_in_the_store_with_the_end(bus, store):
+async def test_unpublished_log_data_is_found_by_polling(bus, store):
     async def act(viewer: Viewer) -> None:
         store.append(KEY, 0, b"its watcher was killed before it told", 1)
         await until(lambda: viewer.at == 37)
@@ -266,7 +266,7 @@ async def test_what_nobody_told_is_found_in_the_store_with_the_end(bus, store):
     assert (await watching(act)).data == b"its watcher was killed before it told"
 
 
-async def test_frames_of_a_flood_are_gathered(bus, store):
+async def test_frequent_log_frames_are_combined(bus, store):
     async def act(viewer: Viewer) -> None:
         for at in range(300):
             store.append(KEY, at, b"x", at, durable=False)
@@ -278,7 +278,7 @@ async def test_frames_of_a_flood_are_gathered(bus, store):
     assert viewer.data == b"x" * 300 and viewer.frames < 60
 
 
-async def test_the_end_comes_after_the_last_byte_with_the_certificate(bus, store):
+async def test_log_end_follows_last_byte_with_certificate(bus, store):
     async def act(viewer: Viewer) -> None:
         store.append(KEY, 0, b"all of it", 1)
         made = store.seal(KEY, "exit 0")
@@ -290,7 +290,7 @@ async def test_the_end_comes_after_the_last_byte_with_the_certificate(bus, store
     assert (await watching(act)).data == b"all of it"
 
 
-async def test_a_viewer_without_an_offset_begins_at_the_end(bus, store):
+async def test_log_viewer_without_offset_starts_at_end(bus, store):
     store.append(KEY, 0, b"long ago", 1)
     viewer = Viewer()
     viewer.at = 8

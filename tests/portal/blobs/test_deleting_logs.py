@@ -1,4 +1,4 @@
-"""A log that was deleted says so to every reader, and a kill in the middle leaves one that the next call finishes."""
+"""Deleted logs report their deletion; after a crash, the next call completes it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.rig.environment import ROOT
 
 AT = 1_790_000_000_000
 TEXT = b"a line of the log\n" * 500
-# Deletes, and dies in front of the n-th file that it would remove.
+# Deletes, and exits before removing the n-th file.
 KILLED = """
 import os, signal, sys
 from pathlib import Path
@@ -65,7 +65,7 @@ def _says_deleted(store: LogStore) -> None:
     assert store.times(KEY, 0, 10) == [] or (store._folder(KEY) / "index").exists()
 
 
-def test_a_deleted_log_is_a_gap_that_says_by_whom_and_when_and_its_bytes_are_gone(closed):
+def test_deleted_log_is_a_gap_with_actor_and_time(closed):
     told = closed.delete(KEY, "ada@atlas.example", AT)
     assert (told.bytes, told.end) == (9000, 9000)
     _says_deleted(closed)
@@ -76,7 +76,7 @@ def test_a_deleted_log_is_a_gap_that_says_by_whom_and_when_and_its_bytes_are_gon
     }
 
 
-def test_its_digests_stay_so_that_a_saved_copy_can_be_proven(closed):
+def test_deleted_log_keeps_its_digests(closed):
     before = closed.certificate(KEY)
     closed.delete(KEY, "ada@atlas.example", AT)
     after = closed.certificate(KEY)
@@ -88,13 +88,13 @@ def test_its_digests_stay_so_that_a_saved_copy_can_be_proven(closed):
     )
 
 
-def test_deleting_again_changes_nothing_and_names_who_was_first(closed):
+def test_deleting_again_keeps_the_first_deletion(closed):
     closed.delete(KEY, "ada@atlas.example", AT)
     assert closed.delete(KEY, "ben@atlas.example", AT + 9).by == "ada@atlas.example"
     _says_deleted(closed)
 
 
-def test_nothing_is_written_to_it_any_more_and_closing_it_again_gives_the_same(closed):
+def test_deleted_log_accepts_no_writes_and_keeps_certificate(closed):
     closed.delete(KEY, "ada@atlas.example", AT)
     assert closed.append(KEY, len(TEXT), b"more", 1) == len(TEXT)
     closed.skip(KEY, len(TEXT), len(TEXT) + 5, "lost")
@@ -102,20 +102,20 @@ def test_nothing_is_written_to_it_any_more_and_closing_it_again_gives_the_same(c
     _says_deleted(closed)
 
 
-def test_a_log_that_may_still_grow_is_not_deleted(store):
+def test_deleting_an_open_log_is_refused(store):
     store.append(KEY, 0, TEXT, 1000)
     with pytest.raises(ValueError, match="may still grow"):
         store.delete(KEY, "ada@atlas.example", AT)
     assert store.size(KEY) == len(TEXT)
 
 
-def test_of_an_empty_log_there_is_nothing_to_delete(store):
+def test_deleting_an_empty_log_returns_none(store):
     store.seal(KEY, "exit 0")
     assert store.delete(KEY, "ada@atlas.example", AT) is None
     assert store.certificate(KEY).text == "complete, 0 bytes, 0 gaps, closed by exit 0"
 
 
-def test_a_log_with_gaps_is_one_gap_once_it_is_deleted(store):
+def test_deleted_log_with_gaps_is_one_gap(store):
     store.append(KEY, 0, TEXT[:100], 1)
     store.skip(KEY, 100, len(TEXT), "lost")
     store.seal(KEY, "exit 0")
@@ -124,7 +124,7 @@ def test_a_log_with_gaps_is_one_gap_once_it_is_deleted(store):
 
 
 @pytest.mark.parametrize("left", [0, 1, 5, 9, 10])
-def test_a_kill_in_the_middle_leaves_a_deleted_log_and_the_next_call_removes_the_rest(closed, left):
+def test_deletion_after_crash_is_completed_by_next_call(closed, left):
     done = subprocess.run(
         [sys.executable, "-c", KILLED, str(closed.root), str(left)],
         cwd=ROOT,
@@ -138,21 +138,21 @@ def test_a_kill_in_the_middle_leaves_a_deleted_log_and_the_next_call_removes_the
     assert not list(closed._folder(KEY).glob("*.zst")) + list(closed._folder(KEY).glob("*.seg"))
 
 
-def test_a_reader_who_was_overtaken_by_the_deletion_is_told_of_it(closed, monkeypatch):
+def test_reader_during_deletion_gets_the_deletion_gap(closed, monkeypatch):
     listed = logs._segments
 
     def overtaken(folder):
         found = listed(folder)
         monkeypatch.setattr(logs, "_segments", listed)
         closed.delete(KEY, "ada@atlas.example", AT)
-        logs._unpacked.cache_clear()
+        logs._decompressed.cache_clear()
         return found
 
     monkeypatch.setattr(logs, "_segments", overtaken)
     _says_deleted(closed)
 
 
-def test_a_search_ends_where_the_rest_of_a_log_is_a_gap(store):
+def test_search_ends_before_a_trailing_gap(store):
     store.append(KEY, 0, b"needle\n", 1)
     store.skip(KEY, 7, 1000, "lost")
     assert store.search(KEY, b"needle").as_dict() == {

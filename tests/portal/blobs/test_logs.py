@@ -1,4 +1,4 @@
-"""Logs at rest: offsets, honest gaps, segments, what a kill leaves, certificates and search."""
+"""The log store: offsets, gaps, segments, crashes, certificates and search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.rig.environment import ROOT
 from tests.rig.seeds import courses
 
 KEY = "a" * 32
-# Appends numbered lines of odd sizes and prints each end that was acknowledged.
+# Appends numbered lines of odd sizes and prints each acknowledged end.
 WRITER = """
 import sys
 from pathlib import Path
@@ -49,7 +49,7 @@ def whole(store: LogStore, key: str = KEY) -> bytes:
     return b"".join(store.open_range(key, 0, store.end(key)))
 
 
-def test_a_log_that_is_not_there_is_empty(store):
+def test_missing_log_is_empty(store):
     assert (store.end(KEY), store.size(KEY), store.read(KEY, 0).data, store.certificate(KEY)) == (
         0,
         0,
@@ -59,14 +59,14 @@ def test_a_log_that_is_not_there_is_empty(store):
     assert store.search(KEY, b"x").done and store.times(KEY, 0, 10) == []
 
 
-def test_what_is_written_twice_is_there_once(store):
+def test_append_twice_stores_bytes_once(store):
     assert store.append(KEY, 0, b"hello ", 1000) == 6
     assert store.append(KEY, 0, b"hello world", 2000) == 11
     assert store.append(KEY, 3, b"lo", 3000) == 11
     assert whole(store) == b"hello world"
 
 
-def test_bytes_past_the_end_are_refused_until_the_gap_is_told(store):
+def test_append_past_the_end_is_refused_until_skipped(store):
     store.append(KEY, 0, b"abc", 1000)
     with pytest.raises(Gap, match="ends at 3"):
         store.append(KEY, 5, b"fgh", 1000)
@@ -75,7 +75,7 @@ def test_bytes_past_the_end_are_refused_until_the_gap_is_told(store):
     assert (store.size(KEY), whole(store)) == (6, b"abcfgh")
 
 
-def test_reading_stops_before_a_gap_and_then_tells_it(store):
+def test_read_stops_before_a_gap_then_reports_it(store):
     store.append(KEY, 0, b"abc", 1000)
     store.skip(KEY, 3, 7, "lost")
     store.append(KEY, 7, b"h", 1000)
@@ -84,26 +84,26 @@ def test_reading_stops_before_a_gap_and_then_tells_it(store):
     assert (after.start, after.data, after.end, after.gaps) == (7, b"h", 8, [(3, 7, "lost")])
 
 
-def test_a_gap_at_the_end_moves_the_reader_past_it(store):
+def test_read_at_trailing_gap_moves_past_it(store):
     store.append(KEY, 0, b"abc", 1000)
     store.skip(KEY, 3, 9, "lost")
     part = store.read(KEY, 3)
     assert (part.start, part.data, part.end) == (9, b"", 9)
 
 
-def test_skipping_what_is_stored_changes_nothing(store):
+def test_skip_of_stored_bytes_changes_nothing(store):
     store.append(KEY, 0, b"abcdef", 1000)
     store.skip(KEY, 2, 5, "no")
     assert store.seal(KEY, "exit 0").complete and whole(store) == b"abcdef"
 
 
-def test_neighbouring_gaps_with_one_reason_are_one(store):
+def test_adjacent_gaps_with_same_reason_are_merged(store):
     store.skip(KEY, 0, 5, "lost")
     store.skip(KEY, 5, 9, "lost")
     assert store.seal(KEY, "exit 0").gaps == [(0, 9, "lost")]
 
 
-def test_a_log_longer_than_a_segment_is_kept_whole(store, tmp_path):
+def test_log_longer_than_a_segment_is_complete(store, tmp_path):
     data = random.Random(1).randbytes(2 * logs.SEGMENT + 12_345)
     for at in range(0, len(data), 3_000_000):
         store.append(KEY, at, data[at : at + 3_000_000], at)
@@ -113,7 +113,7 @@ def test_a_log_longer_than_a_segment_is_kept_whole(store, tmp_path):
     assert store.read(KEY, logs.SEGMENT - 2, 4).data == data[logs.SEGMENT - 2 : logs.SEGMENT]
 
 
-def test_a_kill_between_compressing_and_removing_leaves_one_log(store, tmp_path):
+def test_crash_after_compression_leaves_a_valid_log(store, tmp_path):
     data = random.Random(2).randbytes(logs.SEGMENT + 10)
     store.append(KEY, 0, data, 0)
     (tmp_path / "aa" / KEY / f"{0:016x}.seg").write_bytes(data[: logs.SEGMENT])
@@ -121,7 +121,7 @@ def test_a_kill_between_compressing_and_removing_leaves_one_log(store, tmp_path)
     assert store.append(KEY, len(data), b"more", 1) == len(data) + 4
 
 
-def test_the_certificate_says_what_is_there_and_who_closed_it(store):
+def test_certificate_describes_content_and_closing(store):
     store.append(KEY, 0, text := b"one\ntwo\nthree", 1_700_000_000_000)
     made = store.seal(KEY, "exit 0")
     assert made.text == "complete, 13 bytes, 0 gaps, closed by exit 0"
@@ -133,7 +133,7 @@ def test_the_certificate_says_what_is_there_and_who_closed_it(store):
     assert made.first_at == made.last_at == 1_700_000_000_000
 
 
-def test_the_certificate_tells_each_gap_with_its_time_size_and_reason(store):
+def test_certificate_lists_gaps_with_time_size_and_reason(store):
     store.append(KEY, 0, b"x" * 1500, 1_700_000_000_000)
     store.skip(KEY, 1500, 4000, "the disk was full")
     made = store.seal(KEY, "signal 9")
@@ -144,7 +144,7 @@ def test_the_certificate_tells_each_gap_with_its_time_size_and_reason(store):
     assert not made.complete and made.gaps == [(1500, 4000, "the disk was full")]
 
 
-def test_many_gaps_are_told_by_the_first_three(store):
+def test_certificate_text_names_first_three_gaps(store):
     for n in range(5):
         store.append(KEY, n * 10, b"x", 1_700_000_000_000)
         store.skip(KEY, n * 10 + 1, n * 10 + 10, f"why {n}")
@@ -157,7 +157,7 @@ def test_many_gaps_are_told_by_the_first_three(store):
     )
 
 
-def test_a_closed_log_stays_as_it_was_certified(store):
+def test_closed_log_ignores_writes(store):
     store.append(KEY, 0, b"abc", 1)
     first = store.seal(KEY, "exit 0")
     assert store.append(KEY, 3, b"def", 2) == 3
@@ -166,7 +166,7 @@ def test_a_closed_log_stays_as_it_was_certified(store):
     assert (store.end(KEY), whole(store)) == (3, b"abc")
 
 
-def test_past_the_limit_bytes_become_a_gap_with_its_reason(tmp_path):
+def test_append_over_the_limit_becomes_a_gap(tmp_path):
     store = LogStore(tmp_path, limit=10)
     assert store.append(KEY, 0, b"0123456789abc", 1) == 13
     assert store.append(KEY, 13, b"def", 2) == 16
@@ -174,7 +174,7 @@ def test_past_the_limit_bytes_become_a_gap_with_its_reason(tmp_path):
     assert store.seal(KEY, "exit 0").gaps == [(10, 16, "the log's size limit was reached")]
 
 
-def test_a_full_disk_is_told_in_words_and_loses_nothing(store, monkeypatch):
+def test_append_on_full_disk_is_unavailable_and_loses_nothing(store, monkeypatch):
     store.append(KEY, 0, b"abc", 1)
 
     def full(_):
@@ -182,13 +182,13 @@ def test_a_full_disk_is_told_in_words_and_loses_nothing(store, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(logs.os, "fdatasync", full)
-        with pytest.raises(Unavailable, match="disk that keeps the logs is full"):
+        with pytest.raises(Unavailable, match="The disk with the logs is full"):
             store.append(KEY, 3, b"def", 2)
     store.append(KEY, 3, b"def", 3)
     assert whole(store) == b"abcdef"
 
 
-def test_lines_are_found_with_their_offsets(store):
+def test_search_returns_lines_with_offsets(store):
     store.append(KEY, 0, b"alpha\nBeta beta\n\nlast beta", 1)
     found = store.search(KEY, b"BETA")
     assert found.as_dict() == {
@@ -200,14 +200,14 @@ def test_lines_are_found_with_their_offsets(store):
     assert store.search(KEY, b"a.pha").hits == []
 
 
-def test_a_line_across_two_segments_is_found_once(store):
+def test_search_finds_line_across_segments_once(store):
     line = b"x" * 5000 + b" needle " + b"y" * 100 + b"\n"
     text = b"a" * (logs.SEGMENT - 5003) + b"\n" + line + b"end\n"
     store.append(KEY, 0, text, 1)
     assert [hit[0] for hit in store.search(KEY, b"needle").hits] == [logs.SEGMENT - 5002]
 
 
-def test_a_search_that_is_gone_on_with_finds_everything_once(store, monkeypatch):
+def test_continued_search_finds_everything_once(store, monkeypatch):
     text = b"".join(b"%s %d\n" % (b"hit" if n % 1000 == 0 else b"miss", n) for n in range(200_000))
     store.append(KEY, 0, text, 1)
     monkeypatch.setattr(logs, "SEARCH_BUDGET", 300_000)
@@ -223,21 +223,21 @@ def test_a_search_that_is_gone_on_with_finds_everything_once(store, monkeypatch)
     assert hits == [f"hit {n}" for n in range(0, 200_000, 1000)] and rounds > 1
 
 
-def test_a_search_stops_at_its_limit_and_goes_on_behind_it(store):
+def test_search_stops_at_limit_and_continues_after_it(store):
     store.append(KEY, 0, b"".join(b"hit %d\n" % n for n in range(50)), 1)
     first = store.search(KEY, b"hit", limit=20)
     rest = store.search(KEY, b"hit", first.after, limit=100)
     assert [line for _, line in first.hits + rest.hits] == [f"hit {n}" for n in range(50)]
 
 
-def test_a_line_that_a_gap_tore_is_found_on_both_sides(store):
+def test_search_finds_both_parts_of_line_torn_by_gap(store):
     store.append(KEY, 0, b"first\nneedle one", 1)
     store.skip(KEY, 16, 20, "lost")
     store.append(KEY, 20, b"needle two\n", 1)
     assert store.search(KEY, b"needle").hits == [(6, "needle one"), (20, "needle two")]
 
 
-def test_a_torn_time_index_is_mended_by_the_next_writer(store, tmp_path):
+def test_torn_time_index_is_repaired_by_next_write(store, tmp_path):
     store.append(KEY, 0, b"abc", 1000)
     with open(tmp_path / "aa" / KEY / "index", "ab") as file:
         file.write(b"\x01\x02\x03")
@@ -246,7 +246,7 @@ def test_a_torn_time_index_is_mended_by_the_next_writer(store, tmp_path):
     assert store.times(KEY, 0, 6) == [(0, 1000), (3, 5000)]
 
 
-def test_a_torn_gap_was_never_told_and_the_next_one_is(store, tmp_path):
+def test_torn_gap_record_is_ignored(store, tmp_path):
     store.append(KEY, 0, b"abc", 1000)
     (tmp_path / "aa" / KEY / "gaps").write_bytes(b'[3, 9, "lo')
     assert store.end(KEY) == 3
@@ -254,20 +254,20 @@ def test_a_torn_gap_was_never_told_and_the_next_one_is(store, tmp_path):
     assert store.seal(KEY, "exit 0").gaps == [(3, 5, "lost")]
 
 
-def test_arrival_times_are_found_by_offset(store):
+def test_times_returns_arrivals_by_offset(store):
     for n in range(10):
         store.append(KEY, n * 10, b"0123456789", n * 1000)
     assert store.times(KEY, 35, 60) == [(30, 3000), (40, 4000), (50, 5000)]
 
 
-def test_a_key_that_could_be_a_path_is_refused(store):
+def test_key_that_could_be_a_path_is_refused(store):
     for key in ("../x", "", "a/b", "a.b", "x" * 101, "a\n"):
         with pytest.raises(ValueError, match="key"):
             store.append(key, 0, b"x", 1)
 
 
 @courses(range(10))
-def test_a_killed_writer_leaves_what_it_acknowledged_and_the_next_goes_on(store, tmp_path, seed):
+def test_killed_writer_leaves_acknowledged_bytes(store, tmp_path, seed):
     acknowledged = 0
     for life in range(2):
         acknowledged = _killed_writer(
@@ -281,7 +281,7 @@ def test_a_killed_writer_leaves_what_it_acknowledged_and_the_next_goes_on(store,
 
 
 def _killed_writer(root: Path, start: int, after: float) -> int:
-    """Writes until it is killed, `after` seconds from its first byte; the last end that it was told."""
+    """Run a writer, kill it after `after` seconds, and return the last acknowledged end."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         [sys.executable, "-c", WRITER, str(root), str(start)],

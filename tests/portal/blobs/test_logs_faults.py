@@ -1,4 +1,4 @@
-"""Logs at rest under faults: a writer that dies at any line, a disk that is full at any line, two writers, bytes that vanish."""
+"""The log store under faults: crash or full disk at any line, two writers, lost bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def small_segments(monkeypatch) -> None:
 
 @pytest.fixture
 def unsynced(monkeypatch) -> None:
-    """What a dead process leaves is in the system's hands, on the disk or not yet: waiting for the disk thousands of times proves no more."""
+    """Skip fsync: bytes of a dead process survive in the page cache anyway."""
     for name in ("fsync", "fdatasync"):
         monkeypatch.setattr(os, name, lambda _: None)
 
@@ -44,12 +44,15 @@ def whole(store: LogStore) -> bytes:
 
 
 def kept(end: int) -> bytes:
-    """What a log of TEXT that ends there holds."""
+    """Return the stored content of a log of TEXT with that end."""
     return TEXT[: min(end, LOST[0])] + TEXT[LOST[1] : max(end, LOST[1])]
 
 
 def write(store: LogStore, told: Callable[[int], object]) -> None:
-    """TEXT in pieces of odd sizes from wherever the log ends, with one gap; `told` hears each acknowledged end."""
+    """Append TEXT in pieces of odd sizes from the end of the log, with one gap.
+
+    `told` is called with each acknowledged end.
+    """
     while (at := store.end(KEY)) < len(TEXT):
         if at == LOST[0]:
             store.skip(KEY, *LOST, "lost")
@@ -60,7 +63,7 @@ def write(store: LogStore, told: Callable[[int], object]) -> None:
 
 
 def at_line(number: int, act: Callable[[], None]) -> Callable[..., object]:
-    """A trace function that acts once, before the line of our modules that is the `number`th to run."""
+    """Return a trace function that acts before the `number`th line of our modules runs."""
     left = number
 
     def trace(frame: FrameType, event: str, _: object) -> Callable[..., object] | None:
@@ -77,8 +80,10 @@ def at_line(number: int, act: Callable[[], None]) -> Callable[..., object]:
 
 
 def moments(root: Path, *, is_thorough: bool) -> list[int]:
-    """When a fault is tried: at each line of our modules the first time that it runs. Thoroughly, also the second time and the last, and at
-    every 40th line that runs."""
+    """Return when to inject a fault: the first time that each line runs.
+
+    In the thorough mode also the second and last time, and at every 40th executed line.
+    """
     ran: dict[tuple[str, int], list[int]] = {}
     count = 0
 
@@ -110,7 +115,7 @@ THOROUGH = pytest.mark.parametrize(
 
 
 def dies_at(number: int, root: Path) -> int:
-    """A writer in a process of its own that ends without a word at that line; the last end that it was told."""
+    """Run a writer process that exits at that line; return the last acknowledged end."""
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
@@ -125,7 +130,7 @@ def dies_at(number: int, root: Path) -> int:
 
 
 @THOROUGH
-def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goes_on(
+def test_writer_killed_at_any_line_keeps_acknowledged_bytes(
     tmp_path, small_segments, unsynced, is_thorough
 ):
     for number in moments(tmp_path / "counted", is_thorough=is_thorough):
@@ -142,7 +147,7 @@ def test_a_writer_that_dies_at_any_line_leaves_what_it_was_told_and_the_next_goe
 
 
 @THOROUGH
-def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(
+def test_disk_full_at_any_line_is_reported_and_leaves_valid_log(
     tmp_path, small_segments, unsynced, is_thorough
 ):
     def full() -> None:
@@ -155,7 +160,7 @@ def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(
         try:
             write(store, told.append)
         except (Unavailable, OSError):
-            pass  # outside the lock, while reading, the error is the system's own
+            pass  # outside the lock, reads raise the OS error
         finally:
             sys.settrace(None)
         assert store.end(KEY) >= told[-1] and whole(store) == kept(store.end(KEY)), number
@@ -163,7 +168,7 @@ def test_a_disk_that_is_full_at_any_line_is_told_and_leaves_a_whole_log(
         assert whole(store) == kept(len(TEXT)), number
 
 
-def test_bytes_that_the_disk_refused_do_not_count(store, monkeypatch):
+def test_bytes_refused_by_disk_do_not_count(store, monkeypatch):
     store.append(KEY, 0, b"abc", 1)
 
     def refuse(_: int) -> None:
@@ -176,7 +181,7 @@ def test_bytes_that_the_disk_refused_do_not_count(store, monkeypatch):
     assert (store.end(KEY), whole(store)) == (3, b"abc")
 
 
-def test_two_writers_of_one_log_store_each_byte_once(tmp_path, small_segments):
+def test_concurrent_writers_store_each_byte_once(tmp_path, small_segments):
     children = []
     for size in (7, 30):
         if not (child := os.fork()):
@@ -189,9 +194,7 @@ def test_two_writers_of_one_log_store_each_byte_once(tmp_path, small_segments):
     assert whole(LogStore(tmp_path)) == TEXT
 
 
-def test_a_lost_segment_is_a_gap_and_no_certificate_calls_that_complete(
-    store, tmp_path, small_segments
-):
+def test_lost_segment_is_a_gap_in_the_certificate(store, tmp_path, small_segments):
     store.append(KEY, 0, TEXT[:200], 1_700_000_000_000)
     (tmp_path / FOLDER / f"{64:016x}-{128:016x}.zst").unlink()
     part = store.read(KEY, 64)
@@ -203,7 +206,7 @@ def test_a_lost_segment_is_a_gap_and_no_certificate_calls_that_complete(
     assert made.text.startswith("1 gap: 22:13:20 UTC (64 bytes, missing from the disk")
 
 
-def test_a_listing_that_missed_a_segment_is_made_again(store, monkeypatch, small_segments):
+def test_incomplete_segment_listing_is_repeated(store, monkeypatch, small_segments):
     store.append(KEY, 0, TEXT[:200], 1)
     seen, real = [], os.listdir
 
@@ -215,7 +218,7 @@ def test_a_listing_that_missed_a_segment_is_made_again(store, monkeypatch, small
     assert store.read(KEY, 64, 10).data == TEXT[64:74] and len(seen) == 2
 
 
-def test_a_job_that_writes_on_past_the_limit_does_not_fill_the_disk_with_gaps(tmp_path):
+def test_writes_past_the_limit_store_one_gap(tmp_path):
     store = LogStore(tmp_path, limit=10)
     for at in range(0, 2000, 20):
         assert store.append(KEY, at, b"x" * 20, at) == at + 20
@@ -225,13 +228,13 @@ def test_a_job_that_writes_on_past_the_limit_does_not_fill_the_disk_with_gaps(tm
     ]
 
 
-def test_a_clock_that_was_set_back_does_not_stop_the_time_index(store):
+def test_time_index_survives_clock_set_back(store):
     for n, at_ms in enumerate((10_000, 10_010, 5_000, 5_020, 5_100)):
         store.append(KEY, n, b"x", at_ms)
     assert store.times(KEY, 0, 5) == [(0, 10_000), (2, 5_000), (4, 5_100)]
 
 
-def test_times_of_bytes_that_a_power_cut_took_go_with_the_next_write(store, tmp_path):
+def test_times_without_bytes_are_removed_by_next_write(store, tmp_path):
     store.append(KEY, 0, b"abc", 1_000)
     with open(tmp_path / FOLDER / "index", "ab") as file:
         file.write(arrivals._RECORD.pack(90, 2_000) + arrivals._RECORD.pack(95, 3_000))
@@ -239,7 +242,7 @@ def test_times_of_bytes_that_a_power_cut_took_go_with_the_next_write(store, tmp_
     assert store.times(KEY, 0, 100) == [(0, 1_000), (3, 9_000)]
 
 
-def test_times_of_a_long_log_are_found_without_reading_them_all(store, tmp_path, monkeypatch):
+def test_times_of_long_log_are_found_by_bisection(store, tmp_path, monkeypatch):
     store.append(KEY, 0, b"abc", 1)
     (tmp_path / FOLDER / "index").write_bytes(
         b"".join(arrivals._RECORD.pack(n * 10, n * 1000) for n in range(100_000))
@@ -256,13 +259,13 @@ def test_times_of_a_long_log_are_found_without_reading_them_all(store, tmp_path,
     assert sum(reads) < 2000
 
 
-def test_a_reader_past_the_end_is_told_the_end_also_behind_a_gap(store):
+def test_read_past_the_end_returns_end(store):
     store.append(KEY, 0, b"abc", 1)
     store.skip(KEY, 3, 9, "lost")
     assert (store.read(KEY, 50).start, store.read(KEY, 50).end) == (9, 9)
 
 
-def test_a_search_that_everything_answers_holds_no_more_than_its_limit(store, monkeypatch):
+def test_search_matching_everything_is_limited(store, monkeypatch):
     store.append(KEY, 0, b"a\n" * 100_000, 1)
     made, real = [], logs._hits
     monkeypatch.setattr(logs, "_hits", lambda *args: made.append(real(*args)) or made[-1])
@@ -271,7 +274,7 @@ def test_a_search_that_everything_answers_holds_no_more_than_its_limit(store, mo
     assert sum(map(len, made)) <= 11
 
 
-def test_bytes_taken_without_fsync_are_durable_before_they_are_certified(store, monkeypatch):
+def test_seal_syncs_bytes_written_without_fsync(store, monkeypatch):
     store.append(KEY, 0, b"abc", 1, durable=False)
     synced, real = [], os.fdatasync
     monkeypatch.setattr(
@@ -281,7 +284,7 @@ def test_bytes_taken_without_fsync_are_durable_before_they_are_certified(store, 
     assert synced == [3]
 
 
-def test_a_refused_offset_leaves_no_trace(store):
+def test_refused_append_leaves_no_trace(store):
     with pytest.raises(Gap):
         store.append(KEY, 5, b"x", 1)
     assert (store.end(KEY), store.seal(KEY, "exit 0").first_at) == (0, None)

@@ -1,4 +1,4 @@
-"""The log store against a model that keeps everything in a dictionary: any order of writes, gaps, reads and kills."""
+"""Compare the log store with an in-memory model under random operations and crashes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from portal.blobs.logs import Certificate, Gap, LogStore
 
 KEY = "0123456789abcdef"
 BYTES = st.binary(max_size=60)
-SMALL = 32  # bytes of a segment, so that a few writes fill many
+SMALL = 32  # bytes per segment, so that a few writes fill many
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def small_segments() -> Iterator[None]:
 
 
 class LogModel(RuleBasedStateMachine):
-    """`stored` maps each kept offset to its byte; `end` is where the next one goes."""
+    """`stored` maps each kept offset to its byte; `end` is the next offset."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,4 +113,4 @@ LogModel.TestCase.settings = settings(max_examples=120, stateful_step_count=25, 
 
 
 class TestLogModel(LogModel.TestCase):
-    """Any course of things."""
+    """Run random sequences of operations."""

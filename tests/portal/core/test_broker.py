@@ -1,4 +1,4 @@
-"""After Redis was away, Celery is back soon after it."""
+"""Celery reconnects soon after an outage of Redis."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from portal.celery import app
 from tests.rig.processes import free_port
 
 
-def test_a_broker_that_is_away_is_asked_again_within_fractions_of_a_second():
+def test_unavailable_broker_is_retried_within_a_second():
     pauses: list[float] = []
     connection = app.connection_for_read(url=f"redis://127.0.0.1:{free_port()}/0")
     with pytest.raises(OperationalError):
@@ -17,5 +17,5 @@ def test_a_broker_that_is_away_is_asked_again_within_fractions_of_a_second():
     assert pauses == pytest.approx([0.2, 0.4, 0.6])
 
 
-def test_it_is_asked_for_as_long_as_it_takes():
+def test_unavailable_broker_is_retried_without_limit():
     assert app.conf.broker_connection_max_retries is None

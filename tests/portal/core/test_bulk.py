@@ -1,4 +1,4 @@
-"""Rows written many at a time hold what the same rows written one by one would."""
+"""Rows inserted in bulk equal rows inserted one by one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AWKWARD = {
 }
 
 
-def test_rows_hold_what_was_given_whatever_the_text(db):
+def test_insert_rows_stores_values_exactly(db):
     at, ids = clock.now(), [uuid7() for _ in range(3)]
     insert_rows(
         Event,
@@ -41,7 +41,7 @@ def test_rows_hold_what_was_given_whatever_the_text(db):
     )
 
 
-def test_what_is_there_already_is_left_as_it_is(db):
+def test_insert_rows_with_conflicts_keeps_existing_rows(db):
     at, ids = clock.now(), [uuid7(), uuid7()]
     names = (
         "id",
@@ -70,12 +70,12 @@ def test_what_is_there_already_is_left_as_it_is(db):
     }
 
 
-def test_no_rows_are_no_trouble(db):
+def test_insert_rows_accepts_no_rows(db):
     insert_rows(Event, ("id", "at", "kind"), [])
     assert not Event.objects.exists()
 
 
-def test_repeated_rows_differ_in_key_and_counter_alone(story):
+def test_repeat_row_changes_only_key_and_counter(story):
     cluster_with()
     job = submit(story, array={"size": 300})
     with platform_scope("test"):
@@ -92,7 +92,7 @@ def test_repeated_rows_differ_in_key_and_counter_alone(story):
         assert {name for name, values in alike.items() if len(values) > 1} == set()
 
 
-def test_repeating_goes_on_from_the_first(story):
+def test_repeat_row_continues_the_counter(story):
     cluster_with()
     with platform_scope("test"):
         first = submit(story).attempts.get()
@@ -100,7 +100,7 @@ def test_repeating_goes_on_from_the_first(story):
         assert sorted(first.job.attempts.values_list("index", flat=True)) == [0, 1, 2]
 
 
-def test_a_column_that_is_the_same_in_all_rows_and_one_that_only_looks_so_are_both_kept(db):
+def test_insert_rows_keeps_equal_values_of_different_types(db):
     at, ids = clock.now(), [uuid7() for _ in range(3)]
     names = (
         "id",
@@ -134,7 +134,7 @@ def test_a_column_that_is_the_same_in_all_rows_and_one_that_only_looks_so_are_bo
     }
 
 
-def test_a_text_that_is_too_long_for_its_column_is_refused_and_never_cut_off(db):
+def test_insert_rows_refuses_text_too_long_for_its_column(db):
     at = clock.now()
     names = (
         "id",
@@ -154,7 +154,7 @@ def test_a_text_that_is_too_long_for_its_column_is_refused_and_never_cut_off(db)
         with (
             suppress(DataError),
             transaction.atomic(),
-        ):  # PostgreSQL refuses it, SQLite keeps it whole
+        ):  # PostgreSQL refuses it, SQLite stores it
             insert_rows(
                 Event,
                 names,

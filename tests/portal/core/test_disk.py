@@ -1,4 +1,4 @@
-"""A full disk is told apart from what is broken, and from each other disk."""
+"""Full disks are recognized, and told apart from each other and from other errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portal.core.disk import full_disk
 
 
 def sqlite_error(tmp_path, pragma: str) -> sqlite3.Error:
-    """A real one."""
+    """Return a real error of SQLite."""
     with sqlite3.connect(tmp_path / "x.sqlite3") as base:
         base.execute("CREATE TABLE t (x)")
         base.commit()
@@ -30,7 +30,7 @@ def sqlite_error(tmp_path, pragma: str) -> sqlite3.Error:
         ("PRAGMA query_only=1", "can only be read now"),
     ],
 )
-def test_sqlite_says_so(tmp_path, pragma, words):
+def test_full_disk_recognizes_sqlite_errors(tmp_path, pragma, words):
     try:
         raise OperationalError("as Django wraps it") from sqlite_error(tmp_path, pragma)
     except OperationalError as error:
@@ -43,7 +43,7 @@ def test_sqlite_says_so(tmp_path, pragma, words):
     )
 
 
-def test_postgresql_says_so():
+def test_full_disk_recognizes_postgresql_errors():
     told = full_disk(psycopg.errors.DiskFull("could not extend file"))
     assert told is not None and "database server is full" in told.message
 
@@ -57,12 +57,12 @@ def test_postgresql_says_so():
         (errno.EFBIG, "no longer files"),
     ],
 )
-def test_a_file_says_so_also_behind_another_error(number, words):
+def test_full_disk_recognizes_os_errors_in_the_chain(number, words):
     try:
         try:
             raise OSError(number, "no")
         except OSError:
-            raise ValueError("while that was handled")  # noqa: B904  that is the point
+            raise ValueError("while that was handled")  # noqa: B904  # intended
     except ValueError as error:
         told = full_disk(error)
     assert told is not None and "MUSTER_HOME" in told.message and words in told.message
@@ -80,11 +80,11 @@ def test_a_file_says_so_also_behind_another_error(number, words):
         OperationalError("gone"),
     ],
 )
-def test_nothing_else_does(error):
+def test_full_disk_ignores_other_errors(error):
     assert full_disk(error) is None
 
 
-def test_an_error_that_is_its_own_cause_ends():
+def test_full_disk_handles_cyclic_causes():
     error, other = ValueError("a"), ValueError("b")
     error.__cause__, other.__cause__ = other, error
     assert full_disk(error) is None

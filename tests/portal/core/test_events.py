@@ -1,4 +1,4 @@
-"""What every fact carries of who asked."""
+"""Events record who made the request."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from portal.core.models import Event
 
 
 @pytest.mark.django_db
-def test_a_fact_carries_the_address_and_what_the_caller_came_with():
+def test_event_carries_address_and_credential_of_caller():
     token = caller.set(Caller("203.0.113.9", "session"))
     try:
         with on_behalf_of("ben@atlas.example"):
@@ -39,11 +39,11 @@ def test_a_fact_carries_the_address_and_what_the_caller_came_with():
         (None, ""),
     ],
 )
-def test_an_address_is_an_address_or_nothing(text, address):
+def test_clean_address_returns_ip_address_or_empty(text, address):
     assert clean_address(text) == address
 
 
-def test_of_two_states_only_what_differs_is_kept():
+def test_changes_keeps_only_differences():
     assert changes({"a": 1, "b": 2, "gone": 3}, {"a": 1, "b": 4, "new": None}) == {
         "before": {"b": 2, "gone": 3},
         "after": {"b": 4},

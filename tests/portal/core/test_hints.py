@@ -1,4 +1,4 @@
-"""Hints: one at once, the others of a moment together, none lost for coming too fast."""
+"""Wake-ups are limited: one at once, later ones combined, none lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rung(monkeypatch) -> list[str]:
     return made
 
 
-def test_many_hints_in_a_moment_ring_twice_and_the_last_is_not_lost(rung, wait_for):
+def test_burst_of_wakeups_is_sent_twice(rung, wait_for):
     for _ in range(50):
         wakeups._tap("jobs.dispatch")
     assert rung == ["jobs.dispatch"]
@@ -30,7 +30,7 @@ def test_many_hints_in_a_moment_ring_twice_and_the_last_is_not_lost(rung, wait_f
     assert rung == ["jobs.dispatch"] * 2
 
 
-def test_one_hint_rings_once_and_another_later_rings_again(rung, wait_for):
+def test_separate_wakeups_are_sent_each(rung, wait_for):
     wakeups._tap("jobs.dispatch")
     wait_for(lambda: not wakeups._bell._resting, 5)
     assert rung == ["jobs.dispatch"]
@@ -38,7 +38,7 @@ def test_one_hint_rings_once_and_another_later_rings_again(rung, wait_for):
     assert rung == ["jobs.dispatch"] * 2
 
 
-def test_a_flood_of_hints_rings_ever_less_often_until_it_ends(rung, wait_for):
+def test_continuous_wakeups_are_sent_with_growing_pauses(rung, wait_for):
     began = time.monotonic()
     while time.monotonic() - began < 0.6:
         wakeups._tap("jobs.dispatch")
@@ -48,13 +48,13 @@ def test_a_flood_of_hints_rings_ever_less_often_until_it_ends(rung, wait_for):
     assert wakeups._bell._rest == {"jobs.dispatch": wakeups.REST}
 
 
-def test_tasks_do_not_wait_for_each_other(rung):
+def test_wakeups_are_limited_per_task(rung):
     wakeups._tap("jobs.dispatch")
     wakeups._tap("jobs.watch")
     assert rung == ["jobs.dispatch", "jobs.watch"]
 
 
-def test_a_broker_that_is_away_loses_a_hint_and_nothing_else(rung, monkeypatch, caplog):
+def test_wakeup_with_unavailable_broker_is_lost_without_error(rung, monkeypatch, caplog):
     def refuse(task: str) -> None:
         raise ConnectionError("refused")
 
@@ -63,7 +63,7 @@ def test_a_broker_that_is_away_loses_a_hint_and_nothing_else(rung, monkeypatch, 
     assert "was lost: refused" in caplog.text
 
 
-def test_hint_to_a_broker_that_does_not_answer_waits_once_and_shortly(monkeypatch):
+def test_wakeup_with_unresponsive_broker_waits_once_and_briefly(monkeypatch):
     monkeypatch.setattr(wakeups, "_send", None)
     monkeypatch.setattr(wakeups, "_bell", wakeups._Bell())
     monkeypatch.setattr(wakeups, "_away_until", 0.0)
@@ -71,7 +71,7 @@ def test_hint_to_a_broker_that_does_not_answer_waits_once_and_shortly(monkeypatc
     wakeups._producers.cache_clear()
     with socket.create_server(
         ("127.0.0.1", 0)
-    ) as silent:  # it takes connections, as a stopped Redis does
+    ) as silent:  # accepts connections but never answers, like a stopped Redis
         monkeypatch.setattr(
             current_app.conf, "broker_url", f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         )
@@ -79,6 +79,6 @@ def test_hint_to_a_broker_that_does_not_answer_waits_once_and_shortly(monkeypatc
             target=lambda: (wakeups._tap("jobs.dispatch"), wakeups._tap("jobs.watch")), daemon=True
         )
         request.start()
-        request.join(4)  # most of it is for the import of the transport
+        request.join(4)  # mostly for importing the transport
         assert not request.is_alive()
     wakeups._producers.cache_clear()

@@ -1,4 +1,4 @@
-"""Leases: one holder at a time, and an heir at once where the holder is provably dead."""
+"""A lease has one holder, and is taken over at once if the holder is known to be dead."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ time.sleep(600)
 
 
 class Other:
-    """Another process of this machine, and what it is called as a holder."""
+    """Another process on this host, and its holder name."""
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
@@ -48,14 +48,14 @@ def other() -> Iterator[Other]:
     made.process.communicate()
 
 
-def test_a_living_holder_keeps_its_lease_until_it_ends(db, other):
+def test_lease_of_live_holder_is_kept_until_expiry(db, other):
     assert leases.take("watch:x", other.holder, 15)
     assert not leases.take("watch:x", new_holder(), 15)
     with clock.frozen(clock.now() + timedelta(seconds=16)):
         assert leases.take("watch:x", new_holder(), 15)
 
 
-def test_the_lease_of_a_killed_holder_goes_to_one_heir_at_once(db, other):
+def test_lease_of_killed_holder_is_taken_over_once_at_once(db, other):
     assert leases.take("watch:x", other.holder, 15)
     other.kill()
     first, second = new_holder(), new_holder()
@@ -64,14 +64,14 @@ def test_the_lease_of_a_killed_holder_goes_to_one_heir_at_once(db, other):
     assert leases.take("watch:x", first, 15)
 
 
-def test_several_holders_of_one_process_are_told_apart(db):
+def test_holders_in_one_process_are_distinct(db):
     first, second = new_holder(), new_holder()
     assert leases.take("watch:x", first, 15) and not leases.take("watch:x", second, 15)
     leases.release("watch:x", first)
     assert leases.take("watch:x", second, 15)
 
 
-def test_a_process_that_got_the_pid_of_a_dead_one_is_not_taken_for_it():
+def test_reused_pid_is_not_mistaken_for_dead_holder():
     host, where, _, born, once = new_holder().split(":")
     assert not is_dead(f"{host}:{where}:{os.getpid()}:{born}:{once}")
     assert is_dead(f"{host}:{where}:{os.getpid()}:{int(born) - 1}:{once}")
@@ -80,30 +80,30 @@ def test_a_process_that_got_the_pid_of_a_dead_one_is_not_taken_for_it():
 @pytest.mark.parametrize(
     "change",
     [
-        lambda words: [words[0], "0123456789ab", *words[2:]],  # another machine, boot or container
-        lambda words: [words[0], "", *words[2:]],  # a machine that does not say which it is
+        lambda words: [words[0], "0123456789ab", *words[2:]],  # another host, boot or container
+        lambda words: [words[0], "", *words[2:]],  # a host that cannot be identified
         lambda words: words[:2],
         lambda words: [words[0], words[1], "x", *words[3:]],
     ],
 )
-def test_who_cannot_be_proved_dead_may_live(other, change):
+def test_holder_not_known_to_be_dead_counts_as_alive(other, change):
     other.kill()
     assert is_dead(other.holder)
     assert not is_dead(":".join(change(other.holder.split(":"))))
 
 
-def test_a_killed_process_that_nobody_buried_yet_may_live(other, wait_for):
+def test_zombie_holder_counts_as_alive(other, wait_for):
     other.process.kill()
     wait_for(lambda: " Z " in Path(f"/proc/{other.process.pid}/stat").read_text())
     assert not is_dead(other.holder)
 
 
-def test_a_name_fits_into_its_column(db, monkeypatch):
+def test_holder_name_fits_into_its_column(db, monkeypatch):
     monkeypatch.setattr("socket.gethostname", lambda: "h" * 64)
     assert len(new_holder()) <= 90
 
 
-def test_the_lease_of_a_claim_tells_as_much(other):
+def test_claim_lease_identifies_its_holder(other):
     assert not is_dead(new_lease()) and not is_dead(other.lease)
     other.kill()
     assert is_dead(other.lease)
@@ -111,13 +111,13 @@ def test_the_lease_of_a_claim_tells_as_much(other):
     assert not is_dead(elsewhere) and not is_dead(uuid4())
 
 
-def test_leases_of_one_process_are_told_apart_and_a_valid_uuid(other):
+def test_claim_leases_are_distinct_and_valid_uuids(other):
     leases_ = {new_lease() for _ in range(1000)}
     assert len(leases_) == 1000
     assert {(lease.version, lease.variant) for lease in leases_} == {(8, "specified in RFC 4122")}
 
 
-def test_where_the_kernel_says_nothing_a_lease_is_random(monkeypatch):
+def test_claim_lease_without_kernel_data_is_random(monkeypatch):
     monkeypatch.setattr(lease_holder, "_where", lambda _: "")
     lease = new_lease()
     assert lease.version == 4 and not is_dead(lease)

@@ -1,4 +1,4 @@
-"""Requests to an address that a person typed: judged, connected to what was judged, cut in time, and never too large."""
+"""Outbound requests are checked, and limited in time and size."""
 
 import socket
 import time
@@ -27,26 +27,26 @@ def _http(body=b"{}", status=200, head=b""):
     )
 
 
-def test_an_answer_is_read_where_the_operator_allowed_it(serve):
+def test_outbound_to_allowed_private_host_is_read(serve):
     server = serve(_http(b'{"a": 1}'))
     assert Session(HERE).get(server.url).json() == {"a": 1}
 
 
-def test_an_address_inside_the_house_is_not_asked_at_all(serve):
+def test_outbound_to_private_address_is_not_sent(serve):
     server = serve(_http())
     with pytest.raises(Refused, match="not on the open internet"):
         Session(Reach(is_plain=True)).get(server.url)
     assert server.requests == []
 
 
-def test_without_encryption_nothing_is_asked(serve):
+def test_outbound_without_encryption_is_not_sent(serve):
     server = serve(_http())
     with pytest.raises(Refused, match="https"):
         Session(Reach(is_private=True)).get(server.url)
     assert server.requests == []
 
 
-def test_a_name_is_resolved_once_and_the_judged_address_is_the_one_used(serve, monkeypatch):
+def test_outbound_resolves_once_and_uses_the_checked_address(serve, monkeypatch):
     server, asked = serve(_http()), []
 
     def resolve(host, port, *_, **__):
@@ -77,14 +77,14 @@ def test_a_name_is_resolved_once_and_the_judged_address_is_the_one_used(serve, m
     assert asked == ["idp.example"] and b"Host: idp.example" in server.requests[0]
 
 
-def test_a_redirect_is_the_answer_and_is_not_followed(serve):
+def test_outbound_redirect_is_not_followed(serve):
     inner = serve(_http())
     server = serve(_http(b"", 302, b"Location: %s/\r\n" % inner.url.encode()))
     assert Session(HERE).get(server.url).status_code == 302
     assert inner.requests == []
 
 
-def test_an_answer_without_end_is_cut_at_the_limit(serve):
+def test_outbound_response_over_size_limit_is_cut(serve):
     def flood(connection, _):
         connection.sendall(b"HTTP/1.1 200 X\r\nConnection: close\r\n\r\n")
         while True:
@@ -97,7 +97,7 @@ def test_an_answer_without_end_is_cut_at_the_limit(serve):
 @pytest.mark.parametrize(
     "said", [b"HTTP/1.1 200 X\r\nA: ", b"HTTP/1.1 200 X\r\nContent-Length: 999999\r\n\r\n"]
 )
-def test_a_server_that_drips_is_cut_when_the_time_is_over_in_total(serve, said):
+def test_outbound_slow_response_is_cut_after_total_time(serve, said):
     def drip(connection, _):
         connection.sendall(said)
         for _ in range(200):
@@ -110,7 +110,7 @@ def test_a_server_that_drips_is_cut_when_the_time_is_over_in_total(serve, said):
     assert time.monotonic() - started < 3
 
 
-def test_a_server_that_drips_its_handshake_is_cut_as_well(serve):
+def test_outbound_slow_tls_handshake_is_cut(serve):
     def drip(connection, _):
         connection.sendall(b"\x16\x03\x03\x40\x00")
         for _ in range(200):
@@ -121,7 +121,7 @@ def test_a_server_that_drips_its_handshake_is_cut_as_well(serve):
         Session(Reach(is_private=True, seconds=0.5)).get(serve(drip).url.replace("http:", "https:"))
 
 
-def test_the_environment_names_no_proxy_and_no_password(serve, monkeypatch, tmp_path):
+def test_outbound_ignores_proxy_and_netrc_of_environment(serve, monkeypatch, tmp_path):
     server = serve(_http())
     (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password planted")
     (tmp_path / ".netrc").chmod(0o600)
@@ -132,12 +132,12 @@ def test_the_environment_names_no_proxy_and_no_password(serve, monkeypatch, tmp_
 
 
 @pytest.mark.parametrize("said", [b"", b"SSH-2.0-x\r\n", b"HTTP/1.1 abc\r\n\r\n"])
-def test_what_is_no_http_is_told_as_a_failed_request(serve, said):
+def test_outbound_malformed_response_is_a_failed_request(serve, said):
     with pytest.raises(requests.RequestException):
         Session(HERE).get(serve(said).url)
 
 
-def test_authorities_are_read_once_for_those_who_trust_the_same_and_reach_nobody_else(tmp_path):
+def test_outbound_tls_contexts_are_cached_per_ca(tmp_path):
     def trusted(ca):
         session = Session(Reach(ca=ca))
         return session.get_adapter("https://a.example").poolmanager.connection_pool_kw[

@@ -1,4 +1,4 @@
-"""A kept connection is known to be alive without a question, and known to be dead."""
+"""Idle connections are checked without a query, and replaced when closed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def kept(postgres_url) -> Iterator[Any]:
-    """A connection of our engine as it is between two requests."""
+    """Return a connection of our backend as it is between two requests."""
     made = ConnectionHandler({"default": _postgres(postgres_url) | {"TEST": {}}})["default"]
     made.inc_thread_sharing()
     with made.cursor() as cursor:
@@ -26,14 +26,14 @@ def kept(postgres_url) -> Iterator[Any]:
 
 
 def _ask(connection: Any) -> int:
-    """As a request does: the first cursor of it looks whether the connection still works."""
+    """Use the connection as a request does: the first cursor checks it."""
     connection.close_if_unusable_or_obsolete()
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         return int(cursor.fetchone()[0])
 
 
-def test_a_living_connection_is_kept_and_asked_nothing(kept, monkeypatch):
+def test_live_connection_is_kept_without_a_query(kept, monkeypatch):
     pid = _ask(kept)
     monkeypatch.setattr(
         "django.db.backends.postgresql.base.DatabaseWrapper.is_usable",
@@ -42,16 +42,14 @@ def test_a_living_connection_is_kept_and_asked_nothing(kept, monkeypatch):
     assert _ask(kept) == pid
 
 
-def test_a_connection_that_the_server_has_ended_is_replaced_before_anybody_meets_it(
-    kept, postgres_url, wait_for
-):
+def test_connection_closed_by_server_is_replaced_before_use(kept, postgres_url, wait_for):
     pid = _ask(kept)
     with psycopg.connect(postgres_url, autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
     assert _ask(kept) != pid
 
 
-def test_a_transaction_left_open_is_not_taken_for_a_living_connection(kept, monkeypatch):
+def test_connection_in_open_transaction_is_not_considered_usable(kept, monkeypatch):
     asked = []
     monkeypatch.setattr(
         "django.db.backends.postgresql.base.DatabaseWrapper.is_usable",

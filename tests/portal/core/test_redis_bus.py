@@ -1,4 +1,4 @@
-"""Live frames through a real Redis: what arrives, what is told as lost, and how it heals after kill -9."""
+"""Live frames through a real Redis: delivery, reported losses, recovery after SIGKILL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def event(number: int, topic: str = "jobs:x") -> Frame:
 
 
 class Watcher:
-    """What one hub was given: publications, and how often it was told of a loss."""
+    """Records the frames and the reported losses of one subscriber."""
 
     def __init__(self) -> None:
         self.got: list[Frame] = []
@@ -49,7 +49,7 @@ def server(folder: Folder) -> Redis:
 
 
 def watched(bus: RedisBus, topic: str = "jobs:x") -> Watcher:
-    """One who watches and whom the bus hears."""
+    """Return a subscriber whose subscription is active."""
     watcher = Watcher()
     if not bus.subscribe(topic, watcher):
         wait_until(lambda: watcher.losses, "the bus hears the topic")
@@ -69,7 +69,7 @@ def _answers(server: Redis) -> bool:
         return False
 
 
-def test_what_another_process_tells_comes_whole_and_in_order(server):
+def test_redis_bus_delivers_frames_of_other_process_in_order(server):
     teller, watcher = RedisBus(server.url), watched(RedisBus(server.url))
     frames = [event(n) for n in range(1500)]
     for sent, frame in enumerate(frames):
@@ -80,7 +80,7 @@ def test_what_another_process_tells_comes_whole_and_in_order(server):
     assert watcher.got == frames and watcher.losses == 0
 
 
-def test_bytes_keep_their_offset_time_and_every_value(server):
+def test_redis_bus_keeps_offset_time_and_bytes(server):
     watcher = watched(RedisBus(server.url), "log:a")
     frame = Frame("log:a", bytes(range(256)), 2**40, 1_795_217_952_200, True)
     RedisBus(server.url).publish(frame)
@@ -88,7 +88,7 @@ def test_bytes_keep_their_offset_time_and_every_value(server):
     assert watcher.got == [frame]
 
 
-def test_a_topic_is_heard_at_once_although_the_reader_sleeps(server):
+def test_redis_bus_new_topic_wakes_the_reader(server):
     bus = RedisBus(server.url)
     watched(bus)
     began = time.monotonic()
@@ -96,7 +96,7 @@ def test_a_topic_is_heard_at_once_although_the_reader_sleeps(server):
     assert time.monotonic() - began < 0.5
 
 
-def test_what_was_told_before_does_not_come(server):
+def test_redis_bus_does_not_deliver_earlier_frames(server):
     bus = RedisBus(server.url)
     bus.publish(event(1))
     wait_until(
@@ -108,7 +108,7 @@ def test_what_was_told_before_does_not_come(server):
     assert watcher.got == [event(2)]
 
 
-def test_a_second_watcher_hears_without_waiting_and_the_last_one_ends_it(server):
+def test_redis_bus_shares_topic_until_last_subscriber_leaves(server):
     bus = RedisBus(server.url)
     first = watched(bus)
     second = Watcher()
@@ -120,7 +120,7 @@ def test_a_second_watcher_hears_without_waiting_and_the_last_one_ends_it(server)
     assert not bus.subscribe("jobs:x", second)
 
 
-def test_a_stream_is_short_and_is_forgotten_when_nothing_comes(server):
+def test_redis_stream_is_trimmed_and_expires(server):
     bus, link = RedisBus(server.url), redis.Redis.from_url(server.url)
     for n in range(3000):
         bus.publish(event(n))
@@ -137,7 +137,7 @@ def test_a_stream_is_short_and_is_forgotten_when_nothing_comes(server):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_after_a_kill_of_redis_everybody_is_told_to_read_again_and_hears_on(server, folder, seed):
+def test_redis_bus_reports_loss_and_recovers_after_redis_kill(server, folder, seed):
     teller, watcher = RedisBus(server.url), watched(RedisBus(server.url))
     for n in range(20 * (seed + 1)):
         teller.publish(event(n))
@@ -156,8 +156,8 @@ def test_after_a_kill_of_redis_everybody_is_told_to_read_again_and_hears_on(serv
     assert teller.dropped >= 1
 
 
-def test_a_loss_is_told_although_nothing_is_published_afterwards(server, folder):
-    """The reader may be back before the writer gives up: then only the writer knows."""
+def test_redis_bus_reports_loss_without_further_frames(server, folder):
+    """The reader may reconnect before the writer gives up; only the writer knows of the loss."""
     teller = RedisBus(server.url)
     teller.publish(event(0))
     wait_until(
@@ -172,7 +172,7 @@ def test_a_loss_is_told_although_nothing_is_published_afterwards(server, folder)
     assert [fields[b"l"] for _, fields in link.xrange("live:jobs:x")] == [b"1"]
 
 
-def test_publishing_never_waits_while_redis_hangs(server):
+def test_publish_does_not_block_while_redis_hangs(server):
     bus = RedisBus(server.url)
     os.kill(server.pid, signal.SIGSTOP)
     try:
@@ -185,7 +185,7 @@ def test_publishing_never_waits_while_redis_hangs(server):
     assert bus.dropped > 0
 
 
-def test_a_reader_who_fell_behind_a_trimmed_stream_is_told(server, monkeypatch):
+def test_redis_bus_reports_loss_of_trimmed_entries(server, monkeypatch):
     bus = RedisBus(server.url)
     free = threading.Event()
     watcher = watched(bus)
@@ -203,7 +203,7 @@ def test_a_reader_who_fell_behind_a_trimmed_stream_is_told(server, monkeypatch):
     assert len(watcher.got) < 5000 and watcher.losses
 
 
-def test_an_outbox_is_bounded_and_remembers_whose_frames_it_dropped():
+def test_outbox_is_bounded_and_remembers_lossy_topics():
     box = Outbox()
     big = Frame("log:a", b"x" * (BUFFER_BYTES // 4 - 100), 0, 0, True)
     for _ in range(6):

@@ -1,4 +1,4 @@
-"""What is told to those who watch now."""
+"""Publishing live updates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from portal.core import streams
 from portal.core.frames import Frame
 
 
-def test_what_cannot_be_written_keeps_nothing_else_back(monkeypatch):
+def test_publish_all_with_unserializable_message_sends_the_others(monkeypatch):
     heard: list[Frame] = []
     bus = streams.LocalBus()
     monkeypatch.setattr(streams, "bus", lambda: bus)

@@ -1,4 +1,4 @@
-"""A worker keeps its database connections from task to task, and drops those that broke."""
+"""A worker keeps database connections between tasks, and replaces broken ones."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from celery.fixups.django import DjangoWorkerFixup
 from celery.signals import task_postrun, task_prerun
 from django.db import connection
 
-import jobs.tasks  # noqa: F401  known by name below
+import jobs.tasks  # noqa: F401  # used by name below
 from portal.celery import app
 
 TASK = app.tasks["jobs.sweep"]
 
 
 def run_task(work: Callable[[], None]) -> None:
-    """As Celery's worker does, with its own ideas about Django's connections."""
+    """Run a task like Celery's worker, with its handling of Django's connections."""
     fixup = DjangoWorkerFixup(app)
     fixup.on_task_prerun(TASK)
     task_prerun.send(sender=TASK)
@@ -27,7 +27,7 @@ def run_task(work: Callable[[], None]) -> None:
 
 
 def in_a_thread(work: Callable[[], None]) -> None:
-    """Of its own, with a connection of its own."""
+    """Run in a new thread with its own connection."""
     failures: list[BaseException] = []
 
     def run() -> None:
@@ -51,7 +51,7 @@ def ask() -> None:
 
 
 @pytest.mark.both_databases
-def test_the_next_task_has_the_last_ones_connection(transactional_db):
+def test_task_reuses_connection_of_previous_task(transactional_db):
     def work() -> None:
         run_task(ask)
         first = connection.connection
@@ -62,11 +62,11 @@ def test_the_next_task_has_the_last_ones_connection(transactional_db):
 
 
 @pytest.mark.both_databases
-def test_a_connection_that_broke_is_replaced_before_the_next_task_uses_it(transactional_db, mode):
+def test_task_replaces_broken_connection(transactional_db, mode):
     def work() -> None:
         run_task(ask)
         before = connection.connection
-        if mode == "server":  # a file does not hang up
+        if mode == "server":  # SQLite has no server that could close the connection
             before.close()
         connection.errors_occurred = True
         run_task(ask)

@@ -1,4 +1,4 @@
-"""Secrets at rest, and keys that change."""
+"""Encryption at rest and key rotation."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import pytest
 from portal.core import vault
 
 
-def test_what_is_stored_is_read_back_and_does_not_show_the_secret():
+def test_vault_encrypts_and_decrypts():
     stored = vault.encrypt(b"hunter2", "clusters")
     assert b"hunter2" not in stored
     assert vault.decrypt(stored, "clusters") == b"hunter2"
 
 
-def test_the_same_secret_is_stored_differently_each_time():
+def test_vault_encryption_is_randomized():
     assert vault.encrypt(b"x", "clusters") != vault.encrypt(b"x", "clusters")
 
 
-def test_a_secret_of_one_purpose_is_unreadable_for_another():
+def test_vault_secret_is_unreadable_for_another_purpose():
     with pytest.raises(vault.Unreadable):
         vault.decrypt(vault.encrypt(b"x", "clusters"), "mail")
 
 
-def test_a_secret_outlives_its_key_while_that_is_kept_and_rotating_moves_it_to_the_new_one(
+def test_vault_reads_fallback_keys_and_rotates_to_newest(
     settings,
 ):
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "first", []
@@ -35,7 +35,7 @@ def test_a_secret_outlives_its_key_while_that_is_kept_and_rotating_moves_it_to_t
         vault.decrypt(stored, "clusters")
 
 
-def test_damage_is_told_as_such():
+def test_vault_damaged_secret_is_unreadable():
     stored = bytearray(vault.encrypt(b"x", "clusters"))
     stored[20] ^= 1
     with pytest.raises(vault.Unreadable):

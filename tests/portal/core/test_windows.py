@@ -1,4 +1,4 @@
-"""How many times a minute: counted in blocks, and never more than the limit."""
+"""Rate limits count in blocks and never exceed the limit."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from portal.core.ids import uuid7
 
 @pytest.fixture
 def at(monkeypatch):
-    """A minute that lasts; `at(seconds)` goes on."""
+    """Freeze a minute; `at(seconds)` moves within it."""
     now = [1_000_000_020]
     monkeypatch.setattr(rate_windows, "_seconds", lambda: now[0])
     return lambda seconds: now.__setitem__(0, now[0] + seconds)
 
 
-def test_each_is_one_more_and_a_new_minute_begins_at_one(at):
+def test_rate_window_counts_up_and_restarts_each_minute(at):
     who = str(uuid7())
     assert [rate_windows.take(who, 1000)[0] for _ in range(25)] == list(range(1, 26))
     at(60)
     assert rate_windows.take(who, 1000)[0] == 1
 
 
-def test_two_processes_never_give_more_than_the_limit_away(at, monkeypatch):
+def test_rate_window_of_two_processes_never_exceeds_limit(at, monkeypatch):
     who, allowed, processes = str(uuid7()), 0, [{}, {}, {}]
     for n in range(900):
         monkeypatch.setattr(rate_windows, "_blocks", processes[n % 7 % 3])
@@ -34,7 +34,7 @@ def test_two_processes_never_give_more_than_the_limit_away(at, monkeypatch):
     assert 500 - 5 * 2 <= allowed <= 500
 
 
-def test_a_small_limit_is_counted_to_the_last_one(at, monkeypatch):
+def test_rate_window_counts_small_limit_exactly(at, monkeypatch):
     who, seen = str(uuid7()), []
     for blocks in ({}, {}):
         monkeypatch.setattr(rate_windows, "_blocks", blocks)
@@ -42,14 +42,14 @@ def test_a_small_limit_is_counted_to_the_last_one(at, monkeypatch):
     assert seen == [1, 2, 3, 4]
 
 
-def test_threads_that_ask_at_once_get_each_number_once(at):
+def test_rate_window_gives_threads_distinct_numbers(at):
     who = str(uuid7())
     with ThreadPoolExecutor(8) as pool:
         numbers = list(pool.map(lambda _: rate_windows.take(who, 1000)[0], range(400)))
     assert sorted(numbers) == list(range(1, 401))
 
 
-def test_counting_hardly_asks_the_cache_and_forgets_minutes_that_are_over(at, monkeypatch):
+def test_rate_window_uses_cache_rarely_and_drops_old_minutes(at, monkeypatch):
     asked = []
     monkeypatch.setattr(rate_windows, "_blocks", {})
     monkeypatch.setattr(cache, "incr", lambda key, size: asked.append(key) or len(asked) * size)

@@ -1,4 +1,4 @@
-"""A WSGI application for the front door's tests: says what it was asked."""
+"""A WSGI application for the tests of the front server: echoes requests."""
 
 from __future__ import annotations
 

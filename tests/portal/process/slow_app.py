@@ -1,4 +1,4 @@
-"""A WSGI application for the tests of limits: a long answer made piece by piece, and one that says how long the body was."""
+"""A WSGI application for the tests of limits: a long streaming response, and a body length."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PIECES, PIECE = 480, bytes(range(256)) * 512  # 60 MiB
 
 
 class Log:
-    """As Django's StreamingHttpResponse."""
+    """A streaming response like Django's StreamingHttpResponse."""
 
     streaming = True
     open: set[Log] = set()

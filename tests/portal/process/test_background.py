@@ -1,4 +1,4 @@
-"""Background loops: called again, kept alive, stopped."""
+"""Background loops are repeated, retried and stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def loops(monkeypatch) -> ModuleType:
     return module
 
 
-def test_a_loop_is_called_again_after_its_interval_until_it_is_stopped(loops, wait_for):
+def test_background_loop_is_called_at_its_interval_until_stopped(loops, wait_for):
     calls: list[int] = []
     loops.tick = every(0.01)(lambda stop: calls.append(1))
     background = Background(["loops_of_this_test.tick"])
@@ -30,7 +30,7 @@ def test_a_loop_is_called_again_after_its_interval_until_it_is_stopped(loops, wa
     assert len(calls) == seen
 
 
-def test_a_loop_that_raises_is_logged_and_called_again(loops, wait_for, caplog):
+def test_background_loop_that_raises_is_logged_and_retried(loops, wait_for, caplog):
     calls: list[int] = []
 
     @every(0.01)
@@ -44,10 +44,10 @@ def test_a_loop_that_raises_is_logged_and_called_again(loops, wait_for, caplog):
     background.start()
     wait_for(lambda: len(calls) >= 2)
     background.stop()
-    assert "loops_of_this_test.moody failed; again in 1 s" in caplog.text
+    assert "loops_of_this_test.moody failed; retrying in 1 s" in caplog.text
 
 
-def test_a_loop_that_does_not_stop_in_time_is_named(loops):
+def test_background_loop_that_does_not_stop_is_named(loops):
     release = threading.Event()
     loops.stubborn = lambda stop: release.wait(20)
     background = Background(["loops_of_this_test.stubborn"])
@@ -56,6 +56,6 @@ def test_a_loop_that_does_not_stop_in_time_is_named(loops):
     release.set()
 
 
-def test_a_path_that_names_no_loop_is_an_error_at_the_start():
+def test_background_unknown_path_raises_at_start():
     with pytest.raises(ImportError):
         Background(["jobs.no_such_module.loop"])

@@ -1,4 +1,4 @@
-"""What is shipped to run elsewhere says what the code understands: no container engine is needed to see that."""
+"""Deployment files match the code; checked without a container engine."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def serve_arguments(command: str) -> list[str]:
     return words[words.index("serve") + 1 :]
 
 
-def test_the_process_file_names_every_part_once():
+def test_procfile_lists_every_component_once():
     assert sorted(procfile()) == sorted(PARTS)
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_each_process_runs_its_part(name):
+def test_procfile_process_runs_its_component(name):
     last = procfile()[name].split("&&")[-1]
     assert parser().parse_args(serve_arguments(last)).only == name
 
 
-def test_the_compose_file_starts_the_server_stack_after_its_servers_are_healthy():
+def test_compose_file_starts_stack_after_healthy_servers():
     muster = COMPOSE["services"]["muster"]
     assert parser().parse_args(serve_arguments(shlex.join(muster["command"]))).server
     for needed, how in muster["depends_on"].items():
@@ -46,7 +46,7 @@ def test_the_compose_file_starts_the_server_stack_after_its_servers_are_healthy(
         assert "healthcheck" in COMPOSE["services"][needed]
 
 
-def test_the_compose_file_sets_only_variables_that_somebody_reads():
+def test_compose_file_sets_only_known_variables():
     for name in COMPOSE["services"]["muster"]["environment"]:
         assert re.search(rf'"{name}"', SOURCES), name
 
@@ -56,7 +56,7 @@ def test_compose_file_passes_every_setting_of_the_env_file():
     assert muster["env_file"] == [{"path": ".env", "required": False}]
     assert not {
         name for name, value in muster["environment"].items() if "${MUSTER_" in value
-    }  # would hide what .env says
+    }  # would override .env
 
 
 def test_compose_file_has_no_default_for_the_serving_roles_password():
@@ -66,7 +66,7 @@ def test_compose_file_has_no_default_for_the_serving_roles_password():
     )
 
 
-def test_the_image_is_built_from_files_that_exist():
+def test_dockerfile_copies_existing_files():
     for line in (ROOT / "deploy/Dockerfile").read_text().splitlines():
         if match := re.match(r"COPY (?!--from)(.+) \S+$", line):
             for source in match[1].split():

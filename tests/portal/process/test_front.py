@@ -1,4 +1,4 @@
-"""The front door relays HTTP to a real granian on a Unix socket, whole and in order."""
+"""The front server relays HTTP to a real granian, complete and in order."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def front(granian: Granian) -> Iterator[httpx.Client]:
     thread.join(10)
 
 
-def test_a_request_arrives_as_it_was_written(front):
+def test_relayed_request_is_unchanged(front):
     said = front.get(
         "/a%20b/c?q=1&r=%C3%A9",
         headers={"Host": "muster.example.com", "X-Muster-Client": "6.6.6.6"},
@@ -79,12 +79,12 @@ def test_a_request_arrives_as_it_was_written(front):
     assert said["host"] == "muster.example.com"
 
 
-def test_the_client_is_who_connected_whatever_the_request_says(front):
+def test_relayed_client_address_cannot_be_spoofed(front):
     assert front.get("/", headers={"X-Muster-Client": "6.6.6.6"}).json()["client"] == "127.0.0.1"
 
 
 @pytest.mark.parametrize("size", [0, 1, 70_000, 6_000_000])
-def test_a_body_arrives_whole_with_a_length_and_in_chunks(front, size):
+def test_relayed_body_is_complete_with_length_and_chunked(front, size):
     data = bytes(i % 251 for i in range(size))
     plain = front.post("/", content=data).json()
     chunked = front.post("/", content=iter([data[: size // 2], data[size // 2 :]])).json()
@@ -92,17 +92,17 @@ def test_a_body_arrives_whole_with_a_length_and_in_chunks(front, size):
         assert (said["length"], said["sum"]) == (size, sum(data) % 65521)
 
 
-def test_a_big_answer_is_whole(front):
+def test_relayed_large_response_is_complete(front):
     assert front.get("/big").content == b"x" * 65536 * 320
 
 
-def test_head_and_no_content_leave_the_connection_usable(front):
+def test_relayed_head_and_204_keep_connection_usable(front):
     assert front.head("/").content == b""
     assert front.get("/nothing").headers["x-kept"] == "yes"
     assert front.get("/after").json()["path"] == "/after"
 
 
-def test_answers_are_never_mixed_between_requests_side_by_side(front):
+def test_relayed_concurrent_responses_are_not_mixed_up(front):
     with ThreadPoolExecutor(16) as pool:
         answers = pool.map(lambda n: front.get(f"/{n}", params={"n": n}).json(), range(400))
     assert [(said["path"], said["query"]) for said in answers] == [
@@ -110,7 +110,7 @@ def test_answers_are_never_mixed_between_requests_side_by_side(front):
     ]
 
 
-def test_a_restart_of_the_web_process_is_waited_for(front, granian):
+def test_relay_waits_for_restart_of_web_process(front, granian):
     before = int(front.get("/pid").text)
     os.kill(before, signal.SIGKILL)
     granian.process.kill()
@@ -124,7 +124,7 @@ def test_a_restart_of_the_web_process_is_waited_for(front, granian):
     assert int(answer.text) != before
 
 
-def test_a_client_that_leaves_ends_the_download(front, granian):
+def test_relay_ends_download_when_client_disconnects(front, granian):
     with front.stream("GET", "/big") as answer:
         next(answer.iter_bytes(1000))
     assert front.get("/after").json()["path"] == "/after"

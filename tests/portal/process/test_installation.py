@@ -1,4 +1,4 @@
-"""A portal that does not belong to its database is refused before it changes anything there."""
+"""A portal that does not belong to its database does not start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slow and greedy connections, against uvicorn as both modes run it: with Django's threads, and relaying to a real granian."""
+"""Limits on slow and greedy connections, in both modes."""
 
 from __future__ import annotations
 

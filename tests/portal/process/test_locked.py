@@ -1,4 +1,4 @@
-"""What `make run` installs is enough: the server imports nothing that only the tests' own packages bring along."""
+"""The server imports no module that only the test requirements install."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 from tests.rig.environment import ROOT
 
-# Imported by libraries that do without them, and by setuptools at every start.
+# Imported optionally by libraries, and by setuptools at every start.
 TRIED = {"blinker", "greenlet", "jinja2", "markupsafe", "msgpack", "_distutils_hack"}
 LISTED = """
 import sys
@@ -16,8 +16,8 @@ from importlib.metadata import packages_distributions
 import django
 django.setup()
 from portal.process import parts
-parts.warm_up_doors()
-parts.warm_up_tasks()
+parts.preload_web()
+parts.preload_tasks()
 owners = packages_distributions()
 for name in {module.partition(".")[0] for module in sys.modules} & owners.keys():
     print(name, *owners[name])
@@ -33,7 +33,7 @@ def locked() -> set[str]:
     return {normal(pin) for pin in re.findall(r"^([A-Za-z0-9_.-]+)==", text, re.MULTILINE)}
 
 
-def test_every_module_that_the_server_loads_is_in_its_own_lock(tmp_path):
+def test_modules_loaded_by_server_are_in_its_lock_file(tmp_path):
     environment = {
         "PATH": "/usr/bin:/bin",
         "PYTHONPATH": f"{ROOT}:{ROOT}/client:{ROOT}/agent",

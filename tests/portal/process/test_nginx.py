@@ -1,4 +1,4 @@
-"""deploy/nginx.conf in front of the parts, as its head says to run them: TLS, the right host and address, and the live socket."""
+"""deploy/nginx.conf in front of the components: TLS, host, client address and websocket."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAME = "muster.example.com"
 
 @dataclass
 class Site:
-    """A portal behind nginx. `token`: the administrator's."""
+    """A portal behind nginx; `token` is the administrator's."""
 
     port: int
     plain: int
@@ -71,7 +71,7 @@ def _certificate(folder: Folder) -> None:
 
 
 def _configuration(folder: Folder, port: int, plain: int, web: int, live: int) -> str:
-    """The shipped text with this test's ports and certificate."""
+    """Return the shipped configuration with the ports and certificate of this test."""
     text = (ROOT / "deploy/nginx.conf").read_text()
     for old, new in (
         (":8001", f":{web}"),
@@ -122,7 +122,7 @@ def site(request) -> Iterator[Site]:
         folder.close()
 
 
-def test_people_sign_in_through_it_with_cookies_that_only_https_carries(site):
+def test_nginx_sign_in_sets_secure_cookies(site):
     with site.browser() as browser:
         page = browser.get("/accounts/login/")
         token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page.text)
@@ -144,7 +144,7 @@ def test_people_sign_in_through_it_with_cookies_that_only_https_carries(site):
 
 
 @pytest.mark.parametrize("path", ["/", "/home/jobs?state=running", "/accounts/login/", "/apiary"])
-def test_a_person_who_types_the_address_without_https_is_led_on(site, path):
+def test_nginx_redirects_browsers_to_https(site, path):
     answer = httpx.get(f"http://127.0.0.1:{site.plain}{path}", headers={"Host": "evil.example"})
     assert (answer.status_code, answer.headers["location"]) == (301, f"https://{NAME}{path}")
 
@@ -162,7 +162,7 @@ def test_a_person_who_types_the_address_without_https_is_led_on(site, path):
     ],
 )
 @pytest.mark.parametrize("verb", ["GET", "POST"])
-def test_a_program_that_leaves_https_out_is_refused_and_never_led_on(site, verb, path):
+def test_nginx_refuses_api_requests_over_http(site, verb, path):
     answer = httpx.request(
         verb,
         f"http://127.0.0.1:{site.plain}{path}",
@@ -175,8 +175,8 @@ def test_a_program_that_leaves_https_out_is_refused_and_never_led_on(site, verb,
     )
 
 
-def test_an_address_that_somebody_claims_for_himself_does_not_count(site):
-    """Sign-ins are limited by address: what counts is the one that nginx saw."""
+def test_nginx_ignores_forged_forwarded_address(site):
+    """Sign-in rate limits depend on the address that nginx saw."""
     with site.browser() as browser:
         token = re.search(
             r'name="csrfmiddlewaretoken" value="([^"]+)"', browser.get("/accounts/login/").text
@@ -193,7 +193,7 @@ def test_an_address_that_somebody_claims_for_himself_does_not_count(site):
         assert "Wait five minutes" in answers[-1].text
 
 
-def test_the_live_socket_goes_through_it(site):
+def test_nginx_proxies_the_websocket(site):
     async def hello() -> dict[str, Any]:
         trusting = ssl.create_default_context()
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE

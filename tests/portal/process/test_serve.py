@@ -1,4 +1,4 @@
-"""`manage.py serve` as people meet it: real processes, both modes."""
+"""`manage.py serve` with real processes, in both modes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def folder() -> Iterator[Folder]:
 
 @pytest.fixture
 def portal(folder, mode, request) -> Portal:
-    """A portal of the mode that the suite runs in, not yet started; its administrator's password is random."""
+    """Return an unstarted portal in the mode of the suite, with a random admin password."""
     if mode == "embedded":
         return Portal(folder, settings={"MUSTER_ADMIN_PASSWORD": ""}, is_furnished=True)
     url = create_database(request.getfixturevalue("postgres_url"), "serve")
@@ -40,7 +40,7 @@ def portal(folder, mode, request) -> Portal:
 
 
 @pytest.mark.both_databases
-def test_a_start_shows_the_login_once_and_the_login_works(portal, folder, wait_for):
+def test_first_start_shows_working_login_once(portal, folder, wait_for):
     portal.is_furnished = False
     portal.start()
     shown = wait_for(
@@ -60,7 +60,7 @@ def test_a_start_shows_the_login_once_and_the_login_works(portal, folder, wait_f
 
 
 @pytest.mark.integration
-def test_the_secret_key_is_made_once_and_is_the_owners_alone(portal):
+def test_secret_key_is_generated_once_with_private_mode(portal):
     portal.start()
     path = portal.home / "secret_key"
     assert path.stat().st_mode & 0o777 == 0o600
@@ -71,7 +71,7 @@ def test_the_secret_key_is_made_once_and_is_the_owners_alone(portal):
 
 
 @pytest.mark.integration
-def test_a_second_portal_on_the_same_home_is_refused_in_words(portal, folder):
+def test_second_portal_on_same_home_does_not_start(portal, folder):
     portal.start()
     second = Portal(
         folder, portal.database_url, portal.redis_url, name="portal", settings=portal.settings
@@ -82,7 +82,7 @@ def test_a_second_portal_on_the_same_home_is_refused_in_words(portal, folder):
 
 @pytest.mark.integration
 @pytest.mark.both_databases
-def test_a_polite_stop_leaves_no_process_and_says_what_becomes_of_jobs(portal, folder):
+def test_sigterm_leaves_no_process_and_mentions_jobs(portal, folder):
     portal.start()
     assert portal.process is not None
     family = psutil.Process(portal.process.pid).children(recursive=True)
@@ -94,7 +94,7 @@ def test_a_polite_stop_leaves_no_process_and_says_what_becomes_of_jobs(portal, f
 
 @pytest.mark.integration
 @pytest.mark.both_databases
-def test_every_part_of_the_stack_is_back_after_kill_9(portal, mode, wait_for):
+def test_stack_restarts_every_component_after_kill_9(portal, mode, wait_for):
     portal.start()
     parts = ["web", "live", "worker", "beat", "watcher", "agent"] if mode == "server" else []
     for name in parts:

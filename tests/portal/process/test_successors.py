@@ -1,4 +1,4 @@
-"""What a killed part held goes to its successor at once, not when a lease runs out."""
+"""Work of a killed component is taken over at once, not when its lease expires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tests.rig.processes import Folder
 from tests.rig.redis import start_redis
 
 pytestmark = [pytest.mark.serial, pytest.mark.integration, pytest.mark.both_databases]
-SOON = 8.0  # seconds: two on a machine that has time for it; of a lease of fifteen at least ten would be left
+# Seconds: two on an idle machine. Of a lease of fifteen, at least ten would be left.
+SOON = 8.0
 
 
 @pytest.fixture
@@ -57,7 +58,10 @@ def state(api: httpx.Client, number: int) -> str:
 
 
 def kill_the_watcher(portal: Portal, mode: str, wait_for) -> None:
-    """kill -9, until another one is there. Embedded, it dies with its portal, and comes back with it."""
+    """Kill the watcher with SIGKILL, and wait for its successor.
+
+    In embedded mode this restarts the portal.
+    """
     if mode == "embedded":
         portal.kill()
         portal.start()
@@ -67,7 +71,7 @@ def kill_the_watcher(portal: Portal, mode: str, wait_for) -> None:
     wait_for(lambda: portal.part("watcher") != before)
 
 
-def test_a_killed_watchers_successor_watches_at_once(portal, api, mode, shared_folder, wait_for):
+def test_watcher_after_kill_9_resumes_at_once(portal, api, mode, shared_folder, wait_for):
     number = submit(api, f"until [ -e {shared_folder}/go ]; do sleep 0.05; done")
     wait_for(lambda: state(api, number) == "running", 20)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""The supervisor, over real forked processes."""
+"""The supervisor with real forked processes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def is_alive(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
-def test_a_killed_part_is_back_at_once_and_known_by_its_new_pid(supervised, wait_for):
+def test_killed_component_restarts_at_once_with_new_pid_file(supervised, wait_for):
     before = supervised.pid("steady")
     os.kill(before, signal.SIGKILL)
     after = wait_for(
@@ -71,26 +71,24 @@ def test_a_killed_part_is_back_at_once_and_known_by_its_new_pid(supervised, wait
     assert is_alive(after)
 
 
-def test_a_part_that_ends_at_its_start_is_tried_with_growing_pauses(supervised, wait_for):
+def test_failing_component_restarts_with_growing_pauses(supervised, wait_for):
     wait_for(
         lambda: supervised.starts.exists() and len(supervised.starts.read_text()) >= 4, seconds=5
     )
     seen = len(supervised.starts.read_text())
-    assert seen < 8  # 0.1, 0.2, 0.4, 0.8 s …: not a busy loop
+    assert seen < 8  # 0.1, 0.2, 0.4, 0.8 s …: no busy loop
 
 
 @pytest.mark.parametrize(("lived", "longest"), [(0.5, 10.0), (4.0, 0.05)])
-def test_a_part_that_did_its_work_for_a_while_is_back_at_once_however_often_it_died_before(
-    tmp_path, lived, longest
-):
+def test_steady_component_restarts_at_once_after_earlier_failures(tmp_path, lived, longest):
     supervisor, part = Supervisor({}, tmp_path), Part("steady", time.sleep, pause=6.4)
     for _ in range(3):
         part.born = time.monotonic() - lived
-        supervisor._bury(part, signal.SIGKILL)
+        supervisor._handle_exit(part, signal.SIGKILL)
     assert longest - 1 < part.due - time.monotonic() <= longest
 
 
-def test_sigterm_ends_the_parts_and_then_the_parent(supervised):
+def test_sigterm_stops_components_then_supervisor(supervised):
     steady = supervised.pid("steady")
     supervised.process.terminate()
     out, _ = supervised.process.communicate(timeout=10)
@@ -99,14 +97,14 @@ def test_sigterm_ends_the_parts_and_then_the_parent(supervised):
     assert not list(supervised.run.glob("*.pid"))
 
 
-def test_parts_do_not_outlive_a_killed_parent(supervised, wait_for):
+def test_components_do_not_outlive_killed_supervisor(supervised, wait_for):
     steady = supervised.pid("steady")
     supervised.process.kill()
     assert wait_for(lambda: not is_alive(steady), seconds=5)
 
 
-def test_jobs_started_by_a_part_do_not_inherit_ignored_signals(supervised, wait_for):
-    """Signals are blocked while a part is forked, and free once it runs."""
+def test_jobs_do_not_inherit_ignored_signals(supervised, wait_for):
+    """Signals are blocked during the fork, and unblocked afterwards."""
     path = Path(f"/proc/{supervised.pid('steady')}/status")
     held = sum(
         1 << (number - 1)

@@ -1,4 +1,4 @@
-"""The role that serves is not the role that migrates (MUSTER_MIGRATE_DATABASE_URL)."""
+"""The serving database role is not the migrating one (MUSTER_MIGRATE_DATABASE_URL)."""
 
 from __future__ import annotations
 

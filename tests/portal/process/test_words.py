@@ -1,4 +1,4 @@
-"""What a start says, and how it refuses."""
+"""Startup messages and refusals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from portal.process.prepare import listen
 from portal.process.words import Refusal, Welcome
 
 
-def test_the_first_start_shows_address_login_and_password_once():
+def test_welcome_of_first_start_shows_address_and_password():
     text = Welcome(
         "http://127.0.0.1:8000", "ada@atlas.example", "s3cret", Path("var"), is_first=True
     ).text()
@@ -21,12 +21,12 @@ def test_the_first_start_shows_address_login_and_password_once():
     assert "Password  s3cret    shown this once\n" in text
 
 
-def test_a_later_start_says_how_to_set_a_new_password():
+def test_welcome_of_later_start_explains_password_reset():
     text = Welcome("http://127.0.0.1:8000", "ada@atlas.example", None, Path("var")).text()
     assert "manage.py changepassword ada@atlas.example" in text
 
 
-def test_a_taken_port_is_refused_with_the_way_out():
+def test_port_in_use_is_refused_with_a_suggestion():
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -35,7 +35,7 @@ def test_a_taken_port_is_refused_with_the_way_out():
             listen("127.0.0.1", port)
 
 
-def test_two_portals_on_one_home_are_refused_in_words(tmp_path):
+def test_home_lock_refuses_second_portal(tmp_path):
     first, second = HomeLock(tmp_path), HomeLock(tmp_path)
     first.take()
     with pytest.raises(Refusal, match="already runs on"):
@@ -45,7 +45,7 @@ def test_two_portals_on_one_home_are_refused_in_words(tmp_path):
     second.give_back()
 
 
-def test_server_mode_without_servers_says_what_it_needs(tmp_path, monkeypatch, capsys):
+def test_server_mode_without_urls_names_missing_variables(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path))
     monkeypatch.delenv("MUSTER_DATABASE_URL", raising=False)
     monkeypatch.delenv("MUSTER_REDIS_URL", raising=False)
@@ -53,9 +53,7 @@ def test_server_mode_without_servers_says_what_it_needs(tmp_path, monkeypatch, c
     assert "Server mode needs MUSTER_DATABASE_URL and MUSTER_REDIS_URL" in capsys.readouterr().err
 
 
-def test_a_part_that_is_none_is_refused_with_the_names_of_those_that_are(
-    tmp_path, monkeypatch, capsys
-):
+def test_unknown_component_is_refused_with_known_names(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path))
     assert main(["--only", "wbe"]) == 2
     assert (
@@ -63,7 +61,7 @@ def test_a_part_that_is_none_is_refused_with_the_names_of_those_that_are(
     )
 
 
-def test_a_home_that_cannot_be_made_is_refused(tmp_path, monkeypatch, capsys):
+def test_home_that_cannot_be_created_is_refused(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MUSTER_HOME", str(tmp_path / "file" / "home"))
     assert main([]) == 2

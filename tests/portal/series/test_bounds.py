@@ -1,4 +1,4 @@
-"""Curves that are very many, very long, full of pauses, or wrong: the work and the answer stay bounded, and refusals say why."""
+"""Many, long, sparse or invalid series: cost and results are bounded, errors explained."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from portal.core.errors import InvalidInput, QuotaExceeded
 from portal.series import reading, store
 from portal.series.models import Chunk, Series
 from portal.series.points import NO_STEP, Point, broken, fitted, gap_of
-from portal.series.reading import _Stretch, _with_gaps, latest, query
+from portal.series.reading import _ChunkRows, _with_gaps, latest, query
 from portal.series.store import FULL, OPEN, append, compact, prune
 
 OWNER = "attempt:" + "a" * 32
@@ -25,7 +25,7 @@ DAY = 86_400_000
 
 
 def points(count, *, name="loss", start=T0, every=1000, step=None, labels=None) -> list[Point]:
-    """Their number as their value; `step`: that of the first."""
+    """Return points whose values are their numbers, from `step` on."""
     return [
         Point(name, labels or {}, start + n * every, float(n), None if step is None else step + n)
         for n in range(count)
@@ -39,7 +39,7 @@ def one(**more):
 
 @pytest.fixture
 def unpacked(monkeypatch) -> list[int]:
-    """How many points each chunk gave that reading unpacked."""
+    """Record how many points each chunk that a query unpacked has."""
     counts: list[int] = []
 
     def counting(data: bytes):
@@ -53,7 +53,7 @@ def unpacked(monkeypatch) -> list[int]:
 
 
 @pytest.mark.django_db
-def test_labels_that_are_too_long_are_refused_by_name_and_leave_nothing():
+def test_append_with_too_long_labels_is_refused():
     with pytest.raises(InvalidInput, match="labels: are 1018 characters as JSON; 500 are allowed"):
         append(OWNER, [*points(1), Point("x", {"k": "v" * 1010}, T0, 1.0)], org_id=None)
     assert not Series.objects.exists()
@@ -62,7 +62,7 @@ def test_labels_that_are_too_long_are_refused_by_name_and_leave_nothing():
 
 
 @pytest.mark.django_db
-def test_latest_is_of_the_highest_step_also_when_a_lower_one_comes_after_a_full_chunk():
+def test_latest_is_the_highest_step_despite_late_lower_steps():
     append(OWNER, points(OPEN, step=100), org_id=None)
     append(OWNER, points(3, step=5, start=T0 + DAY), org_id=None)
     assert latest(OWNER)["loss"]["value"] == OPEN - 1
@@ -72,7 +72,7 @@ def test_latest_is_of_the_highest_step_also_when_a_lower_one_comes_after_a_full_
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("most", [10, 60, 600])
-def test_a_curve_that_is_all_pauses_keeps_to_max_points_and_to_its_longest_pauses(most):
+def test_query_of_many_gaps_keeps_max_points_and_longest_gaps(most):
     batch, at = [], T0
     for n in range(4000):
         at += 10**7 if n in (500, 3500) else 200_000 if n % 4 == 0 else 1000
@@ -91,7 +91,7 @@ def test_a_curve_that_is_all_pauses_keeps_to_max_points_and_to_its_longest_pause
 
 
 @pytest.mark.django_db
-def test_a_long_curve_is_drawn_from_few_points_and_keeps_spike_dip_pause_and_ends(unpacked):
+def test_query_of_long_series_keeps_extremes_gaps_and_ends(unpacked):
     values = [random.Random(n).random() for n in range(100_000)]
     values[44_444], values[77_777] = 99.0, -99.0
     for at in range(0, len(values), FULL):
@@ -123,7 +123,7 @@ def test_a_long_curve_is_drawn_from_few_points_and_keeps_spike_dip_pause_and_end
 
 
 @pytest.mark.django_db
-def test_the_edges_of_a_long_look_are_exact(unpacked):
+def test_query_of_long_range_is_exact_at_its_ends(unpacked):
     for at in range(0, 8 * FULL, FULL):
         append(OWNER, points(FULL, start=T0 + at * 1000), org_id=None)
     curve = one(start_ms=T0 + 1_234_000, end_ms=T0 + 60_000_000, max_points=600)
@@ -132,7 +132,7 @@ def test_the_edges_of_a_long_look_are_exact(unpacked):
 
 
 @pytest.mark.django_db
-def test_what_came_late_fills_a_pause_of_a_long_curve():
+def test_late_points_fill_a_gap_of_a_long_series():
     for at in (0, 2, 4, 6):
         append(OWNER, points(FULL, start=T0 + at * FULL * 1000), org_id=None)
     assert one().values.count(None) == 3
@@ -141,9 +141,9 @@ def test_what_came_late_fills_a_pause_of_a_long_curve():
     assert one().values.count(None) == 0
 
 
-def test_pauses_are_found_in_whatever_order_the_database_gives_the_chunks():
+def test_gaps_are_found_independent_of_chunk_order():
     stretches = [
-        _Stretch(at, at + 9_000, 10, [(NO_STEP, at + n * 1000, 0.0) for n in range(10)])
+        _ChunkRows(at, at + 9_000, 10, [(NO_STEP, at + n * 1000, 0.0) for n in range(10)])
         for at in (0, 100_000, 200_000)
     ]
     for order in permutations(stretches):
@@ -151,7 +151,7 @@ def test_pauses_are_found_in_whatever_order_the_database_gives_the_chunks():
 
 
 @pytest.mark.django_db
-def test_a_long_curve_by_step_has_no_gap():
+def test_long_series_with_steps_has_no_gap():
     for at in range(0, 3 * FULL, FULL):
         append(OWNER, points(FULL, step=at, start=T0 + at * DAY), org_id=None)
     curve = one()
@@ -163,11 +163,11 @@ def test_a_long_curve_by_step_has_no_gap():
 
 
 @pytest.mark.django_db
-def test_an_owner_has_a_limit_of_curves_and_the_known_ones_go_on(monkeypatch):
+def test_series_limit_refuses_new_but_accepts_known_series(monkeypatch):
     monkeypatch.setattr(store, "MOST_CURVES", 5)
     append(OWNER, [p for n in range(5) for p in points(1, name=f"m{n}")], org_id=None)
     with pytest.raises(
-        QuotaExceeded, match="5 curves here already and 1 would be new; 5 are the most"
+        QuotaExceeded, match="already 5 series here; 1 more would exceed the limit of 5"
     ):
         append(OWNER, [*points(2, name="m0"), *points(1, name="m5")], org_id=None)
     append(OWNER, points(2, name="m0"), org_id=None)
@@ -176,7 +176,7 @@ def test_an_owner_has_a_limit_of_curves_and_the_known_ones_go_on(monkeypatch):
 
 
 @pytest.mark.django_db
-def test_pruning_drops_the_curves_that_nothing_is_left_of():
+def test_prune_deletes_empty_series():
     append(OWNER, points(3), org_id=None)
     append(OWNER, points(3, name="young", start=T0 + DAY), org_id=None)
     assert prune(T0 + DAY) == 1
@@ -186,7 +186,7 @@ def test_pruning_drops_the_curves_that_nothing_is_left_of():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_appends_of_the_same_curves_in_any_order_with_pruning_and_compacting_beside_all_come_through():
+def test_concurrent_appends_prune_and_compact_lose_nothing():
     names, errors = [f"m{n}" for n in range(30)], []
 
     def write(seed: int) -> None:
@@ -227,7 +227,7 @@ STRETCHES = st.lists(
 
 @given(steps=STRETCHES, most=st.integers(6, 200))
 @settings(deadline=None)
-def test_whatever_the_pauses_a_curve_fits_and_keeps_its_extremes_and_its_end(steps, most):
+def test_fitted_series_is_bounded_and_keeps_extremes_and_end(steps, most):
     rows, at = [], 0
     for wait, value in steps:
         at += wait

@@ -1,4 +1,4 @@
-"""Curves: what goes in comes out, once; gaps stay gaps; thinning keeps what a person looks for."""
+"""The series store returns each stored point once, keeps gaps, and thins to extremes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROWS = st.lists(st.tuples(st.integers(-1, 50), st.integers(0, 10**6), st.floats(
 
 
 def points(values, *, name="loss", start=T0, steps=False, labels=None) -> list[Point]:
-    """A second apart."""
+    """Return points one second apart."""
     return [
         Point(name, labels or {}, start + n * 1000, v, n if steps else None)
         for n, v in enumerate(values)
@@ -34,28 +34,28 @@ def one(**more):
     return found[0]
 
 
-def test_what_was_stored_is_what_is_drawn():
+def test_query_returns_stored_points():
     append(OWNER, points([3.0, 2.5, 2.0], steps=True), org_id=None)
     curve = one()
     assert (curve.name, curve.values, curve.steps) == ("loss", [3.0, 2.5, 2.0], [0, 1, 2])
     assert curve.times == [T0, T0 + 1000, T0 + 2000]
 
 
-def test_a_batch_that_is_sent_again_adds_nothing():
+def test_append_twice_stores_points_once():
     batch = points(range(300), steps=True)
     for part in (batch[:200], batch[100:], batch):
         append(OWNER, part, org_id=None)
     assert one(max_points=1000).values == [float(n) for n in range(300)]
 
 
-def test_a_late_point_takes_its_place():
+def test_late_point_is_sorted_into_place():
     batch = points([1.0, 2.0, 3.0])
     append(OWNER, [batch[0], batch[2]], org_id=None)
     append(OWNER, [batch[1]], org_id=None)
     assert one().values == [1.0, 2.0, 3.0]
 
 
-def test_curves_are_told_apart_by_name_labels_and_owner():
+def test_series_are_distinct_by_name_labels_and_owner():
     per_gpu = points([1.0], labels={"gpu": "0"}) + points([2.0], labels={"gpu": "1"})
     append(OWNER, per_gpu + points([3.0], name="x"), org_id=None)
     append("node:b", points([4.0]), org_id=None)
@@ -68,41 +68,41 @@ def test_curves_are_told_apart_by_name_labels_and_owner():
     assert [c.name for c in query(OWNER, names=["x"])] == ["x"]
 
 
-def test_only_the_asked_time_is_drawn():
+def test_query_returns_only_the_requested_range():
     append(OWNER, points(range(1000)), org_id=None)
     curve = one(start_ms=T0 + 300_000, end_ms=T0 + 302_000)
     assert curve.values == [300.0, 301.0, 302.0]
 
 
-def test_a_pause_is_a_gap_and_never_zero():
+def test_query_shows_pause_as_gap():
     append(OWNER, points([1.0] * 5) + points([2.0] * 5, start=T0 + 600_000), org_id=None)
     assert one().values == [1.0] * 5 + [None] + [2.0] * 5
 
 
-def test_a_short_pause_is_none_unless_the_asker_says_so():
+def test_query_shows_short_pause_as_gap_only_on_request():
     append(OWNER, points([1.0] * 5) + points([2.0] * 5, start=T0 + 20_000), org_id=None)
     assert None not in one().values
     assert one(gap_ms=5000).values == [1.0] * 5 + [None] + [2.0] * 5
 
 
-def test_a_curve_by_step_has_no_gap_however_long_the_pause():
+def test_series_with_steps_has_no_gap():
     batch = points([1.0] * 6, steps=True)
     append(OWNER, [*batch, Point("loss", {}, T0 + 10**8, 2.0, 6)], org_id=None)
     assert None not in one().values
 
 
-def test_nan_is_drawn_as_nothing_and_infinity_is_kept():
+def test_query_returns_none_for_nan_and_keeps_infinity():
     append(OWNER, points([1.0, math.nan, math.inf, 2.0], steps=True), org_id=None)
     assert one().values == [1.0, None, math.inf, 2.0]
 
 
-def test_a_nan_that_is_sent_again_is_there_once():
+def test_append_nan_twice_stores_it_once():
     for _ in range(2):
         append(OWNER, points([math.nan, 1.0]), org_id=None)
     assert one().values == [None, 1.0]
 
 
-def test_latest_is_the_last_point_of_each_curve_whatever_came_late():
+def test_latest_is_the_last_point_despite_late_points():
     append(OWNER, points([1.0, 2.0, 9.0], labels={"gpu": "0"}), org_id=None)
     append(OWNER, points([5.0], labels={"gpu": "0"}, start=T0 - 10_000), org_id=None)
     found = latest(OWNER)
@@ -110,12 +110,12 @@ def test_latest_is_the_last_point_of_each_curve_whatever_came_late():
     assert (found["loss{gpu=0}"]["value"], found["loss{gpu=0}"]["at"]) == (9.0, T0 + 2000)
 
 
-def test_latest_survives_a_nan_at_the_end():
+def test_latest_after_trailing_nan_is_none():
     append(OWNER, points([1.0, math.nan], steps=True), org_id=None)
     assert latest(OWNER)["loss"]["value"] is None
 
 
-def test_thinning_keeps_the_spike_the_dip_and_the_ends():
+def test_thinning_keeps_extremes_and_ends():
     values = [random.Random(n).random() for n in range(20_000)]
     values[7777], values[12_345] = 99.0, -99.0
     append(OWNER, points(values), org_id=None)
@@ -126,7 +126,7 @@ def test_thinning_keeps_the_spike_the_dip_and_the_ends():
     assert curve.times[-1] == T0 + 19_999_000
 
 
-def test_compaction_changes_how_it_is_kept_and_nothing_else():
+def test_compaction_does_not_change_query_results():
     for at in range(0, FULL + 3 * OPEN, OPEN):
         append(OWNER, points(range(at, at + OPEN), start=T0 + at * 1000), org_id=None)
     before, chunks = one(max_points=10**6), Chunk.objects.count()
@@ -136,7 +136,7 @@ def test_compaction_changes_how_it_is_kept_and_nothing_else():
     assert compact() == 0
 
 
-def test_what_comes_after_a_compaction_is_joined_to_it():
+def test_append_after_compaction_is_merged():
     for at in range(0, FULL, OPEN):
         append(OWNER, points(range(at, at + OPEN), start=T0 + at * 1000), org_id=None)
     compact()
@@ -144,14 +144,14 @@ def test_what_comes_after_a_compaction_is_joined_to_it():
     assert one(max_points=10**6).values[-2:] == [float(FULL - 1), 7.0]
 
 
-def test_pruning_drops_what_is_old_and_keeps_the_rest():
+def test_prune_deletes_old_chunks_only():
     for at in range(0, 4 * OPEN, OPEN):
         append(OWNER, points(range(at, at + OPEN), start=T0 + at * 1000), org_id=None)
     assert prune(T0 + 2 * OPEN * 1000) == 2
     assert one(max_points=10**6).values[0] == 2.0 * OPEN
 
 
-def test_a_hundred_curves_are_stored_in_a_handful_of_queries(django_assert_max_num_queries):
+def test_append_of_many_series_takes_few_queries(django_assert_max_num_queries):
     batch = [p for n in range(100) for p in points([1.0, 2.0], name=f"m{n}")]
     with django_assert_max_num_queries(20):
         append(OWNER, batch, org_id=None)
@@ -162,14 +162,14 @@ def test_a_hundred_curves_are_stored_in_a_handful_of_queries(django_assert_max_n
 
 @given(rows=ROWS)
 @settings(deadline=None)
-def test_packed_rows_come_back_as_they_were(rows):
+def test_pack_and_unpack_round_trip(rows):
     rows = [(NO_STEP if step < 0 else step, at, value) for step, at, value in rows]
     assert repr(unpack(pack(rows))) == repr(rows)
 
 
 @given(first=ROWS, second=ROWS)
 @settings(deadline=None)
-def test_merging_is_the_same_in_any_order_and_again(first, second):
+def test_merging_is_commutative_and_idempotent(first, second):
     both = merged(first, second)
     assert sorted(map(repr, both)) == sorted(map(repr, merged(second, first)))
     assert repr(merged(both, first)) == repr(both)
@@ -179,7 +179,7 @@ def test_merging_is_the_same_in_any_order_and_again(first, second):
     values=st.lists(st.floats(allow_nan=False), min_size=1, max_size=400), most=st.integers(2, 100)
 )
 @settings(deadline=None)
-def test_thinning_keeps_extremes_order_and_the_last_point(values, most):
+def test_thinning_keeps_extremes_order_and_last_point(values, most):
     rows = [(NO_STEP, n, value) for n, value in enumerate(values)]
     kept = thinned(rows, most)
     assert set(kept) <= set(rows) and [r[1] for r in kept] == sorted(r[1] for r in kept)

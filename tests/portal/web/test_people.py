@@ -1,4 +1,4 @@
-"""Programs pass by the layers that only people need, and get the same answers for it."""
+"""API requests with a token bypass middleware for browsers, with the same results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def no_session(monkeypatch):
     )
 
 
-def test_a_program_with_a_token_begins_no_session_even_with_a_cookie(story, request):
+def test_api_token_request_starts_no_session(story, request):
     client = story.client(story.cyd)
     request.getfixturevalue("no_session")
     answer = client.get(JOBS, headers={"Authorization": f"Bearer {story.token(story.ada)}"})
@@ -28,26 +28,26 @@ def test_a_program_with_a_token_begins_no_session_even_with_a_cookie(story, requ
 
 
 @pytest.mark.parametrize("path", [JOBS, ME])
-def test_a_wrong_token_is_refused_whatever_cookie_comes_with_it(story, path):
+def test_invalid_token_is_refused_despite_session_cookie(story, path):
     assert (
         story.client(story.ada).get(path, headers={"Authorization": "Bearer mst_wrong"}).status_code
         == 401
     )
 
 
-def test_an_empty_authorization_header_is_none_and_the_session_counts(story):
+def test_empty_authorization_header_falls_back_to_session(story):
     assert story.client(story.ada).get(JOBS, headers={"Authorization": ""}).status_code == 200
     assert Client().get(JOBS, headers={"Authorization": ""}).status_code == 401
 
 
-def test_a_page_of_ours_that_calls_the_api_by_its_cookie_still_needs_the_csrf_token(story):
+def test_api_request_with_session_needs_csrf_token(story):
     client = Client(enforce_csrf_checks=True)
     client.force_login(story.ada)
     assert client.get(JOBS).status_code == 200
     assert client.post(JOBS, "{}", content_type="application/json").status_code == 403
 
 
-def test_pages_know_their_visitor_also_with_a_token_in_the_request(story):
+def test_pages_use_session_despite_authorization_header(story):
     answer = story.client(story.ada).get(
         "/atlas/jobs", headers={"Authorization": f"Bearer {story.token(story.ada)}"}, follow=True
     )

@@ -1,4 +1,4 @@
-"""A chain to hold in the hand: events of one organization, sealed."""
+"""A sealed chain of the events of one organization."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write(count: int = 1, org: UUID | None = ORG, **data: object) -> None:
 
 
 def seal(sealer: Sealer | None = None, *, is_anchored: bool = True) -> int:
-    """One look of the sealer; and an anchor on every chain."""
+    """Run the sealer once, and anchor every chain."""
     sealer = sealer or Sealer()
     count = sealer.look()
     if is_anchored:
@@ -41,7 +41,7 @@ def seal(sealer: Sealer | None = None, *, is_anchored: bool = True) -> int:
 
 @pytest.fixture
 def sealed(db) -> UUID:
-    """Twenty events, sealed and anchored."""
+    """Create twenty events, sealed and anchored."""
     write(20)
     seal()
     return ORG

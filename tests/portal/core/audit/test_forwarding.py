@@ -1,5 +1,4 @@
-"""Events go out at least once, in order, signed; what fails is tried again, given up in words, and never leaves the open internet
-unless the operator said so."""
+"""Forwarding delivers events at least once, in order and signed, with retries and limits."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from portal.core.audit import forwarding, targets
 from portal.core.audit.forwarding import PURPOSE, forward, forward_all, state_of
 from portal.core.audit.models import AuditForward, AuditPolicy
 from portal.core.audit.retention import trim
-from portal.core.audit.targets import Policy, Undelivered, deliver, message, place, signature
+from portal.core.audit.targets import DeliveryFailed, Policy, deliver, message, place, signature
 from portal.core.models import Event
 from tests.portal.core.audit.conftest import ORG, seal, write
 
@@ -28,7 +27,7 @@ SECRET = b"whsec_canary"
 
 
 class Hook(http.server.ThreadingHTTPServer):
-    """A receiver on loopback that keeps what it gets; `answers` are its next statuses, then 200."""
+    """A receiver that records requests; `answers` are its next status codes, then 200."""
 
     daemon_threads = True
 
@@ -56,7 +55,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: Any) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -85,7 +84,7 @@ def sent(hook: Hook) -> list[int]:
     return [event["seq"] for _, body in hook.got for event in json.loads(body)["events"]]
 
 
-def test_a_webhook_gets_every_event_in_order_signed_and_named(row, hook):
+def test_webhook_gets_events_in_order_signed_and_identified(row, hook):
     write(250)
     seal()
     assert forward(row) == 250
@@ -98,12 +97,12 @@ def test_a_webhook_gets_every_event_in_order_signed_and_named(row, hook):
     assert forward(row) == 0
 
 
-def test_what_is_not_sealed_waits(row, hook):
+def test_forward_holds_back_unsealed_events(row, hook):
     write(3)
     assert forward(row) == 0 and hook.got == []
 
 
-def test_a_failure_is_tried_again_later_and_later_and_nothing_is_left_out(row, hook):
+def test_forward_failure_is_retried_with_backoff(row, hook):
     write(3)
     seal()
     hook.answers = [500, 503]
@@ -123,7 +122,7 @@ def test_a_failure_is_tried_again_later_and_later_and_nothing_is_left_out(row, h
     assert (row.tries, row.trouble, sent(hook)) == (0, "", [1, 2, 3])
 
 
-def test_what_fails_for_long_is_given_up_in_words_and_stays_so(row, hook, monkeypatch):
+def test_forward_failing_for_long_is_given_up(row, hook, monkeypatch):
     monkeypatch.setattr(forwarding, "MOST_TRIES", 3)
     write(1)
     seal()
@@ -137,12 +136,10 @@ def test_what_fails_for_long_is_given_up_in_words_and_stays_so(row, hook, monkey
     assert forward_all() == 0 and len(hook.answers) == 6
 
 
-def test_an_answer_that_was_lost_means_that_it_comes_twice_under_the_same_name(
-    row, hook, monkeypatch
-):
+def test_forward_with_lost_response_is_repeated_with_same_id(row, hook, monkeypatch):
     write(2)
     seal()
-    monkeypatch.setattr(forwarding, "_move", lambda row, seq: None)
+    monkeypatch.setattr(forwarding, "_advance", lambda row, seq: None)
     monkeypatch.setattr(forwarding, "TURN", 1)
     forward(row)
     forward(row)
@@ -150,7 +147,7 @@ def test_an_answer_that_was_lost_means_that_it_comes_twice_under_the_same_name(
     assert len({headers["muster-delivery"] for headers, _ in hook.got}) == 1
 
 
-def test_retention_that_was_faster_leaves_a_gap_that_is_said(row, hook):
+def test_forward_reports_events_deleted_before_sending(row, hook):
     write(4)
     Event.objects.update(at=clock.now() - timedelta(days=100))
     seal()
@@ -160,7 +157,7 @@ def test_retention_that_was_faster_leaves_a_gap_that_is_said(row, hook):
     assert "#1 to #4 were deleted by retention" in state_of(row)["state"]
 
 
-def test_an_event_that_somebody_took_out_does_not_stop_the_rest(row, hook):
+def test_forward_skips_events_that_were_tampered_away(row, hook):
     write(3)
     seal()
     Event.objects.filter(data__n=1).delete()
@@ -168,15 +165,15 @@ def test_an_event_that_somebody_took_out_does_not_stop_the_rest(row, hook):
     assert sent(hook) == [1, 3] and row.sent_seq == 3
 
 
-def test_a_secret_that_cannot_be_read_is_said_and_nothing_goes_out_unsigned(row, hook, settings):
+def test_forward_with_unreadable_secret_sends_nothing(row, hook, settings):
     write(1)
     seal()
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a new key, long enough to be one", []
     forward(row)
-    assert hook.got == [] and "cannot be read" in row.trouble
+    assert hook.got == [] and "cannot be decrypted" in row.trouble
 
 
-def test_nothing_goes_to_an_address_that_is_not_on_the_open_internet():
+def test_forward_to_private_address_is_refused():
     for target in (
         "https://127.0.0.1:1/",
         "https://localhost:1/",
@@ -185,17 +182,17 @@ def test_nothing_goes_to_an_address_that_is_not_on_the_open_internet():
         "https://169.254.169.254/",
         "syslog+tls://127.0.0.1:1",
     ):
-        with pytest.raises(Undelivered, match="open internet"):
+        with pytest.raises(DeliveryFailed, match="open internet"):
             deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
 
 
-def test_nothing_goes_out_unencrypted_to_a_host_that_the_operator_did_not_name():
+def test_forward_unencrypted_to_untrusted_host_is_refused():
     for target in ("http://example.com/", "syslog+tcp://example.com", "syslog+udp://example.com"):
-        with pytest.raises(Undelivered, match="without encryption"):
+        with pytest.raises(DeliveryFailed, match="without encryption"):
             deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
 
 
-def test_what_is_no_target_is_refused():
+def test_invalid_target_is_refused():
     for target in (
         "",
         "ftp://x",
@@ -226,7 +223,7 @@ FACTS = [
 TRUSTED = Policy(frozenset({"127.0.0.1"}), seconds=5, portal="muster.example")
 
 
-def test_a_message_of_syslog_is_as_rfc_5424_has_it():
+def test_syslog_message_follows_rfc_5424():
     text = message(FACTS[0], "muster.example")
     head, _, body = text.partition(b"\xef\xbb\xbf")
     assert head.decode() == (
@@ -236,7 +233,7 @@ def test_a_message_of_syslog_is_as_rfc_5424_has_it():
     assert json.loads(body)["data"] == {"path": "/x"}
 
 
-def test_syslog_over_tcp_frames_each_event_by_its_length():
+def test_syslog_over_tcp_uses_octet_counting():
     with socket.create_server(("127.0.0.1", 0)) as server:
         got: list[bytes] = []
 
@@ -264,7 +261,7 @@ def test_syslog_over_tcp_frames_each_event_by_its_length():
     assert count == 3
 
 
-def test_syslog_over_udp_is_a_datagram_each():
+def test_syslog_over_udp_sends_one_datagram_per_event():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
         server.settimeout(5)
@@ -278,15 +275,15 @@ def test_syslog_over_udp_is_a_datagram_each():
         assert [server.recv(65536)[:7] for _ in range(2)] == [b"<108>1 "] * 2
 
 
-def test_a_server_that_does_not_listen_is_said():
+def test_forward_to_closed_port_is_reported():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     for scheme in ("http", "syslog+tcp"):
-        with pytest.raises(Undelivered, match="does not answer"):
+        with pytest.raises(DeliveryFailed, match="does not answer"):
             deliver(f"{scheme}://127.0.0.1:{port}", FACTS, name="x", secret=b"", policy=TRUSTED)
 
 
-def test_a_webhook_that_answers_a_drop_at_a_time_is_cut_off():
+def test_slow_webhook_is_cut_off():
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def drip() -> None:
@@ -302,7 +299,7 @@ def test_a_webhook_that_answers_a_drop_at_a_time_is_cut_off():
         thread = threading.Thread(target=drip, daemon=True)
         thread.start()
         began = clock.monotonic()
-        with pytest.raises(Undelivered):
+        with pytest.raises(DeliveryFailed):
             deliver(
                 f"http://127.0.0.1:{server.getsockname()[1]}/",
                 FACTS,
@@ -316,7 +313,7 @@ def test_a_webhook_that_answers_a_drop_at_a_time_is_cut_off():
 
 @pytest.fixture
 def tls(tmp_path) -> ssl.SSLContext:
-    """A server's side, with a certificate of its own making for 127.0.0.1."""
+    """Return a TLS server context with a self-signed certificate for 127.0.0.1."""
     subprocess.run(
         [
             "openssl",
@@ -359,7 +356,7 @@ def _listen(server: socket.socket, tls: ssl.SSLContext, got: list[bytes]) -> thr
     return thread
 
 
-def test_syslog_over_tls_goes_to_who_shows_a_certificate_that_we_trust(tls, tmp_path):
+def test_syslog_over_tls_with_trusted_certificate_is_sent(tls, tmp_path):
     got: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = _listen(server, tls, got)
@@ -376,11 +373,11 @@ def test_syslog_over_tls_goes_to_who_shows_a_certificate_that_we_trust(tls, tmp_
 
 
 @pytest.mark.parametrize("scheme", ["https", "syslog+tls"])
-def test_a_certificate_that_nobody_vouches_for_is_refused(tls, scheme):
+def test_untrusted_certificate_is_refused(tls, scheme):
     got: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = _listen(server, tls, got)
-        with pytest.raises(Undelivered, match="certificate is not trusted"):
+        with pytest.raises(DeliveryFailed, match="certificate is not trusted"):
             deliver(
                 f"{scheme}://127.0.0.1:{server.getsockname()[1]}",
                 FACTS,
@@ -392,7 +389,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tls, scheme):
     assert got == []
 
 
-def test_targets_and_policy_come_from_the_settings(settings):
+def test_forward_policy_comes_from_settings(settings):
     settings.MUSTER_FORWARD_TARGETS = ["LOG.example:6514"]
     assert targets.is_trusted("syslog+tls://log.example:6514", forwarding.policy())
     assert not targets.is_trusted("syslog+tls://log.example:6515", forwarding.policy())

@@ -1,4 +1,4 @@
-"""What is kept no longer goes, from the beginning of the chain; what is left still proves itself; a fault stays."""
+"""Retention deletes from the start of a chain; the rest still verifies; faults are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
 
 
 def grow_old(count: int, days: int = 100) -> None:
-    """Before they are sealed: the first so many events are of long ago."""
+    """Backdate the first events before they are sealed."""
     old = list(
         Event.objects.filter(org_id=ORG)
         .order_by("position")
@@ -28,14 +28,14 @@ def grow_old(count: int, days: int = 100) -> None:
 
 @pytest.fixture
 def kept(db) -> AuditPolicy:
-    """Twelve old events, eight new ones, sealed; kept for 90 days."""
+    """Create twelve old and eight new sealed events, kept for 90 days."""
     write(20)
     grow_old(12)
     seal()
     return AuditPolicy.objects.create(chain=ORG, keep_days=90)
 
 
-def test_what_is_older_goes_with_its_links_and_the_rest_proves_itself(kept):
+def test_trim_deletes_old_events_and_rest_verifies(kept):
     assert trim(kept) == 12
     assert list(
         AuditLink.objects.filter(chain=ORG).order_by("seq").values_list("seq", flat=True)
@@ -46,7 +46,7 @@ def test_what_is_older_goes_with_its_links_and_the_rest_proves_itself(kept):
     assert (report.fault_count, report.first, report.last) == (0, 13, 21)
 
 
-def test_that_it_was_done_is_an_event_of_the_chain(kept):
+def test_trim_records_an_event(kept):
     trim(kept)
     [told] = Event.objects.filter(kind="audit.trimmed")
     assert (told.org_id, told.actor, told.data["events"], told.data["keep_days"]) == (
@@ -57,14 +57,14 @@ def test_that_it_was_done_is_an_event_of_the_chain(kept):
     )
 
 
-def test_twice_is_once(kept):
+def test_trim_twice_deletes_once(kept):
     trim(kept)
     assert trim(kept) == 0
     assert AuditAnchor.objects.filter(kind="cut").count() == 1
     assert Event.objects.filter(kind="audit.trimmed").count() == 1
 
 
-def test_without_a_policy_everything_stays_and_others_are_not_touched(kept):
+def test_trim_without_policy_keeps_everything(kept):
     write(5, OTHER)
     Event.objects.filter(org_id=OTHER).update(at=clock.now() - timedelta(days=5000))
     seal()
@@ -74,13 +74,13 @@ def test_without_a_policy_everything_stays_and_others_are_not_touched(kept):
     assert trim_all() == 0
 
 
-def test_what_is_not_sealed_stays(db):
+def test_trim_keeps_unsealed_events(db):
     write(4)
     grow_old(4)
     assert trim(AuditPolicy.objects.create(chain=ORG, keep_days=90)) == 0
 
 
-def test_a_chain_that_goes_as_a_whole_goes_on_from_where_it_was(db):
+def test_chain_trimmed_completely_continues_from_its_end(db):
     write(4)
     grow_old(4)
     seal()
@@ -91,7 +91,7 @@ def test_a_chain_that_goes_as_a_whole_goes_on_from_where_it_was(db):
     assert verify(ORG).fault_count == 0
 
 
-def test_many_go_in_pages(kept, monkeypatch):
+def test_trim_deletes_in_pages(kept, monkeypatch):
     monkeypatch.setattr(retention, "PAGE", 5)
     assert trim(kept) == 12
     assert list(
@@ -101,7 +101,7 @@ def test_many_go_in_pages(kept, monkeypatch):
     assert verify(ORG).fault_count == 0
 
 
-def test_a_fault_is_never_deleted_and_why_is_said(kept):
+def test_trim_stops_at_a_fault_and_reports_it(kept):
     position = AuditLink.objects.get(chain=ORG, seq=4).position
     Event.objects.filter(position=position).update(actor="eve@atlas.example")
     assert trim(kept) == 3
@@ -110,7 +110,7 @@ def test_a_fault_is_never_deleted_and_why_is_said(kept):
     assert [(fault.kind, fault.seq) for fault in verify(ORG).faults] == [("changed", 4)]
 
 
-def test_a_cut_that_retention_did_not_make_is_forged(kept):
+def test_forged_cut_is_reported(kept):
     row = AuditLink.objects.get(chain=ORG, seq=6)
     positions = list(
         AuditLink.objects.filter(chain=ORG, seq__lte=6).values_list("position", flat=True)

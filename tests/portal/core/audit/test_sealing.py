@@ -1,4 +1,4 @@
-"""Events are chained after they were written, each once, whatever order they became visible in."""
+"""Events are sealed once each, in whatever order they become visible."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def links(chain=ORG) -> list[tuple[int, int]]:
 
 
 @pytest.mark.django_db
-def test_each_organization_has_a_chain_and_what_belongs_to_none_has_one_too():
+def test_sealer_keeps_one_chain_per_organization():
     write(3)
     write(2, OTHER)
     write(1, None)
@@ -38,7 +38,7 @@ def test_each_organization_has_a_chain_and_what_belongs_to_none_has_one_too():
 
 
 @pytest.mark.django_db
-def test_the_chain_can_be_followed_with_a_few_lines_of_any_language():
+def test_exported_chain_can_be_verified_independently():
     write(3, note="ü")
     seal()
     at = hashlib.sha256(b"muster audit chain " + ORG.bytes).digest()
@@ -70,7 +70,7 @@ def test_the_chain_can_be_followed_with_a_few_lines_of_any_language():
 
 
 @pytest.mark.django_db
-def test_sealing_again_seals_only_what_is_new(monkeypatch):
+def test_sealing_again_seals_only_new_events(monkeypatch):
     monkeypatch.setattr(sealing, "SETTLE", 0.0)
     sealer = Sealer()
     write(5)
@@ -83,7 +83,7 @@ def test_sealing_again_seals_only_what_is_new(monkeypatch):
 
 
 @pytest.mark.django_db
-def test_more_than_a_batch_is_sealed_in_one_look(monkeypatch):
+def test_sealer_seals_several_batches_per_look(monkeypatch):
     monkeypatch.setattr(sealing, "BATCH", 4)
     write(10)
     assert Sealer().look() == 10
@@ -94,14 +94,16 @@ def test_more_than_a_batch_is_sealed_in_one_look(monkeypatch):
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
-def test_two_sealers_at_once_seal_each_event_once():
+def test_concurrent_sealers_seal_each_event_once():
     write(50)
     made = [Sealer(), Sealer()]
     rows = sealing.unsealed(0, 100)
     made[0].look()
     original = sealing.unsealed
     try:
-        sealing.unsealed = lambda above, most: rows  # it had looked before the other was done
+        sealing.unsealed = lambda above, most: (
+            rows
+        )  # it read the rows before the other one had finished
         with pytest.raises(IntegrityError):
             made[1].look()
     finally:
@@ -112,8 +114,8 @@ def test_two_sealers_at_once_seal_each_event_once():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_event_that_commits_after_later_ones_were_sealed_is_not_missed(monkeypatch):
-    """On PostgreSQL a transaction may hold a position below what others have already shown; on SQLite nobody can."""
+def test_event_committed_out_of_order_is_sealed(monkeypatch):
+    """Only PostgreSQL commits positions out of order."""
     if connection.vendor != "postgresql":
         write(2)
         assert Sealer().look() == 2
@@ -143,21 +145,23 @@ def test_an_event_that_commits_after_later_ones_were_sealed_is_not_missed(monkey
     first = Event.objects.get(kind="late.one")
     assert (
         links()[3][1] == first.position < links()[0][1]
-    )  # sealed fourth, though its position is the lowest
+    )  # sealed fourth, although its position is the lowest
     assert verify(ORG).fault_count == 0
 
 
 @pytest.mark.integration
-@pytest.mark.serial  # it waits for every transaction of the server, and those of other tests last for minutes
+# It waits for every transaction of the server, and those of other tests last for minutes.
+@pytest.mark.serial
 @pytest.mark.django_db(transaction=True)
-def test_the_floor_rises_once_nothing_can_appear_below_it(monkeypatch, wait_for):
+def test_floor_rises_once_positions_are_settled(monkeypatch, wait_for):
     monkeypatch.setattr(sealing, "SETTLE", 0.0)
     sealer = Sealer()
     write(5)
 
     def floor() -> (
         int
-    ):  # other databases of the same PostgreSQL have transactions, too: it waits for these
+        # Transactions in other databases of the same server count as well.
+    ):
         sealer.look()
         return sealer.floor
 
@@ -166,7 +170,7 @@ def test_the_floor_rises_once_nothing_can_appear_below_it(monkeypatch, wait_for)
 
 
 @pytest.mark.django_db
-def test_what_the_floor_passed_by_is_found_by_a_look_from_the_bottom(monkeypatch):
+def test_full_scan_finds_events_below_the_floor(monkeypatch):
     sealer = Sealer()
     write(3)
     sealer.floor, sealer._deep_at = 1 << 40, 1e18
@@ -176,7 +180,7 @@ def test_what_the_floor_passed_by_is_found_by_a_look_from_the_bottom(monkeypatch
 
 
 @pytest.mark.django_db
-def test_an_anchor_stands_every_thousand_links_and_when_some_time_has_passed(monkeypatch):
+def test_anchors_are_set_by_count_and_by_time(monkeypatch):
     from portal.core import clock
     from portal.core.audit import anchors
 
@@ -205,7 +209,7 @@ def test_an_anchor_stands_every_thousand_links_and_when_some_time_has_passed(mon
 
 
 @pytest.mark.django_db
-def test_a_new_process_anchors_what_the_last_one_sealed():
+def test_new_process_anchors_links_of_the_previous_one():
     write(3)
     seal(is_anchored=False)
     Anchorer().look({})

@@ -1,4 +1,4 @@
-"""Whatever is done to the trail behind our back is said in words, at its place."""
+"""Verification detects and describes any tampering with the trail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def event(seq: int) -> Event:
 
 
 def forge_from(seq: int) -> None:
-    """What somebody with the database, and without the key, would do: compute the chain anew."""
+    """Recompute the chain, as an attacker with the database but without the key would."""
     from django.db import connection
 
     at = bytes(AuditLink.objects.get(chain=ORG, seq=seq - 1).hash) if seq > 1 else begin(ORG)
@@ -42,7 +42,7 @@ def forge_from(seq: int) -> None:
         AuditLink.objects.filter(position=link.position).update(hash=at)
 
 
-def test_a_chain_that_nobody_touched_is_whole(sealed):
+def test_untouched_chain_has_no_faults(sealed):
     report = verify(sealed)
     assert (report.fault_count, report.events, report.first, report.last, report.unsealed) == (
         0,
@@ -69,8 +69,8 @@ CHANGES = [
 ]
 
 
-@pytest.mark.both_databases  # each reads the columns of an event by SQL of its own
-def test_a_changed_event_is_found_whatever_was_changed_in_it(sealed):
+@pytest.mark.both_databases  # each has its own SQL for reading events
+def test_verify_detects_a_change_of_any_column(sealed):
     for change in CHANGES:
         with transaction.atomic():
             Event.objects.filter(position=event(7).position).update(**change)
@@ -79,7 +79,7 @@ def test_a_changed_event_is_found_whatever_was_changed_in_it(sealed):
             transaction.set_rollback(True)
 
 
-def test_a_chain_is_read_whole_page_by_page(sealed, monkeypatch):
+def test_verify_reads_all_pages(sealed, monkeypatch):
     for gone in ([], [4, 5, 6, 7, 8, 9, 10, 11, 12], [18, 19], [7]):
         with transaction.atomic():
             AuditLink.objects.filter(chain=ORG, seq__in=gone).delete()
@@ -97,9 +97,7 @@ def test_a_chain_is_read_whole_page_by_page(sealed, monkeypatch):
             transaction.set_rollback(True)
 
 
-def test_a_page_reaches_no_further_than_itself_and_a_gap_of_any_width_is_passed_at_once(
-    sealed, monkeypatch
-):
+def test_verify_page_queries_are_bounded_and_skip_gaps(sealed, monkeypatch):
     monkeypatch.setattr("portal.core.audit.verify.PAGE", 4)
     AuditLink.objects.filter(chain=ORG, seq=20).update(seq=10**12)
     with CaptureQueriesContext(connection) as queries:
@@ -108,7 +106,7 @@ def test_a_page_reaches_no_further_than_itself_and_a_gap_of_any_width_is_passed_
     assert len(pages) == 6 and all("l.seq <=" in sql for sql in pages)
 
 
-def test_an_event_that_is_gone_is_missing(sealed):
+def test_verify_reports_missing_event(sealed):
     event(7).delete()
     assert found() == [("missing", 7)]
 
@@ -116,7 +114,7 @@ def test_an_event_that_is_gone_is_missing(sealed):
 @pytest.mark.parametrize(
     ("gone", "kind"), [([7], ("missing", 7)), ([7, 8, 9], ("missing", 7)), ([1, 2], ("missing", 1))]
 )
-def test_an_event_that_is_gone_with_its_link_leaves_a_gap(sealed, gone, kind):
+def test_verify_reports_event_missing_with_its_link(sealed, gone, kind):
     for seq in gone:
         event(seq).delete()
         AuditLink.objects.filter(chain=ORG, seq=seq).delete()
@@ -124,7 +122,7 @@ def test_an_event_that_is_gone_with_its_link_leaves_a_gap(sealed, gone, kind):
     assert {fault for fault, _ in found()} <= {"missing", "changed"}
 
 
-def test_two_events_in_each_others_place_are_reordered(sealed):
+def test_verify_reports_swapped_events_as_reordered(sealed):
     first, second = AuditLink.objects.get(seq=5), AuditLink.objects.get(seq=9)
     AuditLink.objects.filter(seq__in=[5, 9]).delete()
     AuditLink.objects.bulk_create(
@@ -136,13 +134,13 @@ def test_two_events_in_each_others_place_are_reordered(sealed):
     assert found() == [("reordered", 5), ("reordered", 9)]
 
 
-def test_a_chain_computed_anew_does_not_fit_its_anchors(sealed):
+def test_verify_reports_recomputed_chain_as_rewritten(sealed):
     Event.objects.filter(position=event(7).position).update(actor="eve@atlas.example")
     forge_from(7)
     assert found() == [("rewritten", 20)]
 
 
-def test_an_event_put_in_afterwards_with_an_old_time_is_backdated(sealed):
+def test_verify_reports_event_inserted_with_old_time(sealed):
     write(1)
     Event.objects.filter(position=Event.objects.order_by("-position").first().position).update(
         at=F("at") - timedelta(hours=3)
@@ -151,7 +149,7 @@ def test_an_event_put_in_afterwards_with_an_old_time_is_backdated(sealed):
     assert found() == [("backdated", 21)]
 
 
-def test_what_is_cut_off_at_the_end_is_missed_by_the_anchor(sealed):
+def test_verify_reports_truncated_end(sealed):
     for seq in (18, 19, 20):
         event(seq).delete()
         AuditLink.objects.filter(chain=ORG, seq=seq).delete()
@@ -159,18 +157,18 @@ def test_what_is_cut_off_at_the_end_is_missed_by_the_anchor(sealed):
     assert "#18 to #20" in verify(ORG).faults[0].text
 
 
-def test_a_trail_deleted_as_a_whole_is_missed_by_the_anchor(sealed):
+def test_verify_reports_completely_deleted_trail(sealed):
     Event.objects.all().delete()
     AuditLink.objects.all().delete()
     assert found() == [("missing", 1), ("cut_off", 1)]
 
 
-def test_an_anchor_written_by_somebody_else_is_forged(sealed):
+def test_verify_reports_forged_anchor(sealed):
     AuditAnchor.objects.update(seq=19, hash=AuditLink.objects.get(seq=19).hash)
     assert ("forged", 19) in found()
 
 
-def test_an_anchor_taken_out_of_their_row_is_missed(sealed):
+def test_verify_reports_missing_anchor(sealed):
     for _ in range(2):
         write(2)
         seal()
@@ -179,7 +177,7 @@ def test_an_anchor_taken_out_of_their_row_is_missed(sealed):
     assert kinds == ["unanchored"]
 
 
-def test_a_chain_without_anchors_is_suspicious_once_it_is_old(sealed):
+def test_verify_reports_old_chain_without_anchors(sealed):
     AuditAnchor.objects.all().delete()
     assert found() == []
     later = timedelta(hours=1)
@@ -191,7 +189,7 @@ def test_a_chain_without_anchors_is_suspicious_once_it_is_old(sealed):
         clock.now = original
 
 
-def test_anchors_are_still_read_after_the_key_was_rotated(sealed, settings):
+def test_anchors_stay_valid_after_key_rotation(sealed, settings):
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = (
         "a new key, long enough to be one",
         [settings.SECRET_KEY],
@@ -201,7 +199,7 @@ def test_anchors_are_still_read_after_the_key_was_rotated(sealed, settings):
     assert [kind for kind, _ in found()] == ["forged"]
 
 
-def test_what_is_not_sealed_yet_is_counted_and_becomes_a_fault_when_it_is_old(sealed):
+def test_verify_reports_unsealed_events_once_they_are_old(sealed):
     write(2)
     report = verify(ORG)
     assert (report.unsealed, report.fault_count) == (2, 0)
@@ -212,14 +210,14 @@ def test_what_is_not_sealed_yet_is_counted_and_becomes_a_fault_when_it_is_old(se
     assert found() == [("unsealed", 21)]
 
 
-def test_a_link_taken_away_alone_is_a_gap_and_its_event_is_not_sealed(sealed):
+def test_verify_reports_missing_link_and_unsealed_event(sealed):
     Event.objects.filter(position=event(7).position).update(at=clock.now() - timedelta(hours=1))
     AuditLink.objects.filter(chain=ORG, seq=7).delete()
     assert [kind for kind, _ in found()][:1] == ["missing"]
     assert "unsealed" in [kind for kind, _ in found()]
 
 
-def test_many_faults_are_counted_and_the_first_are_told(sealed):
+def test_verify_counts_all_faults_and_keeps_the_first(sealed):
     write(400)
     seal()
     Event.objects.update(actor="eve@atlas.example")
@@ -228,7 +226,7 @@ def test_many_faults_are_counted_and_the_first_are_told(sealed):
     assert len(report.faults) == 200
 
 
-def test_the_last_look_is_remembered(sealed):
+def test_last_verification_is_stored(sealed):
     Event.objects.filter(position=event(7).position).update(actor="eve@atlas.example")
     remember(verify(ORG))
     row = AuditCheck.objects.get(chain=ORG)
@@ -240,7 +238,7 @@ def test_the_last_look_is_remembered(sealed):
     )
 
 
-def test_an_empty_chain_has_nothing_to_say(db):
+def test_empty_chain_has_no_faults(db):
     assert verify(NO_ORG).words == "There are no events."
     assert Report(OTHER).words == "There are no events."
 
@@ -253,12 +251,12 @@ def test_verify_chain_deleted_with_its_anchors_reports_tampering(sealed):
     )
     record(
         Fact("audit.verification_asked", ORG, "audit", None)
-    )  # by who asks, which begins the chain anew
+    )  # by operator, who starts the chain
     seal()
     assert found() == [("missing", 1)]
 
 
-def test_the_command_says_what_is_wrong_and_where_and_ends_with_2(story, capsys):
+def test_verify_command_prints_faults_and_exits_with_2(story, capsys):
     seal()
     call_command("verify_audit")
     said = capsys.readouterr().out
@@ -290,7 +288,7 @@ def test_the_command_says_what_is_wrong_and_where_and_ends_with_2(story, capsys)
         "9999-12-31T23:59:59.999999",
     ],
 )
-def test_a_time_is_read_to_its_microsecond(sealed, at):
+def test_event_times_are_read_to_the_microsecond(sealed, at):
     when = datetime.fromisoformat(at).replace(tzinfo=UTC)
     position = event(7).position
     Event.objects.filter(position=position).update(at=when)
