@@ -62,7 +62,7 @@ def test_a_name_can_neither_steer_the_terminal_nor_break_a_row(
 
 def test_an_empty_list_says_what_to_do(muster: Muster):
     assert "muster run -- " in muster("job", "list").text
-    assert "Without filters" in muster("job", "list", "--state", "failed").text
+    assert "To see all jobs" in muster("job", "list", "--state", "failed").text
 
 
 def test_shared_options_count_wherever_they_stand(portal: PortalDouble, muster: Muster):
@@ -262,7 +262,7 @@ def test_pending_tells_reason_holders_and_change(portal: PortalDouble, muster: M
     info = muster("job", "info", "1").text
     assert "Ask for 1. Or wait." in info and "#7 holds 4; 2 other jobs hold 3 GPUs" in info
     portal.add_job("running")
-    assert "does not wait" in muster("job", "pending", "2").text
+    assert "is not pending" in muster("job", "pending", "2").text
 
 
 def test_login_keeps_what_works_and_the_only_organization(

@@ -400,13 +400,13 @@ def test_more_is_asked_for_and_approved_and_then_it_is_the_limit(shell: Shell):
     shell("team", "create", "asking")
     shell("quota", "set", "gpu", "100", "--team", "asking")
     done = shell("quota", "request", "gpu", "200", "--team", "asking", "--why", "the big run")
-    assert done.stdout.startswith(b"Asked for at most 200 GPUs (gpu) for team asking."), done.stderr
+    assert done.stdout.startswith(b"Requested a limit of 200 GPUs (gpu) for team asking."), done.stderr
     [row] = [r for r in shell.json("quota", "requests")["items"] if r["why"] == "the big run"]
     assert row["id"].encode() in shell("quota", "requests", "-q").stdout
     done = shell("quota", "approve", row["id"], "-m", "until Friday")
     assert (
         done.stdout
-        == f"Approved: at most 200 GPUs (gpu) for team asking, asked by {EMAIL}.\n".encode()
+        == f"Approved: a limit of 200 GPUs (gpu) for team asking, requested by {EMAIL}.\n".encode()
     )
     limits = {
         (q["subject"], q["resource"]): q["limit"] for q in shell.json("quota", "list")["items"]
@@ -479,8 +479,8 @@ def test_the_secret_of_an_application_is_told_once_and_alone(shell: Shell):
     other = shell("application", "rotate", "harbor", "-q").stdout.decode().strip()
     assert other.startswith("mca_") and other != secret
     assert shell("application", "list", "-q").stdout == b"harbor\n"
-    assert b"harbor is deleted" in shell("application", "delete", "harbor").stdout
-    assert b"Make one: muster application create" in shell("application", "list").stdout
+    assert b"Deleted harbor" in shell("application", "delete", "harbor").stdout
+    assert b"Create one: muster application create" in shell("application", "list").stdout
 
 
 @pytest.mark.parametrize(("words_of", "code", "says"), [
@@ -493,8 +493,8 @@ def test_the_secret_of_an_application_is_told_once_and_alone(shell: Shell):
     (["job", "submit", "no-such.yaml"], 2, "no-such.yaml"),
     (["token", "create", "x", "--scopes", "everything"], 2, "everything"),
     (["team", "create", "default"], 5, "default"),
-    (["quota", "request", "gpu", "none"], 2, "how much would be enough"),
-    (["quota", "request", "gpu", "8", "--job", "last"], 2, "write its number"),
+    (["quota", "request", "gpu", "none"], 2, "requested limit"),
+    (["quota", "request", "gpu", "8", "--job", "last"], 2, "not a job number"),
     (["quota", "request", "gpu.h100", "8", "--user", "-"], 5, "no such limit"),
     (["quota", "approve", "00000000-0000-0000-0000-000000000000"], 3, "no such request"),
     (["quota", "approve", "7"], 3, "muster quota requests"),
