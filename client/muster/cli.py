@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from muster.errors import InvalidInput, MusterError
 from muster.options import Json, Org, Quiet, Team, Url, start
-from muster.output import tell_error
+from muster.output import print_error
 
 # name: (module, its Typer application, help line). If the application has a command of the same
 # name, that command is used instead of the group.
@@ -123,7 +123,7 @@ def _run(words: list[str]) -> int:
     try:
         return int(app(words, prog_name="muster", standalone_mode=False) or 0)
     except MusterError as error:
-        return tell_error(error, as_json=wants_json)
+        return print_error(error, as_json=wants_json)
     except (typer.Abort, KeyboardInterrupt):
         sys.stderr.write("\n")
         return 130

@@ -79,7 +79,7 @@ def test_following_goes_on_into_the_next_attempt(portal: PortalDouble, client: C
     follower = Follower(client.jobs, "1", attempt=1, goes_on=True)
     pieces = list(follower.pieces())
     assert b"".join(piece.data for piece in pieces) == b"first\nsecond\n"
-    assert "attempt 2 begins" in [piece.note for piece in pieces]
+    assert "attempt 2 started" in [piece.note for piece in pieces]
 
 
 def test_following_waits_for_a_retry_that_has_not_begun(portal: PortalDouble, client: Client):
@@ -111,7 +111,7 @@ def test_bytes_that_were_lost_at_their_source_are_told_of(portal: PortalDouble, 
     portal.logs[1, 1].lost = 4
     pieces = list(Follower(client.jobs, "1").pieces())
     assert b"".join(piece.data for piece in pieces) == b"456789"
-    assert pieces[0].note == "bytes 0 to 4 were lost and are not shown"
+    assert pieces[0].note == "bytes 0 to 4 were lost"
 
 
 def test_a_job_that_never_started_has_no_log_and_following_ends(
@@ -122,7 +122,7 @@ def test_a_job_that_never_started_has_no_log_and_following_ends(
     portal.logs[1, 1].complete = False
     follower = Follower(client.jobs, "1")
     assert b"".join(piece.data for piece in follower.pieces()) == b""
-    assert follower.certificate_text == "no log: it never started"
+    assert follower.certificate_text == "no log: the job never started"
 
 
 def test_a_log_that_nobody_closes_is_said_to_be_open(
@@ -132,7 +132,7 @@ def test_a_log_that_nobody_closes_is_said_to_be_open(
     portal.add_job("failed", log=b"half")
     follower = Follower(client.jobs, "1")
     assert b"".join(piece.data for piece in follower.pieces()) == b"half"
-    assert follower.certificate_text == "the log is not closed"
+    assert follower.certificate_text == "the log was not closed"
 
 
 @pytest.mark.parametrize("asked", [{"attempt": 9}, {"index": 3}])

@@ -101,7 +101,7 @@ def test_refused_points_are_warned_of_once_and_dropped(
     muster.log(step=3, loss=3)
     wait_for(lambda: portal.points)
     assert values(portal) == [("loss", 3, 3.0)]
-    assert capsys.readouterr().err.count("curves are not reported") == 1
+    assert capsys.readouterr().err.count("metrics were rejected") == 1
 
 
 @pytest.mark.parametrize("odd", [None, "text", object(), float("nan"), float("inf")])
