@@ -306,7 +306,9 @@ def _format_errors(session: Session, file: str, text: str, error: InvalidInput) 
         result = session.client.jobs.validate(text)
         faults = faults if result["ok"] else result["errors"]
     count = "1 error" if len(faults) == 1 else f"{len(faults)} errors"
-    return f"{clean(file)} has {count}. The job was not submitted.\n{shown_faults(file, text, faults)}"
+    return (
+        f"{clean(file)} has {count}. The job was not submitted.\n{shown_faults(file, text, faults)}"
+    )
 
 
 def _read(file: str) -> str:

@@ -80,7 +80,9 @@ def import_people(
     for fault in found["faults"]:
         session.say(f"line {fault['line']}: {fault['what']}")
     counts = ", ".join(f"{number} {kind}" for kind, number in found["counts"].items() if number)
-    session.say(f"{'Done' if found['is_done'] else 'Nothing was changed'}: {counts or 'no people'}.")
+    session.say(
+        f"{'Done' if found['is_done'] else 'Nothing was changed'}: {counts or 'no people'}."
+    )
     links = ([link["email"], link["url"]] for link in found["links"])
     rows = ([str(p["line"]), p["email"], p["kind"], " ".join(f"{slug}={role}" for slug, role in p["teams"].items()), p["note"]]
             for p in found["people"])  # fmt: skip
