@@ -56,10 +56,10 @@ def _page(rows: list[Row]) -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     machine = f"{os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}"
     return (
-        "# What was measured\n\n"
+        "# Benchmark results\n\n"
         f"One run of `make bench` on {machine}; servers, load and portal on the same machine.\n"
-        "The raw limit, the peer where it can be installed, and ours come from the same run, so the ratios say more\n"
-        f"than the figures.\n\n{markdown(rows)}\n"
+        "Raw limit, peer (if it can be installed) and Muster are from the same run, so the ratios matter more\n"
+        f"than the absolute values.\n\n{markdown(rows)}\n"
     )
 
 
