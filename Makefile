@@ -1,10 +1,13 @@
-# make run    everything on this machine, from nothing but Python 3.11+ and make: ends at an address and a login
-# make test   the gate: PostgreSQL and Redis, and SQLite where the code differs; at most 10 minutes on two cores
-# make test-all  every test, also real Slurm faults, browsers, storms and all seeds
-# make check  lint, types, import contracts, Django's checks, migrations, templates
-# make bench  the measurements behind docs/bench.md       make storm  kill -9 under load, and floods
-# make lock   remake the dependency locks                 make fmt    format Python, templates, CSS and JavaScript
-# make messages   bring the catalogues of locale/ into step with the sources
+# make run       start a portal on this machine (needs Python 3.11+); prints its address and login
+# make serve     start the server stack with your own PostgreSQL and Redis
+# make test      run the gate: PostgreSQL, and SQLite where the code differs; at most 10 minutes on two cores
+# make test-all  run every test, including real Slurm faults, browsers, storms and all seeds
+# make check     run lint, types, import contracts, Django checks, migration and template checks
+# make fmt       format Python, templates, CSS and JavaScript
+# make bench     run the benchmarks behind docs/bench.md
+# make storm     run the fault-injection tests: kill -9 under load, and log floods
+# make lock      update the dependency locks
+# make messages  update the translation catalogues in locale/
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-print-directory
@@ -17,7 +20,7 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check -q
 
 help:
-	@sed -n 's/^# //p' Makefile | head -7
+	@sed -n 's/^# make/make/p' Makefile
 
 run: $(VENV)/.base.stamp static/vendor/.stamp
 	@exec $(PY) manage.py serve
@@ -29,7 +32,7 @@ test test-all: packages
 	@$(MAKE) $(VENV)/.dev.stamp static/vendor/.stamp
 	@$(PY) -m tests.rig suite $(if $(filter test-all,$@),--all)
 
-# The Debian packages of the tests; needs root or `sudo -n`, otherwise it prints the one command to run.
+# Debian packages for the tests. Needs root or `sudo -n`; otherwise prints the command to run.
 packages:
 	@scripts/setup-tests.sh
 
@@ -61,44 +64,44 @@ lock:
 clean:
 	@rm -rf $(VENV) .venv-js node_modules static/vendor var
 
-# LDAP and SAML for `make run` and `make serve`; the tests have them anyway.
+# LDAP and SAML support for `make run` and `make serve`. The tests always have it.
 directories: $(VENV)/.directories.stamp
 
 $(VENV)/.directories.stamp: requirements/directories.lock | $(VENV)/.base.stamp
-	@echo "Installing what LDAP directories and SAML need …"
+	@echo "Installing packages for LDAP and SAML …"
 	@$(PIP) install --require-hashes -r requirements/directories.lock \
 	  || { echo "On Debian and Ubuntu: apt install gcc python3-dev libldap-dev libsasl2-dev"; exit 1; }
 	@touch $@
 
-# --- what the targets stand on: made once, remade when the lock is newer ---
+# --- Environments, created once and updated when a lock changes ---
 
 $(PY):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	  || { echo "Muster needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Say which: make run PYTHON=python3.12"; exit 1; }
-	@echo "Making a virtual environment in $(VENV) …"
+	  || { echo "Muster needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Choose another: make run PYTHON=python3.12"; exit 1; }
+	@echo "Creating a virtual environment in $(VENV) …"
 	@$(PYTHON) -m venv $(VENV) \
 	  || { rm -rf $(VENV); echo "python3 -m venv failed: on Debian and Ubuntu, apt install python3-venv"; exit 1; }
 
-# `muster` from a checkout: the same environment, the client's source.
+# `muster` in the virtual environment runs the client from this checkout.
 define WRAPPER
 printf '#!/bin/sh\nPYTHONPATH="%s/client" exec "%s/$(PY)" -m muster "$$@"\n' "$(CURDIR)" "$(CURDIR)" >$(VENV)/bin/muster && chmod 755 $(VENV)/bin/muster
 endef
 
 $(VENV)/.base.stamp: requirements/base.lock | $(PY)
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
-	@echo "Installing what Muster needs (once) …"
+	@echo "Installing packages (once) …"
 	@$(PIP) install --require-hashes -r requirements/base.lock
 	@$(WRAPPER)
 	@touch $@
 
 $(VENV)/.dev.stamp: requirements/dev.lock | $(PY)
 	@$(PY) -m pip --version >/dev/null 2>&1 || $(PY) -m ensurepip >/dev/null
-	@echo "Installing what the tests need (once) …"
+	@echo "Installing packages for the tests (once) …"
 	@$(PIP) install --require-hashes -r requirements/dev.lock
 	@$(WRAPPER)
 	@touch $@ $(VENV)/.base.stamp
 
-# npm from the machine, else from PyPI in an environment of its own: for the browser's libraries, which we serve, and for Prettier.
+# npm for the browser libraries and Prettier: the system's, else from PyPI in a separate environment.
 define NPM
 if ! command -v npm >/dev/null; then \
   test -x .venv-js/bin/npm || { $(PYTHON) -m venv .venv-js; \
@@ -108,12 +111,12 @@ fi; npm ci --no-audit --no-fund --loglevel=error
 endef
 
 static/vendor/.stamp: package.json package-lock.json
-	@echo "Fetching the browser's libraries (once) …"
+	@echo "Installing browser libraries (once) …"
 	@$(NPM) --omit=dev && npm run --silent vendor
 	@mkdir -p $(@D) && touch $@
 
-# `npm ci` empties node_modules, and this stamp with it.
+# `npm ci` empties node_modules, including this stamp.
 node_modules/.dev.stamp: package.json package-lock.json
-	@echo "Fetching Prettier (once) …"
+	@echo "Installing Prettier (once) …"
 	@$(NPM)
 	@touch $@

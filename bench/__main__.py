@@ -1,4 +1,4 @@
-"""Runs every bench (or those named), one after the other on an otherwise idle machine, and rewrites docs/bench.md."""
+"""Run all benchmarks, or those named, in sequence on an idle machine and rewrite docs/bench.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from bench.table import Row, markdown
 
 ROOT = Path(__file__).resolve().parents[1]
-_OURS = {"__init__", "__main__", "table", "idle", "setting", "sides"}  # parts of the others
+_OURS = {"__init__", "__main__", "table", "idle", "setting", "sides"}  # helpers, not benchmarks
 
 
 def main(names: list[str]) -> int:
@@ -32,7 +32,7 @@ def main(names: list[str]) -> int:
         )
     if not names:
         page = ROOT / "docs" / "bench.md"
-        words = page.read_text().partition("\n## ")  # what people wrote below the table stays
+        words = page.read_text().partition("\n## ")  # keep the text below the table
         page.write_text(_page(rows) + "".join(words[1:]))
     short = sum(not row.met for row in rows)
     print(
@@ -56,10 +56,10 @@ def _page(rows: list[Row]) -> str:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     machine = f"{os.cpu_count()} cores, {memory:.0f} GiB, Python {platform.python_version()}"
     return (
-        "# What was measured\n\n"
+        "# Benchmark results\n\n"
         f"One run of `make bench` on {machine}; servers, load and portal on the same machine.\n"
-        "The raw limit, the peer where it can be installed, and ours come from the same run, so the ratios say more\n"
-        f"than the figures.\n\n{markdown(rows)}\n"
+        "Raw limit, peer (if it can be installed) and Muster are from the same run, so the ratios matter more\n"
+        f"than the absolute values.\n\n{markdown(rows)}\n"
     )
 
 

@@ -63,7 +63,7 @@ def main() -> int:
 
 
 def _prepare(portal: Portal) -> str:
-    """Runs the whole stack until it knows its node, so that asks can be judged; returns a token."""
+    """Run the stack until its node is known, so that requests can be judged; return a token."""
     portal.start()
     token = portal.token()
     with httpx.Client(base_url=portal.url, headers={"Authorization": f"Bearer {token}"}) as client:
@@ -77,7 +77,7 @@ def _prepare(portal: Portal) -> str:
 def _rate(
     work: Callable[..., int], clients: int, what: object, *, seconds: float = SECONDS
 ) -> float:
-    """Runs `work(what, seconds)` in that many processes; returns the sum a second."""
+    """Run `work(what, seconds)` in that many processes; return the total per second."""
     with get_context("spawn").Pool(clients) as pool:
         counts = pool.starmap(work, [(what, seconds)] * clients)
     return sum(counts) / seconds

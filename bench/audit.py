@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def _appends() -> tuple[float, float]:
-    """A second each in turn, so that both meet the same disk."""
+    """Alternate every second, so that both use the disk under the same conditions."""
     from django.db import connection
 
     from portal.core.audit.sealing import Sealer
@@ -119,7 +119,7 @@ def _million() -> tuple[float, float]:
     found = verify(ORG)
     faults = [
         fault for fault in found.faults if fault.kind != "unanchored"
-    ]  # no anchors are set here
+    ]  # no anchors are created here
     assert found.events >= EVENTS and not faults, (found.words, faults)
     return rate, found.seconds * MILLION / found.events
 

@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def _ours(actor, size: int) -> float:  # type: ignore[no-untyped-def]
-    """Attempts a second, of arrays of `size` tasks or, for 1, of plain jobs."""
+    """Return attempts per second for arrays of `size` tasks or, for 1, simple jobs."""
     from clusters.models import Cluster, Node
     from jobs import services
     from jobs.dispatch.claims import claim_due
@@ -144,7 +144,7 @@ def _celery(folder: Folder) -> float:
 
 
 def _drain() -> float:
-    """From the first task taken to the last."""
+    """Measure from the first task to the last."""
     import redis
 
     link, deadline = (
@@ -162,7 +162,7 @@ def _drain() -> float:
 
 
 def _raw() -> float:
-    """The database alone."""
+    """Measure the database alone."""
     from django.db import connection
 
     with connection.cursor() as cursor:

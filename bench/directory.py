@@ -106,7 +106,7 @@ def _sign_in(slapd: Slapd) -> list[Row]:
     for n in range(5):
         authenticate(email=f"p{n}", password=password_of(f"p{n}"))
     ours, raw, peer = [], [], []
-    for n in range(SIGN_INS):  # turn by turn, so that the machine is as slow for each
+    for n in range(SIGN_INS):  # alternate, so that both see the same load
         uid = f"p{n * 13 % PEOPLE}"
         raw.append(_seconds(partial(_bare, slapd, uid)))
         peer.append(_seconds(partial(_django_auth_ldap, slapd, uid)))
@@ -183,7 +183,7 @@ def _done(run) -> None:  # type: ignore[no-untyped-def]
 
 
 def _timed(act: Callable[[], object]) -> tuple[float, int, list[str]]:
-    """Seconds, statements, and those of them that wrote to rows of people."""
+    """Return seconds, statements, and statements that wrote to rows of people."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 

@@ -18,7 +18,7 @@ from tests.rig.processes import Folder
 
 WATCHERS, MESSAGES, RUNS = 200, 2000, 3
 BODY = b'{"t": 1795217952200, "values": {"loss": 0.42}}'
-QUIET = 2.0  # seconds without a delivery: the rest is lost
+QUIET = 2.0  # seconds without a delivery after which the rest counts as lost
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ def main() -> int:
 
 
 class Count:
-    """Deliveries, and when the last one came."""
+    """Number of deliveries, and the time of the last one."""
 
     def __init__(self) -> None:
         self.taken, self.last = 0, time.perf_counter()
@@ -79,7 +79,7 @@ async def _ours(topic: str) -> tuple[float, float]:
     for sink in sinks:
         hub.join(topic, sink)
     tasks = [asyncio.create_task(watch(sink)) for sink in sinks]
-    await asyncio.sleep(0.5)  # the reader has found its place in the stream
+    await asyncio.sleep(0.5)  # let the reader find its position in the stream
     began = time.perf_counter()
     for n in range(MESSAGES):
         streams.publish(topic, {"n": n, "body": BODY.decode()})

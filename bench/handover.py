@@ -1,4 +1,4 @@
-"""Handing attempts over to Slurm, against slurmrestd asked directly by as many connections.
+"""Submit attempts to Slurm, compared with direct requests to slurmrestd on as many connections.
 
 A real Slurm whose nodes are drained, so that jobs stay in its queue and only the hand-over is measured. Ours: claimed from the database,
 made into what is sent, submitted, and recorded. Raw: the very same bodies, sent by bare connections. They take turns, for what slurmctld
@@ -86,7 +86,7 @@ def _row(where: str, rounds: list[Round], more: str = "") -> Row:
 
 
 def as_the_worker() -> None:
-    """What the process that hands over does once, before it begins."""
+    """Warm up the submitting process."""
     import gc
 
     from portal.process.parts import collect_seldom
@@ -135,7 +135,7 @@ def _pace(sides: Sides, actor: Any, cluster: Any) -> Pace:
 
 
 def _single(actor: Any, cluster: Any) -> float:
-    """One job, from before its claim until it is recorded: what a round of the dispatcher does first."""
+    """Measure one job from its claim until it is recorded."""
     from jobs.dispatch.claims import claim_due
     from jobs.dispatch.submission import hand_over
     from workspaces.tenancy.scope import platform_scope
@@ -156,7 +156,7 @@ def _dispatch(cluster: Any, count: int) -> None:
 
 
 def launches(actor: Any, spec: dict[str, Any], count: int) -> list[Any]:
-    """What our side would hand over of `count` such jobs: the same variables, keys of their own."""
+    """Return the launches of `count` such jobs, with the same variables and separate keys."""
     from jobs.dispatch.launch import rehearsal_launch
     from schedulers.spec import parse_mapping
     from workspaces.models import Team
@@ -168,7 +168,7 @@ def launches(actor: Any, spec: dict[str, Any], count: int) -> list[Any]:
 
 
 def _bodies(actor: Any, cluster: Any, count: int) -> list[bytes]:
-    """What the backend would send for `count` jobs like ours."""
+    """Return the requests that the backend would send for `count` jobs."""
     from clusters.backends import backend_of
     from schedulers.slurm.request import build_request
     from schedulers.slurm.rest import job_body

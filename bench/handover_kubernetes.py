@@ -1,4 +1,4 @@
-"""Handing attempts over to Kubernetes, against the very same creates sent by bare connections.
+"""Submit attempts to Kubernetes, compared with the same create requests on plain connections.
 
 On the cluster whose kubeconfig MUSTER_TEST_KUBECONFIG names; its pods wait for a node that is not there, so that only the hand-over is measured.
 **Without one, against our double of its API, in a process of its own whose cluster does nothing**: then the figures are what our side costs, and
@@ -60,7 +60,7 @@ def main() -> int:
         cluster, site = _connect(actor, options), _access(options)
         sides = Sides.of(folder, [double.pid] if double else [os.getpid()])
         _raw_pace(sides, site, actor)
-        _pace(sides, actor, cluster)  # the namespace, connections, tables: made once
+        _pace(sides, actor, cluster)  # warm up: namespace, connections, tables
         together, apart = _rounds(sides, site, actor, cluster), []
         if double and can_part():
             with sides.apart():
@@ -120,7 +120,7 @@ def _access(options: dict[str, Any]) -> Access:
 
 
 def _clean_up(site: Access) -> str:
-    """Nothing of ours stays; the version of the cluster it was."""
+    """Delete everything we created and return the cluster's version."""
     wire = Wire(site)
     for space in wire.get("/api/v1/namespaces")["items"]:
         if space["metadata"]["name"].startswith(PREFIX):
@@ -156,7 +156,7 @@ def _pace(sides: Sides, actor: Any, cluster: Any) -> Pace:
 
 
 def _dispatch(cluster: Any) -> None:
-    """What the cluster could not take is tried again."""
+    """Retry what the cluster deferred."""
     from jobs.dispatch.claims import dispatch_cluster
 
     until, handed = time.monotonic() + PATIENCE, dispatch_cluster(cluster)
@@ -168,7 +168,7 @@ def _dispatch(cluster: Any) -> None:
 
 
 def _raw_pace(sides: Sides, site: Access, actor: Any) -> Pace:
-    """In a namespace of its own: the other is only used when it is the portal's."""
+    """Use a separate namespace, since the other must belong to the portal."""
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
     _post(site, [("/api/v1/namespaces", json.dumps(space).encode())], {201, 409})
     bodies = [_bodies(launch) for launch in launches(actor, SPEC, BATCH)]
@@ -182,7 +182,7 @@ def _raw_pace(sides: Sides, site: Access, actor: Any) -> Pace:
 
 
 def _bodies(launch: Any) -> list[tuple[str, bytes]]:
-    """What the backend would send for this job, as (path, body)."""
+    """Return the requests that the backend would send for this job, as (path, body)."""
     from schedulers.kubernetes import pod
 
     made = pod.build(launch, pod.Site(image="local/bash:1", selector=NOWHERE))

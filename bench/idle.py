@@ -1,4 +1,4 @@
-"""What a process tree costs while it does nothing: memory as PSS, and processor time, against targets.
+"""Measure memory (PSS) and CPU time of an idle process tree against targets.
 
 Starts nothing. `python bench/idle.py --seconds 60 embedded=1234 agent=5678` measures the trees below these pids.
 PSS (smaps_rollup) shares out pages that several processes have in common; summing RSS would count them many times.
@@ -20,7 +20,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True)
 class Look:
-    """One look at a tree: processes, bytes of PSS, and seconds of processor time, reaped children included."""
+    """A process tree's processes, PSS in bytes, and CPU seconds including reaped children."""
 
     processes: int
     pss: int
@@ -28,7 +28,7 @@ class Look:
 
 
 def parents() -> dict[int, int]:
-    """pid -> parent of everything that runs now."""
+    """Map each running pid to its parent."""
     found = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and (fields := stat_fields(int(folder.name))):
@@ -37,7 +37,7 @@ def parents() -> dict[int, int]:
 
 
 def stat_fields(pid: int) -> list[str]:
-    """/proc/PID/stat from the state on; empty when the process is gone."""
+    """Return the fields of /proc/PID/stat from the state on; empty if the process is gone."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -52,7 +52,7 @@ def tree(root: int) -> set[int]:
 
 
 def pss(pid: int) -> int:
-    """Bytes. Raises OSError when the process is gone or belongs to somebody else."""
+    """Return PSS in bytes. Raises OSError if the process is gone or belongs to another user."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss:"):
             return int(line.split()[1]) * 1024
@@ -67,7 +67,10 @@ def look(root: int) -> Look:
 
 
 def measure(roots: dict[str, int], seconds: float, max_pss: float, max_cpu: float) -> bool:
-    """Prints one row per tree; `max_pss` in MiB, `max_cpu` in percent of a core. Returns whether targets are met."""
+    """Print one row per tree and return whether targets are met.
+
+    `max_pss` is in MiB, `max_cpu` in percent of a core.
+    """
     before, began = {name: look(pid) for name, pid in roots.items()}, time.monotonic()
     time.sleep(seconds)
     elapsed, is_met = time.monotonic() - began, True

@@ -101,7 +101,7 @@ def _measure(folder: Folder) -> tuple[float, float, float, float]:
 
 
 def _p50(call: Callable[[], object]) -> float:
-    """Milliseconds."""
+    """Return milliseconds."""
     for _ in range(5):
         call()
     times = []

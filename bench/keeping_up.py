@@ -72,7 +72,7 @@ def main() -> int:
 
 
 def _grow(actor: Any, slurm: Slurm, cluster: Any, size: int) -> None:
-    """As many live attempts, known to both sides."""
+    """Create live attempts known to both sides."""
     from jobs.models import Attempt, Job
     from portal.core import clock
     from schedulers.states import State
@@ -113,7 +113,7 @@ def _submit(actor: Any, tasks: int) -> None:
 
 
 def _queued(slurm: Slurm, keys: list[str]) -> dict[str, int]:
-    """The numbers of jobs of these names, queued by slurmrestd."""
+    """Queue jobs of these names through slurmrestd and return their numbers."""
     with ThreadPoolExecutor(CONNECTIONS) as pool:
         parts = list(pool.map(lambda n: _post(slurm, keys[n::CONNECTIONS]), range(CONNECTIONS)))
     return {key: number for part in parts for key, number in part.items()}
@@ -155,7 +155,7 @@ def _post(slurm: Slurm, keys: list[str]) -> dict[str, int]:
 
 
 def _reached(actor: Any, slurm: Slurm, cluster: Any, *, by_rest: bool) -> Any:
-    """The same cluster, its jobs in the queue, reached one way or the other."""
+    """Return the cluster with its queued jobs, reached by commands or by REST."""
     from clusters.models import Cluster
     from clusters.services import connections
 
@@ -177,7 +177,7 @@ def _reached(actor: Any, slurm: Slurm, cluster: Any, *, by_rest: bool) -> Any:
 
 
 def _keeping_up(cluster: Any, slurm: Slurm, size: int, way: str) -> Row:
-    """Looks and listings take turns, so that a busy machine slows both."""
+    """Alternate polls and listings, so that load affects both."""
     from workspaces.tenancy.scope import platform_scope
 
     with platform_scope("bench"), _watching(cluster) as watch:
@@ -202,7 +202,7 @@ def _keeping_up(cluster: Any, slurm: Slurm, size: int, way: str) -> Row:
 
 @contextmanager
 def _watching(cluster: Any) -> Iterator[Callable[[], None]]:
-    """A watcher that has seen all of them, and written what there is to write of them once."""
+    """Return a watcher that has observed and recorded all of them once."""
     from jobs.dispatch.watch.watcher import Watcher
     from jobs.models import Attempt
     from schedulers.states import State
@@ -213,19 +213,19 @@ def _watching(cluster: Any) -> Iterator[Callable[[], None]]:
         watcher.wake.set()
         watcher.look()
 
-    one_look()  # notes why they wait
+    one_look()  # records pending reasons
     while Attempt.objects.filter(
         cluster=cluster, state=State.SUBMITTED, confirmed_at=None
     ).exists():
-        time.sleep(1)  # seen once more ten seconds later, which is written once
+        time.sleep(1)  # confirmed once, ten seconds later
         one_look()
     one_look()
     yield one_look
-    watcher._release()  # else the next way's watcher would not lead, and do nothing
+    watcher._release()  # or the next watcher would not be elected
 
 
 def _written(watch: Callable[[], None]) -> int:
-    """How many rows of jobs one look writes."""
+    """Count the job rows that one poll writes."""
     from django.db import connection
 
     found: list[int] = []
@@ -251,7 +251,7 @@ def _squeue(slurm: Slurm) -> None:
 
 
 def _pss() -> float:
-    """Of this process, in MiB."""
+    """Return the PSS of this process in MiB."""
     found = re.search(r"^Pss: +(\d+) kB", Path("/proc/self/smaps_rollup").read_text(), re.MULTILINE)
     return int(found[1]) / 1024 if found else 0
 

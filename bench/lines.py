@@ -24,8 +24,8 @@ from tests.rig.postgres import start_postgres
 from tests.rig.processes import Folder, wait_until
 from tests.rig.redis import start_redis
 
-JOBS, RATE, SECONDS, RUNS = 5, 10_000, 12, 3  # jobs, lines a second of each, seconds of writing
-HEAD = struct.Struct("<IIQQ")  # as monitoring/live/subscription.py sends it
+JOBS, RATE, SECONDS, RUNS = 5, 10_000, 12, 3  # jobs, lines per second of each, seconds of writing
+HEAD = struct.Struct("<IIQQ")  # frame header of monitoring/live/subscription.py
 WRITER = f"""
 import os, time
 begun, n = time.time(), 0
@@ -41,7 +41,7 @@ while n < {RATE * SECONDS}:
 
 @dataclass
 class Log:
-    """What one viewer got of one log. `ages`: (milliseconds, lines)."""
+    """What one viewer received of one log. `ages` are (milliseconds, lines)."""
 
     data: bytearray = field(default_factory=bytearray)
     ages: list[tuple[float, int]] = field(default_factory=list)
@@ -125,7 +125,7 @@ async def _run(portal: Portal, token: str) -> tuple[float, float, int]:
 async def _watched(
     api: httpx.AsyncClient, socket: ClientConnection, number: int, logs: dict[int, Log]
 ) -> str:
-    """Submit one job and subscribe to its log; the attempt's id in hex."""
+    """Submit one job, subscribe to its log and return the attempt's id in hex."""
     spec = {
         "name": "lines",
         "run": f"exec {sys.executable} -c '{WRITER}'",
@@ -168,7 +168,7 @@ def _percentiles(ages: list[tuple[float, int]]) -> tuple[float, float]:
 
 
 def _raw(path: Path) -> tuple[float, float]:
-    """The same writers into files; one reader that looks at them every millisecond."""
+    """Write the same lines to files, with one reader that polls every millisecond."""
     folder = Folder()
     try:
         files = [path.with_suffix(f".{n}") for n in range(JOBS)]

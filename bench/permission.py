@@ -71,7 +71,7 @@ def _row() -> Row:
 
 
 class _Django:
-    """What Django's backend asks of a user whose permissions it has cached."""
+    """Check a permission with Django's backend and cached permissions."""
 
     is_active, is_anonymous, _perm_cache = True, False, frozenset({"jobs.submit"})
 
@@ -83,7 +83,7 @@ class _Django:
 
 
 def _micro(call: Callable[[], object]) -> float:
-    """Median microseconds of one call."""
+    """Return the median microseconds of one call."""
     call()
     return median(_round(call) for _ in range(ROUNDS)) * 1e6
 

@@ -1,4 +1,4 @@
-"""Django on a durable PostgreSQL and a Redis of the bench's own, in this process."""
+"""Django in this process, on a private durable PostgreSQL and Redis."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.rig.redis import start_redis
 
 
 def begin(folder: Folder) -> Any:
-    """Servers started, schema made, organization `home` there; the administrator's actor inside it."""
+    """Start servers, migrate, create the organization `home`; return its administrator's actor."""
     os.environ.update(
         MUSTER_HOME=str(folder.path / "home"),
         MUSTER_DATABASE_URL=start_postgres(folder).url,
@@ -31,7 +31,7 @@ def begin(folder: Folder) -> Any:
     django.setup()
     from django.core.management import call_command
 
-    import portal.celery  # noqa: F401  hints go to our broker, not to Celery's default
+    import portal.celery  # noqa: F401  send wake-ups to our broker instead of Celery's default
     from clusters.backends import ensure_first_cluster
     from workspaces.access.actors import actor_of
     from workspaces.models import Organization, User
@@ -45,7 +45,7 @@ def begin(folder: Folder) -> Any:
 
 @contextmanager
 def browser(folder: Folder) -> Iterator[httpx.Client]:
-    """A client that keeps its connection to a server stack on the servers and the home of `begin`, signed in."""
+    """Return a signed-in keep-alive client of a server stack on the servers of `begin`."""
     home = {"MUSTER_HOME": os.environ["MUSTER_HOME"]}
     portal = Portal(
         folder, os.environ["MUSTER_DATABASE_URL"], os.environ["MUSTER_REDIS_URL"], settings=home

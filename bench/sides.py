@@ -1,4 +1,4 @@
-"""What a job costs each side of a hand-over, and the two sides on a core of their own.
+"""Measure the CPU cost of a submission on both sides, optionally pinned to one core each.
 
 In life a cluster's controller is a machine of its own. Here it shares the cores with what it is measured against: `apart` gives the cluster the
 first core and everything of ours (this process, PostgreSQL, Redis) the second, for the raw rate and for ours alike.
@@ -17,14 +17,14 @@ from pathlib import Path
 from bench.idle import TICKS, stat_fields, tree
 from tests.rig.processes import Folder
 
-OURS = ("postgres", "redis")  # of what a rig's folder started; the rest is the cluster
+OURS = ("postgres", "redis")  # processes of the rig that are ours; the rest is the cluster
 TOO_FEW = "no row with the cluster on a core of its own: there is one core only"
 Round = tuple["Pace", "Pace"]  # raw, ours
 
 
 @dataclass(frozen=True)
 class Pace:
-    """Jobs a second, and the ms of CPU that each took: of this process, of PostgreSQL, of the cluster."""
+    """Jobs per second, and CPU ms per job of this process, PostgreSQL and the cluster."""
 
     rate: float
     cpu: tuple[float, float, float]
@@ -32,7 +32,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class Sides:
-    """The processes of each side, by the roots of their trees."""
+    """Processes of each side, by the roots of their trees."""
 
     database: int
     near: Sequence[int]
@@ -40,7 +40,7 @@ class Sides:
 
     @classmethod
     def of(cls, folder: Folder, cluster: Sequence[int] = ()) -> Sides:
-        """`cluster`: where it is not what the folder started."""
+        """Set the roots; `cluster` if the rig's folder did not start it."""
         started = {
             name: int(pid)
             for pid, name in map(str.split, (folder.path / "pids").read_text().splitlines())
@@ -52,7 +52,7 @@ class Sides:
         )
 
     def pace(self, work: Callable[[], object], count: int) -> Pace:
-        """Of work that hands over `count` jobs."""
+        """Measure work that submits `count` jobs."""
         before, began = self._spent(), time.perf_counter()
         work()
         took, after = time.perf_counter() - began, self._spent()
@@ -63,7 +63,7 @@ class Sides:
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Each side on its own core, until the end."""
+        """Pin each side to its own core for the duration."""
         cores = sorted(os.sched_getaffinity(0))
         try:
             _pin(self.cluster, cores[:1])
@@ -82,7 +82,7 @@ def can_part() -> bool:
 
 
 def compared(rounds: Sequence[Round]) -> tuple[float, float, float]:
-    """Raw, ours, and ours as a share of raw: medians."""
+    """Return medians of raw, ours, and ours as a share of raw."""
     ratio = statistics.median(ours.rate / raw.rate for raw, ours in rounds)
     return (
         statistics.median(raw.rate for raw, _ in rounds),
@@ -92,7 +92,7 @@ def compared(rounds: Sequence[Round]) -> tuple[float, float, float]:
 
 
 def costs(rounds: Sequence[Round]) -> str:
-    """The ms of CPU a job of each side."""
+    """Format the CPU ms per job of each side."""
     raw, ours = (
         [statistics.mean(pace.cpu[side] for pace in paces) for side in range(3)]
         for paces in zip(*rounds, strict=True)
@@ -104,7 +104,7 @@ def costs(rounds: Sequence[Round]) -> str:
 
 
 def _seconds(roots: Iterable[int]) -> float:
-    """Of these trees and of children that ended."""
+    """Return CPU seconds of these trees, including reaped children."""
     return (
         sum(
             sum(map(int, fields[11:15]))
@@ -117,7 +117,7 @@ def _seconds(roots: Iterable[int]) -> float:
 
 
 def _pin(roots: Iterable[int], cores: Sequence[int], *, with_children: bool = True) -> None:
-    """Every thread of these; what they start later inherits it."""
+    """Pin all threads of these processes; their children inherit it."""
     for pid in {pid for root in roots for pid in (tree(root) if with_children else [root])}:
         for thread in Path(f"/proc/{pid}/task").glob("*"):
             with suppress(ProcessLookupError):

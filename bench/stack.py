@@ -1,4 +1,4 @@
-"""What a portal costs while nobody uses it, and how soon after its start the sign-in page answers; both modes.
+"""Measure an idle portal, and the time from start to the sign-in page, in both modes.
 
 The server stack's figures include its PostgreSQL and Redis. Raw limit: a bare Django process that answers one text.
 Peer: none of those we know ships a stack small enough to be installed for the comparison.
@@ -82,7 +82,7 @@ def _measure(folder: Folder, mode: str, limit: int, seconds: float, bare: str) -
 
 
 def _first_page(portal: Portal) -> float:
-    """Seconds from the command to the answered sign-in page."""
+    """Return seconds from the command to the sign-in page."""
     began = time.monotonic()
     portal.start()
     wait_until(

@@ -1,4 +1,4 @@
-"""What a bench reports: rows of raw limit, peer and ours, from the same run."""
+"""Rows of a benchmark's results: raw limit, peer and ours, from the same run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Row:
-    """One line of docs/bench.md. Figures are text with their unit; `target` is what was asked."""
+    """One row of docs/bench.md. Figures are text with units; `target` is the goal."""
 
     what: str
     raw: str
@@ -24,14 +24,14 @@ class Row:
 
 
 def timed(work: Callable[[], object]) -> float:
-    """The seconds that it takes."""
+    """Return the seconds that `work` takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
 
 
 def report(rows: Iterable[Row]) -> None:
-    """Prints the rows for people, and hands them to `python -m bench` when that runs us."""
+    """Print the rows, and pass them to `python -m bench` if it runs this benchmark."""
     found = list(rows)
     for row in found:
         print(

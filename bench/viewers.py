@@ -77,7 +77,7 @@ def _words(runs: list[Run]) -> str:
 
 
 def _clients(url: str, token: str, topic: str, tell: Callable[[str], object]) -> Run:
-    """One run: 1,000 clients watch while `tell` is given the messages."""
+    """Run 1,000 clients while `tell` publishes the messages."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(
         target=_watch, args=(there, url, token, topic), daemon=True

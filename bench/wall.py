@@ -1,4 +1,4 @@
-"""The node page and the GPU wall with 2,000 nodes of 8 GPUs: end to end, by a client that keeps its connection, on PostgreSQL."""
+"""Measure the node page and the GPU wall end to end, with 2,000 nodes of 8 GPUs, on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _measure(folder: Folder) -> tuple[float, float, int]:
 
 
 def _p95(call) -> float:  # type: ignore[no-untyped-def]
-    """Milliseconds."""
+    """Return the 95th percentile in milliseconds."""
     for _ in range(5):
         call()
     times = []

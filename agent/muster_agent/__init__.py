@@ -1,4 +1,4 @@
-"""Muster's node agent: what a machine, its GPUs and the jobs on it are doing. Never imports Django."""
+"""Node agent: reports metrics of a machine, its GPUs and its jobs. Does not import Django."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which job uses which GPU, and how much of it."""
+"""Attribute GPU usage to jobs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from muster_agent.gpus import GpuProcess, GpuReading
 from muster_agent.jobs import JobReading
 from muster_agent.sample import Sample
 
-SHARED_FACTS = ("gpu.memory.total", "gpu.temperature")  # true of the device, whoever uses it
+SHARED_FACTS = (
+    "gpu.memory.total",
+    "gpu.temperature",
+)  # properties of the device, independent of the job
 Place = tuple[tuple[str, str], ...]  # the labels of a GPU or of a MIG slice, sorted
 
 
@@ -17,7 +20,7 @@ def place_of(labels: dict[str, str]) -> Place:
 
 
 def gpu_samples(job: JobReading, reading: GpuReading) -> list[Sample]:
-    """The GPU numbers of one job: of every GPU or slice that it was given or has a process on.
+    """Return one job's GPU samples, for each GPU or slice that it was given or has a process on.
 
     A GPU that nobody else is on is the job's altogether, and its numbers are the job's. On a shared one only memory and
     busy time are known by process; power and clocks cannot be divided, and are left out.
@@ -37,7 +40,7 @@ def gpu_samples(job: JobReading, reading: GpuReading) -> list[Sample]:
 
 
 def shares(mine: list[GpuProcess], labels: dict[str, str]) -> list[Sample]:
-    """What the driver says of these processes by themselves."""
+    """Return the samples that the driver reports for these processes alone."""
     memory = [p.memory for p in mine if p.memory is not None]
     busy = [p.busy for p in mine if p.busy is not None]
     found = [Sample("gpu.memory.used", sum(memory), "bytes", labels)] if memory else []
@@ -47,7 +50,7 @@ def shares(mine: list[GpuProcess], labels: dict[str, str]) -> list[Sample]:
 
 
 def places_of(job: JobReading, reading: GpuReading) -> set[Place]:
-    """Where the job's processes are, and what it was given by index or UUID even if it uses none of it."""
+    """Return the GPUs and slices with the job's processes or allocated to it, even if idle."""
     places = {place_of(p.labels) for p in reading.processes if p.pid in job.pids}
     for gpu in reading.gpus:
         if not gpu.slices and {str(gpu.index), gpu.uuid} & set(job.gpus):
@@ -61,7 +64,7 @@ def places_of(job: JobReading, reading: GpuReading) -> set[Place]:
 
 
 def jobs_on(gpu: int | None, jobs: Iterable[JobReading], reading: GpuReading) -> set[str]:
-    """Keys of the jobs with a claim on this GPU: whom an XID on it concerns."""
+    """Return the keys of the jobs on this GPU, which an XID concerns."""
     return {
         job.key
         for job in jobs

@@ -1,4 +1,4 @@
-"""`muster-agent`: run (the default), once, check."""
+"""The `muster-agent` command: run (default), once, check."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GIB = 1 << 30
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Exit codes: 0 done, 1 could not start, 2 wrong usage."""
+    """Run the command. Exit codes: 0 success, 1 could not start, 2 invalid usage."""
     options = parser().parse_args(argv)
     logging.basicConfig(
         level=logging.DEBUG if options.verbose else logging.INFO, format="%(levelname)s %(message)s"
@@ -41,39 +41,44 @@ def parser() -> argparse.ArgumentParser:
         prog="muster-agent", description=about, parents=[shared_options(None)]
     )
     top.add_argument("--version", action="version", version=VERSION)
-    again = shared_options(argparse.SUPPRESS)  # given after the command, or kept from before it
+    again = shared_options(argparse.SUPPRESS)  # after the command, or inherited from before it
     commands = top.add_subparsers(dest="command", metavar="run|once|check")
-    commands.add_parser("run", parents=[again], help="measure and send until stopped (the default)")
+    commands.add_parser(
+        "run", parents=[again], help="collect and send metrics until stopped (default)"
+    )
     commands.add_parser("once", parents=[again], help="print one batch").add_argument(
         "--json", action="store_true"
     )
-    commands.add_parser("check", parents=[again], help="say in words what is found")
+    commands.add_parser(
+        "check", parents=[again], help="report what the agent finds on this machine"
+    )
     return top
 
 
 def shared_options(default: str | None) -> argparse.ArgumentParser:
     shared = argparse.ArgumentParser(add_help=False, argument_default=default)
-    shared.add_argument("--url", help="the portal, like https://muster.example.org (MUSTER_URL)")
+    shared.add_argument("--url", help="URL of the portal [env: MUSTER_URL]")
     shared.add_argument(
         "--token-file",
         type=Path,
-        help="file with a token of scope agent:write (MUSTER_AGENT_TOKEN_FILE, MUSTER_AGENT_TOKEN)",
+        help="file with a token of scope agent:write "
+        "[env: MUSTER_AGENT_TOKEN_FILE, MUSTER_AGENT_TOKEN]",
     )
-    shared.add_argument("--node", help="this node's name; default: its host name")
+    shared.add_argument("--node", help="node name; default: host name")
     shared.add_argument(
-        "--jobs-dir", type=Path, help="the local backend's jobs folder (MUSTER_JOBS_DIR)"
+        "--jobs-dir", type=Path, help="job directory of the local backend [env: MUSTER_JOBS_DIR]"
     )
     shared.add_argument(
         "--disk",
         type=Path,
         action="append",
-        help="a path whose file system to watch (/); may repeat",
+        help="path of a file system to monitor; default: /; repeatable",
     )
     shared.add_argument(
-        "--spool", type=Path, help="folder for what cannot be sent yet; default: memory only"
+        "--spool", type=Path, help="directory for unsent batches; default: memory only"
     )
     shared.add_argument("--listen", help="serve Prometheus metrics on HOST:PORT")
-    shared.add_argument("-v", "--verbose", action="store_const", const=True, help="log more")
+    shared.add_argument("-v", "--verbose", action="store_const", const=True, help="verbose logging")
     return shared
 
 
@@ -100,7 +105,9 @@ def run(config: Config) -> int:
     try:
         agent = Agent(config, None if config.url else discard, stop=stop)
         if config.listen:
-            from muster_agent.exposition import serve  # http.server costs memory that few need
+            from muster_agent.exposition import (
+                serve,
+            )  # http.server costs memory, so import it on demand
 
             serve(agent, config.listen)
     except (SpoolBusy, OSError, ValueError) as error:
@@ -110,7 +117,7 @@ def run(config: Config) -> int:
 
 
 def discard(body: Json) -> None:
-    """The sink of an agent that Prometheus asks and no portal hears."""
+    """Discard a batch, for an agent that only serves Prometheus."""
 
 
 def once(config: Config, *, as_json: bool) -> int:
@@ -138,7 +145,7 @@ def check(config: Config) -> int:
 
 
 def findings(config: Config, body: Json) -> Iterator[str]:
-    """What was found, in words."""
+    """Describe a batch for people."""
     facts = body["facts"]
     memory = f"{facts['memory'] / GIB:.1f} GiB memory"
     yield f"node {body['node']}: {facts['cpus']} processors, {memory}, agent {facts['agent']}"
@@ -162,7 +169,7 @@ def describe(gpu: Json) -> str:
 
 
 def two_looks(config: Config, over: float = 1.0) -> Json:
-    """A batch with its rates, which take two looks `over` seconds apart."""
+    """Return a batch with rates, from two measurements `over` seconds apart."""
     collector = Collector(config)
     collector.collect()
     threading.Event().wait(over)

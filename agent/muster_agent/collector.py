@@ -1,4 +1,4 @@
-"""One batch: everything the agent sees of this machine at one moment."""
+"""Collect one batch: all measurements of this machine at one moment."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from muster_agent.sample import Event, Json, Sample
 from muster_agent.version import VERSION
 
 log = logging.getLogger("muster.agent")
-GPU_PATIENCE = 5.0  # seconds; a healthy look at eight GPUs takes some 20 ms
+GPU_PATIENCE = 5.0  # seconds; reading eight healthy GPUs takes about 20 ms
 NO_PROC = "jobs are not measured: this system has no /proc"
 NO_JOBS: list[JobReading] = []
 NOTHING: list[Sample] = []
@@ -31,7 +31,10 @@ T = TypeVar("T")
 
 
 class Collector:
-    """Looks at the machine, its GPUs and its jobs. What fails is left out and named in `facts.note`; nothing raises."""
+    """Measure the machine, its GPUs and its jobs.
+
+    A part that fails is left out and named in `facts.note`. Nothing raises.
+    """
 
     def __init__(
         self,
@@ -50,14 +53,17 @@ class Collector:
         self._look_at_gpus = Deadline("the NVIDIA driver", self._gpus.look, GPU_PATIENCE)
         self._reading = GpuReading()
         self._failing: dict[str, str] = {}
-        self._claims: dict[str, set[str]] = {}  # GPU -> jobs on it at the last look
+        self._claims: dict[str, set[str]] = {}  # GPU -> jobs on it in the last cycle
 
     def has_running(self) -> bool:
-        """Whether a job is alive here; cheap enough to ask every second."""
+        """Return whether a job runs here. Cheap enough to call every second."""
         return self._jobs is not None and self._guard("jobs", self._jobs.has_running, False)
 
     def collect(self) -> Json:
-        """The body of POST /api/v1/agent/samples. Rates are since the last call, and missing from the first."""
+        """Return the body of POST /api/v1/agent/samples.
+
+        Rates cover the time since the last call and are missing from the first.
+        """
         at = int(time.time() * 1000)
         reading = self._guard("gpus", self._look_at_gpus, GpuReading(gpus=self._reading.gpus))
         self._reading = reading
@@ -74,7 +80,7 @@ class Collector:
             "batch": str(uuid.uuid4()),
             "node": self._config.node,
             "at": at,
-            "facts": self.facts(),  # last: what failed just now is in its note
+            "facts": self.facts(),  # last, so that its note includes failures of this batch
             **measured,
         }
 
@@ -110,12 +116,12 @@ class Collector:
         return {"key": job.key, "samples": [sample.as_json() for sample in samples]}
 
     def _guard(self, part: str, work: Callable[[], T], otherwise: T) -> T:
-        """Does one part of the work. A failure is logged once, when it begins, and stays in the note until it ends."""
+        """Run one measurement. A failure is logged when it starts and noted until it ends."""
         try:
             found = work()
         except Stalled as error:
             self._fail(part, str(error))
-        except Exception as error:  # no metric may take the others along
+        except Exception as error:  # one failing metric must not affect others
             self._fail(part, f"{part} cannot be measured: {type(error).__name__}: {error}")
         else:
             self._failing.pop(part, None)
@@ -129,23 +135,23 @@ class Collector:
 
 
 def all_of(measure: Callable[[], Iterable[Sample]]) -> Callable[[], list[Sample]]:
-    """The measurement done to its end, so that it fails inside the guard and not while its numbers are read."""
+    """Wrap a generator so that it runs to its end, and fails, inside the guard."""
     return lambda: list(measure())
 
 
 def claims_on(jobs: list[JobReading], reading: GpuReading) -> dict[str, set[str]]:
-    """GPU index, as text -> keys of the jobs on it."""
+    """Map each GPU index, as text, to the keys of the jobs on it."""
     return {str(gpu.index): jobs_on(gpu.index, jobs, reading) for gpu in reading.gpus}
 
 
 def with_jobs(event: Event, now: dict[str, set[str]], before: dict[str, set[str]]) -> Json:
-    """The event, with the jobs that were on that GPU: now, or at the last look if the error ended them since."""
+    """Add to an event the jobs on its GPU, from the last cycle if the error has ended them."""
     gpu = str(event.gpu)
     return {**event.as_json(), "jobs": sorted(now.get(gpu, set()) | before.get(gpu, set()))}
 
 
 def collect(jobs_dir: Path | None = None, over: float = 1.0) -> Json:
-    """One batch of this machine with its rates, measured over `over` seconds. For a look by hand."""
+    """Return one batch with rates measured over `over` seconds, for manual checks."""
     collector = Collector(Config(jobs_dir=jobs_dir))
     collector.collect()
     time.sleep(over)

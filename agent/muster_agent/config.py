@@ -1,4 +1,4 @@
-"""What the agent is told: by the portal when embedded, by its command line and environment otherwise."""
+"""Agent settings, from the portal in embedded mode, else from arguments and environment."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import os
 import socket
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Config:
-    """Times in seconds, sizes in bytes. `url` may stay empty when a sink takes the batches in process."""
+    """Settings. Times are in seconds, sizes in bytes.
+
+    `url` may be empty if batches go to a sink in the same process.
+    """
 
     url: str = ""
     token: str = field(default="", repr=False)
@@ -18,28 +22,31 @@ class Config:
         None  # read again at every try, so that a rotated token needs no restart
     )
     node: str = field(default_factory=socket.gethostname)
-    jobs_dir: Path | None = None  # where the local backend keeps one folder per job
+    jobs_dir: Path | None = None  # one directory per job of the local backend
     disks: tuple[Path, ...] = (Path("/"),)
-    spool_dir: Path | None = None  # None: what cannot be sent is kept in memory only
+    spool_dir: Path | None = None  # None: unsent batches stay in memory only
     spool_bytes: int = 64 << 20
-    busy_interval: float = 2.0  # while a job runs
+    busy_interval: float = 2.0  # while a job is running
     idle_interval: float = 10.0
-    timeout: float = 10.0  # of one request
-    listen: str = ""  # "127.0.0.1:9400": serve the same numbers to Prometheus
-    proc: Path = Path("/proc")  # tests and containers look at another one
+    timeout: float = 10.0  # per request
+    listen: str = ""  # such as "127.0.0.1:9400": serve metrics to Prometheus
+    proc: Path = Path("/proc")  # tests and containers use another one
 
     def bearer(self) -> str:
-        """The token to send: the file's when one is named, else the one given. Raises OSError."""
+        """Return the token, read from the token file if one is set. Raises OSError."""
         return self.token_file.read_text().strip() if self.token_file else self.token
 
     @classmethod
     def from_environ(cls, **given: object) -> Config:
-        """MUSTER_URL, MUSTER_AGENT_TOKEN, MUSTER_AGENT_TOKEN_FILE and MUSTER_JOBS_DIR, under what is `given`."""
+        """Return settings from the environment, overridden by `given`.
+
+        Variables: MUSTER_URL, MUSTER_AGENT_TOKEN, MUSTER_AGENT_TOKEN_FILE, MUSTER_JOBS_DIR.
+        """
         token_file, jobs_dir = (
             os.environ.get("MUSTER_AGENT_TOKEN_FILE"),
             os.environ.get("MUSTER_JOBS_DIR"),
         )
-        found: dict[str, object] = {
+        found: dict[str, Any] = {
             "url": os.environ.get("MUSTER_URL", ""),
             "token": os.environ.get("MUSTER_AGENT_TOKEN", ""),
             "token_file": Path(token_file) if token_file else None,
@@ -47,4 +54,4 @@ class Config:
         }
         return cls(
             **{**found, **{name: value for name, value in given.items() if value is not None}}
-        )  # type: ignore[arg-type]
+        )

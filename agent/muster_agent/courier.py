@@ -1,4 +1,4 @@
-"""Brings the batches to the portal, in order, however long it is away; in a thread, so that measuring never waits."""
+"""Send batches to the portal, in order and with retries, in a thread separate from collection."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from muster_agent.version import VERSION
 
 log = logging.getLogger("muster.agent")
 PATH = "/api/v1/agent/samples"
-FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds between two tries while the portal is away
+FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # backoff in seconds while the portal is unavailable
 CLOCK_TOLERANCE = 2.0  # seconds; the Date header has no fractions
-QUICK = 1.0  # seconds; a slower answer says too little about the clock
+QUICK = 1.0  # seconds; slower answers are too imprecise for clock skew
 NEEDS_HAND = {
     301: "the portal has moved: correct the agent's url",
     302: "the portal redirects: correct the agent's url",
@@ -35,7 +35,11 @@ NEEDS_HAND = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one batch. `is_done`: taken, or refused for good; else `wait` seconds or the usual back-off."""
+    """Result of sending one batch.
+
+    `is_done`: accepted, or permanently rejected. Otherwise retry after `wait` seconds, or after
+    the usual backoff.
+    """
 
     is_done: bool
     note: str = ""
@@ -43,22 +47,26 @@ class Answer:
 
 
 class Courier(threading.Thread):
-    """Empties the spool. `note` says in words what is wrong, `skew` how far the portal's clock is ahead, in seconds."""
+    """Send batches from the spool.
+
+    `note` describes the current problem; `skew` is how far the portal's clock is ahead, in
+    seconds.
+    """
 
     def __init__(self, config: Config, spool: Queue):
         super().__init__(name="agent-courier", daemon=True)
         self._config, self._spool, self._target = config, spool, Target(config)
-        self._bell, self._halt = threading.Event(), threading.Event()
-        self._bell.set()  # batches of an earlier life may wait
+        self._wake, self._halt = threading.Event(), threading.Event()
+        self._wake.set()  # batches of a previous run may be waiting
         self.note, self.skew, self.refused = "", 0.0, 0
 
     def offer(self, body: Json) -> None:
-        """Takes a batch. Never raises and never waits: a full disk costs the batch, and the note says so."""
+        """Queue a batch. Never raises or blocks: if the disk is full, drops it and sets the note."""
         try:
             self._spool.append(json.dumps(body, separators=(",", ":")).encode())
         except OSError as error:
             self._tell(f"batches are lost: the spool cannot be written ({error.strerror})")
-        self._bell.set()
+        self._wake.set()
 
     def notes(self) -> list[str]:
         found = [self.note] if self.note else []
@@ -70,17 +78,17 @@ class Courier(threading.Thread):
         return found
 
     def halt(self, patience: float = 2.0) -> None:
-        """Ends the thread; what is not sent stays in the spool."""
+        """Stop the thread. Unsent batches stay in the spool."""
         self._halt.set()
-        self._bell.set()
+        self._wake.set()
         if self.is_alive():
             self.join(patience)
 
     def run(self) -> None:
         wait = FIRST_WAIT
         while not self._halt.is_set():
-            self._bell.wait()
-            self._bell.clear()
+            self._wake.wait()
+            self._wake.clear()
             while not self._halt.is_set() and (waiting := self._spool.peek()):
                 answer = self._bring(waiting.data)
                 if answer.is_done:
@@ -98,7 +106,7 @@ class Courier(threading.Thread):
             status, headers, text = self._target.post(data)
             self._compare_clocks(began, time.time(), headers)
             answer = self._judge(status, headers, text)
-        except Exception as error:  # no network, no token file, nonsense for an answer: try again
+        except Exception as error:  # no network, no token file, invalid answer: retry
             answer = Answer(
                 False, f"the portal does not answer: {type(error).__name__}: {error}".rstrip(": ")
             )
@@ -106,7 +114,7 @@ class Courier(threading.Thread):
         return answer
 
     def _judge(self, status: int, headers: http.client.HTTPMessage, text: str) -> Answer:
-        if 200 <= status < 300 or status == 409:  # 409: this batch id has been taken before
+        if 200 <= status < 300 or status == 409:  # 409: this batch id was accepted before
             return Answer(True)
         if status in NEEDS_HAND:
             return Answer(False, NEEDS_HAND[status], LONGEST_WAIT * random.uniform(0.5, 1.0))
@@ -114,7 +122,7 @@ class Courier(threading.Thread):
             after = headers.get("Retry-After", "")
             wait = float(after) if after.isdigit() else None
             return Answer(False, f"the portal answers {status}: {text[:200]}", wait)
-        self.refused += 1  # would be refused for ever, and block all that follow
+        self.refused += 1  # permanent rejection: drop it, or it would block later batches
         return Answer(True, f"the portal refused a batch ({status}): {text[:200]}")
 
     def _compare_clocks(
@@ -125,24 +133,27 @@ class Courier(threading.Thread):
 
     def _tell(self, note: str) -> None:
         if note != self.note:
-            log.warning("%s", note) if note else log.info("the portal takes batches again")
+            log.warning("%s", note) if note else log.info("the portal accepts batches again")
         self.note = note
 
 
 class Target:
-    """One kept-alive connection to the portal."""
+    """One keep-alive connection to the portal."""
 
     def __init__(self, config: Config):
         self._config, self._url = config, urlsplit(config.url)
         self._connection: http.client.HTTPConnection | None = None
 
     def post(self, data: bytes) -> tuple[int, http.client.HTTPMessage, str]:
-        """(status, headers, beginning of the answer). Raises OSError, http.client.HTTPException."""
+        """Send a batch; return status, headers and the beginning of the body.
+
+        Raises OSError and http.client.HTTPException.
+        """
         if self._connection is not None:
             try:
                 return self._post(self._connection, data)
             except (ConnectionError, http.client.BadStatusLine):
-                self.close()  # the portal closed an idle connection: no failure yet
+                self.close()  # the portal closed an idle connection; retry once
         self._connection = self._connect()
         try:
             return self._post(self._connection, data)

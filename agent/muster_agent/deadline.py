@@ -1,4 +1,4 @@
-"""Calls into the kernel or a driver that may never return: a dead NFS mount, a GPU fallen off the bus."""
+"""Deadlines for calls that may never return, such as on a dead NFS mount or a lost GPU."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Stalled(Exception):
-    """The call has not returned. `seconds` says for how long it has been waited for."""
+    """The call did not return; `seconds` is how long it has been running."""
 
     def __init__(self, what: str, seconds: float):
         super().__init__(f"{what} has not answered for {seconds:.0f} s")
@@ -19,7 +19,7 @@ class Stalled(Exception):
 
 
 class Deadline(Generic[T]):
-    """Runs `work` in a thread of its own, so that a call that hangs costs its own numbers and nothing else.
+    """Run `work` in a separate thread, so that a hanging call affects nothing else.
 
     At most one call is in flight: while one hangs no other is started, and what it says too late is dropped.
     """
@@ -31,7 +31,7 @@ class Deadline(Generic[T]):
         self._answers: list[T | BaseException] = []
 
     def __call__(self) -> T:
-        """The result of `work`. Raises what it raised, or Stalled."""
+        """Return the result of `work`. Raises its exception, or Stalled."""
         if self._thread is not None and self._thread.is_alive():
             raise Stalled(self._what, time.monotonic() - self._began)
         self._answers, self._began = [], time.monotonic()
@@ -53,5 +53,5 @@ class Deadline(Generic[T]):
     def _run(self, answers: list[T | BaseException]) -> None:
         try:
             answers.append(self._work())
-        except BaseException as error:  # handed to the caller, who decides
+        except BaseException as error:  # re-raised in the caller
             answers.append(error)

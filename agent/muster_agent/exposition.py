@@ -1,4 +1,4 @@
-"""The same numbers for Prometheus: its text format, and a small server for it."""
+"""Prometheus text format of a batch, and a small HTTP server for it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from muster_agent.loop import Agent
 from muster_agent.sample import Json
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-STALE_INTERVALS = 3  # a batch older than so many idle intervals is not served: a gap is a gap
+STALE_INTERVALS = 3  # idle intervals after which a batch is too old to be served
 SUFFIX = {
     "bytes": "_bytes",
     "bytes/s": "_bytes_per_second",
@@ -27,7 +27,7 @@ ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 def render(body: Json) -> str:
-    """Prometheus text of one batch. A name is ours with underscores and its unit: muster_gpu_memory_used_bytes."""
+    """Format a batch as Prometheus text, with names such as muster_gpu_memory_used_bytes."""
     families: dict[str, list[str]] = {}
     for name, labels, value in rows(body):
         pairs = ",".join(
@@ -57,7 +57,10 @@ def metric_name(prefix: str, sample: Json) -> str:
 
 
 def serve(agent: Agent, listen: str) -> ThreadingHTTPServer:
-    """Serves GET /metrics on "host:port" from a thread. Raises OSError (taken), ValueError (not host:port)."""
+    """Serve GET /metrics on "host:port" in a thread.
+
+    Raises OSError if the port is in use, and ValueError if the address is invalid.
+    """
     host, _, port = listen.rpartition(":")
 
     class Handler(BaseHTTPRequestHandler):
@@ -71,7 +74,7 @@ def serve(agent: Agent, listen: str) -> ThreadingHTTPServer:
             self.wfile.write(answer)
 
         def log_message(self, *args: Any) -> None:
-            """Scrapes are not worth a line each."""
+            """Suppress a log line per scrape."""
 
     server = ThreadingHTTPServer((host.strip("[]") or "127.0.0.1", int(port)), Handler)
     server.daemon_threads = True
@@ -80,7 +83,7 @@ def serve(agent: Agent, listen: str) -> ThreadingHTTPServer:
 
 
 def current(agent: Agent) -> str:
-    """The newest batch as text; nothing when it is too old to be called current."""
+    """Return the latest batch as text, or an empty string if it is outdated."""
     age = time.monotonic() - agent.last_at
     is_fresh = agent.last is not None and age <= STALE_INTERVALS * agent.config.idle_interval
     return render(agent.last) if is_fresh and agent.last is not None else ""

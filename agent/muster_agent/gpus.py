@@ -1,4 +1,4 @@
-"""What the GPUs of this machine do: numbers, errors (XID), and which processes are on them."""
+"""GPU measurements: metrics, XID errors and processes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from muster_agent.nvml import Driver, DriverLost, Gpu, GpuLost, Slice
 from muster_agent.sample import Event, Sample
 from muster_agent.xid import Xids
 
-EVENTS_AT_ONCE = 256  # a GPU in trouble can raise XIDs faster than they are read
+EVENTS_AT_ONCE = 256  # per cycle: a failing GPU can raise XIDs faster than they are read
 MHZ = 1_000_000
-HARM = {  # bits of NVML's clock event reasons that cost speed; idle and chosen clocks do not
+HARM = {  # NVML clock event reasons that reduce performance; idle and user-set clocks do not
     0x04: "power_cap",
     0x08: "hw_slowdown",
     0x20: "sw_thermal",
@@ -26,7 +26,10 @@ Found = Iterator[tuple[str, float, str]]
 
 @dataclass(frozen=True)
 class GpuProcess:
-    """A process on a GPU or a slice. `memory` in bytes and `busy` (0..1) are None where the driver does not say."""
+    """A process on a GPU or a slice.
+
+    `memory` (bytes) and `busy` (0..1) are None if the driver does not report them.
+    """
 
     pid: int
     gpu: int
@@ -46,7 +49,7 @@ class GpuReading:
 
 
 class Gpus:
-    """Looks at all GPUs. Never raises for a driver or a GPU in trouble: the note and the events say so."""
+    """Measure all GPUs. Failing drivers and GPUs never raise; they appear in notes and events."""
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class Gpus:
         self._driver, self._xids = driver or Driver(), xids or Xids()
         self._now_ms = now_ms or (lambda: int(time.time() * 1000))
         self._event_set: Any = None
-        self._events_of = 0  # the driver's opening that the event set belongs to
+        self._events_of = 0  # `Driver.openings` for which the event set was created
         self._events: deque[Event] = deque(maxlen=4 * EVENTS_AT_ONCE)
         self._utilized: dict[int, int] = {}  # GPU -> last timestamp (µs) of its per-process samples
 
@@ -70,7 +73,7 @@ class Gpus:
         return reading
 
     def take_events(self) -> list[Event]:
-        """What happened since the last call, also during a look that came too late for its own numbers to count."""
+        """Return events since the last call, including those of a late, discarded reading."""
         return [self._events.popleft() for _ in range(len(self._events))]
 
     def _look(self, reading: GpuReading) -> None:
@@ -141,7 +144,7 @@ class Gpus:
             ]
 
     def _processes(self, gpu: Gpu) -> list[GpuProcess]:
-        """The processes on a GPU, or on its slices where it has any. Compute and graphics may name the same one."""
+        """Return the processes on a GPU or its slices, without duplicates."""
         nvml = self._driver.nvml
         places: list[Slice | None] = [*gpu.slices] or [None]
         found: dict[tuple[int, int | None], GpuProcess] = {}
@@ -163,7 +166,7 @@ class Gpus:
         ]
 
     def _busy(self, gpu: Gpu) -> dict[int, float]:
-        """Each process's mean share of a shared GPU since the last look. Those that did nothing are not in it."""
+        """Return the mean share of each active process on a shared GPU since the last cycle."""
         since = self._utilized.get(gpu.index, 0)
         samples = (
             self._driver.ask(
@@ -183,7 +186,7 @@ class Gpus:
         return {pid: sum(values) / len(values) for pid, values in shares.items()}
 
     def _xid_events(self) -> list[Event]:
-        """The XIDs since the last look: waits for no time at all, so no thread is needed to listen."""
+        """Return XIDs since the last cycle. Polls without a timeout, so no thread is needed."""
         nvml, events = self._driver.nvml, []
         if self._events_of != self._driver.openings:
             self._event_set, self._events_of = self._register(), self._driver.openings
@@ -191,13 +194,13 @@ class Gpus:
             try:
                 data = nvml.nvmlEventSetWait(self._event_set, 0)
             except nvml.NVMLError:
-                break  # a timeout: nothing more has happened (a lost GPU shows in its numbers)
+                break  # timeout: no more events (a lost GPU is detected by its metrics)
             if data.eventType == nvml.nvmlEventTypeXidCriticalError:
                 events.append(self._xid_event(data))
         return events
 
     def _register(self) -> Any:
-        """An event set on all GPUs that can raise XIDs (not every virtual one can), or None."""
+        """Return an event set on all GPUs that support XIDs (not all virtual GPUs do), or None."""
         nvml, registered = self._driver.nvml, 0
         try:
             event_set = nvml.nvmlEventSetCreate()
@@ -217,7 +220,7 @@ class Gpus:
         try:
             index: int | None = self._driver.nvml.nvmlDeviceGetIndex(data.device)
         except self._driver.nvml.NVMLError:
-            index = None  # off the bus by now
+            index = None  # the GPU has fallen off the bus
         code = int(data.eventData)
         detail: dict[str, Any] = {"code": code, **self._xids.explain(code)}
         slices = [s for gpu in self._driver.gpus if gpu.index == index for s in gpu.slices]
@@ -234,14 +237,14 @@ def labels_of(gpu: Gpu, part: Slice | None = None) -> dict[str, str]:
 
 
 def utilization(nvml: Any, handle: Any) -> Found:
-    """Share of the last sampling period in which a kernel ran, and in which memory was moved (NVML counts percent)."""
+    """Yield the shares of the last sampling period with a running kernel and memory traffic."""
     rates = nvml.nvmlDeviceGetUtilizationRates(handle)
     yield "gpu.utilization", rates.gpu / 100, "ratio"
     yield "gpu.memory.utilization", rates.memory / 100, "ratio"
 
 
 def memory(nvml: Any, handle: Any) -> Found:
-    """Bytes in use, without what the driver keeps for itself where it can tell the two apart (as nvidia-smi shows)."""
+    """Yield memory in use and total, excluding driver-reserved memory if known, as nvidia-smi."""
     try:
         info = nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2)
     except nvml.NVMLError:

@@ -1,4 +1,4 @@
-"""The machine itself: processors, memory, disks, network."""
+"""Machine metrics: CPU, memory, disks, network."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from muster_agent.rates import Rates
 from muster_agent.sample import Sample
 
 IDLE_MODES = ("idle", "iowait")
-COUNTED_TWICE = ("guest", "guest_nice")  # Linux has them inside user and nice already
-DISK_EVERY = 30.0  # seconds between two looks at a file system's fill
+COUNTED_TWICE = ("guest", "guest_nice")  # Linux includes them in user and nice
+DISK_EVERY = 30.0  # seconds between checks of a file system's usage
 VIRTUAL_NICS = ("veth", "docker", "br-", "virbr", "cni", "flannel", "cali")
 
 
 class Host:
-    """Measures this machine. One instance sees the deltas between its own looks."""
+    """Measure this machine. Rates are relative to the instance's previous measurement."""
 
     def __init__(
         self, disks: tuple[Path, ...] = (Path("/"),), clock: Callable[[], float] = time.monotonic
@@ -31,7 +31,7 @@ class Host:
         self._disks = [Disk(path, clock) for path in disks]
 
     def parts(self) -> tuple[tuple[str, Callable[[], Iterator[Sample]]], ...]:
-        """The measurements by name. Each may fail by itself without taking the others along."""
+        """Return the measurements by name, each of which may fail independently."""
         return (
             ("cpu", self.cpu),
             ("load", self.load),
@@ -46,7 +46,7 @@ class Host:
         return [disk.note for disk in self._disks if disk.note]
 
     def cpu(self) -> Iterator[Sample]:
-        """Share of all processors' time since the last look: all that was not idle, and each mode by itself."""
+        """Yield CPU utilization since the last measurement, in total and per mode."""
         times = {
             mode: t for mode, t in psutil.cpu_times()._asdict().items() if mode not in COUNTED_TWICE
         }
@@ -68,14 +68,14 @@ class Host:
         yield Sample("cpu.load1", os.getloadavg()[0], "count")
 
     def memory(self) -> Iterator[Sample]:
-        """`memory.used` is what a new process could not have: total less available (file cache counts as free)."""
+        """Yield memory; used is total minus available, so file cache counts as free."""
         memory = psutil.virtual_memory()
         yield Sample("memory.total", memory.total, "bytes")
         yield Sample("memory.available", memory.available, "bytes")
         yield Sample("memory.used", memory.total - memory.available, "bytes")
 
     def disk_rates(self) -> Iterator[Sample]:
-        """Traffic of all real disks together; partitions, LVM and loop devices would count it twice."""
+        """Yield traffic of physical disks; partitions, LVM and loop devices would count it twice."""
         disks = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
         real = [counters for name, counters in disks.items() if has_hardware("block", name)]
         if real:
@@ -83,7 +83,7 @@ class Host:
             yield from self._rate("disk.write", sum(c.write_bytes for c in real))
 
     def network(self) -> Iterator[Sample]:
-        """Traffic of the network cards, or of every interface but loopback and bridges where no card is seen."""
+        """Yield traffic of network cards; without any, of all but loopback and bridges."""
         nics = psutil.net_io_counters(pernic=True, nowrap=False)
         real = [n for n in nics if has_hardware("net", n)] or [
             n for n in nics if not is_virtual_nic(n)
@@ -93,7 +93,7 @@ class Host:
             yield from self._rate("net.tx", sum(nics[n].bytes_sent for n in real))
 
     def rdma(self, root: Path = Path("/sys/class/infiniband")) -> Iterator[Sample]:
-        """InfiniBand and RoCE traffic, which bypasses the kernel's counters. The ports count words of 4 bytes."""
+        """Yield InfiniBand and RoCE traffic, which port counters report in words of 4 bytes."""
         ports = list(root.glob("*/ports/*/counters"))
         if ports:
             yield from self._rate(
@@ -110,7 +110,7 @@ class Host:
 
 
 class Disk:
-    """How full the file system of one path is. Looked at rarely, and in a thread: a dead NFS server answers never."""
+    """Usage of one file system, read rarely and with a deadline, because NFS may hang."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class Disk:
 
 
 def has_hardware(kind: str, name: str) -> bool:
-    """Whether Linux knows a device behind this disk ("block") or interface ("net"); elsewhere all but loopback have."""
+    """Return whether a disk ("block") or interface ("net") is physical; on Linux only."""
     if not sys.platform.startswith("linux"):
         return not is_virtual_nic(name)
     return Path(f"/sys/class/{kind}/{name}/device").exists()
@@ -158,7 +158,7 @@ def is_virtual_nic(name: str) -> bool:
 
 
 def cpu_count() -> int:
-    """Processors that this process may use, which in a container or a cpuset is fewer than the machine has."""
+    """Return the CPUs available to this process, respecting cpusets."""
     return (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     )

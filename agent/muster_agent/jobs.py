@@ -1,4 +1,4 @@
-"""The jobs of the local backend on this machine: which run, and what their processes use."""
+"""Find running jobs of the local backend and measure their processes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,25 @@ from muster_agent.processes import TICKS, Forest, Process, ProcFs, Root
 from muster_agent.sample import Sample
 
 STATE = "state.json"
-SETTLED = 2.0  # seconds after which a folder's mtime surely differs from that of a change to come
-NEVER_WRITTEN = 600.0  # a folder without a state file this old is looked at only by the full scan
-FULL_SCAN = 600.0  # finished jobs are looked at again: a supervisor may have written a new pid
-SAME_START = (
-    2.0  # seconds by which a start time may differ: the machine's boot time is known to the second
-)
+SETTLED = 2.0  # seconds after which a later change surely gets another mtime
+NEVER_WRITTEN = 600.0  # seconds; older directories without a state file wait for the full scan
+FULL_SCAN = 600.0  # seconds; rereads finished jobs, since a supervisor may have written a new pid
+SAME_START = 2.0  # tolerance of start times in seconds; the boot time has a resolution of 1 s
 
 
 @dataclass(frozen=True)
 class JobState:
-    """A supervisor's state.json. `gpus` (indexes or UUIDs) is what the job was given, whether it uses them or not."""
+    """A supervisor's state.json. `gpus` (indexes or UUIDs) are the GPUs allocated to the job."""
 
     key: str
     pid: int
-    started: float  # Unix seconds, or clock ticks since boot; 0 when not told
+    started: float  # Unix seconds, or clock ticks since boot; 0 if unknown
     gpus: tuple[str, ...] = ()
 
 
 @dataclass
 class Running:
-    """A job that is alive, and the last look at its counters."""
+    """A running job and its last counter values."""
 
     state: JobState
     root: Process
@@ -54,17 +52,17 @@ class JobReading:
 
 
 class JobFolders:
-    """Which folders under `root` hold a job that is alive. A finished job's folder costs nothing, not even a stat.
+    """Track which directories in `root` hold a running job, without a stat for finished ones.
 
-    The list is read again only when the mtime of `root` says that a folder came or went.
+    The list is read again only if the mtime of `root` has changed.
     """
 
     def __init__(self, root: Path, procfs: ProcFs, clock: Callable[[], float] = time.time):
         self._root, self._procfs, self._clock = root, procfs, clock
         self._seen_mtime, self._full_scan_at = -1, 0.0
-        self._finished: dict[str, int] = {}  # folder -> mtime of its state file
-        self._waiting: dict[str, float] = {}  # folder without a state file yet -> first seen
-        self.running: dict[str, Running] = {}  # folder -> job
+        self._finished: dict[str, int] = {}  # directory -> mtime of its state file
+        self._waiting: dict[str, float] = {}  # directory without a state file yet -> first seen
+        self.running: dict[str, Running] = {}  # directory -> job
 
     def look(self) -> list[Running]:
         self._list()
@@ -75,7 +73,7 @@ class JobFolders:
         return list(self.running.values())
 
     def forget(self, job: Running) -> None:
-        """The job has no process left."""
+        """Mark a job as finished; it has no process left."""
         for name in [name for name, other in self.running.items() if other is job]:
             del self.running[name]
             self._finished[name] = self._mtime(name)
@@ -100,7 +98,7 @@ class JobFolders:
         self._waiting = {name: self._waiting.get(name, now) for name in names - known}
 
     def _open(self, name: str) -> None:
-        """A folder whose job is not known yet: alive, finished, or not written yet."""
+        """Classify a new directory: running, finished, or without a state file yet."""
         mtime, state = self._mtime(name), self._read(name)
         if state is None:
             if self._clock() - self._waiting[name] > NEVER_WRITTEN:
@@ -115,7 +113,7 @@ class JobFolders:
             self.running[name] = Running(state, root)
 
     def _check(self, name: str, job: Running) -> None:
-        """Takes a new pid when the supervisor wrote one: a restarted supervisor adopts its job."""
+        """Use a new pid if a restarted supervisor wrote one when adopting its job."""
         state = self._read(name)
         if (
             state is not None
@@ -134,11 +132,11 @@ class JobFolders:
         try:
             return parse_state(json.loads((self._root / name / STATE).read_bytes()))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return None  # not there yet, or not a state file
+            return None  # missing or invalid
 
 
 class Jobs:
-    """Measures the jobs that are alive under `root`."""
+    """Measure the running jobs in `root`."""
 
     def __init__(
         self, root: Path, procfs: ProcFs | None = None, clock: Callable[[], float] = time.monotonic
@@ -148,7 +146,7 @@ class Jobs:
         self._forest = Forest(self._procfs)
 
     def has_running(self) -> bool:
-        """Whether a job is alive. Cheap enough (two system calls) to ask every second."""
+        """Return whether a job is running. Cheap (two system calls), so callable every second."""
         return bool(self._folders.look())
 
     def look(self) -> list[JobReading]:
@@ -180,7 +178,7 @@ class Jobs:
         return JobReading(job.state.key, frozenset(p.pid for p in living), job.state.gpus, samples)
 
     def _usage(self, job: Running, tree: list[Process]) -> list[Sample]:
-        """Processor time and traffic since the last look at this job; nothing at the first."""
+        """Return CPU time and traffic since the last measurement; nothing for the first."""
         now, now_ticks = self._clock(), self._procfs.now_ticks()
         ticks = {p.ident: (p.own_ticks, p.reaped_ticks) for p in tree}
         read = {p.ident: t for p in tree if (t := self._procfs.traffic(p.pid))}
@@ -196,7 +194,7 @@ class Jobs:
 
 
 def cpu_growth(job: Running, ticks: dict[tuple[int, int], tuple[int, int]]) -> int:
-    """Clock ticks that the job's processes used since its last look.
+    """Return the clock ticks that the job's processes used since the last measurement.
 
     A process that ends hands its time to whoever waits for it, so the sum of own and reaped time over the living
     grows exactly by what was used, short-lived children included. Where an outsider waited instead the sum falls, and
@@ -220,7 +218,7 @@ def cpu_growth(job: Running, ticks: dict[tuple[int, int], tuple[int, int]]) -> i
 def io_samples(
     job: Running, traffic: dict[tuple[int, int], tuple[int, int]], elapsed: float
 ) -> list[Sample]:
-    """Bytes per second, by the same sum: Linux adds a child's traffic to the one who waits for it."""
+    """Return I/O rates by the same sum; Linux adds a reaped child's traffic to its parent."""
     samples = []
     late = [
         t for ident, t in traffic.items() if ident not in job.bytes and ident[1] < job.looked_ticks
@@ -237,7 +235,7 @@ def io_samples(
 
 
 def living_root(state: JobState, procfs: ProcFs) -> Process | None:
-    """The process of `state`, or None when it has ended, also when its pid now names another."""
+    """Return the process of `state`, or None if it has ended or its pid was reused."""
     process = procfs.process(state.pid)
     if (
         process is None
@@ -249,7 +247,7 @@ def living_root(state: JobState, procfs: ProcFs) -> Process | None:
 
 
 def is_same_start(told: float, ticks: int, procfs: ProcFs) -> bool:
-    """Whether a process that began `ticks` after boot is the one that began at `told`; 0 was not told, and believed."""
+    """Return whether start time `ticks` after boot matches `told`; 0 (unknown) always does."""
     if told == 0 or told == ticks:
         return True
     began = procfs.boot_seconds() + ticks / TICKS
@@ -257,7 +255,10 @@ def is_same_start(told: float, ticks: int, procfs: ProcFs) -> bool:
 
 
 def parse_state(raw: dict[str, Any]) -> JobState:
-    """state.json; `started` in clock ticks since boot, Unix seconds or ms, or ISO 8601. Raises KeyError, ValueError."""
+    """Parse state.json. Raises KeyError, ValueError.
+
+    `started` is in clock ticks since boot, Unix seconds or ms, or ISO 8601.
+    """
     started = raw.get("started") or 0
     if isinstance(started, str):
         started = datetime.fromisoformat(started).timestamp()

@@ -1,4 +1,4 @@
-"""The agent at work: look, hand over, wait; more often while a job runs."""
+"""The agent's main loop: collect, send, wait; at shorter intervals while a job runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Sink = Callable[[Json], object]
 
 
 class Agent:
-    """Measures this machine until told to stop.
+    """Collect batches until stopped.
 
     With a `sink` every batch is handed to it in this process (embedded mode); without one a courier brings it to
     `config.url`. `run()` blocks; `start()` runs it in a thread. Raises SpoolBusy, OSError if the spool won't open.
@@ -38,12 +38,12 @@ class Agent:
         self._courier = None if sink else Courier(config, open_spool(config))
         self._sink: Sink = sink or self._courier.offer  # type: ignore[union-attr]
         self._thread: threading.Thread | None = None
-        self.last: Json | None = None  # the newest batch, for the Prometheus endpoint
+        self.last: Json | None = None  # latest batch, for the Prometheus endpoint
         self.last_at = 0.0  # monotonic
         self._trouble = ""
 
     def facts(self) -> Json:
-        """What this machine is; see Collector.facts. GPUs are in it once a batch was collected."""
+        """Return `Collector.facts`, which includes GPUs after the first batch."""
         return self.collector.facts()
 
     def start(self) -> None:
@@ -66,7 +66,7 @@ class Agent:
             self._courier.halt()
 
     def tick(self) -> None:
-        """One look, handed over. Never raises: a sink that fails costs its batch."""
+        """Collect and hand over one batch. Never raises: if the sink fails, the batch is lost."""
         body = self.collector.collect()
         if self._courier is not None:
             self._add_courier_facts(body, self._courier)
@@ -75,8 +75,8 @@ class Agent:
             self._sink(body)
             self._trouble = ""
         except Exception as error:
-            if self._trouble != (text := repr(error)):  # said when it begins, not at every look
-                log.exception("the batch could not be handed over")
+            if self._trouble != (text := repr(error)):  # log once, not in every cycle
+                log.exception("cannot hand over the batch")
             self._trouble = text
 
     @staticmethod
@@ -86,7 +86,7 @@ class Agent:
         facts["clock_skew"] = round(courier.skew, 1)
 
     def _wait(self, began: float) -> None:
-        """Until the next look is due; a job that starts meanwhile makes it due at once."""
+        """Wait until the next cycle is due, or until a job starts."""
         is_busy = self.collector.has_running()
         due = began + (self.config.busy_interval if is_busy else self.config.idle_interval)
         while (left := due - time.monotonic()) > 0:

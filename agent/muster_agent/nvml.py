@@ -1,6 +1,6 @@
-"""The NVIDIA driver, by its management library (NVML): opening it, losing it, and the list of its GPUs.
+"""NVIDIA driver access through NVML: opening, losing and reopening it, and its list of GPUs.
 
-Reached through nvidia-ml-py (`pynvml`), which is imported only where libnvidia-ml.so.1 is: it takes 5 MB.
+nvidia-ml-py (`pynvml`) takes 5 MB, so it is imported only if libnvidia-ml.so.1 exists.
 """
 
 from __future__ import annotations
@@ -12,29 +12,32 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-RETRY = 60.0  # seconds until a driver that is absent, lost or incomplete is looked for again
-RELIST = 60.0  # seconds until MIG instances are listed again: an operator may have repartitioned
+RETRY = 60.0  # seconds until a missing or lost driver is tried again
+RELIST = 60.0  # seconds until MIG instances are listed again, in case they were changed
 NO_LIBRARY = "no GPU: the NVIDIA driver is not installed (libnvidia-ml.so.1 not found)"
 
 
 class DriverLost(Exception):
-    """The driver as a whole answers no more: unloaded, upgraded under us, or never started."""
+    """The driver is gone: unloaded, upgraded or never started."""
 
 
 class GpuLost(Exception):
-    """This one GPU answers no more; the others do."""
+    """One GPU is lost; others still respond."""
 
 
 @dataclass
 class Slice:
-    """A MIG instance. `index` is nvidia-smi's "MIG dev" number, `profile` is like "1g.10gb"; memory in bytes."""
+    """A MIG instance.
+
+    `index` is nvidia-smi's "MIG dev" number, `profile` is such as "1g.10gb", memory is in bytes.
+    """
 
     index: int
     handle: Any
     uuid: str
     profile: str
     memory: int
-    instance: int | None = None  # GPU instance id, by which XID events name it
+    instance: int | None = None  # GPU instance id used in XID events
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -47,7 +50,7 @@ class Slice:
 
 @dataclass
 class Gpu:
-    """A physical GPU. `unsupported` are the metrics that it said it has not: it is not asked at every look."""
+    """A physical GPU. `unsupported` lists metrics that it does not have and is not asked for."""
 
     index: int
     handle: Any
@@ -71,13 +74,13 @@ class Gpu:
 
 
 def load_pynvml() -> Any:
-    """The pynvml module. Raises OSError where the driver's library is not installed."""
+    """Return the pynvml module. Raises OSError if the driver's library is not installed."""
     ctypes.CDLL("libnvidia-ml.so.1")
     return importlib.import_module("pynvml")
 
 
 class Driver:
-    """Holds NVML open across looks, and looks for it again when it was not there or went away."""
+    """Keep NVML open between cycles, and reopen it after it was missing or lost."""
 
     def __init__(
         self, load: Callable[[], Any] = load_pynvml, clock: Callable[[], float] = time.monotonic
@@ -86,12 +89,14 @@ class Driver:
         self._retry_at = self._relist_at = 0.0
         self.nvml: Any = None
         self.gpus: list[Gpu] = []
-        self.version = self.cuda = ""  # of the driver, and the newest CUDA that it runs
+        self.version = self.cuda = (
+            ""  # driver version, and the latest CUDA version that it supports
+        )
         self.note = ""
-        self.openings = 0  # grows whenever handles became new: event sets must be made again
+        self.openings = 0  # incremented when handles change and event sets must be recreated
 
     def ready(self) -> bool:
-        """Whether the driver is open. Opens it when its time has come; the reason why not is `note`, in words."""
+        """Open the driver if due and return whether it is open; otherwise `note` has the reason."""
         if (
             self.nvml is not None
             and any(gpu.is_lost for gpu in self.gpus)
@@ -105,12 +110,12 @@ class Driver:
         return self.nvml is not None
 
     def close(self, why: str, retry_after: float = RETRY) -> None:
-        """Lets the driver go, so that it can be unloaded or upgraded, and says why."""
+        """Release the driver, so that it can be unloaded or upgraded; `why` becomes the note."""
         if self.nvml is not None:
             try:
                 self.nvml.nvmlShutdown()
             except self.nvml.NVMLError:
-                pass  # it is gone already, which is why we are here
+                pass  # already gone
         self.nvml, self.gpus, self.note = None, [], why
         self._retry_at = self._clock() + retry_after
 
@@ -119,9 +124,10 @@ class Driver:
         self.note = f"GPU {gpu.index} does not answer: it is lost, or needs a reset"
 
     def ask(self, gpu: Gpu, metric: str, question: Callable[..., Any], *args: Any) -> Any:
-        """The driver's answer, or None where this GPU has none. Raises GpuLost, DriverLost.
+        """Return the driver's answer, or None. Raises GpuLost, DriverLost.
 
-        "Not supported" is remembered under `metric`; what else fails (no permission, a timeout) is asked again.
+        "Not supported" is remembered for `metric`; other failures (permissions, timeouts) are
+        retried.
         """
         if metric in gpu.unsupported:
             return None
@@ -178,7 +184,7 @@ class Driver:
             self.note = "no GPU: the NVIDIA driver is loaded and lists none"
 
     def _gpu(self, index: int) -> Gpu:
-        """The GPU at this index; one that cannot even be opened is listed as lost: it must not vanish in silence."""
+        """Return the GPU at this index; one that cannot be opened is listed as lost."""
         nvml = self.nvml
         try:
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
@@ -217,7 +223,7 @@ class Driver:
                     index, nvml.nvmlDeviceGetMigDeviceHandleByIndex(gpu.handle, index)
                 )
             except nvml.NVMLError:
-                continue  # an empty place
+                continue  # an empty slot
 
     def _slice(self, index: int, handle: Any) -> Slice:
         nvml = self.nvml
@@ -233,7 +239,7 @@ class Driver:
 
 
 def cuda_version(nvml: Any) -> str:
-    """ "12.8"; empty where the driver does not say."""
+    """Return the CUDA version, such as "12.8", or an empty string."""
     try:
         number = nvml.nvmlSystemGetCudaDriverVersion_v2()
     except (nvml.NVMLError, AttributeError):
@@ -242,7 +248,7 @@ def cuda_version(nvml: Any) -> str:
 
 
 def compute_capability(nvml: Any, handle: Any) -> str:
-    """ "9.0"; empty where the GPU does not say."""
+    """Return the compute capability, such as "9.0", or an empty string."""
     try:
         major, minor = nvml.nvmlDeviceGetCudaComputeCapability(handle)
     except (nvml.NVMLError, AttributeError):
@@ -251,7 +257,7 @@ def compute_capability(nvml: Any, handle: Any) -> str:
 
 
 def why(nvml: Any, error: Any) -> str:
-    """The usual reasons, in words that say what to do."""
+    """Explain a common NVML error and what to do about it."""
     words = {
         nvml.NVML_ERROR_DRIVER_NOT_LOADED: "the NVIDIA driver is installed and its kernel module is not loaded",
         nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: "the NVIDIA driver was upgraded and its kernel module is still the old one: reboot, or reload it",
@@ -261,5 +267,5 @@ def why(nvml: Any, error: Any) -> str:
 
 
 def text(value: str | bytes) -> str:
-    """Older versions of pynvml answer bytes."""
+    """Decode an answer; older pynvml versions return bytes."""
     return value.decode(errors="replace") if isinstance(value, bytes) else value

@@ -1,4 +1,4 @@
-"""Growing counters become rates per second."""
+"""Convert counters to rates per second."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Hashable
 
 
 class Rates:
-    """Remembers each counter's last value. The first look and a counter that fell (a reset) give no rate: a gap."""
+    """Last values of counters. A first value, or a reset counter, yields no rate."""
 
     def __init__(self) -> None:
         self._last: dict[Hashable, tuple[float, float]] = {}
 
     def of(self, key: Hashable, value: float, now: float) -> float | None:
-        """Growth of `key` per second since its last look; `now` is a monotonic time in seconds."""
+        """Return the growth of `key` per second since the last call; `now` is monotonic seconds."""
         before = self._last.get(key)
         self._last[key] = (value, now)
         if before is None or value < before[0] or now <= before[1]:
@@ -20,6 +20,6 @@ class Rates:
         return (value - before[0]) / (now - before[1])
 
     def keep(self, keys: set[Hashable]) -> None:
-        """Forgets the counters that are gone."""
+        """Drop counters that no longer exist."""
         for key in self._last.keys() - keys:
             del self._last[key]

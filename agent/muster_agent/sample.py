@@ -1,4 +1,4 @@
-"""What the agent measures: one number with its name, labels and SI unit; and one thing that happened."""
+"""Samples and events that the agent reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One measured number. `unit` is SI: ratio (0..1), bytes, bytes/s, cores, W, degC, Hz, count, s.
+    """One measured value. `unit` is ratio (0..1), bytes, bytes/s, cores, W, degC, Hz, count or s.
 
     A number that could not be measured is no Sample at all: a gap is a gap, never zero.
     """
@@ -32,7 +32,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that happened to a GPU. `at` is Unix ms; `detail` is merged into the JSON object."""
+    """A GPU event. `at` is in Unix ms; `detail` is merged into the JSON object."""
 
     kind: str
     at: int

@@ -1,4 +1,4 @@
-"""Batches that wait to be sent: in order, bounded, and on disk so that neither a restart nor a kill loses them.
+"""Ordered, bounded queue of unsent batches, on disk so that it survives restarts and kills.
 
 Two files make the ring. Batches are appended to `new`; when it holds half of the limit it becomes `old`, and what was
 left in `old` is dropped and counted. A record is its length, its CRC-32 and zlib-compressed bytes; one torn by a kill
@@ -21,23 +21,23 @@ from pathlib import Path
 from typing import Protocol
 
 HEAD = struct.Struct("<II")
-NAME = 8  # bytes at the beginning of a file
+NAME = 8  # bytes of the file id at the start of a file
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """The oldest batch, and where the reader stands after it."""
+    """The oldest batch, and the read position after it."""
 
     data: bytes
     place: tuple[bytes, int]
 
 
 class SpoolBusy(Exception):
-    """Another agent uses this folder."""
+    """Another agent uses this directory."""
 
 
 class Queue(Protocol):
-    """What the courier needs of a spool. `dropped` counts the batches that no room was left for."""
+    """Interface of a spool. `dropped` counts batches that exceeded the limit."""
 
     dropped: int
 
@@ -48,7 +48,7 @@ class Queue(Protocol):
 
 
 class MemorySpool:
-    """The same in memory, for an agent that was given no folder. `limit` in bytes."""
+    """In-memory spool for an agent without a spool directory. `limit` is in bytes."""
 
     def __init__(self, limit: int):
         self._limit, self._size, self._serial, self.dropped = limit, 0, 0, 0
@@ -79,7 +79,10 @@ class MemorySpool:
 
 
 class Spool:
-    """The ring on disk, under `folder`; `limit` in bytes. Raises OSError, and SpoolBusy when another agent has it."""
+    """Ring buffer on disk in `folder`; `limit` is in bytes.
+
+    Raises OSError, and SpoolBusy if another agent uses the directory.
+    """
 
     def __init__(self, folder: Path, limit: int):
         folder.mkdir(parents=True, exist_ok=True)
@@ -104,7 +107,7 @@ class Spool:
         return self._count
 
     def append(self, data: bytes) -> None:
-        """Puts a batch at the end. Raises OSError (a full disk), and then leaves nothing half-written."""
+        """Append a batch. Raises OSError, such as for a full disk, without a partial write."""
         packed = zlib.compress(data, 1)
         with self._lock:
             if self._new.stat().st_size + len(packed) > self._half:
@@ -120,7 +123,7 @@ class Spool:
             self._count += 1
 
     def peek(self) -> Waiting | None:
-        """The oldest batch that has not been advanced past, or None."""
+        """Return the oldest batch that was not consumed, or None."""
         with self._lock:
             while self._count:
                 path = self._oldest()
@@ -131,7 +134,7 @@ class Spool:
             return None
 
     def advance(self, waiting: Waiting) -> None:
-        """This batch is done with. One that the ring dropped meanwhile moves nothing."""
+        """Consume a batch. Does nothing if the ring has dropped it in the meantime."""
         with self._lock:
             path, (name, after) = self._oldest(), waiting.place
             if name_of(path) != name or after <= self._at:
@@ -159,13 +162,13 @@ class Spool:
         self._write_place()
 
     def _give_up(self, path: Path) -> None:
-        """A record whose CRC is wrong: the disk lied, and what follows in this file cannot be found any more."""
+        """Drop the rest of a file after a record with a wrong CRC."""
         lost = max(1, count_records(path, self._at))
         self.dropped, self._count = self.dropped + lost, max(0, self._count - lost)
         self._move_to(path, path.stat().st_size)
 
     def _recover(self, path: Path, at: int) -> int:
-        """Cuts off what is torn. Returns how many whole records lie after `at`."""
+        """Truncate a torn record and return the number of complete records after `at`."""
         end = at
         while (after := next_record(path, end)) is not None:
             end = after
@@ -190,7 +193,7 @@ class Spool:
 
 
 def start_file(path: Path) -> None:
-    """Empties a file and gives it a new name of its own."""
+    """Truncate a file and write a new random id."""
     path.write_bytes(os.urandom(NAME))
     path.chmod(0o600)
 
@@ -201,7 +204,7 @@ def name_of(path: Path) -> bytes:
 
 
 def read_record(path: Path, at: int) -> tuple[bytes, int] | None:
-    """The packed record at this offset and the offset after it; None when there is none or its CRC is wrong."""
+    """Return the packed record at an offset and the next offset, or None if missing or corrupt."""
     with path.open("rb") as file:
         file.seek(at)
         head = file.read(HEAD.size)
@@ -217,7 +220,7 @@ def read_record(path: Path, at: int) -> tuple[bytes, int] | None:
 
 
 def next_record(path: Path, at: int) -> int | None:
-    """The offset after the record at this one, or None when no whole record is there. Reads its head only."""
+    """Return the offset after a record, or None if it is incomplete. Reads only its header."""
     with path.open("rb") as file:
         file.seek(at)
         head = file.read(HEAD.size)

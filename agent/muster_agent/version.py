@@ -1,4 +1,4 @@
-"""The agent's version, told to the portal in every batch's facts."""
+"""The agent's version, reported in the facts of each batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of XID codes: what each means and what to do about it (`xid.toml`, and a site's own laid over it)."""
+"""Meanings and actions of XID codes, from `xid.toml` and an optional site table that overrides it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ UNKNOWN = {
 
 
 class Xids:
-    """Explains XID codes. `site` defaults to the file named by MUSTER_XID_TABLE; read when the first XID comes."""
+    """Table of XID codes, read on first use. `site` defaults to the file in MUSTER_XID_TABLE."""
 
     def __init__(self, site: Path | None = None):
         named = os.environ.get("MUSTER_XID_TABLE")
         self._site = site or (Path(named) if named else None)
 
     def explain(self, code: int) -> dict[str, str]:
-        """{"meaning", "action"}; action is "drain", "program" or "watch". Never raises."""
+        """Return {"meaning", "action"}; action is "drain", "program" or "watch". Never raises."""
         return dict(self._table.get(code, UNKNOWN))
 
     @cached_property
@@ -31,7 +31,7 @@ class Xids:
 
 
 def read_table(path: Path) -> dict[int, dict[str, str]]:
-    """A TOML table of codes; one that cannot be read or parsed is empty, since an XID must be reported all the same."""
+    """Read a TOML table of codes; empty if invalid, since XIDs must be reported anyway."""
     try:
         raw = tomllib.loads(path.read_text())
         return {int(code): {**UNKNOWN, **row} for code, row in raw.items()}

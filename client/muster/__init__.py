@@ -1,4 +1,4 @@
-"""Muster from Python: `Client` for programs, `log` for training scripts inside a job."""
+"""Python SDK of Muster: `Client` for programs, `log` for training scripts inside a job."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Imported when first used, so that the command line starts fast and `muster.log` costs a training script nothing."""
+    """Import public names on first use, so that the CLI and `muster.log` stay light."""
     if name not in __all__:
         raise AttributeError(f"module 'muster' has no attribute {name!r}")
     from importlib import import_module

@@ -1,4 +1,4 @@
-"""`python -m muster`."""
+"""Entry point of `python -m muster`."""
 
 from __future__ import annotations
 

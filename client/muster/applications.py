@@ -1,4 +1,4 @@
-"""Applications that sign people in through the portal, from Python; for operators. Rows are the API's JSON."""
+"""SDK for applications that sign in through the portal (operators). Rows are the API's JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Applications:
-    """Of the whole installation."""
+    """Applications of the installation."""
 
     def __init__(self, client: Client):
         self._client = client
@@ -26,7 +26,10 @@ class Applications:
         return self._client.get(_of(client_id))
 
     def create(self, client_id: str, addresses: Sequence[str], name: str = "") -> Json:
-        """`addresses`: where answers may go, to the letter. The secret is in this answer ("client_secret"), and never again."""
+        """Create an application; `addresses` are its exact redirect URIs.
+
+        Only this answer contains the secret ("client_secret").
+        """
         return self._client.send(
             "POST",
             "applications",
@@ -36,7 +39,7 @@ class Applications:
     def change(
         self, client_id: str, *, name: str | None = None, addresses: Sequence[str] | None = None
     ) -> Json:
-        """`addresses`: all of them from now on; None leaves them."""
+        """Change the name, or replace all redirect URIs. None leaves a field unchanged."""
         given = {"name": name, "addresses": None if addresses is None else [*addresses]}
         return self._client.send(
             "PATCH",
@@ -45,7 +48,7 @@ class Applications:
         )
 
     def rotate(self, client_id: str) -> Json:
-        """Another secret, in this answer only; the former ends at once."""
+        """Replace the client secret, which only this answer contains. The old one is revoked."""
         return self._client.send("POST", f"{_of(client_id)}/secret")
 
     def remove(self, client_id: str) -> None:

@@ -1,4 +1,4 @@
-"""The audit trail, from Python. Rows are the API's JSON."""
+"""SDK for the audit trail. Rows are the API's JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 
 class Audit:
-    """`of_installation`: what belongs to no organization, for operators. Filters: actor, kind, subject, since, until, address, request."""
+    """Audit events.
+
+    `of_installation` selects events that belong to no organization (operators). Filters: actor,
+    kind, subject, since, until, address, request.
+    """
 
     def __init__(self, client: Client):
         self._client = client
@@ -22,7 +26,7 @@ class Audit:
     def list(
         self, most: int | None = None, *, of_installation: bool = False, **filters: str
     ) -> builtins.list[Json]:
-        """Newest first."""
+        """Return events, newest first, at most `most`."""
         cursor: str = ""
         found: builtins.list[Json] = []
         while most is None or len(found) < most:
@@ -41,28 +45,28 @@ class Audit:
     def export(
         self, form: str = "jsonl", *, of_installation: bool = False, **filters: str
     ) -> Iterator[bytes]:
-        """The file in pieces, oldest first: "jsonl" or "csv"."""
+        """Stream an export, oldest first; `form` is "jsonl" or "csv"."""
         return self._client.stream(
             self._at("/export", of_installation), query={**filters, "format": form}
         )
 
     def chain(self, *, of_installation: bool = False) -> Json:
-        """How far it is sealed, and what the last verification found."""
-        told: Json = self._client.request("GET", self._at("/chain", of_installation)).json()
-        return told
+        """Return how far the hash chain is sealed and the result of the last verification."""
+        chain: Json = self._client.request("GET", self._at("/chain", of_installation)).json()
+        return chain
 
     def verify(self, *, of_installation: bool = False, seconds: float = 600) -> Json:
-        """Have the whole chain verified, and wait for it. Raises Unavailable when it takes longer than `seconds`."""
+        """Verify the whole chain and wait. Raises Unavailable after `seconds`."""
         self._client.request("POST", self._at("/verify", of_installation), body={})
         deadline, rest = time.monotonic() + seconds, 0.2
-        while (told := self.chain(of_installation=of_installation))["is_checking"]:
+        while (chain := self.chain(of_installation=of_installation))["is_checking"]:
             if time.monotonic() > deadline:
                 raise Unavailable(
-                    "The verification has not ended yet; ask for its state later: muster audit chain"
+                    "The verification is still running. Check it later: muster audit chain"
                 )
             time.sleep(rest)
             rest = min(rest * 1.5, 5)
-        return told
+        return chain
 
     def _at(self, path: str, of_installation: bool) -> str:
         return f"audit{path}" if of_installation else self._client.within(f"audit{path}")

@@ -1,4 +1,7 @@
-"""`--set resources.cpus=4`: a spec with some fields changed. Values stay text: the portal reads numbers, sizes and times from it."""
+"""Apply `--set field=value` changes to a job spec.
+
+Values stay text; the portal parses numbers, sizes and times.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,20 @@ from typing import Any
 
 from muster.errors import InvalidInput
 
-_OPEN = ("envs", "secrets", "labels")  # what follows their dot is one name, dots and all
+_OPEN = ("envs", "secrets", "labels")  # the rest of the path is one key, which may contain dots
 
 
 def changed(spec: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
-    """A copy with `field=value` applied; `field=` takes the field out. Lists and mappings are written as JSON."""
+    """Return a copy with the changes applied.
+
+    `field=` removes a field. Lists and mappings are written as JSON. Raises InvalidInput.
+    """
     made = copy.deepcopy(dict(spec))
     for change in changes:
         path, is_pair, text = change.partition("=")
         if not is_pair or not path:
             raise InvalidInput(
-                f"{change!r} is no change: write field=value, such as resources.cpus=4"
+                f"Invalid change {change!r}. Use field=value, such as resources.cpus=4."
             )
         _put(made, _steps(path), _value(text), change)
     return made
@@ -41,7 +47,7 @@ def _value(text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError as error:
-            raise InvalidInput(f"{text!r} is not JSON: {error}") from error
+            raise InvalidInput(f"{text!r} is not valid JSON: {error}") from error
     return text
 
 
@@ -55,4 +61,4 @@ def _put(made: Any, steps: list[str | int], value: Any, change: str) -> None:
         else:
             made[last] = value
     except (IndexError, TypeError, KeyError) as error:
-        raise InvalidInput(f"{change!r} names a field that the job does not have") from error
+        raise InvalidInput(f"Invalid change {change!r}: the job has no such field.") from error

@@ -1,4 +1,4 @@
-"""The command `muster`: nouns are loaded when they are named, so that it starts fast."""
+"""The `muster` command. Subcommand modules are imported on demand to keep startup fast."""
 
 from __future__ import annotations
 
@@ -14,57 +14,59 @@ from typer.core import TyperGroup
 
 from muster.errors import InvalidInput, MusterError
 from muster.options import Json, Org, Quiet, Team, Url, start
-from muster.output import tell_error
+from muster.output import print_error
 
-# name: (module, application in it, the line in --help). Where the application has a command of that very name, it is the command.
+# name: (module, its Typer application, help line). If the application has a command of the same
+# name, that command is used instead of the group.
 NOUNS = {
-    "run": ("run", "app", "Run a command as a job; its log and exit code come here."),
-    "job": ("jobs", "app", "Submit, find, follow and steer jobs."),
-    "org": ("places", "organizations", "Organizations; creating one is for operators."),
-    "team": ("places", "teams", "Teams and who is in them."),
-    "member": ("places", "members", "People of the organization."),
-    "role": ("roles", "roles", "Roles, built-in and of your own making."),
-    "access": ("roles", "access", "Why somebody may or may not."),
-    "quota": ("quotas", "quotas", "What is held, the limits, asking for more, and rules of jobs."),
-    "token": ("account", "tokens", "Access tokens."),
-    "invitation": ("people", "invitations", "Links by which people come in."),
-    "people": ("people", "people", "Bring in many people, from a file."),
-    "session": ("people", "sessions", "Where you are signed in."),
-    "secret": ("secrets", "secrets", "Values that jobs get and nobody reads."),
+    "run": ("run", "app", "Run a command as a job, stream its log and return its exit code."),
+    "job": ("jobs", "app", "Submit, list, follow and control jobs."),
+    "org": ("places", "organizations", "List organizations; operators can create them."),
+    "team": ("places", "teams", "Manage teams and their members."),
+    "member": ("places", "members", "Manage members of the organization."),
+    "role": ("roles", "roles", "List built-in roles and manage custom roles."),
+    "access": ("roles", "access", "Explain why a person has or lacks a permission."),
+    "quota": ("quotas", "quotas", "Show usage and limits, request more, set job rules."),
+    "token": ("account", "tokens", "Manage access tokens."),
+    "invitation": ("people", "invitations", "Manage invitation links."),
+    "people": ("people", "people", "Import people from a CSV file."),
+    "session": ("people", "sessions", "List and end browser sessions."),
+    "secret": ("secrets", "secrets", "Manage secrets for jobs. Values are write-only."),
     "service-account": (
         "service_accounts",
         "accounts",
-        "Members that are no people, and their tokens.",
+        "Manage service accounts and their tokens.",
     ),
-    "node": ("places", "nodes", "Machines and GPUs."),
-    "cluster": ("clusters", "clusters", "Connect schedulers, for operators."),
-    "pool": ("clusters", "pools", "Parts of clusters, and who may use them."),
-    "audit": ("audit", "audit", "Who did what, and whether the trail is whole."),
+    "node": ("places", "nodes", "List nodes and GPUs; drain and resume nodes."),
+    "cluster": ("clusters", "clusters", "Connect and manage clusters (operators)."),
+    "pool": ("clusters", "pools", "Manage pools and which teams may use them."),
+    "audit": ("audit", "audit", "Search, export and verify the audit trail."),
     "directory": (
         "directories",
         "directories",
-        "Connect directories and sign-in services, and make people follow them.",
+        "Connect and sync directories and identity providers.",
     ),
     "application": (
         "applications",
         "applications",
-        "Sign people in elsewhere through the portal, for operators.",
+        "Manage applications that sign in through the portal (operators).",
     ),
-    "login": ("account", "app", "Keep a portal's address and a token."),
-    "logout": ("account", "app", "Forget the token kept here."),
-    "whoami": ("account", "app", "Who one is, and where."),
-    "config": ("account", "app", "Show or keep address, organization and team."),
-    "completion": ("completion", "app", "Completion for bash, zsh or fish."),
+    "login": ("account", "app", "Sign in and store the portal's URL and a token."),
+    "logout": ("account", "app", "Remove the stored token."),
+    "whoami": ("account", "app", "Show the current user and organizations."),
+    "config": ("account", "app", "Show or change the stored URL, organization and team."),
+    "completion": ("completion", "app", "Print a completion script for bash, zsh or fish."),
 }
 EPILOG = (
-    "Exit codes: 0 done, 1 failed, 2 wrong usage or input, 3 not found, 4 not signed in or not permitted, 5 conflict or quota, "
-    "6 unavailable. run, job attach, job wait and job exec end as the job does: 128 + signal, 130 canceled, 124 time limit, "
-    "75 the platform's fault."
+    "Exit codes: 0 success, 1 failure, 2 invalid usage or input, 3 not found, 4 not signed in or "
+    "not permitted, 5 conflict or quota exceeded, 6 unavailable. run, job attach, job wait and job "
+    "exec return the job's exit code: 128 + signal, 130 canceled, 124 time limit, 75 platform "
+    "failure."
 )
 
 
 class Root(TyperGroup):
-    """Knows its commands by the table above."""
+    """Resolve subcommands from `NOUNS`."""
 
     def list_commands(self, context: Any) -> list[str]:
         return list(NOUNS)
@@ -95,7 +97,7 @@ def options(
     context: typer.Context, json: Json = False, quiet: Quiet = False, org: Org = None, team: Team = None, url: Url = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:  # fmt: skip
-    """Run jobs on your organization's GPUs, and follow them."""
+    """Run and manage jobs on your organization's clusters."""
     start(context, json=json, quiet=quiet, org=org, team=team, url=url)
     if version:
         from muster import __version__
@@ -105,37 +107,37 @@ def options(
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """The console script. Exit codes: EPILOG."""
+    """Run the console script and exit with a code listed in `EPILOG`."""
     words = list(sys.argv[1:] if argv is None else argv)
     if "_MUSTER_COMPLETE" in os.environ:
         from typer.completion import completion_init
 
         completion_init()
     if words == ["--version"]:
-        words = ["--version", "config"]  # a group wants a command; the option ends it before
-    sys.exit(_ended(words))
+        words = ["--version", "config"]  # a group needs a command; the option exits before it runs
+    sys.exit(_run(words))
 
 
-def _ended(words: list[str]) -> int:
+def _run(words: list[str]) -> int:
     wants_json = "--json" in words[: words.index("--") if "--" in words else None]
     try:
         return int(app(words, prog_name="muster", standalone_mode=False) or 0)
     except MusterError as error:
-        return tell_error(error, as_json=wants_json)
+        return print_error(error, as_json=wants_json)
     except (typer.Abort, KeyboardInterrupt):
         sys.stderr.write("\n")
         return 130
     except Exception as error:
         if not hasattr(error, "exit_code"):
             raise
-        return _usage(error, wants_json)
+        return _print_usage_error(error, wants_json)
 
 
-def _usage(error: Any, wants_json: bool) -> int:
-    """Click's own refusals of a command line."""
+def _print_usage_error(error: Any, wants_json: bool) -> int:
+    """Print a usage error raised by Click and return its exit code."""
     if wants_json and hasattr(error, "format_message"):
-        refused = InvalidInput(error.format_message(), code="usage")
-        sys.stderr.write(json.dumps(refused.as_problem(), indent=2) + "\n")
+        problem = InvalidInput(error.format_message(), code="usage")
+        sys.stderr.write(json.dumps(problem.as_problem(), indent=2) + "\n")
     else:
         error.show()
     return int(error.exit_code)

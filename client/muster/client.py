@@ -1,4 +1,4 @@
-"""The portal from Python: `Client().jobs.submit({"run": "python train.py"})`."""
+"""API client, for example `Client().jobs.submit({"run": "python train.py"})`."""
 
 from __future__ import annotations
 
@@ -36,10 +36,14 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """`url`, `token`, `org` and `team` default to MUSTER_URL … MUSTER_TEAM, then to what `muster login` kept.
+    """A connection to one portal.
 
-    Requests are tried again while the portal is away (connection errors, 408, 425, 429, 5xx; Retry-After is kept), each POST
-    under one Idempotency-Key, so that it counts once. Times in seconds. Every call raises MusterError.
+    `url`, `token`, `org` and `team` default to MUSTER_URL, MUSTER_TOKEN, MUSTER_ORG and
+    MUSTER_TEAM, then to the settings stored by `muster login`. `timeout` is in seconds.
+
+    Requests are retried on connection errors, 408, 425, 429 and 5xx, honouring Retry-After. Each
+    POST carries an Idempotency-Key, so that a retry has no second effect. All calls raise
+    MusterError.
     """
 
     def __init__(
@@ -49,7 +53,7 @@ class Client:
         self.settings = settings.load(url=url, token=token, org=org, team=team)
         if not self.settings.url:
             raise InvalidInput(
-                "Which portal? Run `muster login URL`, or set MUSTER_URL.", code="no_url"
+                "No portal is configured. Run `muster login URL`, or set MUSTER_URL.", code="no_url"
             )
         self.team = self.settings.team
         self._transport = Transport(
@@ -79,7 +83,7 @@ class Client:
 
     @cached_property
     def org(self) -> str:
-        """The organization to work in: the one that is set, else the only one there is."""
+        """The configured organization, else the user's only one. Raises InvalidInput."""
         if self.settings.org:
             return self.settings.org
         mine = [str(org["slug"]) for org in self.me()["orgs"]]
@@ -87,42 +91,43 @@ class Client:
             return mine[0]
         if not mine:
             raise InvalidInput(
-                "You are in no organization, or suspended in yours: ask an administrator.",
+                "You have no organization, or you are suspended. Contact an administrator.",
                 code="no_org",
             )
         raise InvalidInput(
-            f"Which organization? Say --org, or set MUSTER_ORG, to one of: {', '.join(mine)}.",
+            "No organization is selected. "
+            f"Use --org, or set MUSTER_ORG, with one of: {', '.join(mine)}.",
             code="no_org",
         )
 
     def me(self) -> Json:
-        """Who one is: email, name, orgs with roles and teams, and what the token is narrowed to."""
-        told: Json = self.request("GET", "me").json()
-        return told
+        """Return the current user: email, name, orgs with roles and teams, and token scopes."""
+        me: Json = self.request("GET", "me").json()
+        return me
 
     def within(self, path: str) -> str:
-        """The same below the organization."""
+        """Return `path` below the organization's API path."""
         return f"orgs/{quote(self.org, safe='')}/{path}"
 
     def get(self, path: str, **query: Any) -> Json:
-        """Any resource below the organization."""
-        told: Json = self.request("GET", self.within(path), query=query).json()
-        return told
+        """GET a resource of the organization."""
+        found: Json = self.request("GET", self.within(path), query=query).json()
+        return found
 
     def send(
         self, method: str, path: str, body: Json | None = None, query: Json | None = None
     ) -> Json:
-        """A change below the organization; {} where the answer is empty."""
+        """Send a change to a resource of the organization; returns {} for an empty answer."""
         answer = self.request(
             method, self.within(path), body=body if body is not None else {}, query=query
         )
-        told: Json = answer.json() if answer.content and answer.status_code != 204 else {}
-        return told
+        data: Json = answer.json() if answer.content and answer.status_code != 204 else {}
+        return data
 
     def items(
         self, path: str, most: int | None = None, *, cursor_name: str = "cursor", **query: Any
     ) -> Iterator[Json]:
-        """All items of a list, a page at a time as they are asked for."""
+        """Iterate over all items of a list, fetching pages as needed."""
         cursor, count = "", 0
         while most is None or count < most:
             page = self.get(path, **query, **({cursor_name: cursor} if cursor else {}))
@@ -134,7 +139,7 @@ class Client:
                 return
 
     def stream(self, path: str, query: Json) -> Iterator[bytes]:
-        """One answer in pieces, below /api/v1/; asked for once."""
+        """Stream one answer below /api/v1/, without retries."""
         if not self.settings.token:
             raise NotAuthenticated(
                 f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN."
@@ -142,7 +147,7 @@ class Client:
         return self._transport.stream(path, query)
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        """One call below /api/v1/, tried again while that can help."""
+        """Send one request below /api/v1/, with retries."""
         if not self.settings.token:
             raise NotAuthenticated(
                 f"Not signed in to {self.url}. Run `muster login {self.url}`, or set MUSTER_TOKEN."

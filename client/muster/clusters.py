@@ -1,4 +1,7 @@
-"""Clusters, their nodes, and pools, from Python. Rows are the API's JSON; all but reading pools is for operators."""
+"""SDK for clusters, their nodes, and pools. Rows are the API's JSON.
+
+Everything except reading pools is for operators.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ class Clusters:
         self._client = client
 
     def all(self) -> Json:
-        """`items`, and the `kinds` that can be connected with their options."""
+        """Return the clusters as `items`, and the supported `kinds` with their options."""
         return self._call("GET", "clusters")
 
     def get(self, name: str) -> Json:
@@ -32,11 +35,11 @@ class Clusters:
         )
 
     def change(self, name: str, **changes: Any) -> Json:
-        """`options` (what is left out stays) and `is_enabled`."""
+        """Change `options` (others keep their values) or `is_enabled`."""
         return self._call("PATCH", _at(name), changes)
 
     def test(self, name: str) -> Json:
-        """`is_ok`, and a `message` that says what was found or what is wrong."""
+        """Test the connection; returns `is_ok` and an explaining `message`."""
         return self._call("POST", f"{_at(name)}/test", {})
 
     def remove(self, name: str) -> None:
@@ -52,8 +55,8 @@ class Clusters:
 
     def _call(self, method: str, path: str, body: Json | None = None) -> Json:
         answer = self._client.request(method, path, **({} if body is None else {"body": body}))
-        told: Json = answer.json() if answer.content and answer.status_code != 204 else {}
-        return told
+        data: Json = answer.json() if answer.content and answer.status_code != 204 else {}
+        return data
 
 
 class Pools:
@@ -64,14 +67,18 @@ class Pools:
         return list(self._client.items("pools"))
 
     def create(self, name: str, cluster: str, **rule: Any) -> Json:
-        """`rule`: labels, partition, gpu_type, note, is_open."""
+        """Create a pool. `rule`: labels, partition, gpu_type, note, is_open."""
         return self._client.send("POST", "pools", {"name": name, "cluster": cluster, **rule})
 
     def delete(self, name: str) -> None:
         self._client.send("DELETE", f"pools/{quote(name, safe='')}")
 
     def grant(self, name: str, team: str, **identity: str) -> Json:
-        """`identity`: user, account and qos of the cluster's scheduler for the team's jobs; none of them given, they stay."""
+        """Grant a pool to a team.
+
+        `identity` is the `user`, `account` and `qos` that the scheduler uses for the team's jobs.
+        Without any of them, the previous values stay.
+        """
         return self._client.send(
             "PUT", f"pools/{quote(name, safe='')}/teams/{quote(team, safe='')}", identity
         )

@@ -1,4 +1,4 @@
-"""Signing in by the browser (RFC 8628): the portal gives a code, a person agrees to it there, and a token comes back."""
+"""OAuth 2.0 device authorization (RFC 8628): the user approves a code in the browser."""
 
 from __future__ import annotations
 
@@ -12,12 +12,16 @@ from muster.errors import MusterError, NotAuthenticated
 
 CLIENT = "muster-cli"
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
-SLOWER = 5.0  # seconds more between two questions, when the portal asks for it (RFC 8628, 3.5)
+SLOWER = 5.0  # seconds added to the polling interval on slow_down (RFC 8628, section 3.5)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """`link` leads to the page with `code` on it; `seconds` until it ends; `every` so many seconds one may ask."""
+    """A pending authorization.
+
+    `link` opens the page with `code` filled in, `seconds` is its lifetime and `every` the polling
+    interval in seconds.
+    """
 
     device_code: str
     code: str
@@ -27,18 +31,19 @@ class Asked:
 
 
 class Grant:
-    """One sign-in at a portal. Raises MusterError."""
+    """One device sign-in at a portal. Methods raise MusterError."""
 
     def __init__(self, url: str):
         self._url = url
 
     def begin(self) -> Asked:
-        """A code for a person to look at."""
+        """Request a code for the user to approve."""
         found = self._post("device/code", {"client_id": CLIENT, "machine": platform.node()[:60]})
         if "device_code" not in found:
             raise MusterError(
                 _words(found)
-                or "This portal does not sign in by browser. Use: muster login --paste",
+                or "This portal does not support signing in with a browser. "
+                "Use: muster login --paste",
                 code="no_device_grant",
             )
         link = found.get("verification_uri_complete") or found["verification_uri"]
@@ -51,7 +56,10 @@ class Grant:
         )
 
     def wait(self, asked: Asked, sleep: Callable[[float], None] = time.sleep) -> tuple[str, str]:
-        """The token, and the organization it is for; once somebody has agreed. Raises NotAuthenticated when they did not."""
+        """Wait for approval and return the token and its organization.
+
+        Raises NotAuthenticated if the request is denied or expires.
+        """
         ends, every = time.monotonic() + asked.seconds, asked.every
         while time.monotonic() < ends:
             sleep(every)
@@ -68,9 +76,9 @@ class Grant:
                 raise NotAuthenticated(
                     _REASONS.get(str(error))
                     or _words(found)
-                    or "The portal did not agree. Run muster login again."
+                    or "The sign-in failed. Run muster login again."
                 )
-        raise NotAuthenticated("Nobody agreed in time. Run muster login again.")
+        raise NotAuthenticated("The code was not approved in time. Run muster login again.")
 
     def _post(self, path: str, form: dict[str, str]) -> dict[str, Any]:
         import httpx
@@ -80,11 +88,9 @@ class Grant:
             found = answer.json()
         except httpx.TransportError:
             if path == "token":
-                return {
-                    "error": "temporarily_unavailable"
-                }  # while one waits, a portal may be started again
+                return {"error": "temporarily_unavailable"}  # the portal may be restarting
             raise MusterError(
-                f"{self._url} does not answer. Is it the portal's address?", code="unavailable"
+                f"Cannot connect to {self._url}. Check the portal's URL.", code="unavailable"
             ) from None
         except ValueError:
             found = {}
@@ -96,7 +102,7 @@ def _words(found: dict[str, Any]) -> str:
 
 
 _REASONS = {
-    "access_denied": "It was refused in the browser.",
-    "expired_token": "Nobody agreed in time. Run muster login again.",
-    "invalid_grant": "The code has ended. Run muster login again.",
+    "access_denied": "The sign-in was denied in the browser.",
+    "expired_token": "The code was not approved in time. Run muster login again.",
+    "invalid_grant": "The code has expired. Run muster login again.",
 }

@@ -1,4 +1,4 @@
-"""Directories and sign-in services, from Python. Rows are the API's JSON."""
+"""SDK for directories and identity providers. Rows are the API's JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POLL = 0.5  # seconds
 
 
 class Directories:
-    """Of the organization; for operators those of the installation, too."""
+    """The organization's directories; for operators, also those of the installation."""
 
     def __init__(self, client: Client):
         self._client = client
@@ -27,7 +27,7 @@ class Directories:
         return list(self._client.items("providers"))
 
     def get(self, slug: str) -> Json:
-        """With its options and rules; secrets are never told."""
+        """Return a directory with its options and group rules, without secrets."""
         return self._client.get(_of(slug))
 
     def connect(
@@ -40,7 +40,10 @@ class Directories:
         domains: Sequence[str] = (),
         is_wide: bool = False,
     ) -> Json:
-        """`kind`: ldap, oidc, saml or scim. `domains` and `is_wide`, for the whole installation, are for operators."""
+        """Connect a directory of kind ldap, oidc, saml or scim.
+
+        Only operators may set `domains`, or `is_wide` for the whole installation.
+        """
         wish = {
             "slug": slug,
             "kind": kind,
@@ -52,29 +55,29 @@ class Directories:
         return self._client.send("POST", "providers", wish)
 
     def change(self, slug: str, **given: Any) -> Json:
-        """`options`, `name`, `domains`, `is_enabled`; what is not named stays."""
+        """Change `options`, `name`, `domains` or `is_enabled`; the rest stays."""
         return self._client.send("PATCH", _of(slug), given)
 
     def remove(self, slug: str) -> None:
         self._client.send("DELETE", _of(slug))
 
     def test(self, slug: str) -> Json:
-        """{"is_ok", "message", "facts"}, once it is over."""
+        """Test the connection and wait; returns {"is_ok", "message", "facts"}."""
         test = self._client.send("POST", f"{_of(slug)}/test", {})
         return self._ended(test, f"provider-tests/{test.get('id')}")
 
     def set_rules(self, slug: str, rules: Sequence[Mapping[str, str]]) -> Json:
-        """All of them, in order: [{"group", "org"?, "team"?, "role"}]."""
+        """Replace all group rules, in order: [{"group", "org"?, "team"?, "role"}]."""
         return self._client.send(
             "PUT", f"{_of(slug)}/rules", {"rules": [dict(rule) for rule in rules]}
         )
 
     def runs(self, slug: str) -> builtins.list[Json]:
-        """The latest first."""
+        """Return sync runs, latest first."""
         return list(self._client.items(f"{_of(slug)}/runs"))
 
     def sync(self, slug: str, *, is_dry: bool = False, accept: str = "") -> Json:
-        """Ask it for everybody, and make people and roles follow; returns when that is over. `accept`: the id of a run that was stopped."""
+        """Sync people and roles and wait. `accept` is the id of a stopped run to apply."""
         run = self._client.send(
             "POST",
             f"{_of(slug)}/runs",
@@ -83,7 +86,7 @@ class Directories:
         return self._ended(run, f"{_of(slug)}/runs/{run['id']}")
 
     def _ended(self, row: Json, path: str) -> Json:
-        """Of what the portal does in the background. A portal before it did so answers with the end at once."""
+        """Poll a background task until it ends. Older portals answer with the end at once."""
         while row.get("ended_at", "") is None:
             time.sleep(_POLL)
             row = self._client.get(path)

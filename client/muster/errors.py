@@ -1,4 +1,4 @@
-"""What the portal refused, as typed errors. `code` is for programs, `message` for people, `errors` per field."""
+"""Typed errors. `code` is for programs, `message` for people, `errors` lists invalid fields."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ Json = dict[str, Any]
 
 
 class MusterError(Exception):
-    """`status` is the HTTP status, 0 where the portal was not asked; `exit_code` is what the command line ends with."""
+    """Base of all errors.
+
+    `status` is the HTTP status, 0 if no request was sent. `exit_code` is the CLI's exit code.
+    """
 
     exit_code: ClassVar[int] = 1
     kind: ClassVar[str] = "error"
@@ -31,7 +34,7 @@ class MusterError(Exception):
         self.body = body
 
     def as_problem(self) -> Json:
-        """As problem+json (RFC 9457): what the portal sent, or the same shape for what happened here."""
+        """Return problem+json (RFC 9457): the portal's, or an equivalent for a local error."""
         return self.body or {
             "type": "about:blank", "title": self.code, "status": self.status, "code": self.code,
             "detail": self.message, "errors": self.errors,
@@ -71,7 +74,7 @@ class RateLimited(MusterError):
 
 
 class Unavailable(MusterError):
-    """Nobody answers, or the portal says that it cannot now."""
+    """The portal is unreachable or temporarily unavailable."""
 
     exit_code, kind = 6, "unavailable"
 
@@ -84,12 +87,12 @@ _BY_STATUS: dict[int, type[MusterError]] = {
 
 
 def error_of(status: int, body: object, text: str, url: str) -> MusterError:
-    """The error that an answer is. `body` is its JSON, None where it is none."""
+    """Return the error for an HTTP answer. `body` is its JSON, or None."""
     kind = _BY_STATUS.get(status, MusterError)
     if not isinstance(body, dict) or not isinstance(body.get("code"), str):
         what = " ".join(text.split())[:120] or "nothing"
         return kind(
-            f"{url} answered {status} and no word of Muster: {what}. Is this the portal's address?",
+            f"{url} answered {status}, but not as a Muster portal: {what}. Check the URL.",
             status=status,
         )
     kind = _BY_CODE.get(body["code"], kind)

@@ -1,4 +1,4 @@
-"""What is wrong with a job file, with the line and a caret under the place."""
+"""Show errors in a job file with the line and a caret, as compilers do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from muster.wording import clean
 
 
 def shown_faults(name: str, text: str, faults: Sequence[Json]) -> str:
-    """Each fault as `file:line: field: message`, then the line itself and a caret."""
+    """Format each fault as `file:line: field: message`, the source line and a caret."""
     return "\n".join(_shown(name, text.splitlines(), fault) for fault in faults)
 
 
@@ -26,7 +26,7 @@ def _shown(name: str, lines: list[str], fault: Json) -> str:
 
 
 def _place(line: str, field: str, *, is_key: bool) -> tuple[int, int]:
-    """Where the value of the field stands in its line, or the field where that is the fault, else the text of the line."""
+    """Return start and width of the faulty value, the key if `is_key`, else the whole text."""
     key = re.split(r"[.\[]", field.rstrip("]"))[-1]
     found = re.search(rf"(?<![\w-])[\"']?{re.escape(key)}[\"']?\s*[:=]\s*", line) if key else None
     if found:
@@ -39,4 +39,5 @@ def _place(line: str, field: str, *, is_key: bool) -> tuple[int, int]:
 
 
 def clean_line(line: str) -> str:
+    """Replace each control character with a dot, keeping columns aligned."""
     return "".join(c if c.isprintable() else "·" for c in line)

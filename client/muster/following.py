@@ -1,4 +1,4 @@
-"""A log as it grows: by byte offset, so that no loss of connection makes a gap or a double, and on into the next attempt."""
+"""Follow a growing log by byte offset, across lost connections and into later attempts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from muster.records import Attempt, Job
 if TYPE_CHECKING:
     from muster.jobs import Jobs
 
-PATIENCE = 900.0  # seconds without an answer before following gives up
-FAST, SLOW = 0.15, 1.0  # seconds between looks: while bytes come, and when none came for long
-SEALING = 300.0  # seconds that an ended attempt's log may take to be closed: in a burst, states come before logs
+PATIENCE = 900.0  # seconds without an answer before giving up
+FAST, SLOW = 0.15, 1.0  # polling interval in seconds: while bytes arrive, and when idle
+# Seconds to wait for the log of an ended attempt to be closed: in a burst, states precede logs.
+SEALING = 300.0
 
 
 @dataclass(frozen=True)
 class Piece:
-    """What following came upon. `data`: bytes to write, unchanged. `note`: for people, never part of the log."""
+    """A part of the log: `data` to write unchanged; `note` is for people, not part of the log."""
 
     data: bytes = b""
     note: str = ""
@@ -33,8 +34,12 @@ class Piece:
 
 
 class Follower:
-    """`next()` gives the next piece; `offset` moves on only by `took(piece)`, so that whoever is interrupted between the two
-    begins again with the same byte. After the end (`is_over`) `job` and `certificate` are what is known last."""
+    """Iterator over the pieces of one task's log.
+
+    `next()` returns the next piece; only `took(piece)` advances `offset`, so that a caller that is
+    interrupted in between resumes at the same byte. Once `is_over`, `job` and `certificate_text`
+    hold the final state.
+    """
 
     def __init__(
         self,
@@ -46,7 +51,7 @@ class Follower:
         offset: int = 0,
         goes_on: bool | None = None,
     ):
-        """`goes_on`: into later attempts; unless said otherwise, when no attempt is named."""
+        """Start at `offset`. `goes_on`: continue into later attempts (default: if none is given)."""
         self.jobs, self.name, self.index = jobs, name, index
         self.ordinal, self.offset = attempt, offset
         self.goes_on = attempt is None if goes_on is None else goes_on
@@ -57,17 +62,18 @@ class Follower:
         self.sleep: Callable[[float], None] = time.sleep
 
     def pieces(self) -> Iterator[Piece]:
-        """All that come, to the end. Raises Unavailable when the portal stays away for PATIENCE seconds."""
+        """Iterate to the end of the log. Raises Unavailable after PATIENCE seconds of outage."""
         while not self.is_over:
             yield (piece := self.next())
             self.took(piece)
 
     def took(self, piece: Piece) -> None:
+        """Advance past a piece that was written."""
         if piece.data and piece.attempt == self.ordinal:
             self.offset = piece.end
 
     def next(self) -> Piece:
-        """Waits a little, and looks once; an empty piece where there was nothing."""
+        """Poll once and return the piece, which is empty if nothing new arrived."""
         try:
             piece = self._look()
         except (Unavailable, RateLimited) as error:
@@ -96,13 +102,13 @@ class Follower:
         assert self.ordinal is not None
         note = ""
         if start > self.offset:
-            note = f"bytes {self.offset:,} to {start:,} were lost and are not shown"
+            note = f"bytes {self.offset:,} to {start:,} were lost"
         elif start < self.offset:
             data, start = data[self.offset - start :], self.offset
         return Piece(data, note, start, self.ordinal)
 
     def _after_bytes(self, *, is_complete: bool) -> Piece:
-        """No bytes just now: is this attempt over, is there another, is the job over?"""
+        """Handle an empty read: idle, move to the next attempt, or finish."""
         if not is_complete and time.monotonic() - self._refreshed_at < SLOW:
             return self._idle()
         job, rows = self._refresh()
@@ -111,15 +117,17 @@ class Follower:
         newer = max((row.ordinal for row in rows), default=0)
         if self.goes_on and newer > (self.ordinal or 0):
             self.ordinal, self.offset, self._ended_at = newer, 0, 0.0
-            return Piece(note=f"attempt {newer} begins", attempt=newer)
+            return Piece(note=f"attempt {newer} started", attempt=newer)
         if self.goes_on and not job.is_final and not job.array_size:
             return self._idle()
         self._finish(is_complete=is_complete)
         return Piece(attempt=self.ordinal or 0)
 
     def _is_silent(self, job: Job, rows: list[Attempt]) -> bool:
-        """The attempt has ended, and its log will not grow although nobody closed it. Bytes may still be on their way when the
-        end is first seen, so that is never the moment."""
+        """Return whether an ended attempt's unclosed log can be given up.
+
+        Bytes may still arrive when the end is first seen, so the answer is then always False.
+        """
         own = next((row for row in rows if row.ordinal == self.ordinal), None)
         if own is None and job.is_final:
             raise NotFound(f"#{job.number} has no attempt {self.ordinal} of task {self.index}.")
@@ -134,11 +142,11 @@ class Follower:
         self.is_over = True
         if not is_complete:
             self.certificate_text = (
-                "the log is not closed" if self.offset else "no log: it never started"
+                "the log was not closed" if self.offset else "no log: the job never started"
             )
             return
-        told = self.jobs.certificate(self.name, index=self.index, attempt=self.ordinal) or {}
-        self.certificate_text = str(told.get("text") or "complete")
+        certificate = self.jobs.certificate(self.name, index=self.index, attempt=self.ordinal) or {}
+        self.certificate_text = str(certificate.get("text") or "complete")
 
     def _find_attempt(self) -> bool:
         job, rows = self._refresh()
@@ -149,7 +157,7 @@ class Follower:
         return bool(rows)
 
     def _refresh(self) -> tuple[Job, list[Attempt]]:
-        """The job first: if it has ended, then so have the attempts that are read after it."""
+        """Read the job before its attempts: if the job has ended, so have the attempts."""
         self.job, self._refreshed_at = self.jobs.get(self.name), time.monotonic()
         self.on_job(self.job)
         return self.job, self.jobs.attempts(self.name, index=self.index)
@@ -166,7 +174,5 @@ class Follower:
             raise error
         self.sleep(SLOW)
         return Piece(
-            note="the portal does not answer; the job is not touched by that, trying again"
-            if first
-            else ""
+            note="connection to the portal lost; the job is not affected, retrying" if first else ""
         )

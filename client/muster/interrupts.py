@@ -1,4 +1,4 @@
-"""Ctrl-C that never falls between writing bytes and knowing that they were written."""
+"""Delay Ctrl-C during a critical section, such as writing bytes and recording the offset."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Interrupts:
-    """Raises KeyboardInterrupt as ever, but inside `held()` only at its end. For the main thread."""
+    """Raise KeyboardInterrupt on Ctrl-C, but inside `held()` only at its end. Main thread only."""
 
     def __init__(self) -> None:
         self._is_held = self._is_due = False

@@ -1,4 +1,4 @@
-"""Jobs of the organization, from Python."""
+"""SDK for jobs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from muster.client import Client
 
 PAGE = 200
-PATIENCE = 900.0  # seconds without an answer before waiting gives up
+PATIENCE = 900.0  # seconds without an answer before giving up
 
 
 class Jobs:
-    """`name` of a job is its number (12, "12", "#12") or its id. Every method raises MusterError."""
+    """Jobs of the organization.
+
+    `name` is a job's number (12, "12", "#12") or id. All methods raise MusterError.
+    """
 
     def __init__(self, client: Client):
         self._client = client
@@ -30,7 +33,10 @@ class Jobs:
         yaml: str | None = None,
         team: str | None = None,
     ) -> Job:
-        """A spec as a mapping, or the text of one: YAML, or a script with #SBATCH lines. Accepted means kept."""
+        """Submit a spec given as a mapping, or as text: YAML or a script with #SBATCH lines.
+
+        The job is stored durably when this returns.
+        """
         return Job.of(self._client.send("POST", "jobs", self._body(spec, yaml, team)))
 
     def rehearse(
@@ -40,24 +46,27 @@ class Jobs:
         yaml: str | None = None,
         team: str | None = None,
     ) -> Json:
-        """What a submission would be asked, and the very text that would be sent; nothing is written."""
+        """Dry run: return the checks and the text that would be submitted; nothing is stored."""
         return self._client.send("POST", "jobs", self._body(spec, yaml, team), {"dry_run": "true"})
 
     def validate(self, yaml: str) -> Json:
-        """{"ok", "errors": [{"field", "message", "line"}], "spec", …} of a text, however wrong."""
+        """Validate a spec: {"ok", "errors": [{"field", "message", "line"}], "spec", …}."""
         return self._client.send("POST", "jobs/validate", {"yaml": yaml})
 
     def list(self, *, most: int | None = None, **filters: str) -> Iterator[Job]:
-        """Newest first, page by page as they are asked for. Filters: state, team, owner, cluster, pool, q, name, label, sort."""
+        """Iterate over jobs, newest first, at most `most`; pages are fetched as needed.
+
+        Filters: state, team, owner, cluster, pool, q, name, label, sort.
+        """
         limit = PAGE if most is None else min(most, PAGE)
         return map(Job.of, self._client.items("jobs", most, limit=limit, **filters))
 
     def get(self, name: str | int) -> Job:
-        """With its spec and attempts."""
+        """Return a job with its spec and attempts."""
         return Job.of(self._client.get(self._path(name)))
 
     def cancel(self, name: str | int, why: str = "") -> Job:
-        """Stop it. Repeating it is no error."""
+        """Cancel a job. Idempotent."""
         return self._act(name, "cancel", {"why": why})
 
     def hold(self, name: str | int) -> Job:
@@ -67,37 +76,43 @@ class Jobs:
         return self._act(name, "release")
 
     def rerun(self, name: str | int, spec: Mapping[str, Any] | None = None) -> Job:
-        """Submit the same again, or with another spec as its successor."""
+        """Submit a copy of a job, optionally with another spec."""
         return self._act(name, "rerun", {"spec": dict(spec)} if spec is not None else None)
 
     def change(self, name: str | int, **fields: Any) -> Job:
-        """name and labels at any time, priority while it waits."""
+        """Change `name` or `labels`; `priority` only while the job is queued."""
         return Job.of(self._client.send("PATCH", self._path(name), fields))
 
     def attempts(self, name: str | int, index: int = 0) -> builtins.list[Attempt]:
-        """The tries of one task, first to last."""
+        """Return the attempts of one task, oldest first."""
         rows = self._client.get(
             self._path(name, "attempts"), limit=200, after=index - 1 if index else None
         )["items"]
         return [Attempt.of(row) for row in rows if row["index"] == index]
 
     def events(self, name: str | int) -> Iterator[Json]:
-        """What happened to it, oldest first."""
+        """Iterate over the job's events, oldest first."""
         return self._client.items(self._path(name, "events"), cursor_name="after")
 
     def pending(self, name: str | int) -> Json | None:
-        """Why it waits: text, numbers, holders, the smallest change, history. None when it does not."""
-        told = self._client.get(self._path(name, "pending"))
-        return told["pending"]
+        """Return why a job is pending, or None if it is not.
+
+        Keys: text, numbers, holders, change (the smallest that would start it) and history.
+        """
+        answer = self._client.get(self._path(name, "pending"))
+        return answer["pending"]
 
     def metrics(self, name: str | int, **query: Any) -> Json:
-        """Curves; `names`, `start` and `end` (Unix ms), `max_points`, `index`, `attempt`."""
+        """Return metrics. Query: names, start and end (Unix ms), max_points, index, attempt."""
         return self._client.get(self._path(name, "metrics"), **query)
 
     def exec(
         self, name: str | int, argv: Sequence[str], *, timeout: float = 30, index: int = 0
     ) -> Json:
-        """Run a command beside the running job: {"exit_code", "output"}. Sent once: it may not be repeatable."""
+        """Run a command in a running job; returns {"exit_code", "output"}.
+
+        Not retried, because the command may not be repeatable. `timeout` is in seconds.
+        """
         body = {"argv": list(argv), "timeout": timeout, "index": index}
         answer: Json = self._client.request(
             "POST",
@@ -117,7 +132,7 @@ class Jobs:
         index: int = 0,
         attempt: int | None = None,
     ) -> LogPage:
-        """Bytes from an offset on; may be fewer than there are."""
+        """Return at most `limit` bytes of the log from byte `after`."""
         query = {"after": after, "limit": limit, "index": index, "attempt": attempt}
         answer = self._client.request(
             "GET", self._client.within(self._path(name, "logs")), query=query
@@ -134,24 +149,26 @@ class Jobs:
     def logs(
         self, name: str | int, *, after: int = 0, index: int = 0, attempt: int | None = None
     ) -> Iterator[bytes]:
-        """What is stored now, piece by piece."""
+        """Iterate over the log stored so far."""
         while (page := self.read_log(name, after, 4 << 20, index=index, attempt=attempt)).data:
             yield page.data
             after = page.end
 
     def log_page(self, name: str | int, **query: Any) -> Json:
-        """One page as JSON, with the times at which bytes came."""
+        """Return one page of the log as JSON, with the times of its bytes."""
         return self._client.get(self._path(name, "logs"), format="json", **query)
 
     def delete_logs(self, name: str | int) -> Job:
-        """Delete all that an ended job wrote, of every task and try, for good. Repeating it is no error."""
+        """Delete an ended job's logs permanently, for all tasks and attempts. Idempotent."""
         return Job.of(self._client.send("DELETE", self._path(name, "logs")))
 
     def follow(
         self, name: str | int, *, after: int = 0, index: int = 0, attempt: int | None = None
     ) -> Iterator[bytes]:
-        """The log as it grows, to its end, byte for byte whatever happens to the connection; into later attempts unless one
-        is named."""
+        """Iterate over the log until the job ends, byte for byte across lost connections.
+
+        Continues into later attempts unless `attempt` is given.
+        """
         from muster.following import Follower
 
         for piece in Follower(self, str(name), index=index, attempt=attempt, offset=after).pieces():
@@ -161,9 +178,9 @@ class Jobs:
     def certificate(
         self, name: str | int, *, index: int = 0, attempt: int | None = None
     ) -> Json | None:
-        """How whole the log is; None while it grows."""
-        told = self._client.get(self._path(name, "logs/certificate"), index=index, attempt=attempt)
-        return told["certificate"]
+        """Return the log's certificate of completeness, or None while the log grows."""
+        path = self._path(name, "logs/certificate")
+        return self._client.get(path, index=index, attempt=attempt)["certificate"]
 
     def wait(
         self,
@@ -172,7 +189,11 @@ class Jobs:
         timeout: float | None = None,
         on_look: Callable[[Job], None] | None = None,
     ) -> Job:
-        """The job once it has ended; the portal may be away for a while. Raises TimeoutError after `timeout` seconds."""
+        """Wait for a job to end and return it, tolerating outages of the portal.
+
+        `on_look` is called with the job after each poll. Raises TimeoutError after `timeout`
+        seconds.
+        """
         started, lost_at, every = time.monotonic(), 0.0, 0.2
         while True:
             now = time.monotonic()
@@ -188,7 +209,7 @@ class Jobs:
             if job is not None and job.is_final:
                 return job
             if timeout is not None and now - started > timeout:
-                raise TimeoutError(f"job {name} has not ended after {timeout:g} s")
+                raise TimeoutError(f"Job {name} did not end within {timeout:g} s.")
             time.sleep(every)
             every = min(every * 1.3, 2.0)
 

@@ -1,4 +1,7 @@
-"""The options that every command takes (--json, --quiet, --org, --team, --url), before the command or after it."""
+"""Options shared by every command: --json, --quiet, --org, --team and --url.
+
+They are accepted before or after the command.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +16,30 @@ import typer
 
 from muster.output import Session
 
-Json = Annotated[bool, typer.Option("--json", help="Answer in JSON, one document.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Answer with ids only.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print ids only.")]
 Org = Annotated[
-    str | None, typer.Option("--org", metavar="SLUG", help="Organization (MUSTER_ORG).")
+    str | None, typer.Option("--org", metavar="SLUG", help="Organization [env: MUSTER_ORG].")
 ]
-Team = Annotated[str | None, typer.Option("--team", metavar="SLUG", help="Team (MUSTER_TEAM).")]
-Url = Annotated[str | None, typer.Option("--url", metavar="URL", help="The portal (MUSTER_URL).")]
-READER_GONE = 141  # 128 + SIGPIPE, as a shell tells it
+Team = Annotated[
+    str | None, typer.Option("--team", metavar="SLUG", help="Team [env: MUSTER_TEAM].")
+]
+Url = Annotated[
+    str | None, typer.Option("--url", metavar="URL", help="URL of the portal [env: MUSTER_URL].")
+]
+READER_GONE = 141  # 128 + SIGPIPE, the shell's convention
 _SHARED = {"json": Json, "quiet": Quiet, "org": Org, "team": Team, "url": Url}
 
 
 class Commands(typer.Typer):
-    """Commands whose functions take a Session first, and the arguments of their own after it."""
+    """A group whose command functions take a `Session`, followed by their own arguments."""
 
     def __init__(self, **options: Any):
         super().__init__(
             rich_markup_mode=None, add_completion=False, no_args_is_help=True, **options
         )
 
-    def command(  # type: ignore[override]  # passes on what it is given
+    def command(  # type: ignore[override]  # forwards all options
         self, name: str | None = None, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         register = super().command(name, **options)
@@ -45,7 +52,7 @@ class Commands(typer.Typer):
 
 
 def start(context: typer.Context, **given: Any) -> Session:
-    """The session of this call, with what was said so far; what is said later counts."""
+    """Return the session of this invocation, updated with options that were given."""
     session = context.obj = context.find_object(Session) or Session()
     for name, value in given.items():
         if value:
@@ -73,13 +80,12 @@ def _with_shared_options(function: Callable[..., Any]) -> Callable[..., Any]:
         session = start(context, **{name: given.pop(f"shared_{name}") for name in _SHARED})
         try:
             return function(session, **given)
-        except BrokenPipeError:  # here, because Typer would end with 1
-            os.dup2(
-                os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-            )  # the flush at exit must not complain
+        except BrokenPipeError:  # Typer would exit with 1
+            # Redirect stdout so that the flush at exit cannot fail.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return READER_GONE
 
-    del call.__wrapped__  # type: ignore[attr-defined]  # its signature is the one below
+    del call.__wrapped__  # type: ignore[attr-defined]  # the signature is set below
     keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own]
     call.__signature__ = inspect.Signature([context, *keyword, *shared])  # type: ignore[attr-defined]
     call.__annotations__ = {p.name: p.annotation for p in [context, *own, *shared]}

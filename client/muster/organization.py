@@ -1,4 +1,7 @@
-"""Organizations, teams, members, service accounts, quotas, tokens and nodes, from Python. Rows are the API's JSON."""
+"""SDK for organizations, teams, members, roles, quotas, tokens, nodes and secrets.
+
+Rows are the API's JSON.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,15 @@ class _Noun:
 
 class Organizations(_Noun):
     def list(self) -> builtins.list[Json]:
-        """Those that one belongs to."""
+        """Return the organizations that the user belongs to."""
         found: builtins.list[Json] = self._client.request("GET", "orgs").json()["items"]
         return found
 
     def create(self, slug: str, owner: str, *, name: str = "", owner_name: str = "") -> Json:
-        """For platform operators. `url` is where an owner without a password sets one; else None."""
+        """Create an organization (operators).
+
+        In the answer, `url` is the link with which a new owner sets a password, or None.
+        """
         wish = {"slug": slug, "name": name, "owner": owner, "owner_name": owner_name}
         made: Json = self._client.request("POST", "orgs", body=wish).json()
         return made
@@ -45,7 +51,7 @@ class Teams(_Noun):
         return list(self._client.items(f"teams/{_safe(slug)}/members"))
 
     def add(self, slug: str, email: str, role: str = "member") -> Json:
-        """Roles: lead, member, viewer, or one of the organization's own."""
+        """Add a person to a team. Roles: lead, member, viewer or a custom role."""
         return self._client.send(
             "POST", f"teams/{_safe(slug)}/members", {"email": email, "role": role}
         )
@@ -54,21 +60,27 @@ class Teams(_Noun):
         self._client.send("DELETE", f"teams/{_safe(slug)}/members/{_safe(email)}")
 
     def rules(self, slug: str) -> Json:
-        """What its jobs may be; run times in seconds, None and empty: anything."""
+        """Return the job rules. Run times are in seconds; None or empty means no rule."""
         return self._client.get(f"teams/{_safe(slug)}/rules")
 
     def set_rules(self, slug: str, **rules: int | str | Sequence[str] | None) -> Json:
-        """`max_runtime`, `default_runtime`, `max_gpus`, `images`, `pools`, `default_pool`; what is left out stays."""
+        """Set job rules; those left out keep their values.
+
+        Rules: max_runtime, default_runtime (seconds), max_gpus, images, pools, default_pool.
+        """
         return self._client.send("PUT", f"teams/{_safe(slug)}/rules", rules)
 
 
 class Members(_Noun):
     def list(self, q: str = "") -> builtins.list[Json]:
-        """Everybody, or those whose address or name contains `q`."""
+        """Return all members, or those whose e-mail address or name contains `q`."""
         return list(self._client.items("members", limit=200, q=q))
 
     def add(self, email: str, name: str = "", role: str = "member") -> Json:
-        """Roles: owner, admin, user-admin, member, viewer, billing-viewer, or one of the organization's own."""
+        """Add a person to the organization.
+
+        Roles: owner, admin, user-admin, member, viewer, billing-viewer or a custom role.
+        """
         return self._client.send("POST", "members", {"email": email, "name": name, "role": role})
 
     def change(self, email: str, role: str) -> Json:
@@ -88,7 +100,7 @@ class Roles(_Noun):
     def create(
         self, slug: str, permissions: Sequence[str], *, kind: str = "org", name: str = ""
     ) -> Json:
-        """`kind`: org, or team."""
+        """Create a custom role; `kind` is org or team."""
         return self._client.send(
             "POST",
             "roles",
@@ -98,7 +110,7 @@ class Roles(_Noun):
     def change(
         self, slug: str, *, permissions: Sequence[str] | None = None, name: str | None = None
     ) -> Json:
-        """`permissions`: all that it grants from now on; None leaves them."""
+        """Change the name, or replace all permissions. None leaves a field unchanged."""
         changes = {"permissions": None if permissions is None else [*permissions], "name": name}
         return self._client.send(
             "PATCH",
@@ -112,7 +124,10 @@ class Roles(_Noun):
 
 class Access(_Noun):
     def why(self, permission: str, *, user: str = "", team: str = "", job: str = "") -> Json:
-        """Why that person (left out: oneself, with the token that asks) may or may not: `allowed`, `steps`, `would_allow`."""
+        """Explain a person's permission: `allowed`, `steps` and `would_allow`.
+
+        Without `user`, explains it for the current token.
+        """
         asked = {
             "permission": permission,
             "user": user,
@@ -127,13 +142,16 @@ class Quotas(_Noun):
         return list(self._client.items("quotas"))
 
     def set(self, resource: str, limit: float | None, *, team: str = "", user: str = "") -> Json:
-        """A limit of a team, a person, or else the organization; None lifts it. `cpu` in cores, `memory` in bytes."""
+        """Set the limit of a team, a person or the organization; None clears it.
+
+        `cpu` is in cores, `memory` and `storage` in bytes.
+        """
         return self.change(resource, team=team, user=user, limit=limit)
 
     def change(
         self, resource: str, *, team: str = "", user: str = "", **amounts: float | None
     ) -> Json:
-        """`limit`, `guaranteed`, or both; what is left out stays."""
+        """Change `limit`, `guaranteed` or both; what is left out stays."""
         scope = "team" if team else "user" if user else "org"
         return self._client.send(
             "PUT",
@@ -142,14 +160,17 @@ class Quotas(_Noun):
         )
 
     def set_many(self, changes: Sequence[Json]) -> builtins.list[Json]:
-        """All of these or none; each with `scope`, `subject`, `resource`, and `limit`, `guaranteed` or both."""
+        """Apply all changes or none.
+
+        Each has scope, subject, resource, and limit, guaranteed or both.
+        """
         found: builtins.list[Json] = self._client.send("PATCH", "quotas", {"changes": [*changes]})[
             "items"
         ]
         return found
 
     def requests(self) -> builtins.list[Json]:
-        """One's own for higher limits, and everybody's for who sets limits; what is open first."""
+        """Return quota requests, open ones first: your own, or all if you may set limits."""
         return list(self._client.items("quotas/requests"))
 
     def request(
@@ -162,7 +183,7 @@ class Quotas(_Noun):
         why: str = "",
         job: int | None = None,
     ) -> Json:
-        """Ask for a limit of a team, a person, or else the organization that would be enough."""
+        """Request a higher limit for a team, a person or the organization."""
         scope = "team" if team else "user" if user else "org"
         wish = {
             "scope": scope,
@@ -175,7 +196,10 @@ class Quotas(_Noun):
         return self._client.send("POST", "quotas/requests", wish)
 
     def decide(self, request_id: str, do: str, word: str = "") -> Json:
-        """`do`: approve (which raises the limit), decline, or withdraw what one asked oneself. `word` is for the asker."""
+        """Decide a request: `do` is approve, decline or withdraw (your own request).
+
+        Approving raises the limit at once. `word` is a message to the requester.
+        """
         return self._client.send(
             "POST", f"quotas/requests/{_safe(request_id)}", {"do": do, "word": word}
         )
@@ -194,12 +218,17 @@ class Tokens(_Noun):
         days: int | None = 90,
         networks: Sequence[str] = (),
     ) -> Json:
-        """The secret is in this answer ("token"), and never again. `days` None: it does not expire. `networks`: CIDRs that it works
-        from; none: from anywhere."""
+        """Create a token. Only this answer contains the secret ("token").
+
+        `days` None: never expires. `networks`: CIDRs from which it is accepted; empty for all.
+        """
         return self._client.send("POST", "tokens", _wish(name, scopes, team, days, networks))
 
     def rotate(self, token_id: str, overlap_hours: int = 24) -> Json:
-        """A successor with the same rights; its secret is in this answer only. The old token works for the overlap."""
+        """Create a replacement with the same scopes; only this answer contains its secret.
+
+        The old token stays valid for `overlap_hours`.
+        """
         return self._client.send(
             "POST", f"tokens/{_safe(token_id)}/rotate", {"overlap_hours": overlap_hours}
         )
@@ -209,7 +238,7 @@ class Tokens(_Noun):
 
 
 class ServiceAccounts(_Noun):
-    """Members of the organization that are no people."""
+    """Non-human members of the organization."""
 
     def list(self) -> builtins.list[Json]:
         return list(self._client.items("service-accounts"))
@@ -218,13 +247,13 @@ class ServiceAccounts(_Noun):
         return self._client.get(f"service-accounts/{_safe(name)}")
 
     def create(self, name: str, *, note: str = "", role: str = "member") -> Json:
-        """Roles: admin, member, viewer; none beyond one's own."""
+        """Create a service account. Roles: admin, member, viewer; not above your own."""
         return self._client.send(
             "POST", "service-accounts", {"name": name, "note": note, "role": role}
         )
 
     def change(self, name: str, **changes: str) -> Json:
-        """`role`, `note`."""
+        """Change `role` or `note`."""
         return self._client.send("PATCH", f"service-accounts/{_safe(name)}", changes)
 
     def remove(self, name: str) -> None:
@@ -237,7 +266,7 @@ class ServiceAccounts(_Noun):
         self, name: str, token: str, scopes: Sequence[str] = ("all",), *, team: str | None = None, days: int | None = 90,
         networks: Sequence[str] = (),
     ) -> Json:  # fmt: skip
-        """A token of the account's; as with `tokens.create`."""
+        """Create a token for the account; arguments as for `tokens.create`."""
         return self._client.send(
             "POST",
             f"service-accounts/{_safe(name)}/tokens",
@@ -253,28 +282,28 @@ class Nodes(_Noun):
         return self._client.get(f"nodes/{_safe(name)}")
 
     def metrics(self, name: str, **query: int) -> Json:
-        """Curves; `start` and `end` (Unix ms), `max_points`."""
+        """Return a node's metrics. Query: start and end (Unix ms), max_points."""
         return self._client.get(f"nodes/{_safe(name)}/metrics", **query)
 
 
 class Secrets(_Noun):
-    """Values that jobs get and nobody reads. `where`: a team, or "org" for the organization's."""
+    """Write-only values for jobs. `where` is a team, or "org" for the organization."""
 
     def list(self) -> builtins.list[Json]:
         return list(self._client.items("secrets"))
 
     def set(self, where: str, name: str, value: str) -> Json:
-        """A new version; references without a version mean it from now on."""
+        """Store a new version, which references without a version now use."""
         return self._client.send("PUT", f"secrets/{_safe(where)}/{_safe(name)}", {"value": value})
 
     def delete(self, where: str, name: str, version: int | None = None) -> None:
-        """All of it, or one version that is not the newest."""
+        """Delete a secret, or one version that is not the newest."""
         of = f"/versions/{version}" if version is not None else ""
         self._client.send("DELETE", f"secrets/{_safe(where)}/{_safe(name)}{of}")
 
 
 class Invitations(_Noun):
-    """Links by which people come in, each once."""
+    """Invitation links, each valid once."""
 
     def list(self) -> builtins.list[Json]:
         return list(self._client.items("invitations"))
@@ -289,7 +318,10 @@ class Invitations(_Noun):
         days: int = 7,
         send: bool = False,
     ) -> Json:
-        """`teams`: role by team. The link is in this answer ("url"), and never again; `send` mails it, too."""
+        """Invite a person; `teams` maps team to role. Only this answer contains the link ("url").
+
+        `send` also e-mails it.
+        """
         wish = {
             "email": email,
             "name": name,
@@ -301,7 +333,7 @@ class Invitations(_Noun):
         return self._client.send("POST", "invitations", wish)
 
     def renew(self, invitation_id: str, *, send: bool = False) -> Json:
-        """Another link for the same; the former one stops working."""
+        """Replace the link of an invitation. The old link stops working."""
         return self._client.send(
             "POST", f"invitations/{_safe(invitation_id)}/renew", {"send": send}
         )
@@ -311,27 +343,29 @@ class Invitations(_Noun):
 
 
 class People(_Noun):
-    """Many at once."""
+    """Bulk import of people."""
 
     def import_csv(
         self, text: str, *, dry_run: bool = False, add: bool = False, send: bool = False
     ) -> Json:
-        """Invites whom the file names, or adds them; who is a member joins the teams. `links` are in this answer only. With `faults`, or
-        `dry_run`, nothing was changed."""
+        """Invite or add the people in a CSV file; existing members join the listed teams.
+
+        Only this answer contains `links`. With `faults` or `dry_run`, nothing is changed.
+        """
         return self._client.send(
             "POST", "people/import", {"csv": text, "dry_run": dry_run, "add": add, "send": send}
         )
 
 
 class Sessions(_Noun):
-    """Where one is signed in with a browser."""
+    """The user's browser sessions."""
 
     def list(self) -> builtins.list[Json]:
         found: builtins.list[Json] = self._client.request("GET", "me/sessions").json()["items"]
         return found
 
     def end(self, session_id: str = "") -> None:
-        """One, or all of them."""
+        """End one session, or all."""
         self._client.request(
             "DELETE", f"me/sessions/{_safe(session_id)}" if session_id else "me/sessions"
         )

@@ -1,5 +1,8 @@
-"""The one sink: for people, as JSON, or quiet. Results go to standard output; what is told meanwhile, and errors, to standard
-error, so that a pipe gets nothing but the result."""
+"""Output of commands: for people, as JSON, or ids only.
+
+Results go to standard output; progress and errors go to standard error, so that a pipe receives
+only the result.
+"""
 
 from __future__ import annotations
 
@@ -17,24 +20,27 @@ from muster.wording import COLOURS, clean
 if TYPE_CHECKING:
     from muster.client import Client
 
-LEAST_WIDE = 8  # characters of a column that gives way, on a terminal
+LEAST_WIDE = 8  # minimum width of a flexible column on a terminal
 _CODES = {"blue": 34, "green": 32, "red": 31, "yellow": 33, "bright_black": 90}
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text. A column whose name begins with ">" stands to the right, one with "~" gives way where a terminal is narrow
-    (cut, or on further lines with `wraps`); states get their colour."""
+    """Rows of text.
+
+    A column named ">…" is right-aligned. A column named "~…" is flexible: on a narrow terminal it
+    is cut, or wrapped with `wraps`. States are coloured.
+    """
 
     columns: Sequence[str]
     rows: Iterable[Sequence[object]]
-    empty: str = ""  # said to people instead of a table without rows
+    empty: str = ""  # shown to people instead of an empty table
     wraps: bool = False
 
 
 @dataclass
 class Session:
-    """One call of `muster`: the options that every command takes, and where its answers go."""
+    """One invocation of `muster`: its shared options and output."""
 
     url: str | None = None
     token: str | None = None
@@ -53,7 +59,7 @@ class Session:
     def show(
         self, data: Any, human: str | Table | Sequence[str | Table] = "", ids: Iterable[object] = ()
     ) -> None:
-        """The result: one JSON document, or one id a line, or `human`."""
+        """Print the result: `data` as JSON, `ids` one per line, or `human`."""
         if self.json:
             sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
         elif self.quiet:
@@ -64,14 +70,14 @@ class Session:
         sys.stdout.flush()
 
     def say(self, text: str, colour: str = "") -> None:
-        """For a person who watches; neither with --quiet nor with --json."""
+        """Print progress for people; silent with --quiet and --json."""
         if not (self.quiet or self.json):
             sys.stderr.write(painted(text, colour, sys.stderr) + "\n")
             sys.stderr.flush()
 
 
 def drawn(part: str | Table, out: TextIO) -> str:
-    """As text that ends with a line break. Tables are cut to the width of a terminal, and never where they are piped on."""
+    """Render text or a table, ending with a newline. Tables are cut only on a terminal."""
     if isinstance(part, str):
         return part if part.endswith("\n") or not part else f"{part}\n"
     rows = [[clean(cell) for cell in row] for row in part.rows]
@@ -81,6 +87,7 @@ def drawn(part: str | Table, out: TextIO) -> str:
 
 
 def painted(text: str, colour: str, out: TextIO) -> str:
+    """Colour text if `out` is a terminal that supports it."""
     has_colour = (
         colour
         and out.isatty()
@@ -90,8 +97,8 @@ def painted(text: str, colour: str, out: TextIO) -> str:
     return f"\x1b[{_CODES[colour]}m{text}\x1b[0m" if has_colour else text
 
 
-def tell_error(error: MusterError, *, as_json: bool) -> int:
-    """What went wrong, and what to do; returns the exit code."""
+def print_error(error: MusterError, *, as_json: bool) -> int:
+    """Print an error to standard error and return its exit code."""
     if as_json:
         sys.stderr.write(json.dumps(error.as_problem(), indent=2, ensure_ascii=False) + "\n")
         return error.exit_code
@@ -99,17 +106,15 @@ def tell_error(error: MusterError, *, as_json: bool) -> int:
     if len(error.errors) > 1:
         lines += [f"  {fault_text(fault)}" for fault in error.errors]
     if isinstance(error, NotAuthenticated) and error.status:
-        lines.append(
-            "The token is unknown, has expired or was revoked. Make a new one on the Tokens page, then: muster login"
-        )
+        lines.append("The token is invalid, expired or revoked. Sign in again: muster login")
     if error.code == "internal" and error.request_id:
-        lines.append(f"Request {error.request_id}")
+        lines.append(f"Request ID: {error.request_id}")
     sys.stderr.write("\n".join(lines) + "\n")
     return error.exit_code
 
 
 def fault_text(fault: dict[str, Any]) -> str:
-    """ "line 4: resources.memory: must be …"."""
+    """Format a field error, such as "line 4: resources.memory: must be …"."""
     where = [f"line {fault['line']}" if fault.get("line") else "", fault.get("field") or ""]
     return ": ".join([*filter(None, where), clean(fault.get("message", ""))])
 
@@ -153,7 +158,7 @@ def _rich_table(table: Table, rows: list[list[str]]) -> str:
 
 
 def _widths(columns: Sequence[str], rows: list[list[str]], room: int) -> list[int]:
-    """Of each column in a terminal `room` characters wide: what gives way shares what the others leave."""
+    """Return column widths for `room` characters; flexible columns share the remaining space."""
     from rich.cells import cell_len
 
     widths = [

@@ -1,4 +1,4 @@
-"""What the portal answers, typed. `raw` is the answer as it came; fields that this version does not know are only there."""
+"""Typed API objects. `raw` is the unmodified answer, including fields unknown to this version."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reason:
-    """Why something ended. `fault`: "user", "platform" or "nobody"."""
+    """Why a job or attempt ended. `fault` is "user", "platform" or "nobody"."""
 
     code: str
     headline: str = ""
@@ -24,7 +24,11 @@ class Reason:
 
 @dataclass(frozen=True)
 class Pending:
-    """Why a job waits: `change` is the smallest change that would start it now, in words; `holders` who has what is missing."""
+    """Why a job is pending.
+
+    `change` describes the smallest change that would start it now; `holders` lists who uses the
+    missing resources.
+    """
 
     code: str
     text: str = ""
@@ -35,7 +39,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class Resources:
-    """Held by one task. Memory in bytes."""
+    """Resources of one task. Memory in bytes."""
 
     cpus: float = 0
     memory: int = 0
@@ -45,7 +49,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try of one task of a job."""
+    """One attempt of one task of a job."""
 
     index: int
     ordinal: int
@@ -71,7 +75,10 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Job:
-    """What was asked, and how it stands. `exit_code` is the command's; `return_code` also tells signals and platform faults."""
+    """A job and its state.
+
+    `exit_code` is that of the command; `return_code` also encodes signals and platform failures.
+    """
 
     id: str
     number: int
@@ -104,13 +111,16 @@ class Job:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """Of the detail; a list's items have none."""
+        """Attempts, if this job was fetched by `get`; list items have none."""
         return [Attempt.of(row) for row in self.raw.get("attempts") or []]
 
     @property
     def return_code(self) -> int:
-        """How `muster run` ends: 0 succeeded, 130 canceled, 75 the platform's fault (trying again may help), 124 time limit,
-        128 + signal, else the command's own exit code."""
+        """Exit code of `muster run` for this job.
+
+        0 succeeded, 130 canceled, 75 platform failure (a retry may help), 124 time limit,
+        128 + signal, else the command's exit code.
+        """
         if self.state == "succeeded":
             return 0
         if self.state == "canceled":

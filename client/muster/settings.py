@@ -1,4 +1,4 @@
-"""Where the portal is and who one is: options, then the environment, then the file that `muster login` writes."""
+"""Client settings, from options, then the environment, then the file of `muster login`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMES = ("url", "token", "org", "team")
 
 @dataclass(frozen=True)
 class Settings:
-    """Empty text: not set."""
+    """Settings of one portal. An empty string means not set."""
 
     url: str = ""
     token: str = ""
@@ -22,7 +22,7 @@ class Settings:
 
 
 def path() -> Path:
-    """~/.config/muster/config.toml, or where MUSTER_CONFIG says."""
+    """Return the settings file: MUSTER_CONFIG, or ~/.config/muster/config.toml."""
     given = os.environ.get("MUSTER_CONFIG")
     return (
         Path(given)
@@ -34,7 +34,11 @@ def path() -> Path:
 
 
 def load(**options: str | None) -> Settings:
-    """What holds now. The kept token, org and team belong to the kept portal: another address never gets to see them."""
+    """Return the effective settings.
+
+    The stored token, org and team apply only to the stored URL, so that they never leak to
+    another portal.
+    """
     kept = kept_settings()
     given = {
         name: options.get(name) or os.environ.get(f"MUSTER_{name.upper()}", "") for name in NAMES
@@ -46,7 +50,7 @@ def load(**options: str | None) -> Settings:
 
 
 def kept_settings() -> Settings:
-    """What the file says; nothing where there is none, or none that can be read."""
+    """Return the stored settings, empty if the file is missing or unreadable."""
     import tomllib
 
     try:
@@ -58,11 +62,11 @@ def kept_settings() -> Settings:
 
 
 def save(settings: Settings) -> Path:
-    """Readable by its owner only, never half written."""
+    """Write the settings atomically with mode 0600 and return the file."""
     file = path()
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     lines = [f"{name} = {json.dumps(value)}\n" for name, value in asdict(settings).items() if value]
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".config-")  # made with mode 0600
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".config-")  # creates it with mode 0600
     with os.fdopen(handle, "w") as out:
         out.write("".join(lines))
     Path(name).replace(file)
@@ -70,6 +74,6 @@ def save(settings: Settings) -> Path:
 
 
 def tidy_url(url: str) -> str:
-    """Without a slash at the end; `localhost:8000` gets its scheme."""
+    """Remove a trailing slash and add a scheme to `localhost:8000`."""
     url = url.strip().rstrip("/")
     return f"http://{url}" if url.startswith(("localhost", "127.0.0.1")) else url

@@ -1,8 +1,9 @@
-"""For training scripts inside a job: `muster.log(step=1, loss=0.42)` draws a live curve.
+"""Report metrics from a training script inside a job: `muster.log(step=1, loss=0.42)`.
 
-It never stops or slows the training: points are kept in memory and sent in batches by a thread of their own, tried again while
-the portal is away, and dropped with one warning where that lasts. What is left is sent at exit, within EXIT_WAIT seconds.
-Standard library only. Outside of a job it does nothing.
+Reporting never stops or slows down the training: a background thread sends points in batches and
+retries while the portal is unavailable. If memory for points runs out, the oldest are dropped with
+one warning. Remaining points are sent at exit, within EXIT_WAIT seconds. Uses only the standard
+library. Outside a job, `log` does nothing.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ import urllib.request
 from collections import deque
 from typing import Any, SupportsFloat
 
-EVERY = 1.0  # seconds between two batches
-BATCH = 1000  # points a request; the portal takes no more
-MOST_KEPT = 100_000  # points; beyond it the oldest are dropped
+EVERY = 1.0  # seconds between batches
+BATCH = 1000  # points per request, the maximum that the portal accepts
+MOST_KEPT = 100_000  # points in memory; beyond that the oldest are dropped
 EXIT_WAIT = 5.0  # seconds
 
 _NEEDED = ("MUSTER_URL", "MUSTER_ORG", "MUSTER_JOB_ID", "MUSTER_TOKEN")
@@ -35,14 +36,17 @@ def log(
     step: int | None = None,
     **named: SupportsFloat,
 ) -> None:
-    """Points of this job's own curves: `log(step=1, loss=0.4)` or `log({"val/loss": 0.4}, step=1)`. Anything that `float()`
-    takes will do (a tensor of one element too); NaN and infinities, which no curve can show, are left out with a warning."""
+    """Log metrics of this job: `log(step=1, loss=0.4)` or `log({"val/loss": 0.4}, step=1)`.
+
+    Values are converted with `float()`, so one-element tensors work. NaN and infinities are
+    skipped with a warning.
+    """
     if all(os.environ.get(name) for name in _NEEDED):
         _reporter().add({**(values or {}), **named}, step)
 
 
 class Reporter:
-    """Points on their way, and the thread that sends them."""
+    """Buffer of points and the thread that sends them."""
 
     def __init__(self) -> None:
         env = os.environ
@@ -61,36 +65,36 @@ class Reporter:
             try:
                 number, where = float(value), None if step is None else int(step)
             except Exception as error:
-                self.warn(f"{name} is no number: {error}")
+                self.warn(f"{name} is not a number: {error}")
                 continue
             if not math.isfinite(number):
-                self.warn(f"{name} is {number} at step {step}; such points are left out")
+                self.warn(f"{name} is {number} at step {step}; such points are skipped")
                 continue
             if len(self.points) == MOST_KEPT:
-                self.warn("too many points are waiting; the oldest are dropped")
+                self.warn("the buffer is full; the oldest points are dropped")
             self.points.append({"name": str(name), "value": number, "step": where, "at": at})
         if len(self.points) >= BATCH:
             self._due.set()
 
     def close(self) -> None:
-        """Send what is left, for at most EXIT_WAIT seconds."""
+        """Send the remaining points, for at most EXIT_WAIT seconds."""
         if os.getpid() != self.pid:
-            return  # a forked child: its parent sends
+            return  # a forked child; the parent sends
         deadline = time.monotonic() + EXIT_WAIT
         while self.points and time.monotonic() < deadline:
             if not self.send(max(deadline - time.monotonic(), 0.1)):
                 time.sleep(0.2)
         if self.points:
-            self.warn(f"{len(self.points)} points could not be sent before the end")
+            self.warn(f"{len(self.points)} points could not be sent before exit")
 
     def send(self, timeout: float = 10) -> bool:
-        """One batch; True when it is off our hands: taken, or refused for good."""
+        """Send one batch; return True if it was accepted or permanently rejected."""
         with self._sending:
             batch = [self.points[at] for at in range(min(BATCH, len(self.points)))]
             if not batch or not self._is_settled(batch, timeout):
                 return not batch
             for point in batch:
-                if self.points and self.points[0] is point:  # not dropped meanwhile
+                if self.points and self.points[0] is point:  # not dropped in the meantime
                     self.points.popleft()
             return True
 
@@ -107,10 +111,11 @@ class Reporter:
             if error.code in _AGAIN:
                 return False
             self.warn(
-                f"curves are not reported: the portal answered {error.code}: {error.read(300).decode(errors='replace')}"
+                f"metrics were rejected: the portal answered {error.code}: "
+                f"{error.read(300).decode(errors='replace')}"
             )
         except Exception as error:
-            self.warn(f"curves are late: {error}")
+            self.warn(f"metrics are delayed: {error}")
             return False
         return True
 
@@ -133,7 +138,7 @@ _current: Reporter | None = None
 
 
 def _reporter() -> Reporter:
-    """This process's own: a fork inherits neither the thread nor the points."""
+    """Return this process's reporter; a fork inherits neither the thread nor the points."""
     global _current
     with _lock:
         if _current is None or _current.pid != os.getpid():

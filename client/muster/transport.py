@@ -1,4 +1,4 @@
-"""Requests that are tried again while the portal is away or asks to wait, and that count once."""
+"""HTTP transport with retries and idempotency keys."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     import httpx
 
 TRIES = 6
-LONGEST_WAIT = 60.0  # seconds that a Retry-After may ask for before it is told as an error
+LONGEST_WAIT = 60.0  # seconds; a longer Retry-After is reported as an error
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
 
 
 class Transport:
-    """One connection pool to one portal. Safe to share between threads. `tries` is how often one request is sent at most."""
+    """Thread-safe connection pool to one portal. A request is sent at most `tries` times."""
 
     def __init__(self, url: str, token: str = "", *, timeout: float = 30, tries: int = TRIES):
         import httpx
 
         if not url.startswith(("http://", "https://")):
             raise MusterError(
-                f"{url!r} is no address: it begins with http:// or https://", code="no_url"
+                f"Invalid URL {url!r}. It must start with http:// or https://.", code="no_url"
             )
         from muster import __version__
 
@@ -45,12 +45,15 @@ class Transport:
         self, method: str, path: str, *, body: Any = None, query: Mapping[str, Any] | None = None,
         timeout: float | None = None, is_repeatable: bool = True,
     ) -> httpx.Response:  # fmt: skip
-        """The answer, whole. `is_repeatable=False` tries again only what cannot have arrived. Raises a MusterError for
-        everything else, connection errors included."""
+        """Send a request and return a successful answer.
+
+        With `is_repeatable=False`, only requests that cannot have arrived are retried. Raises
+        MusterError for everything else, including connection errors.
+        """
         headers = {"Idempotency-Key": str(uuid.uuid4())} if method == "POST" else {}
         params = {name: value for name, value in (query or {}).items() if value not in (None, "")}
         options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
-        is_lost = False  # an earlier try may have arrived
+        is_lost = False  # an earlier attempt may have arrived
         for attempt in range(self.tries):
             is_last = attempt == self.tries - 1
             try:
@@ -73,10 +76,10 @@ class Transport:
             ):
                 return self._refused(answer, is_gone=method == "DELETE" and is_lost)
             time.sleep(wait)
-        raise AssertionError("the last try returns or raises")
+        raise AssertionError("the last attempt returns or raises")
 
     def stream(self, path: str, query: Mapping[str, Any]) -> Iterator[bytes]:
-        """The answer in pieces as they come. Raises a MusterError also when it breaks off: what came is not all."""
+        """Stream an answer. Raises MusterError also if the connection breaks off."""
         params = {name: value for name, value in query.items() if value not in (None, "")}
         try:
             with self._http.stream("GET", path, params=params, headers={"Accept": "*/*"}) as answer:
@@ -97,7 +100,7 @@ class Transport:
         )
         if isinstance(error, NotFound) and is_gone:
             answer.status_code = 204
-            return answer  # the try whose answer was lost deleted it
+            return answer  # an earlier attempt, whose answer was lost, deleted it
         raise error
 
     def _no_answer(self, error: Exception) -> MusterError:
@@ -105,13 +108,14 @@ class Transport:
 
         if isinstance(error, httpx.HTTPError | httpx.InvalidURL):
             return Unavailable(
-                f"{self.url} does not answer: {error or type(error).__name__}. Is the address right, and the portal running?"
+                f"Cannot connect to {self.url}: {error or type(error).__name__}. "
+                "Check the URL and whether the portal is running."
             )
         raise error
 
 
 def pause(attempt: int, asked: str | None = None) -> float:
-    """Seconds before the next try: what the portal asked for (Retry-After, seconds or a date), else growing, with jitter."""
+    """Return seconds until the next attempt: Retry-After, else exponential backoff with jitter."""
     own = min(0.25 * 2**attempt, 8) * random.uniform(0.75, 1.25)
     if not asked:
         return own
@@ -138,6 +142,6 @@ def _is_transient(error: Exception, is_repeatable: bool) -> bool:
 def _sendable(token: str) -> str:
     if not token.isascii() or not token.isprintable() or " " in token:
         raise NotAuthenticated(
-            "The token has characters that no token has. Copy it again, whole: it begins with mst_."
+            "The token contains invalid characters. Copy it again; it starts with mst_."
         )
     return token

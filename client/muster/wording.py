@@ -1,4 +1,4 @@
-"""Times, sizes and states as people read them, and text from elsewhere made safe to show."""
+"""Format times, sizes and states for people, and sanitize text for the terminal."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _SIZES = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
 
 
 def clean(text: object) -> str:
-    """One line without control characters: names and messages must not steer the terminal."""
+    """Return one line without control characters, so that names cannot control the terminal."""
     return "".join(c if c.isprintable() else " " for c in str(text)).strip()
 
 
 def ago(at: str | None) -> str:
-    """ "4 min ago"."""
+    """Format the time since an ISO timestamp, such as "4 min ago"."""
     return f"{span(at)} ago" if at else ""
 
 
 def span(start: str | None, end: str | None = None) -> str:
-    """ "12 s", "4 min", "2h 04m", "3d 02h"; until now if there is no end."""
+    """Format the time between two ISO timestamps, such as "2h 04m"; `end` defaults to now."""
     if not start:
         return ""
     stop = datetime.fromisoformat(end) if end else datetime.now(UTC)
@@ -35,6 +35,7 @@ def span(start: str | None, end: str | None = None) -> str:
 
 
 def duration(seconds: float) -> str:
+    """Format seconds as "12 s", "4 min", "2h 04m" or "3d 02h"."""
     whole = max(int(seconds), 0)
     if whole < 90:
         return f"{whole} s"
@@ -48,7 +49,7 @@ def duration(seconds: float) -> str:
 
 
 def seconds(text: str) -> int:
-    """Of "2d", "1d12h", "90m" or bare seconds. Raises InvalidInput."""
+    """Parse "2d", "1d12h", "90m" or plain seconds. Raises InvalidInput."""
     if text.isdecimal() and len(text) < 12:
         return int(text)
     found = re.fullmatch(
@@ -57,14 +58,16 @@ def seconds(text: str) -> int:
         re.ASCII,
     )
     if not text.strip() or not found:
-        raise InvalidInput(f"{text} is no time: write seconds, or as in 90m, 12h, 1d12h")
+        raise InvalidInput(
+            f"Invalid duration {text}. Use seconds, or a form such as 90m, 12h or 1d12h."
+        )
     return sum(
         int(number) * unit for number, unit in zip(found.groups("0"), _TIMES.values(), strict=True)
     )
 
 
 def timespan(whole: int) -> str:
-    """As one types it: "1d12h"."""
+    """Format seconds as `seconds` parses them, such as "1d12h"."""
     text = ""
     for name, unit in _TIMES.items():
         count, whole = divmod(whole, unit)
@@ -73,7 +76,7 @@ def timespan(whole: int) -> str:
 
 
 def size(number: float) -> str:
-    """Binary units: "1.5 GiB"."""
+    """Format bytes in binary units, such as "1.5 GiB"."""
     for name, unit in _SIZES:
         if abs(number) >= unit:
             return f"{number / unit:.1f}".removesuffix(".0") + f" {name}"
@@ -81,7 +84,7 @@ def size(number: float) -> str:
 
 
 def amount(value: float | None, unit: str) -> str:
-    """A number with its unit; bytes in binary units, ratios in percent."""
+    """Format a number with its unit; bytes in binary units, ratios in percent."""
     if value is None:
         return "–"
     if unit in ("bytes", "bytes/s"):
@@ -90,7 +93,7 @@ def amount(value: float | None, unit: str) -> str:
 
 
 def held(asked: Json) -> str:
-    """ "2 CPU, 16 GiB, 8 H100"."""
+    """Format resources, such as "2 CPU, 16 GiB, 8 H100"."""
     parts = [f"{asked.get('cpus') or 0:g} CPU"]
     if asked.get("memory"):
         parts.append(size(asked["memory"]))
@@ -100,7 +103,7 @@ def held(asked: Json) -> str:
 
 
 def why(row: Json) -> str:
-    """Why it waits, or why it failed; nothing for what goes well."""
+    """Return why a job is pending or failed, else an empty string."""
     if row.get("pending"):
         return str(row["pending"]["text"])
     reason = row.get("reason") or {}
@@ -112,7 +115,7 @@ def why(row: Json) -> str:
 
 
 def advice(row: Json) -> str:
-    """What to do about it."""
+    """Return the advice for a pending or failed job."""
     pending = row.get("pending") or {}
     change = pending.get("change") or {}
     return " ".join(filter(None, [change.get("text"), pending.get("advice")])) or str(
@@ -121,20 +124,20 @@ def advice(row: Json) -> str:
 
 
 def holders(row: Json) -> str:
-    """Who has what it waits for."""
+    """Return who uses the resources that a pending job needs."""
     return "; ".join(
         str(holder["text"]) for holder in (row.get("pending") or {}).get("holders") or []
     )
 
 
 def progress(row: Json) -> str:
-    """Of an array: "4 running, 96 queued"."""
+    """Format the task states of an array, such as "4 running, 96 queued"."""
     states: dict[str, int] = (row.get("array") or {}).get("states") or {}
     return ", ".join(f"{count:,} {state}" for state, count in states.items())
 
 
 def ending(row: Json) -> str:
-    """How a job ended: one line, and the evidence and advice where it failed."""
+    """Describe how a job ended, with evidence and advice if it failed."""
     head = f"#{row['number']} {clean(row['name'])}: {row['state']}"
     if row["state"] == "succeeded":
         return (
@@ -150,9 +153,10 @@ def ending(row: Json) -> str:
 
 
 def brief(row: Json) -> str:
+    """Format number, name and state of a job."""
     return f"#{row['number']} {clean(row['name'])}: {row['state']}"
 
 
 def number(value: Any) -> str:
-    """Of a curve."""
+    """Format a metric value."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)

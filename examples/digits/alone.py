@@ -1,4 +1,4 @@
-"""What an engine is that learns on one node, whatever the number of nodes."""
+"""Base of engines that train on one node only."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 
 
 class Alone:
-    """The first node learns; the others have nothing to do."""
+    """Train on the first node; the others do nothing."""
 
     learns_together = False
     rank = int(os.environ.get("NODE_RANK", "0"))
 
     def agreed(self, value: float) -> float:
-        """The first node's `value`."""
+        """Return the first node's `value`."""
         return value

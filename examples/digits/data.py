@@ -1,4 +1,4 @@
-"""The digits: 1,797 real handwritten ones, 8 x 8 pixels of 0..16, from `digits.csv.gz` (see SOURCE.md)."""
+"""Dataset: 1,797 handwritten digits, 8 x 8 pixels of 0..16, from `digits.csv.gz` (SOURCE.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILE = Path(__file__).with_name("digits.csv.gz")
 
 
 class Digits(NamedTuple):
-    """Pixels scaled to 0..1, 64 a row, and what each row shows (0..9)."""
+    """Return pixels scaled to 0..1, 64 per row, and the label of each row (0..9)."""
 
     images: list[list[float]]
     labels: list[int]
@@ -24,7 +24,7 @@ class Split(NamedTuple):
 
 
 def load(seed: int = 0) -> Split:
-    """Four fifths to learn from, one fifth that training never sees; the same split every time."""
+    """Split into four fifths for training and one for evaluation, deterministically."""
     with gzip.open(FILE, "rt", newline="") as lines:
         rows = [[int(float(cell)) for cell in row] for row in csv.reader(lines)]
     random.Random(seed).shuffle(rows)

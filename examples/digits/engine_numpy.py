@@ -1,4 +1,4 @@
-"""The same network in NumPy."""
+"""Network in NumPy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Engine(Alone):
         self.second = self.random.normal(0, np.sqrt(2 / hidden), (hidden + 1, 10))
 
     def train(self, rate: float) -> float:
-        """One pass over the digits to learn, in random order; answers the mean loss."""
+        """Train one epoch in random order and return the mean loss."""
         images, labels = self.learnt
         order = self.random.permutation(len(labels))
         batches = [order[at : at + self.batch] for at in range(0, len(order), self.batch)]
@@ -32,7 +32,7 @@ class Engine(Alone):
         )
 
     def accuracy(self) -> float:
-        """The share of unseen digits that are told right, 0..1."""
+        """Return the accuracy on unseen digits, 0..1."""
         images, labels = self.unseen
         scores = self._hidden(images) @ self.second
         return float((scores.argmax(axis=1) == labels).mean())
@@ -51,7 +51,7 @@ class Engine(Alone):
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         shares = powers / powers.sum(axis=1, keepdims=True)
         loss = -np.log(np.maximum(shares[rows, labels], 1e-12)).sum()
-        shares[rows, labels] -= 1  # the gradient of the loss by the scores
+        shares[rows, labels] -= 1  # gradient of the loss with respect to the scores
         back = (shares @ self.second.T)[:, :-1] * (hidden[:, :-1] > 0)
         self.second -= rate / len(rows) * hidden.T @ shares
         self.first -= rate / len(rows) * images.T @ back

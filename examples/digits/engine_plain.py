@@ -1,4 +1,4 @@
-"""The network in nothing but Python: slow, and it runs everywhere."""
+"""Network in pure Python: slow, but runs everywhere."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Matrix = list[list[float]]
 
 
 class Engine(Alone):
-    """64 pixels -> 32 hidden (ReLU) -> 10 classes (softmax), plain stochastic gradient descent, one digit at a time."""
+    """64 pixels -> 32 hidden (ReLU) -> 10 classes (softmax), SGD with a batch size of one."""
 
     name = "plain Python"
     rate = 0.003
@@ -27,7 +27,7 @@ class Engine(Alone):
         self.second = self._weights(10, hidden + 1)
 
     def train(self, rate: float) -> float:
-        """One pass over the digits to learn, in random order; answers the mean loss."""
+        """Train one epoch in random order and return the mean loss."""
         digits = self.split.train
         order = list(range(len(digits.labels)))
         self.random.shuffle(order)
@@ -36,7 +36,7 @@ class Engine(Alone):
         ) / len(order)
 
     def accuracy(self) -> float:
-        """The share of unseen digits that are told right, 0..1."""
+        """Return the accuracy on unseen digits, 0..1."""
         right = 0
         for image, label in zip(self.split.test.images, self.split.test.labels):
             scores = _times(self.second, self._hidden([*image, 1.0]))
@@ -59,7 +59,7 @@ class Engine(Alone):
         hidden = self._hidden(image)
         shares = _softmax(_times(self.second, hidden))
         loss = -math.log(max(shares[label], 1e-12))
-        shares[label] -= 1  # the gradient of the loss by the scores
+        shares[label] -= 1  # gradient of the loss with respect to the scores
         back = [sum(map(mul, shares, column)) for column in zip(*self.second)]
         for row, slope in zip(self.second, shares):
             _step(row, hidden, rate * slope)

@@ -1,4 +1,4 @@
-"""A larger network in PyTorch, on a GPU when the job has one, on all nodes when it has several."""
+"""Larger network in PyTorch, on a GPU if the job has one, and on all its nodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Engine:
     batch = 128
 
     def __init__(self, split: Split, seed: int, hidden: int = 256):
-        torch.manual_seed(seed)  # the same on all ranks: they begin alike, and draw the same order
+        torch.manual_seed(seed)  # the same on all ranks: equal weights and order
         self.rank, self.ranks = _ranks()
         self.device = _device()
         self.name = f"PyTorch {torch.__version__} on {self._device_name()}" + (
@@ -42,15 +42,15 @@ class Engine:
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=self.rate)
 
     def train(self, rate: float) -> float:
-        """One pass over the digits to learn, in random order; answers the mean loss."""
+        """Train one epoch in random order and return the mean loss."""
         self.optimizer.param_groups[0]["lr"] = rate
         images, labels = self.learnt
         total = torch.zeros((), device=self.device)
         for batch in torch.randperm(len(labels), device=self.device).split(self.batch):
-            rows = batch[self.rank :: self.ranks]  # of each batch every rank learns its share
+            rows = batch[self.rank :: self.ranks]  # this rank's share of the batch
             loss = nn.functional.cross_entropy(self.shared(images[rows]), labels[rows])
             self.optimizer.zero_grad()
-            loss.backward()  # with several ranks: the mean of all their gradients
+            loss.backward()  # with several ranks, gradients are averaged
             self.optimizer.step()
             total += loss.detach() * len(rows)
         if self.ranks > 1:
@@ -58,7 +58,7 @@ class Engine:
         return float(total) / len(labels)
 
     def agreed(self, value: float) -> float:
-        """The first rank's `value`."""
+        """Return the first rank's `value`."""
         if self.ranks == 1:
             return value
         told = torch.tensor([value], device=self.device)
@@ -66,7 +66,7 @@ class Engine:
         return float(told)
 
     def accuracy(self) -> float:
-        """The share of unseen digits that are told right, 0..1."""
+        """Return the accuracy on unseen digits, 0..1."""
         images, labels = self.unseen
         with torch.no_grad():
             return float((self.model(images).argmax(dim=1) == labels).float().mean())
@@ -77,7 +77,7 @@ class Engine:
         return path
 
     def leave(self, is_well: bool) -> None:
-        """The ranks part together, so that none is gone while another speaks to it; after an error nobody is waited for."""
+        """Leave the process group together; after an error, do not wait for others."""
         if self.ranks > 1:
             try:
                 if is_well:
@@ -86,9 +86,9 @@ class Engine:
                 distributed.destroy_process_group()
 
     def _part(self) -> None:
-        """gloo closes with a reset, and what was not read by then is lost: the first one, which holds the others' store, goes last."""
+        """Let rank 0, which hosts the store, leave last: gloo resets its connections on close."""
         distributed.barrier()
-        store = distributed_c10d._get_default_store()  # noqa: SLF001  there is no public way to it
+        store = distributed_c10d._get_default_store()  # noqa: SLF001  no public API
         if self.rank:
             store.set(f"left{self.rank}", "")
         else:
@@ -109,7 +109,10 @@ class Engine:
 
 
 def _ranks() -> tuple[int, int]:
-    """Which rank of how many: one a node, or those that torchrun started. Their first meets them at MASTER_ADDR and MASTER_PORT."""
+    """Return rank and world size: one rank per node, or those of torchrun.
+
+    Ranks meet at MASTER_ADDR and MASTER_PORT.
+    """
     own, all_of_them = (
         ("RANK", "WORLD_SIZE") if "TORCHELASTIC_RUN_ID" in os.environ else ("NODE_RANK", "NNODES")
     )

@@ -1,4 +1,4 @@
-"""Live curves: numbers sent to the portal while the job runs. Training never fails because of them."""
+"""Live metrics of the job. Training never fails because of them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import urllib.request
 from typing import Any
 
 QUIET_SECONDS = 5
-MOST_WAITING = 1000  # the portal takes as many at once
+MOST_WAITING = 1000  # maximum per request
 
 
 class Metrics:
-    """Sends points with the job's own token; outside of Muster (no MUSTER_URL) it does nothing, and says so."""
+    """Send points with the job's token; outside Muster (no MUSTER_URL), print a note and do nothing."""
 
     def __init__(self) -> None:
         self.address = _address()
         index = os.environ.get("MUSTER_ARRAY_INDEX")
         self.suffix = (
             f"/{index}" if index else ""
-        )  # the tasks of an array share one job: a curve for each
+        )  # tasks of an array share one job: one curve each
         self.waiting: list[dict[str, Any]] = []
         self.sent = 0
         self.warned = False
@@ -37,12 +37,12 @@ class Metrics:
         )
 
     def report(self, step: int, **values: float) -> None:
-        """Queues one point per value and sends what is queued, unless a failure was moments ago."""
+        """Queue one point per value, and send the queue unless a request failed recently."""
         if self.address is None:
             return
         now = int(time.time() * 1000)
         for name, value in values.items():
-            if math.isfinite(value):  # JSON has no word for the others
+            if math.isfinite(value):  # JSON cannot represent NaN and infinities
                 self.waiting.append(
                     {"name": name + self.suffix, "value": value, "step": step, "at": now}
                 )
@@ -51,7 +51,7 @@ class Metrics:
             self.send()
 
     def send(self) -> None:
-        """Sends what is queued. A failure is one warning in the log; the points are kept for the next try."""
+        """Send the queue. A failure is logged once; points are kept for the next attempt."""
         if self.address is None or not self.waiting:
             return
         body = json.dumps({"points": self.waiting}).encode()

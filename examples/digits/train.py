@@ -1,4 +1,4 @@
-"""Teach a small neural network to read handwritten digits, and watch it learn.
+"""Train a small neural network on handwritten digits, with live metrics.
 
 Uses PyTorch (and a GPU) when it is installed, else NumPy, else nothing but Python 3.9. It trains for DIGITS_SECONDS (25)
 or DIGITS_EPOCHS passes, whichever ends first, and is judged on digits it has never seen. Further knobs: DIGITS_RATE
@@ -21,7 +21,7 @@ from data import Split, load
 from metrics import Metrics
 
 ENGINES = ("torch", "numpy", "plain")
-LINE_EVERY = 0.25  # seconds between two lines of the log
+LINE_EVERY = 0.25  # seconds between log lines
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def work(engine: Any, split: Split, metrics: Metrics, seconds: float, epochs: in
 
 
 def make_engine(split: Split, seed: int) -> Any:
-    """The first engine whose library is installed."""
+    """Return the first engine whose library is installed."""
     wanted = os.environ.get("DIGITS_ENGINE")
     for name in [wanted] if wanted else ENGINES:
         try:
@@ -67,7 +67,7 @@ def make_engine(split: Split, seed: int) -> Any:
 
 
 def learn(engine: Any, metrics: Metrics, seconds: float, epochs: int) -> None:
-    """Pass after pass, with a learning rate that falls to nothing by half a cosine."""
+    """Train with a learning rate that follows a half cosine to zero."""
     rate = engine.rate * float(os.environ.get("DIGITS_RATE", "1"))
     last_line = time.monotonic()
     print("epoch      loss  accuracy", flush=True)
@@ -81,7 +81,7 @@ def learn(engine: Any, metrics: Metrics, seconds: float, epochs: int) -> None:
 
 
 def follow(engine: Any, seconds: float, epochs: int) -> None:
-    """What every node but the first does: the same passes, by the first one's clock."""
+    """Train the same epochs as the first node, by its clock."""
     if engine.learns_together:
         for _ in passes(
             engine, engine.rate * float(os.environ.get("DIGITS_RATE", "1")), seconds, epochs
@@ -92,7 +92,7 @@ def follow(engine: Any, seconds: float, epochs: int) -> None:
 def passes(
     engine: Any, rate: float, seconds: float, epochs: int
 ) -> Iterator[tuple[int, float, bool]]:
-    """Number, mean loss, and whether it was the last."""
+    """Return the epoch's number, its mean loss, and whether it was the last."""
     began, done = time.monotonic(), 0.0
     for epoch in range(1, epochs + 1):
         loss = engine.train(rate * (1 + math.cos(math.pi * done)) / 2)

@@ -1,4 +1,5 @@
-// Text with terminal colours to safe DOM nodes: only SGR is understood, everything else is dropped; nothing is ever parsed as HTML.
+// Convert text with ANSI colours to safe DOM nodes. Only SGR sequences are supported, others are
+// dropped; text is never parsed as HTML.
 const ESCAPE =
   /\x1b\[([0-9;:]*)m|\x1b\[[0-9;:?<>=]*[ -/]*[@-~]?|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[@-Z\\-_]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 const KNOWN = new Set([1, 2, 3, 4, ...range(30, 37), ...range(90, 97)]);
@@ -7,7 +8,7 @@ function range(from, to) {
   return Array.from({ length: to - from + 1 }, (_, i) => from + i);
 }
 
-// A line as a terminal would leave it: what a carriage return overwrote is gone.
+// Return a line as a terminal shows it, with carriage returns applied.
 export function settled(line) {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   return text.slice(text.lastIndexOf("\r") + 1);
@@ -17,7 +18,7 @@ export function plain(line) {
   return settled(line).replace(ESCAPE, "");
 }
 
-// [{text, classes}] of one line.
+// Split a line into [{text, classes}].
 export function parts(line) {
   const found = [];
   let classes = new Set(),
@@ -42,7 +43,7 @@ function turned(classes, codes) {
     if (n === 38 || n === 48) {
       i += numbers[i + 1] === 5 ? 2 : 4;
       continue;
-    } // 256 and true colours: not shown
+    } // 256 and true colours are not supported
     if (n === 0) next.clear();
     else if (n === 22) {
       next.delete(1);

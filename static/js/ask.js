@@ -1,5 +1,6 @@
-// A form that does harm asks first, in a dialog of the page: `data-confirm` on the form or on the button that was pressed, and `data-yes` where
-// the button's own word ("Cancel") would be no answer. The focus lies on leaving it; Esc leaves it too, and then the focus is where it was.
+// Confirmation dialogs for destructive forms. `data-confirm` on the form or the submit button is the
+// question; `data-yes` is the confirming label where the button's own ("Cancel") would be ambiguous.
+// Dismissing is focused by default; Esc dismisses too and restores the focus.
 import { say } from "./words.js";
 
 const agreed = new WeakSet();
@@ -8,7 +9,7 @@ document.addEventListener(
   "submit",
   (event) => {
     const form = event.target,
-      button = event.submitter; // null where a script submits the form: then no button was pressed
+      button = event.submitter; // null if a script submits the form
     const question = button?.dataset.confirm ?? form.dataset.confirm;
     if (!question || agreed.has(form)) return;
     event.preventDefault();
@@ -18,7 +19,7 @@ document.addEventListener(
   true,
 );
 
-// Agreed for this once, whether or not it can be sent: the next time is asked about again.
+// The confirmation counts once, even if the form cannot be sent.
 function send(form, button) {
   agreed.add(form);
   try {

@@ -1,6 +1,6 @@
-// The axis below a curve: what it spans, and the times on it, written alike in every language (13:05, 11-22).
+// Time axis of charts: its range and tick labels, in the same format in every language (13:05, 11-22).
 
-// A curve of one point has room on both sides, in place of the years that a library would give it.
+// Pad a curve with a single point; the library would span years.
 export function around(low, high, byStep, points = 2) {
   if (low == null || high == null) return [low, high];
   if (points > 1 && low !== high) return [low, high];
@@ -13,7 +13,7 @@ const day = (at) => `${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 const time = (at, withSeconds) =>
   `${two(at.getHours())}:${two(at.getMinutes())}${withSeconds ? `:${two(at.getSeconds())}` : ""}`;
 
-// ticks: seconds; step: seconds between two. The day stands below the first tick and where it changes.
+// ticks and step are in seconds. The date is shown below the first tick and where it changes.
 export function clock(ticks, step) {
   let before = "";
   return ticks.map((t) => {

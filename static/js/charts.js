@@ -1,13 +1,14 @@
-// Curves that move: training curves by step, system curves by time, one cursor for all that share an axis. A gap stays a gap.
+// Live charts: training metrics by step, system metrics by time, with a synced cursor per axis.
+// Gaps stay gaps.
 import uPlot from "../vendor/uplot.js";
 import { around, clock, moment } from "./axis.js";
 import { live } from "./live.js";
 import { say } from "./words.js";
 
 const MOST = 4000;
-const GAP = 30; // seconds without a measurement: a gap in the curve, as in portal.series
+const GAP = 30; // seconds without a point that make a gap, as in portal.series
 
-// A token's colour as a canvas understands it: light-dark() is resolved only where it is used.
+// Resolve a colour token for the canvas, which does not support light-dark().
 const probe = document.createElement("span");
 probe.hidden = true;
 document.body.append(probe);
@@ -113,7 +114,7 @@ class Chart {
     }
   }
 
-  // Amounts begin at zero; a flat line has room on both sides.
+  // Amounts start at zero; a flat line is padded on both sides.
   range(low, high) {
     const fromZero = ["ratio", "bytes", "bytes/s", "cores"].includes(this.unit);
     if (low === high)
@@ -264,7 +265,7 @@ const labelOf = (labels) =>
     .join(",");
 
 function unique(xs, ys) {
-  // one value a step: the last that came
+  // one value per step: the latest
   const last = new Map();
   xs.forEach((x, i) => last.set(x, ys[i]));
   const steps = [...last.keys()].sort((a, b) => a - b);

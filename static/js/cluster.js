@@ -1,5 +1,5 @@
-// Clusters and directories: "test connection" with the answer in place, faults beside their fields, a test before anything is stored, and the one
-// dialog that asks why a node is drained.
+// Forms of clusters and directories: connection tests, errors next to their fields, a test before
+// saving, and the dialog that asks for the reason of a drain.
 import { say } from "./words.js";
 
 document.addEventListener("click", (event) => {
@@ -20,7 +20,7 @@ document.querySelectorAll("form[data-options]").forEach((form) =>
   }),
 );
 
-// Whether it can be used.
+// Returns whether the connection works.
 async function test(button) {
   const form = button.form,
     answer = (form.matches("[data-options]") ? form : document).querySelector("[data-answer]");
@@ -66,7 +66,7 @@ async function test(button) {
   return told?.is_ok === true;
 }
 
-// A test that goes on in the background, once it is over.
+// Wait for a test that runs in the background.
 async function ended(where) {
   for (;;) {
     await new Promise((resolve) => {
@@ -78,7 +78,7 @@ async function ended(where) {
   }
 }
 
-// As the API takes them: a secret ticked for removal is null, an empty one stays as it is stored.
+// Options as the API expects them: null removes a secret, an empty field keeps the stored one.
 function options(form) {
   const removed = new Set(
     [...form.querySelectorAll("[name=remove]:checked")].map((box) => box.value),

@@ -1,8 +1,9 @@
-// A run under way is watched. The rules of a directory: groups found by typing, order by two buttons, and always one empty line to go on with.
+// Directory pages: progress of a sync run, and the editor of group rules (group search, ordering,
+// and always one empty row).
 const run = document.querySelector("[data-run]");
 if (run) watch();
 
-// Until the run is over: then the whole page is new.
+// Poll until the run ends, then reload the page.
 async function watch() {
   for (;;) {
     await new Promise((resolve) => {
@@ -15,7 +16,7 @@ async function watch() {
       if (!got.ok) return;
       run.querySelector("[data-count]").textContent = told.people_read.toLocaleString();
     } catch {
-      /* the next second */
+      /* retry in a second */
     }
   }
 }
@@ -29,7 +30,7 @@ form?.querySelectorAll("[data-move], [data-drop]").forEach((button) => {
   button.hidden = false;
 });
 
-// A name too long for its field stands whole beneath it.
+// Show a name that is too long for its field below it.
 function show(line) {
   const field = line.querySelector("[name=group]"),
     whole = line.querySelector("[data-whole]");
@@ -85,6 +86,6 @@ async function search(typed) {
       ...found.map((name) => Object.assign(document.createElement("option"), { value: name })),
     );
   } catch {
-    /* typing on works without */
+    /* suggestions are optional */
   }
 }

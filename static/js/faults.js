@@ -1,4 +1,5 @@
-// A form that was refused comes back with what was typed, and the fault stands beside its field. Without this file it stands above the page.
+// Restore the input of a rejected form and show the error next to its field. Without this module,
+// the error is shown at the top of the page.
 const KEY = "sent",
   KEPT =
     "input:not([type=password], [type=hidden], [type=file], .masked), select, textarea:not(.masked, [name=value])";
@@ -6,12 +7,12 @@ const here = (form) =>
   new URL(form.getAttribute("action") || location.href, location.href).pathname;
 const kept = (form) => [...form.elements].filter((field) => field.name && field.matches(KEPT));
 
-// What it was to do, where one address takes several forms.
+// The action, if one URL handles several forms.
 const does = (form, what) =>
   [...form.elements].some((field) => field.name === "do" && field.value === what);
 
 document.addEventListener("submit", ({ target: form, submitter }) => {
-  if (form.method !== "post" || document.querySelector("main.auth")) return; // nothing of how one signs in
+  if (form.method !== "post" || document.querySelector("main.auth")) return; // never store credentials
   const what = submitter?.name === "do" ? submitter.value : form.querySelector("[name=do]")?.value;
   sessionStorage.setItem(
     KEY,
@@ -23,7 +24,7 @@ document.addEventListener("submit", ({ target: form, submitter }) => {
   );
 });
 
-// The form that was sent, filled as it was.
+// Find the submitted form and fill it in again.
 function back(sent, name) {
   const forms = [...document.forms].filter(
     (one) => one.method === "post" && here(one) === sent.to && (!sent.what || does(one, sent.what)),
@@ -44,7 +45,7 @@ function back(sent, name) {
   return form;
 }
 
-// The field it is about: where several have the name, the one whose text the fault names.
+// Find the field of an error; among several of the same name, the one whose value it quotes.
 function about(form, name, text) {
   const fields = kept(form).filter((field) => field.name === name);
   return fields.length > 1 ? fields.find((field) => text.includes(`'${field.value}'`)) : fields[0];

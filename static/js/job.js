@@ -1,4 +1,4 @@
-// The job page: tabs that keep their scroll and their address, and a header that follows the job.
+// Job page: tabs that keep their scroll position and URL, and a live header.
 import { live } from "./live.js";
 import { isEnglish, say } from "./words.js";
 
@@ -41,15 +41,15 @@ if (root) {
     const was = state.dataset.state;
     state.className = `state ${job.is_stale ? "unknown" : job.state}`;
     state.lastElementChild.textContent = say(job.is_stale ? "unknown" : job.state);
-    const isTold = isEnglish || heard === job.state_text; // events tell sentences in English: in another language the server is asked
+    const isTold = isEnglish || heard === job.state_text; // events contain English text; in other languages, ask the server
     if (isEnglish) document.querySelector("[data-state-text]").textContent = job.state_text;
     heard = job.state_text;
-    // What a new state brings (timeline, reason, actions) is drawn by the server; the log and the curves stay as they are.
+    // Timeline, reason and actions are rendered by the server; log and charts stay as they are.
     if (was !== job.state || !isTold) {
       state.dataset.state = job.state;
       redraw();
     }
-    if (job.finished_at) root.dataset.final = "true"; // nothing more to ask
+    if (job.finished_at) root.dataset.final = "true"; // no more updates
   }
 
   async function redraw() {
@@ -62,7 +62,7 @@ if (root) {
     }
   }
 
-  // Until what is being deleted is gone; then the log says so itself.
+  // Poll until the deletion ends; the log then reports it.
   async function gone() {
     await redraw();
     if (document.querySelector("[data-deleting]")) setTimeout(gone, 2000);

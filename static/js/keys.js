@@ -1,4 +1,5 @@
-// The keyboard: / search, j k rows, Enter open, x select, c new, g then a letter to go, ? the map, Esc closes.
+// Keyboard shortcuts: / search, j k rows, Enter open, x select, c create, g and a letter to navigate,
+// ? help, Esc close.
 let waiting = false;
 
 const rows = () => [...document.querySelectorAll("table.list[data-keys] tbody tr[data-href]")];
@@ -14,7 +15,7 @@ function move(step) {
   next.scrollIntoView({ block: "nearest" });
 }
 
-// The search of this page that is in sight, else the one for everything.
+// The visible search field of this page, else the global search.
 function search() {
   const here = [...document.querySelectorAll("[data-search]")].find((field) =>
     field.checkVisibility(),

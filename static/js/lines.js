@@ -1,18 +1,18 @@
-// The lines of a log as bytes: chunks are kept as they came, a line is decoded only when it is shown or searched.
+// Lines of a log, stored as the received byte chunks; a line is decoded only to show or search it.
 import { say } from "./words.js";
 
-export const MOST = 96 << 20; // bytes kept; what is older is let go and can be downloaded
+export const MOST = 96 << 20; // bytes in memory; older ones are dropped and can be downloaded
 
-const LONG = 20000; // bytes of one line that are decoded
+const LONG = 20000; // maximum bytes decoded per line
 
 export class Lines {
   constructor(most = MOST) {
     this.most = most;
     this.chunks = []; // {start, data}
-    this.starts = [0]; // offset of each line; the last line may still grow
-    this.times = [[0, 0]]; // [offset, ms], rising
-    this.ends = new Map(); // where a line ends that a gap broke off
-    this.first = 0; // lines before this one were let go
+    this.starts = [0]; // offset of each line; the last one may still grow
+    this.times = [[0, 0]]; // [offset, ms], ascending
+    this.ends = new Map(); // ends of lines that were cut by a gap
+    this.first = 0; // lines before this one were dropped
     this.end = 0;
     this.decoder = new TextDecoder();
   }
@@ -28,7 +28,7 @@ export class Lines {
 
   push(offset, atMs, data) {
     if (offset + data.length <= this.end) return;
-    if (offset > this.end) this.#skip(offset); // a gap, told by the server
+    if (offset > this.end) this.#skip(offset); // a gap, reported by the server
     const fresh = offset < this.end ? data.subarray(this.end - offset) : data;
     if (atMs && atMs > this.times.at(-1)[1]) this.times.push([this.end, atMs]);
     this.chunks.push({ start: this.end, data: fresh });
@@ -38,7 +38,7 @@ export class Lines {
     this.#letGo();
   }
 
-  // What follows a gap begins a line; a line that it broke off ends where its bytes end.
+  // A gap ends the current line and starts a new one.
   #skip(offset) {
     if (this.starts.at(-1) === this.end) this.starts.pop();
     if (this.starts.length) this.ends.set(this.starts.length - 1, this.end);
@@ -63,7 +63,7 @@ export class Lines {
     if (stop - start <= LONG) return this.#decode(start, stop).replace(/\n$/, "");
     const last = this.#decode(stop - LONG, stop).replace(/\n$/, ""),
       overwritten = last.replace(/\r+$/, "").lastIndexOf("\r");
-    if (overwritten >= 0) return last.slice(overwritten + 1); // a progress bar: what it says now
+    if (overwritten >= 0) return last.slice(overwritten + 1); // a progress bar: its latest state
     return `${this.#decode(start, start + LONG)} … ${say("(a very long line; download the log to see all of it)")}`;
   }
 

@@ -1,9 +1,9 @@
-// One websocket a page, many subscriptions. It heals itself: after a loss each subscription goes on from the last byte or
-// sequence number that it saw, and a thin bar says that the page is behind.
+// One websocket per page with many subscriptions. After a lost connection, each subscription resumes
+// at its last byte or sequence number, and a thin bar shows that the page is behind.
 import { say } from "./words.js";
 
 const HEAD = 24;
-const BEAT = 20000; // ms between pings; silence over two of them means that the socket is dead
+const BEAT = 20000; // ms between pings; after two without an answer the socket is considered dead
 
 export class Live {
   constructor(url) {
@@ -51,13 +51,13 @@ export class Live {
       this.socket = null;
       clearInterval(this.beat);
       this.#tell(false, event.code);
-      if (event.code === 4401) return; // signed out: trying again will not help
+      if (event.code === 4401) return; // signed out: do not reconnect
       const wait = Math.min(500 * 2 ** this.tries++, 15000) * (0.7 + Math.random() * 0.6);
       setTimeout(() => this.subs.size && this.#open(), wait);
     };
   }
 
-  // A dead network closes nothing by itself: a socket that owes an answer is given up.
+  // A dead network closes no socket, so drop one that does not answer.
   #pulse() {
     if (Date.now() - this.heard < 2 * BEAT) {
       this.#send({ op: "ping" });
@@ -68,7 +68,7 @@ export class Live {
     socket.close();
   }
 
-  // From the last byte seen, under a new number, so that late frames of the old one are not taken for its own.
+  // Resume at the last byte under a new number, so that late frames of the old one are ignored.
   #again(sub) {
     this.subs.delete(sub.id);
     this.#send({ op: "unsubscribe", id: sub.id });
@@ -99,7 +99,7 @@ export class Live {
     } else if (message.op === "resync" && sub.on.bytes) this.#again(sub);
     else if (message.op === "resync") sub.on.resync?.();
     else if (message.op === "subscribed" && sub.asked && sub.after === null)
-      sub.on.resync?.(); // after a loss rows may have changed; who says `after` is told so
+      sub.on.resync?.(); // rows may have changed while disconnected
     else if (message.op === "error") {
       this.subs.delete(message.id);
       sub.on.error?.(message.message);
@@ -116,7 +116,7 @@ export class Live {
     if (sub.after !== null && offset > sub.after) {
       this.#again(sub);
       return;
-    } // something between is missing
+    } // frames are missing
     sub.after = offset + data.length;
     sub.on.bytes?.(offset, Number(view.getBigUint64(16, true)), data);
   }

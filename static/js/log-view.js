@@ -1,4 +1,4 @@
-// A log that keeps up with ten thousand lines a second: only the lines in sight are in the page.
+// Virtualized log view: only visible lines are in the DOM. Handles ten thousand lines per second.
 import { live } from "./live.js";
 import { Lines } from "./lines.js";
 import { parts, plain } from "./ansi.js";
@@ -7,7 +7,7 @@ import { count as number, isEnglish, locale, say } from "./words.js";
 const HEIGHT = 18,
   SPARE = 30,
   WRAPPED = 400;
-const TALLEST = 8_000_000; // px: browsers make no element much taller, so a longer log scrolls by a scale
+const TALLEST = 8_000_000; // px; browsers limit element heights, so longer logs scroll by a scale
 const BAD = /\b(error|fatal|critical|traceback|exception)\b/i,
   WARN = /\bwarn(ing)?\b/i;
 
@@ -23,7 +23,7 @@ class LogView {
     this.hit = -1;
     this.gaps = [];
     this.due = false;
-    this.top = 0; // px of the log above the window; the scroll bar's place is this by the scale
+    this.top = 0; // px of the log above the viewport; divided by the scale for the scroll bar
     this.scale = 1;
     this.#want();
     window.addEventListener("hashchange", () => {
@@ -115,7 +115,7 @@ class LogView {
     if (this.pad.style.height !== `${height}px`) this.pad.style.height = `${height}px`;
     this.deepest = Math.max(full - seen, 0);
     this.scale = full > TALLEST ? this.deepest / (TALLEST - seen) : 1;
-    if (this.scale > 1 && !this.follow) this.#scrollTo(this.top); // the scale grew with the log; the lines stay where they are
+    if (this.scale > 1 && !this.follow) this.#scrollTo(this.top); // the scale grew with the log; keep the lines in place
   }
 
   #scrollTo(top) {
@@ -124,7 +124,7 @@ class LogView {
     this.placed = this.view.scrollTop;
   }
 
-  // By the scale a turn of the wheel would leap over lines.
+  // Scroll by lines: with the scale, the wheel would skip lines.
   #wheel(event) {
     if (this.scale <= 1 || this.isWrapped || event.ctrlKey || !event.deltaY) return;
     event.preventDefault();
@@ -136,7 +136,7 @@ class LogView {
     this.draw();
   }
 
-  // The line that the address names, until it has come.
+  // Wait for the line in the URL.
   #want() {
     const line = location.hash.match(/^#L(\d+)$/);
     this.wanted = line ? Number(line[1]) - 1 : null;
@@ -218,11 +218,11 @@ class LogView {
     this.draw();
   }
 
-  // A slice at a time, so that a million lines do not freeze the page.
+  // Search in slices, so that a million lines do not block the page.
   #searchNew(jump = false) {
     const run = this.searching,
       until = performance.now() + 12;
-    const count = this.lines.count - (this.isEnded || !this.lines.isLastOpen ? 0 : 1); // a line is searched once it is whole
+    const count = this.lines.count - (this.isEnded || !this.lines.isLastOpen ? 0 : 1); // search only complete lines
     while (this.searched < count && performance.now() < until) {
       for (let n = 0; n < 500 && this.searched < count; n++, this.searched++)
         if (plain(this.lines.text(this.searched)).toLowerCase().includes(this.query))
@@ -329,7 +329,7 @@ class LogView {
   }
 
   #ended(certificate) {
-    const isTold = "deleted" in this.root.dataset; // by the server, in the page's language
+    const isTold = "deleted" in this.root.dataset; // rendered by the server, translated
     if (!isTold && (isEnglish || !this.foot.className))
       this.foot.textContent = `${say("Certificate:")} ${sealed(certificate)}`;
     this.foot.title = `sha256 ${certificate.sha256}\nblake3 ${certificate.blake3}`;

@@ -1,4 +1,5 @@
-// A new job: the form and the YAML say the same; what is wrong is said beside the line as one types, what it costs before the button.
+// New-job page: form and YAML stay in sync; errors are shown next to their line while typing, and
+// the effect on quotas before submitting.
 import { isEnglish, say } from "./words.js";
 import * as yaml from "../vendor/yaml/index.js";
 
@@ -17,9 +18,9 @@ if (root) {
     isFilling = false,
     settling = 0,
     looks = 0,
-    isRefused = faults.children.length > 0; // why the last submission was refused stays until one types
-  const LOOKS = 6; // a registry has three seconds
-  const TEXTS = new Set(["name", "image", "run", "policy.pool"]); // `2` is text in these, a number in the others
+    isRefused = faults.children.length > 0; // keep the errors of a rejected submission until the text changes
+  const LOOKS = 6; // a registry may take three seconds
+  const TEXTS = new Set(["name", "image", "run", "policy.pool"]); // in these, `2` is text; elsewhere a number
 
   function numbers(bad = new Set()) {
     const count = text.value.split("\n").length;
@@ -33,7 +34,7 @@ if (root) {
     gutter.scrollTop = text.scrollTop;
   }
 
-  // `settled`: nobody has typed for a while, so the image's name is whole and its registry may be asked about it.
+  // `settled`: typing has paused, so the image name is complete and its registry may be asked.
   async function check(settled = false) {
     clearTimeout(settling);
     const mine = ++asked;
@@ -119,7 +120,7 @@ if (root) {
   const format = (value, unit) =>
     unit === "bytes" ? size(value) : (counted[unit]?.(value) ?? `${value} ${unit}`);
 
-  // The form's fields are a view of the text: reading is by the checked spec, writing changes one key and leaves the rest alone.
+  // Form fields are a view of the YAML: they read the validated spec and write one key at a time.
   function fill(spec) {
     isFilling = true;
     const resources = spec.resources ?? {},
@@ -151,7 +152,7 @@ if (root) {
             .join()
         : value;
 
-  // null for a script and for what is not valid YAML with a mapping at `path`: the form changes no such text.
+  // Returns null for scripts and invalid YAML, which the form must not change.
   function parse(path) {
     if (text.value.startsWith("#!")) return null;
     const doc = yaml.parseDocument(text.value),
@@ -160,7 +161,7 @@ if (root) {
     return path.length === 1 || isMapping(doc.get(path[0])) ? doc : null;
   }
 
-  // In one go, so that a click on Submit right after a change sends the change too.
+  // Synchronous, so that a click on Submit right after a change includes it.
   function write(field, value) {
     const path = field.split("."),
       doc = parse(path);

@@ -1,4 +1,4 @@
-// Rows that open: a click, Enter or Space on a row shows the row behind it. Links and marked text inside stay what they are.
+// Expandable rows: click, Enter or Space toggles the detail row. Links and text selection still work.
 
 export function bind(table) {
   table.addEventListener("click", (event) => {

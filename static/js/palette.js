@@ -1,4 +1,4 @@
-// Ctrl-K: pages, actions and jobs by number or the beginning of a name.
+// Command palette (Ctrl-K): pages, actions, and jobs by number or name prefix.
 const dialog = document.getElementById("palette");
 if (dialog) {
   const input = dialog.querySelector("input"),

@@ -1,4 +1,4 @@
-// A passkey that the browser does not give leaves its page as it was: here it is said why, and what to do, below the button that was pressed.
+// Show why the browser refused a passkey, and what to do, below the button.
 const WHY = {
   NotAllowedError: "refused",
   AbortError: "refused",

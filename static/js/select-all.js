@@ -1,4 +1,4 @@
-// A box in the head of a table that ticks all of its boxes.
+// A checkbox in a table header that selects all rows.
 for (const all of document.querySelectorAll("[data-tick-all]")) {
   const boxes = () => [...all.closest("table").querySelectorAll("tbody input[type=checkbox]")];
   all.addEventListener("change", () =>

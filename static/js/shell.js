@@ -1,4 +1,4 @@
-// What every page has: theme, menus, copy buttons, times that tick, the palette, keys. Small modules, no inline script.
+// Behaviour of every page: theme, menus, copy buttons, relative times, palette and shortcuts.
 import "./ask.js";
 import "./time.js";
 import "./palette.js";
@@ -41,7 +41,7 @@ async function copy(button) {
   }, 1200);
 }
 
-// The tab that one is on, where not all fit.
+// Scroll the current tab into view.
 for (const tab of document.querySelectorAll('.tabs [aria-selected="true"], .tabs [aria-current]')) {
   const row = tab.closest(".tabs");
   if (tab.offsetLeft + tab.offsetWidth > row.offsetLeft + row.clientWidth)

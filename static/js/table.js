@@ -1,5 +1,5 @@
-// The list of jobs: selection with its bar, and rows that change in place. New rows wait behind "3 new" when one has scrolled,
-// filtered or paged; nothing jumps.
+// Job list: selection with bulk actions, and rows that update in place. New rows wait behind "3 new"
+// if the list is scrolled, filtered or paged, so that nothing moves.
 import { live } from "./live.js";
 import { span, tick } from "./time.js";
 import { isEnglish, say } from "./words.js";
@@ -71,7 +71,7 @@ if (root) {
       time.textContent = span((new Date(job.finished_at) - new Date(job.started_at)) / 1000);
   }
 
-  // Events tell sentences in English; where the page speaks another language, the server is asked for the rows once they have changed.
+  // Events contain English text; in other languages, changed rows are requested from the server.
   function told(row, state, text, reason) {
     const why = row.querySelector("[data-why]");
     if (isEnglish) {

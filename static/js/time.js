@@ -1,4 +1,4 @@
-// Relative times that tick, with the absolute one on hover, in the reader's zone; durations as "2h 04m".
+// Live relative times with the absolute time on hover, in the user's time zone; durations as "2h 04m".
 import { locale, say } from "./words.js";
 
 export function span(seconds) {

@@ -1,5 +1,6 @@
-// The GPU wall: each node a small block of cells, one for each GPU, on one canvas. 16,000 cells are drawn in a few milliseconds.
-// The pointer or the arrow keys name a node, its GPU and its jobs; a click or Enter opens the node. Filters live in the URL.
+// GPU wall: one block of cells per node and one cell per GPU, on one canvas; draws 16,000 cells in a
+// few milliseconds. Pointer or arrow keys show a node, its GPU and its jobs; click or Enter opens the
+// node. Filters are in the URL.
 import { count, say } from "./words.js";
 
 const COLOURS = ["accent", "line-strong", "warn", "failed", "panel", "focus"];
@@ -135,7 +136,7 @@ function begin(root) {
     draw();
   }
 
-  // of each GPU: a node that is down or drained says so of all that nobody uses
+  // State of each GPU; unused GPUs of a down or drained node show the node's state.
   function kind(node, gpu) {
     if (node[2] === 2) return 3;
     if (gpu < 31 ? (node[4] >> gpu) & 1 : Math.floor(node[4] / 2 ** gpu) % 2) return 1;
@@ -179,7 +180,7 @@ function begin(root) {
     }
   }
 
-  // the largest cells with which all fit into about half a screen; not below 4 px
+  // Largest cell size with which all fit into about half a screen, at least 4 px.
   function fit(width, count, most) {
     const across = most > 4 ? 4 : most,
       down = Math.ceil(most / across);

@@ -99,7 +99,7 @@ def test_a_sink_that_raises_costs_its_batch_and_the_loop_goes_on(run, wait_for, 
     with caplog.at_level(logging.ERROR, "muster.agent"):
         run(Agent(quick(), sink=sink))
         wait_for(lambda: len(seen) >= 3)
-    assert "could not be handed over" in caplog.text
+    assert "cannot hand over the batch" in caplog.text
 
 
 NEED_NO_PAST = {"cpu.load1", "memory.total", "memory.used", "disk.used", "disk.total"}
@@ -163,7 +163,7 @@ def test_a_sink_that_goes_on_failing_is_complained_of_once_and_again_when_it_fai
         for expected in (1, 1, 1, 1, 2):
             agent.tick()
             assert [r.getMessage() for r in caplog.records] == [
-                "the batch could not be handed over"
+                "cannot hand over the batch"
             ] * expected
 
 

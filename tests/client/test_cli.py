@@ -1,4 +1,4 @@
-"""What commands print, for people, as JSON and quiet, and how they end."""
+"""Test `muster` output for people, as JSON and with --quiet, and its exit codes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.client.portal_double import TOKEN, Fault, PortalDouble
 Muster = Callable[..., Done]
 
 
-def test_json_is_the_answer_of_the_api_as_it_is(portal: PortalDouble, muster: Muster):
+def test_json_prints_the_api_answer_unchanged(portal: PortalDouble, muster: Muster):
     job = portal.add_job()
     assert json.loads(muster("job", "list", "--json").out) == {
         "items": [job],
@@ -26,7 +26,7 @@ def test_json_is_the_answer_of_the_api_as_it_is(portal: PortalDouble, muster: Mu
     assert json.loads(muster("--json", "job", "info", "1").out)["spec"] == job["spec"]
 
 
-def test_several_pages_are_one_document_with_where_to_go_on(portal: PortalDouble, muster: Muster):
+def test_job_list_merges_pages_and_keeps_the_cursor(portal: PortalDouble, muster: Muster):
     for _ in range(260):
         portal.add_job()
     told = json.loads(muster("job", "list", "--limit", "250", "--json").out)
@@ -42,7 +42,7 @@ def test_quiet_prints_ids_only(portal: PortalDouble, muster: Muster):
     assert muster("-q", "run", "-d", "--", "true").text == "3\n"
 
 
-def test_a_table_in_a_pipe_is_plain_and_whole(portal: PortalDouble, muster: Muster):
+def test_table_in_a_pipe_is_plain_and_not_cut(portal: PortalDouble, muster: Muster):
     portal.add_job(name="n" * 300)
     done = muster("job", "list")
     assert "n" * 300 in done.text
@@ -50,9 +50,7 @@ def test_a_table_in_a_pipe_is_plain_and_whole(portal: PortalDouble, muster: Must
     assert "running" in done.text
 
 
-def test_a_name_can_neither_steer_the_terminal_nor_break_a_row(
-    portal: PortalDouble, muster: Muster
-):
+def test_job_name_with_control_characters_is_sanitized(portal: PortalDouble, muster: Muster):
     portal.add_job(name="\x1b[2Jevil\n[/red][bold]x")
     lines = muster("job", "list").text.splitlines()
     assert len(lines) == 2
@@ -60,12 +58,12 @@ def test_a_name_can_neither_steer_the_terminal_nor_break_a_row(
     assert "\x1b" not in lines[1]
 
 
-def test_an_empty_list_says_what_to_do(muster: Muster):
+def test_empty_list_suggests_a_command(muster: Muster):
     assert "muster run -- " in muster("job", "list").text
-    assert "Without filters" in muster("job", "list", "--state", "failed").text
+    assert "To see all jobs" in muster("job", "list", "--state", "failed").text
 
 
-def test_shared_options_count_wherever_they_stand(portal: PortalDouble, muster: Muster):
+def test_shared_options_are_accepted_in_any_position(portal: PortalDouble, muster: Muster):
     portal.add_job()
     for words in (
         ["--json", "job", "info", "1"],
@@ -76,7 +74,7 @@ def test_shared_options_count_wherever_they_stand(portal: PortalDouble, muster: 
 
 
 @pytest.mark.parametrize("dashes", [(), ("--",)])
-def test_the_options_of_a_command_that_is_run_are_its_own(
+def test_run_passes_options_after_the_command_to_it(
     portal: PortalDouble, muster: Muster, dashes: tuple[str, ...]
 ):
     muster("run", "--detach", *dashes, "python", "train.py", "--json", "--team", "x", "-q", "a b")
@@ -87,7 +85,7 @@ def test_the_options_of_a_command_that_is_run_are_its_own(
     assert portal.posts("/exec")[0].body["argv"] == ["nvidia-smi", "-q", "--json"]
 
 
-def test_run_turns_its_options_into_a_spec(
+def test_run_options_become_a_spec(
     portal: PortalDouble, muster: Muster, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("FROM_HERE", "yes")
@@ -120,7 +118,7 @@ def test_run_turns_its_options_into_a_spec(
     }  # fmt: skip
 
 
-def test_one_word_with_spaces_is_a_line_of_shell(portal: PortalDouble, muster: Muster):
+def test_run_single_argument_with_spaces_is_a_shell_line(portal: PortalDouble, muster: Muster):
     muster("run", "-d", "--", "echo $HOME && ls")
     assert portal.posts("/jobs")[0].body["spec"]["run"] == "echo $HOME && ls"
 
@@ -129,7 +127,7 @@ def test_one_word_with_spaces_is_a_line_of_shell(portal: PortalDouble, muster: M
     ("status", "code"),
     [(400, 2), (401, 4), (403, 4), (404, 3), (409, 5), (413, 1), (418, 1), (501, 1)],
 )
-def test_the_exit_code_says_what_kind_of_error_it_was(
+def test_exit_code_reflects_the_http_status(
     portal: PortalDouble, muster: Muster, status: int, code: int
 ):
     portal.faults.append(Fault(status, "/quotas"))
@@ -138,12 +136,12 @@ def test_the_exit_code_says_what_kind_of_error_it_was(
     assert "On demand." in done.err
 
 
-def test_a_portal_that_is_away_ends_with_6(portal: PortalDouble, muster: Muster):
+def test_unavailable_portal_exits_with_6(portal: PortalDouble, muster: Muster):
     portal.faults.extend(Fault(503, "/quotas") for _ in range(20))
     assert muster("--org", "atlas", "quota", "list").code == 6
 
 
-def test_errors_in_json_are_problem_documents_on_standard_error(muster: Muster):
+def test_json_errors_are_problem_documents_on_stderr(muster: Muster):
     done = muster("job", "info", "99", "--json")
     assert (done.code, done.out) == (3, b"")
     assert json.loads(done.err)["code"] == "not_found"
@@ -155,7 +153,7 @@ def test_errors_in_json_are_problem_documents_on_standard_error(muster: Muster):
     "words",
     [["nothing"], ["job"], ["job", "list", "--no-such"], ["run"], ["run", "-e", "A", "--", "x"]],
 )
-def test_wrong_usage_ends_with_2_and_asks_nothing(
+def test_invalid_usage_exits_with_2_without_requests(
     portal: PortalDouble, muster: Muster, words: list[str]
 ):
     done = muster(*words)
@@ -163,7 +161,7 @@ def test_wrong_usage_ends_with_2_and_asks_nothing(
     assert portal.asked == []
 
 
-def test_a_file_with_faults_is_shown_with_lines_and_carets(
+def test_submit_invalid_file_shows_lines_and_carets(
     portal: PortalDouble, muster: Muster, tmp_path: Path
 ):
     portal.spec_faults = [{"field": "run", "message": "is empty", "line": 2}]
@@ -175,13 +173,13 @@ def test_a_file_with_faults_is_shown_with_lines_and_carets(
     assert json.loads(muster("job", "submit", str(file), "--json").err)["code"] == "invalid_spec"
 
 
-def test_a_file_goes_as_it_is_and_standard_input_too(portal: PortalDouble, muster: Muster):
+def test_submit_sends_file_and_stdin_unchanged(portal: PortalDouble, muster: Muster):
     text = "#!/bin/bash\n#SBATCH --time=1:00\nhostname\n"
     assert muster("job", "submit", "-", stdin=text).code == 0
     assert portal.posts("/jobs")[0].body == {"yaml": text}
 
 
-def test_a_file_is_submitted_with_changes(portal: PortalDouble, muster: Muster):
+def test_submit_with_set_sends_the_changed_spec(portal: PortalDouble, muster: Muster):
     muster(
         "job", "submit", "-", "--set", "resources.cpus=4", "--set", "envs.A=2", stdin="run: true"
     )
@@ -190,7 +188,7 @@ def test_a_file_is_submitted_with_changes(portal: PortalDouble, muster: Muster):
     }
 
 
-def test_rerun_with_a_change_sends_the_changed_spec(portal: PortalDouble, muster: Muster):
+def test_rerun_with_set_sends_the_changed_spec(portal: PortalDouble, muster: Muster):
     portal.add_job("failed")
     assert muster("job", "rerun", "1", "--set", "resources.cpus=4").code == 0
     assert portal.posts("/rerun")[0].body["spec"] == {
@@ -200,13 +198,13 @@ def test_rerun_with_a_change_sends_the_changed_spec(portal: PortalDouble, muster
     }
 
 
-def test_a_rehearsal_that_says_no_ends_with_1(portal: PortalDouble, muster: Muster):
+def test_dry_run_that_fails_exits_with_1(portal: PortalDouble, muster: Muster):
     done = muster("job", "submit", "-", "--dry-run", stdin="run: true")
     assert (done.code, done.text) == (1, "no   quota: Too much.\n\n#!/bin/sh\n")
     assert portal.jobs == {}
 
 
-def test_logs_are_the_bytes_and_nothing_else(portal: PortalDouble, muster: Muster):
+def test_logs_prints_exact_bytes(portal: PortalDouble, muster: Muster):
     whole = bytes(range(256)) * 3
     portal.add_job("succeeded", log=whole, complete=True)
     assert muster("job", "logs", "1").out == whole
@@ -217,7 +215,7 @@ def test_logs_are_the_bytes_and_nothing_else(portal: PortalDouble, muster: Muste
 
 
 @pytest.mark.parametrize("follow", [(), ("-f",)])
-def test_timestamps_stand_before_each_line(
+def test_logs_timestamps_prefix_each_line(
     portal: PortalDouble, muster: Muster, follow: tuple[str, ...]
 ):
     portal.add_job("succeeded", log=b"a\nbc\nd", complete=True)
@@ -229,13 +227,13 @@ def test_timestamps_stand_before_each_line(
     ]
 
 
-def test_logs_in_json_are_the_answer_of_the_api(portal: PortalDouble, muster: Muster):
+def test_logs_json_prints_the_api_answer(portal: PortalDouble, muster: Muster):
     portal.add_job("succeeded", log=b"hi\n", complete=True)
     told = json.loads(muster("job", "logs", "-f", "1", "--json").out)
     assert (told["text"], told["complete"]) == ("hi\n", True)
 
 
-def test_waiting_for_several_ends_as_the_first_that_failed(portal: PortalDouble, muster: Muster):
+def test_wait_exits_with_the_first_failure(portal: PortalDouble, muster: Muster):
     portal.add_job("succeeded")
     portal.add_job("failed", exit_code=7)
     portal.add_job("canceled")
@@ -243,7 +241,7 @@ def test_waiting_for_several_ends_as_the_first_that_failed(portal: PortalDouble,
     assert muster("job", "wait", "1").code == 0
 
 
-def test_pending_tells_reason_holders_and_change(portal: PortalDouble, muster: Muster):
+def test_pending_shows_reason_holders_and_change(portal: PortalDouble, muster: Muster):
     since = (datetime.now(UTC) - timedelta(minutes=4)).isoformat()
     held = [
         {"text": "#7 holds 4", "since": since},
@@ -262,10 +260,10 @@ def test_pending_tells_reason_holders_and_change(portal: PortalDouble, muster: M
     info = muster("job", "info", "1").text
     assert "Ask for 1. Or wait." in info and "#7 holds 4; 2 other jobs hold 3 GPUs" in info
     portal.add_job("running")
-    assert "does not wait" in muster("job", "pending", "2").text
+    assert "is not pending" in muster("job", "pending", "2").text
 
 
-def test_login_keeps_what_works_and_the_only_organization(
+def test_login_stores_token_and_only_organization(
     portal: PortalDouble, muster: Muster, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("MUSTER_URL")
@@ -278,12 +276,12 @@ def test_login_keeps_what_works_and_the_only_organization(
     assert muster("whoami").code == 4
 
 
-def test_login_with_a_wrong_token_keeps_nothing(portal: PortalDouble, muster: Muster):
+def test_login_with_a_wrong_token_stores_nothing(portal: PortalDouble, muster: Muster):
     assert muster("login", portal.url, "--token", "mst_wrong").code == 4
     assert not settings.path().exists()
 
 
-def test_config_never_shows_the_token_and_forgets_it_with_the_portal(
+def test_config_hides_the_token_and_clears_it_with_the_url(
     portal: PortalDouble, muster: Muster, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.delenv("MUSTER_URL")
@@ -296,5 +294,5 @@ def test_config_never_shows_the_token_and_forgets_it_with_the_portal(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_is_a_script_for_the_shell(muster: Muster, shell: str):
+def test_completion_prints_a_script_per_shell(muster: Muster, shell: str):
     assert "_MUSTER_COMPLETE" in muster("completion", shell).text

@@ -277,12 +277,12 @@ def leaves() -> Iterator[str]:
         )
 
 
-def test_the_table_has_every_command():
+def test_table_lists_every_command():
     assert set(leaves()) == set(LEAVES)
 
 
 @pytest.mark.parametrize("name", LEAVES)
-def test_a_command_answers_one_json_document(shell: Shell, words: dict[str, str], name: str):
+def test_command_with_json_prints_one_document(shell: Shell, words: dict[str, str], name: str):
     done = shell(
         *name.split(),
         "--json",
@@ -301,12 +301,12 @@ def test_a_command_answers_one_json_document(shell: Shell, words: dict[str, str]
     assert isinstance(json.loads(done.stdout or done.stderr), dict | list | str)
 
 
-def test_run_brings_the_log_and_the_exit_code(shell: Shell):
+def test_run_streams_the_log_and_returns_the_exit_code(shell: Shell):
     done = shell("run", "--", "bash", "-c", r"printf 'a\377\000b\r\n'; exit 42")
     assert (done.returncode, done.stdout) == (42, b"a\xff\x00b\r\n")
 
 
-def test_logs_are_followed_byte_for_byte_while_they_are_written(shell: Shell, shared_folder: Path):
+def test_logs_follow_is_byte_exact_while_written(shell: Shell, shared_folder: Path):
     noise = shared_folder / "noise"
     noise.write_bytes(random.Random(7).randbytes(300_000))
     number = shell.submit(f"for i in 1 2 3 4 5 6; do cat {noise}; sleep 0.3; done")
@@ -317,7 +317,7 @@ def test_logs_are_followed_byte_for_byte_while_they_are_written(shell: Shell, sh
     )
 
 
-def test_a_job_is_found_by_its_name_and_told_whole(shell: Shell, words: dict[str, str]):
+def test_job_found_by_name_shows_all_details(shell: Shell, words: dict[str, str]):
     assert shell("job", "list", "--name", "long", "-q").stdout.decode().split() == [
         words["running"]
     ]
@@ -327,14 +327,14 @@ def test_a_job_is_found_by_its_name_and_told_whole(shell: Shell, words: dict[str
     assert b"short" in shell("job", "info", words["ended"]).stdout
 
 
-def test_a_canceled_job_ends_waiting_with_130(shell: Shell, wait_for: Callable):
+def test_wait_for_a_canceled_job_exits_with_130(shell: Shell, wait_for: Callable):
     number = shell.submit("sleep 600")
     assert shell("job", "cancel", number, "--why", "a test").returncode == 0
     assert shell("job", "wait", number).returncode == 130
     assert shell.json("job", "info", number)["state"] == "canceled"
 
 
-def test_a_secret_is_set_from_a_file_and_removed_by_unset(shell: Shell):
+def test_cluster_secret_is_set_from_a_file_and_unset(shell: Shell):
     (shell.folder / "rest.token").write_text("s3cret-token")
     shell.json(
         "cluster",
@@ -356,7 +356,7 @@ def test_a_secret_is_set_from_a_file_and_removed_by_unset(shell: Shell):
     shell("cluster", "remove", "far")
 
 
-def test_the_trail_is_found_taken_out_and_verified(shell: Shell, wait_for: Callable):
+def test_audit_list_export_and_verify(shell: Shell, wait_for: Callable):
     shell("team", "create", "audited")
     [row] = shell.json("audit", "list", "--kind", "team.created", "--subject", "team:audited")[
         "items"
@@ -379,34 +379,36 @@ def test_the_trail_is_found_taken_out_and_verified(shell: Shell, wait_for: Calla
     assert shell("audit", "list", "--since", "yesterday").returncode == 2
 
 
-def test_waiting_ends_with_124_when_its_time_is_over(shell: Shell, words: dict[str, str]):
+def test_wait_timeout_exits_with_124(shell: Shell, words: dict[str, str]):
     assert shell("job", "wait", words["running"], "--timeout", "0.5").returncode == 124
 
 
-def test_a_job_is_run_again_with_a_change(shell: Shell):
+def test_rerun_applies_a_change(shell: Shell):
     number = shell.submit("echo $WORD", envs={"WORD": "one"})
     done = shell("job", "rerun", number, "--set", "envs.WORD=two", "--wait")
     assert (done.returncode, done.stdout) == (0, b"two\n")
 
 
-def test_exec_gives_output_and_exit_code_of_its_command(shell: Shell, words: dict[str, str]):
+def test_exec_returns_output_and_exit_code(shell: Shell, words: dict[str, str]):
     done = shell(
         "job", "exec", words["running"], "--", "sh", "-c", "echo $MUSTER_JOB_NUMBER; exit 7"
     )
     assert (done.returncode, done.stdout) == (7, f"{words['running']}\n".encode())
 
 
-def test_more_is_asked_for_and_approved_and_then_it_is_the_limit(shell: Shell):
+def test_quota_request_approved_becomes_the_limit(shell: Shell):
     shell("team", "create", "asking")
     shell("quota", "set", "gpu", "100", "--team", "asking")
     done = shell("quota", "request", "gpu", "200", "--team", "asking", "--why", "the big run")
-    assert done.stdout.startswith(b"Asked for at most 200 GPUs (gpu) for team asking."), done.stderr
+    assert done.stdout.startswith(b"Requested a limit of 200 GPUs (gpu) for team asking."), (
+        done.stderr
+    )
     [row] = [r for r in shell.json("quota", "requests")["items"] if r["why"] == "the big run"]
     assert row["id"].encode() in shell("quota", "requests", "-q").stdout
     done = shell("quota", "approve", row["id"], "-m", "until Friday")
     assert (
         done.stdout
-        == f"Approved: at most 200 GPUs (gpu) for team asking, asked by {EMAIL}.\n".encode()
+        == f"Approved: a limit of 200 GPUs (gpu) for team asking, requested by {EMAIL}.\n".encode()
     )
     limits = {
         (q["subject"], q["resource"]): q["limit"] for q in shell.json("quota", "list")["items"]
@@ -418,7 +420,7 @@ def test_more_is_asked_for_and_approved_and_then_it_is_the_limit(shell: Shell):
     assert (again.returncode, b"decided already" in again.stderr) == (5, True)
 
 
-def test_rules_of_a_team_are_set_as_they_are_typed_and_lifted_by_a_word(shell: Shell):
+def test_quota_rules_are_set_and_cleared_with_any(shell: Shell):
     shell("team", "create", "ruled")
     rules = [
         "--max-runtime",
@@ -467,7 +469,7 @@ def test_rules_of_a_team_are_set_as_they_are_typed_and_lifted_by_a_word(shell: S
     assert shell("quota", "rules", "ruled", "--max-runtime", "soon").returncode == 2
 
 
-def test_the_secret_of_an_application_is_told_once_and_alone(shell: Shell):
+def test_application_secret_is_printed_once_and_alone(shell: Shell):
     made = shell(
         "application", "create", "harbor", "-a", "https://harbor.example.com/c/oidc/callback"
     )
@@ -479,8 +481,8 @@ def test_the_secret_of_an_application_is_told_once_and_alone(shell: Shell):
     other = shell("application", "rotate", "harbor", "-q").stdout.decode().strip()
     assert other.startswith("mca_") and other != secret
     assert shell("application", "list", "-q").stdout == b"harbor\n"
-    assert b"harbor is deleted" in shell("application", "delete", "harbor").stdout
-    assert b"Make one: muster application create" in shell("application", "list").stdout
+    assert b"Deleted harbor" in shell("application", "delete", "harbor").stdout
+    assert b"Create one: muster application create" in shell("application", "list").stdout
 
 
 @pytest.mark.parametrize(("words_of", "code", "says"), [
@@ -493,8 +495,8 @@ def test_the_secret_of_an_application_is_told_once_and_alone(shell: Shell):
     (["job", "submit", "no-such.yaml"], 2, "no-such.yaml"),
     (["token", "create", "x", "--scopes", "everything"], 2, "everything"),
     (["team", "create", "default"], 5, "default"),
-    (["quota", "request", "gpu", "none"], 2, "how much would be enough"),
-    (["quota", "request", "gpu", "8", "--job", "last"], 2, "write its number"),
+    (["quota", "request", "gpu", "none"], 2, "requested limit"),
+    (["quota", "request", "gpu", "8", "--job", "last"], 2, "not a job number"),
     (["quota", "request", "gpu.h100", "8", "--user", "-"], 5, "no such limit"),
     (["quota", "approve", "00000000-0000-0000-0000-000000000000"], 3, "no such request"),
     (["quota", "approve", "7"], 3, "muster quota requests"),
@@ -504,7 +506,7 @@ def test_the_secret_of_an_application_is_told_once_and_alone(shell: Shell):
     (["application", "create", "grafana2"], 2, "--address"),
     (["application", "create", "grafana2", "-a", "http://grafana.example.com/"], 2, "grafana.example.com"),
     (["job", "list", "--org", "elsewhere"], 3, "elsewhere")])  # fmt: skip
-def test_what_cannot_be_done_ends_with_its_code_and_a_sentence(
+def test_failing_command_exits_with_code_and_message(
     shell: Shell, words_of: list[str], code: int, says: str
 ):
     done = shell(*words_of)
@@ -512,19 +514,19 @@ def test_what_cannot_be_done_ends_with_its_code_and_a_sentence(
     assert says in done.stderr.decode() and "Traceback" not in done.stderr.decode()
 
 
-def test_an_error_in_json_is_one_document_too(shell: Shell):
+def test_error_with_json_prints_one_document(shell: Shell):
     done = shell("job", "info", "99999", "--json")
     assert done.returncode == 3
     assert "99999" in json.dumps(json.loads(done.stdout or done.stderr))
 
 
-def test_a_wrong_token_and_a_portal_that_is_away_have_codes_of_their_own(shell: Shell):
+def test_wrong_token_and_unavailable_portal_exit_codes(shell: Shell):
     assert shell("job", "list", MUSTER_TOKEN="mst_wrong").returncode == 4
     assert shell("whoami", MUSTER_URL="http://127.0.0.1:9").returncode == 6
     assert EMAIL.encode() in shell("whoami").stdout
 
 
-def test_why_is_told_as_a_chain_and_what_would_help(shell: Shell, words: dict[str, str]):
+def test_access_why_shows_steps_and_remedies(shell: Shell, words: dict[str, str]):
     shell("member", "add", "kim@atlas.example")
     told = shell(
         "--team", "default", "access", "why", "kim@atlas.example", "jobs:submit"

@@ -31,13 +31,13 @@ SPEC = {
         ({"line": 1, "field": "", "message": "is no YAML"}, "name: llama"),
     ],
 )
-def test_the_caret_stands_under_the_fault(fault: dict, marked: str):
+def test_shown_fault_has_a_caret_below_it(fault: dict, marked: str):
     head, line, carets = shown_faults("job.yaml", TEXT, [fault]).split("\n")
     assert head.startswith(f"job.yaml:{fault['line']}: ")
     assert line[carets.index("^") : carets.rindex("^") + 1] == marked
 
 
-def test_a_fault_without_a_line_is_told_without_one():
+def test_shown_fault_without_a_line_omits_it():
     assert (
         shown_faults("job.yaml", TEXT, [{"field": "run", "message": "is required", "line": None}])
         == "job.yaml: run: is required"
@@ -48,7 +48,7 @@ def test_a_fault_without_a_line_is_told_without_one():
     )
 
 
-def test_a_file_cannot_steer_the_terminal():
+def test_shown_fault_removes_control_characters():
     assert "\x1b" not in shown_faults(
         "job.yaml", "run: \x1b[2J", [{"line": 1, "field": "run", "message": "\x1b]0;x\x07bad"}]
     )
@@ -65,7 +65,7 @@ def test_a_file_cannot_steer_the_terminal():
         ('after=["12:any"]', ("after",), ["12:any"]),
     ],
 )
-def test_set_changes_one_field_and_nothing_else(change: str, path: tuple, value: object):
+def test_set_changes_only_the_given_field(change: str, path: tuple, value: object):
     made = changed(SPEC, [change])
     found: object = made
     for step in path:
@@ -75,7 +75,7 @@ def test_set_changes_one_field_and_nothing_else(change: str, path: tuple, value:
     assert SPEC["resources"] == {"cpus": 1}
 
 
-def test_set_to_nothing_takes_the_field_out():
+def test_set_to_empty_removes_the_field():
     assert changed(SPEC, ["labels.a=", "resources.cpus="]) == {
         **SPEC,
         "labels": {},
@@ -87,6 +87,6 @@ def test_set_to_nothing_takes_the_field_out():
     "change",
     ["resources.cpus", "=4", "inputs[7].path=/x", "run.x=1", "after=[12", "inputs[0]x.y.z=[1]]"],
 )
-def test_a_change_that_makes_no_sense_is_refused_by_name(change: str):
+def test_set_invalid_change_is_refused_by_name(change: str):
     with pytest.raises(InvalidInput):
         changed(SPEC, [change])

@@ -33,7 +33,7 @@ def grow(portal: PortalDouble, client: Client, whole: bytes, chance: random.Rand
 
 
 @courses(range(5))
-def test_a_log_followed_through_random_failures_is_the_log(
+def test_follow_through_random_failures_is_byte_exact(
     portal: PortalDouble, client: Client, seed: int
 ):
     chance = random.Random(seed)
@@ -42,9 +42,7 @@ def test_a_log_followed_through_random_failures_is_the_log(
     assert grow(portal, client, whole, chance) == whole
 
 
-def test_an_outage_longer_than_the_retries_is_told_once_and_bridged(
-    portal: PortalDouble, client: Client
-):
+def test_follow_reports_a_long_outage_once_and_resumes(portal: PortalDouble, client: Client):
     portal.add_job(log=b"one\n")
     follower = Follower(client.jobs, "1", attempt=1, goes_on=True)
     follower.took(follower.next())
@@ -56,7 +54,7 @@ def test_an_outage_longer_than_the_retries_is_told_once_and_bridged(
     assert b"".join(piece.data for piece in follower.pieces()) == b"two\n"
 
 
-def test_a_portal_that_stays_away_is_given_up(
+def test_follow_gives_up_after_a_permanent_outage(
     portal: PortalDouble, client: Client, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(following, "PATIENCE", 0)
@@ -66,23 +64,23 @@ def test_a_portal_that_stays_away_is_given_up(
         list(client.jobs.follow(1))
 
 
-def test_a_piece_that_was_not_taken_comes_again(portal: PortalDouble, client: Client):
+def test_follow_repeats_a_piece_that_was_not_taken(portal: PortalDouble, client: Client):
     portal.add_job("succeeded", log=b"whole", complete=True)
     follower = Follower(client.jobs, "1")
     assert follower.next() == follower.next() == Piece(b"whole", "", 0, 1)
 
 
-def test_following_goes_on_into_the_next_attempt(portal: PortalDouble, client: Client):
+def test_follow_continues_into_the_next_attempt(portal: PortalDouble, client: Client):
     portal.add_job("failed", log=b"first\n", complete=True)
     portal.add_attempt(1, "succeeded", log=b"second\n", complete=True)
     portal.jobs[1]["state"] = "succeeded"
     follower = Follower(client.jobs, "1", attempt=1, goes_on=True)
     pieces = list(follower.pieces())
     assert b"".join(piece.data for piece in pieces) == b"first\nsecond\n"
-    assert "attempt 2 begins" in [piece.note for piece in pieces]
+    assert "attempt 2 started" in [piece.note for piece in pieces]
 
 
-def test_following_waits_for_a_retry_that_has_not_begun(portal: PortalDouble, client: Client):
+def test_follow_waits_for_a_pending_retry(portal: PortalDouble, client: Client):
     portal.add_job("failed", log=b"first\n", complete=True)
     portal.jobs[1]["state"] = "queued"
     follower = Follower(client.jobs, "1", attempt=1, goes_on=True)
@@ -95,57 +93,53 @@ def test_following_waits_for_a_retry_that_has_not_begun(portal: PortalDouble, cl
     assert b"".join(piece.data for piece in follower.pieces()) == b"second\n"
 
 
-def test_a_named_attempt_is_followed_to_its_own_end_only(portal: PortalDouble, client: Client):
+def test_follow_named_attempt_ends_with_it(portal: PortalDouble, client: Client):
     portal.add_job("failed", log=b"first\n", complete=True)
     portal.add_attempt(1, "running", log=b"second\n")
     assert b"".join(client.jobs.follow(1, attempt=1)) == b"first\n"
 
 
-def test_following_begins_where_it_is_told_to(portal: PortalDouble, client: Client):
+def test_follow_starts_at_the_given_offset(portal: PortalDouble, client: Client):
     portal.add_job("succeeded", log=b"0123456789", complete=True)
     assert b"".join(client.jobs.follow(1, after=4)) == b"456789"
 
 
-def test_bytes_that_were_lost_at_their_source_are_told_of(portal: PortalDouble, client: Client):
+def test_follow_reports_lost_bytes(portal: PortalDouble, client: Client):
     portal.add_job("succeeded", log=b"0123456789", complete=True)
     portal.logs[1, 1].lost = 4
     pieces = list(Follower(client.jobs, "1").pieces())
     assert b"".join(piece.data for piece in pieces) == b"456789"
-    assert pieces[0].note == "bytes 0 to 4 were lost and are not shown"
+    assert pieces[0].note == "bytes 0 to 4 were lost"
 
 
-def test_a_job_that_never_started_has_no_log_and_following_ends(
-    portal: PortalDouble, client: Client
-):
+def test_follow_of_a_job_that_never_started_ends(portal: PortalDouble, client: Client):
     portal.add_job("queued")
     portal.end(1, "canceled")
     portal.logs[1, 1].complete = False
     follower = Follower(client.jobs, "1")
     assert b"".join(piece.data for piece in follower.pieces()) == b""
-    assert follower.certificate_text == "no log: it never started"
+    assert follower.certificate_text == "no log: the job never started"
 
 
-def test_a_log_that_nobody_closes_is_said_to_be_open(
+def test_follow_reports_a_log_that_is_not_closed(
     portal: PortalDouble, client: Client, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(following, "SEALING", 0.01)
     portal.add_job("failed", log=b"half")
     follower = Follower(client.jobs, "1")
     assert b"".join(piece.data for piece in follower.pieces()) == b"half"
-    assert follower.certificate_text == "the log is not closed"
+    assert follower.certificate_text == "the log was not closed"
 
 
 @pytest.mark.parametrize("asked", [{"attempt": 9}, {"index": 3}])
-def test_following_what_is_not_there_is_not_found(
-    portal: PortalDouble, client: Client, asked: dict
-):
+def test_follow_unknown_job_is_not_found(portal: PortalDouble, client: Client, asked: dict):
     portal.add_job("succeeded", complete=True)
     portal.logs[1, 9] = portal.logs[1, 1].__class__()
     with pytest.raises(NotFound):
         list(client.jobs.follow(1, **asked))
 
 
-def test_all_that_is_stored_now_comes_in_pieces(portal: PortalDouble, client: Client):
+def test_logs_returns_the_stored_log_in_pieces(portal: PortalDouble, client: Client):
     portal.add_job(log=(whole := random.Random(1).randbytes(9 << 20)))
     pieces = list(client.jobs.logs(1))
     assert b"".join(pieces) == whole

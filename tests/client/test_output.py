@@ -27,7 +27,7 @@ def plain(text: str) -> list[str]:
     return [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in text.splitlines()]
 
 
-def test_long_text_gives_way_and_the_rest_stays_readable():
+def test_table_flexible_column_is_cut_on_a_terminal():
     rows = [[f"#{n}", "running", "reason " * 40, "4 min ago"] for n in range(3)]
     shown = drawn(Table(["Job", "State", "~Why", ">Submitted"], rows), Terminal())
     assert all(len(line) <= 80 for line in plain(shown))
@@ -36,7 +36,7 @@ def test_long_text_gives_way_and_the_rest_stays_readable():
     )
 
 
-def test_facts_go_on_below_instead_of_being_cut():
+def test_table_with_wraps_wraps_instead_of_cutting():
     words = [f"word{n}" for n in range(60)]
     shown = " ".join(
         plain(drawn(Table(["#1", "~name"], [["Why", " ".join(words)]], wraps=True), Terminal()))
@@ -44,7 +44,7 @@ def test_facts_go_on_below_instead_of_being_cut():
     assert [word for word in words if word not in shown.split()] == []
 
 
-def test_states_are_coloured_for_people_unless_they_said_no(monkeypatch: pytest.MonkeyPatch):
+def test_table_states_are_coloured_unless_no_color(monkeypatch: pytest.MonkeyPatch):
     table = Table(["State"], [["failed"]])
     assert "\x1b[31mfailed" in drawn(table, Terminal())
     monkeypatch.delenv("FORCE_COLOR")
@@ -52,7 +52,7 @@ def test_states_are_coloured_for_people_unless_they_said_no(monkeypatch: pytest.
     assert "\x1b[31m" not in drawn(table, Terminal())
 
 
-def test_a_pipe_gets_columns_of_one_width_and_no_end_spaces():
+def test_table_in_a_pipe_is_aligned_without_trailing_spaces():
     assert drawn(Table(["Job", ">Ran"], [["#1", "4 s"], ["#100", "12 min"]]), io.StringIO()) == (
         "Job      Ran\n#1       4 s\n#100  12 min\n"
     )

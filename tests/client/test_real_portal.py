@@ -102,7 +102,7 @@ def test_following_goes_on_into_the_platforms_own_retry(sdk: Client, shared_fold
 
 
 @pytest.mark.integration
-def test_a_canceled_job_that_never_started_ends_the_following(sdk: Client):
+def test_follow_ends_for_a_job_canceled_before_start(sdk: Client):
     first = sdk.jobs.submit({"run": "sleep 60"})
     waiting = sdk.jobs.submit({"run": "true", "after": [first.number]})
     assert (sdk.jobs.pending(waiting.number) or {})["code"] == "dependency"

@@ -63,7 +63,7 @@ def runs(portal: PortalDouble, log: bytes) -> None:
         ("failed", {"exit_code": 3}, 3),
     ],
 )
-def test_run_ends_as_the_job_does_and_prints_its_bytes(
+def test_run_prints_the_log_and_exits_like_the_job(
     portal: PortalDouble, start: Start, wait_for: Callable, state: str, fields: dict, code: int
 ):
     log = bytes(range(256)) + b"\r\xff no end of line"
@@ -76,7 +76,7 @@ def test_run_ends_as_the_job_does_and_prints_its_bytes(
     assert f"#1 job-1: {state}".encode() in err
 
 
-def test_while_it_waits_the_reason_and_what_would_help_are_told(
+def test_run_shows_the_pending_reason_and_next_step(
     portal: PortalDouble, start: Start, wait_for: Callable
 ):
     process = start("run", "--", "true")
@@ -90,7 +90,7 @@ def test_while_it_waits_the_reason_and_what_would_help_are_told(
     assert process.returncode == 130
 
 
-def test_a_lost_connection_in_the_middle_leaves_no_mark_in_the_output(
+def test_run_output_is_exact_after_a_lost_connection(
     portal: PortalDouble, start: Start, wait_for: Callable
 ):
     process = start("run", "--", "true")
@@ -113,7 +113,7 @@ def interrupted(process: subprocess.Popen[bytes]) -> None:
         assert line, "it ended without a word about Ctrl-C"
 
 
-def test_ctrl_c_once_leaves_the_job_running_and_says_how_to_come_back(
+def test_run_first_ctrl_c_leaves_the_job_running(
     portal: PortalDouble, start: Start, wait_for: Callable
 ):
     process = start("run", "--", "true", second_thought=0.05)
@@ -125,7 +125,7 @@ def test_ctrl_c_once_leaves_the_job_running_and_says_how_to_come_back(
     assert portal.posts("/cancel") == []
 
 
-def test_ctrl_c_twice_cancels_and_shows_the_rest_of_the_log(
+def test_run_second_ctrl_c_cancels_and_shows_the_log(
     portal: PortalDouble, start: Start, wait_for: Callable
 ):
     def ends(number: int) -> None:
@@ -144,7 +144,7 @@ def test_ctrl_c_twice_cancels_and_shows_the_rest_of_the_log(
     assert b"#1 job-1: canceled" in err
 
 
-def test_a_reader_that_goes_away_ends_it_quietly(portal: PortalDouble, start: Start):
+def test_run_closed_pipe_ends_quietly(portal: PortalDouble, start: Start):
     portal.add_job("succeeded", log=b"line\n" * 400_000, complete=True)
     read, write = os.pipe()
     process = start("job", "logs", "1", stdout=write)
@@ -155,7 +155,7 @@ def test_a_reader_that_goes_away_ends_it_quietly(portal: PortalDouble, start: St
     assert (process.returncode, err) == (141, b"")
 
 
-def test_with_json_the_log_and_the_document_do_not_mix(
+def test_run_json_separates_log_and_document(
     portal: PortalDouble, start: Start, wait_for: Callable
 ):
     process = start("run", "--json", "--", "true")

@@ -12,7 +12,7 @@ from muster.settings import Settings
 KEPT = Settings("http://portal.example", "mst_kept", "atlas", "vision")
 
 
-def test_options_win_over_the_environment_and_that_over_the_file(monkeypatch: pytest.MonkeyPatch):
+def test_settings_precedence_is_options_environment_file(monkeypatch: pytest.MonkeyPatch):
     settings.save(KEPT)
     monkeypatch.setenv("MUSTER_ORG", "borealis")
     monkeypatch.setenv("MUSTER_TEAM", "north")
@@ -21,19 +21,19 @@ def test_options_win_over_the_environment_and_that_over_the_file(monkeypatch: py
     )
 
 
-def test_the_kept_token_is_never_for_another_portal(monkeypatch: pytest.MonkeyPatch):
+def test_settings_stored_token_is_not_used_for_another_url(monkeypatch: pytest.MonkeyPatch):
     settings.save(KEPT)
     assert settings.load(url="http://evil.example") == Settings("http://evil.example")
     monkeypatch.setenv("MUSTER_URL", "http://portal.example.evil")
     assert settings.load().token == ""
 
 
-def test_a_slash_at_the_end_is_the_same_portal():
+def test_settings_url_ignores_a_trailing_slash():
     settings.save(KEPT)
     assert settings.load(url="http://portal.example/").token == "mst_kept"
 
 
-def test_only_the_owner_may_read_the_file():
+def test_settings_file_is_readable_by_its_owner_only():
     file = settings.save(KEPT)
     file.chmod(0o644)
     assert stat.S_IMODE(settings.save(KEPT).stat().st_mode) == 0o600
@@ -41,11 +41,11 @@ def test_only_the_owner_may_read_the_file():
 
 
 @pytest.mark.parametrize("odd", ['a"b', "back\\slash", "tab\there", "näme", "'"])
-def test_whatever_is_saved_is_loaded(odd: str):
+def test_settings_saved_values_are_loaded(odd: str):
     settings.save(Settings("http://p.example", odd, odd, odd))
     assert settings.kept_settings() == Settings("http://p.example", odd, odd, odd)
 
 
-def test_a_broken_file_is_as_good_as_none():
+def test_settings_invalid_file_is_ignored():
     settings.save(KEPT).write_text("url = [not toml")
     assert settings.load() == Settings()

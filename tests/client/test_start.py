@@ -33,7 +33,7 @@ sys.stderr.write(repr([m for m in {heavy!r} if m in sys.modules]))
         ["completion", "bash"],
     ],
 )
-def test_what_asks_no_portal_loads_no_library(words: list[str]):
+def test_local_command_imports_no_heavy_library(words: list[str]):
     env = {**os.environ, "PYTHONPATH": str(ROOT / "client")}
     text = TEXT.format(words=words, heavy=HEAVY)
     done = subprocess.run(
@@ -43,7 +43,7 @@ def test_what_asks_no_portal_loads_no_library(words: list[str]):
     assert done.stdout
 
 
-def test_help_names_every_command_and_the_exit_codes():
+def test_help_lists_commands_and_exit_codes():
     env = {**os.environ, "PYTHONPATH": str(ROOT / "client")}
     shown = subprocess.run(
         [sys.executable, "-m", "muster", "--help"],
@@ -69,7 +69,7 @@ def test_help_names_every_command_and_the_exit_codes():
         assert word in shown
 
 
-def test_every_command_has_help_in_words_of_its_own():
+def test_every_command_has_a_help_text():
     from muster.cli import NOUNS, Root
 
     bare = []

@@ -101,11 +101,11 @@ def test_refused_points_are_warned_of_once_and_dropped(
     muster.log(step=3, loss=3)
     wait_for(lambda: portal.points)
     assert values(portal) == [("loss", 3, 3.0)]
-    assert capsys.readouterr().err.count("curves are not reported") == 1
+    assert capsys.readouterr().err.count("metrics were rejected") == 1
 
 
 @pytest.mark.parametrize("odd", [None, "text", object(), float("nan"), float("inf")])
-def test_what_is_no_number_is_left_out_with_a_warning(
+def test_log_skips_non_numbers_with_a_warning(
     portal: PortalDouble, inside: dict, wait_for, capsys, odd: object
 ):
     muster.log(step=1, odd=odd, loss=1)  # type: ignore[arg-type]
@@ -114,22 +114,20 @@ def test_what_is_no_number_is_left_out_with_a_warning(
     assert "odd" in capsys.readouterr().err
 
 
-def test_outside_of_a_job_nothing_happens(portal: PortalDouble):
+def test_log_outside_a_job_does_nothing(portal: PortalDouble):
     done = script(
         "import muster, threading\nmuster.log(step=1, loss=1)\nprint(threading.active_count())", {}
     )
     assert (done.stdout, done.stderr) == ("1\n", "")
 
 
-def test_a_forked_worker_reports_its_own_points_and_not_its_parents(
-    portal: PortalDouble, inside: dict
-):
+def test_log_in_a_forked_worker_sends_only_its_points(portal: PortalDouble, inside: dict):
     text = "import muster, os, sys\nmuster.log(step=1, parent=1)\nif os.fork() == 0:\n    muster.log(step=2, child=1)\n    sys.exit()\nos.wait()"
     assert script(text, inside).returncode == 0
     assert sorted(point["name"] for point in portal.points) == ["child", "parent"]
 
 
-def test_logging_costs_a_training_script_no_library(inside: dict):
+def test_log_imports_only_the_standard_library(inside: dict):
     done = script(
         "import muster, sys\nmuster.log(step=1, loss=1)\nprint([m for m in ('httpx', 'typer', 'rich') if m in sys.modules])",
         inside,

@@ -139,7 +139,7 @@ def test_the_code_tells_a_quota_from_another_conflict():
 
 def test_an_answer_that_is_not_the_portals_names_the_address(portal: PortalDouble, client: Client):
     portal.faults.append(Fault(404, body="<html>nginx</html>"))
-    with pytest.raises(NotFound, match="no word of Muster") as told:
+    with pytest.raises(NotFound, match="not as a Muster portal") as told:
         client.me()
     assert portal.url in told.value.message
 
@@ -148,7 +148,7 @@ def test_nobody_there_is_unavailable_and_names_the_address(portal: PortalDouble)
     portal.close()
     with (
         Client(portal.url, TOKEN, tries=2) as client,
-        pytest.raises(Unavailable, match="does not answer"),
+        pytest.raises(Unavailable, match="Cannot connect to"),
     ):
         client.me()
 

@@ -1,4 +1,4 @@
-"""Signing in, tokens and settings."""
+"""Commands for signing in, access tokens and local settings."""
 
 from __future__ import annotations
 
@@ -14,45 +14,46 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago, clean
 
-app, tokens = Commands(), Commands(help="Access tokens.")
+app, tokens = Commands(), Commands(help="Manage access tokens.")
 
 
 @app.command("login")
 def login(
     session: Session,
-    url: Annotated[str | None, Argument(metavar="[URL]", help="The portal's address.")] = None,
+    url: Annotated[str | None, Argument(metavar="[URL]", help="URL of the portal.")] = None,
     token: Annotated[
         str | None,
         Option(
             "--token",
             metavar="TOKEN",
-            help="Better: --with-token, which no list of processes shows.",
+            help="Visible in process lists; prefer --with-token.",
         ),
     ] = None,
     with_token: Annotated[
-        bool, Option("--with-token", help="Read the token from standard input.")
+        bool, Option("--with-token", help="Read a token from standard input.")
     ] = False,
     paste: Annotated[
-        bool, Option("--paste", help="Ask for a token made on the Tokens page.")
+        bool, Option("--paste", help="Prompt for a token created on the Tokens page.")
     ] = False,
 ) -> None:
-    """Sign in by the browser, and keep the portal's address and a token for this user."""
+    """Sign in with a browser and store the portal's URL and a token."""
     from muster.client import Client
 
     kept = settings.load(url=url or session.url, org=session.org, team=session.team)
     if not kept.url:
         raise InvalidInput(
-            "Which portal? Give its address: muster login http://127.0.0.1:8000", code="no_url"
+            "No portal URL was given. Example: muster login http://127.0.0.1:8000", code="no_url"
         )
     chosen = ""
     if not token and not with_token and not paste:
-        token, chosen = _by_browser(kept.url)
-    client = Client(kept.url, token or _asked_token(kept, with_token))
+        token, chosen = _browser_token(kept.url)
+    client = Client(kept.url, token or _prompted_token(kept, with_token))
     me = client.me()
     slugs = [org["slug"] for org in me["orgs"]]
     if session.org and session.org not in slugs:
         raise InvalidInput(
-            f"You are not in organization {session.org}; you are in {', '.join(slugs) or 'none yet'}.",
+            f"You are not a member of organization {session.org}. "
+            f"Your organizations: {', '.join(slugs) or 'none'}.",
             code="no_org",
         )
     org = (
@@ -68,31 +69,31 @@ def login(
     where = (
         f", organization {org}"
         if org
-        else f"; choose an organization: muster config org {slugs[0]}"
+        else f". Choose an organization: muster config org {slugs[0]}"
         if slugs
         else ""
     )
     session.show(
-        me, f"Signed in to {kept.url} as {me['email']}{where}. Kept in {file}.", [me["email"]]
+        me, f"Signed in to {kept.url} as {me['email']}{where}. Stored in {file}.", [me["email"]]
     )
 
 
 @app.command("logout")
 def logout(session: Session) -> None:
-    """Forget the token kept here."""
+    """Remove the stored token from this machine."""
     kept = settings.kept_settings()
     if kept != settings.Settings():
         settings.save(replace(kept, token=""))
     page = f"{kept.url}/{kept.org}/tokens" if kept.org else "the Tokens page"
     session.show(
         {"signed_in": False, "url": kept.url},
-        f"The token is forgotten here. To end it everywhere, revoke it: {page}",
+        f"Removed the stored token. It stays valid until it is revoked: {page}",
     )
 
 
 @app.command("whoami")
 def whoami(session: Session) -> None:
-    """Who one is, and where."""
+    """Show the current user, organizations and roles."""
     me = session.client.me()
     rows = (
         [
@@ -106,7 +107,7 @@ def whoami(session: Session) -> None:
     table = Table(
         ["Organization", "Name", "Role", "~Teams"],
         rows,
-        "In no organization, or suspended in yours: ask an administrator.",
+        "You have no organization, or you are suspended. Contact an administrator.",
     )
     session.show(me, [f"{me['email']} on {session.client.url}", table], [me["email"]])
 
@@ -114,15 +115,17 @@ def whoami(session: Session) -> None:
 @app.command("config")
 def config(
     session: Session,
-    name: Annotated[str | None, Argument(metavar="[NAME]", help="url, org or team.")] = None,
+    name: Annotated[
+        str | None, Argument(metavar="[NAME]", help="Setting: url, org or team.")
+    ] = None,
     value: Annotated[
-        str | None, Argument(metavar="[VALUE]", help='What to keep; "" to forget it.')
+        str | None, Argument(metavar="[VALUE]", help='New value; "" clears it.')
     ] = None,
 ) -> None:
-    """Show what holds, or keep another value."""
+    """Show settings, or store a new value for one."""
     if name not in (None, "url", "org", "team"):
         raise InvalidInput(
-            f"{name} cannot be kept; there is url, org and team, and `muster login` for the token"
+            f"Unknown setting {name}. Use url, org or team; `muster login` sets the token."
         )
     if name and value is not None:
         settings.save(_with(settings.kept_settings(), name, value))
@@ -142,11 +145,11 @@ def config(
 
 @tokens.command("list")
 def list_tokens(session: Session) -> None:
-    """Tokens that work."""
+    """List active tokens."""
     found = session.client.get("tokens")
     session.show(
         found,
-        token_table(found["items"], "No tokens. Make one: muster token create NAME"),
+        token_table(found["items"], "No tokens. Create one: muster token create NAME"),
         [t["id"] for t in found["items"]],
     )
 
@@ -154,38 +157,42 @@ def list_tokens(session: Session) -> None:
 @tokens.command("create")
 def create(
     session: Session,
-    name: Annotated[str, Argument(metavar="NAME", help="What it is for.")],
+    name: Annotated[str, Argument(metavar="NAME", help="What the token is for.")],
     scopes: Annotated[
         str,
         Option(
             "--scopes",
-            metavar="WORDS",
-            help="all, or permissions separated by commas: jobs:read,jobs:submit.",
+            metavar="SCOPES",
+            help="all, or comma-separated permissions such as jobs:read,jobs:submit.",
         ),
     ] = "all",
-    days: Annotated[int, Option("--days", min=0, metavar="N", help="0: it does not expire.")] = 90,
+    days: Annotated[
+        int, Option("--days", min=0, metavar="N", help="Days until it expires; 0 for never.")
+    ] = 90,
     networks: Annotated[
         str,
-        Option("--from", metavar="CIDRS", help="Networks that it works from, separated by commas."),
+        Option(
+            "--from", metavar="CIDRS", help="Comma-separated networks from which it is accepted."
+        ),
     ] = "",
 ) -> None:
-    """Make a token. Standard output carries it and nothing else; it is shown this once."""
+    """Create a token and print it. It is shown only once."""
     made = session.client.tokens.create(
         name, words(scopes), team=session.team, days=days or None, networks=words(networks)
     )
-    session.say("Keep it now: it cannot be shown again.")
+    session.say("Copy the token now; it cannot be shown again.")
     session.show(made, made["token"], [made["token"]])
 
 
 @tokens.command("rotate")
 def rotate(
     session: Session, token: Annotated[str, Argument(metavar="ID", help="From `muster token list`.")],
-    overlap: Annotated[int, Option("--overlap", min=0, max=168, metavar="HOURS", help="How long the old token goes on working.")] = 24,
+    overlap: Annotated[int, Option("--overlap", min=0, max=168, metavar="HOURS", help="How long the old token stays valid.")] = 24,
 ) -> None:  # fmt: skip
-    """Make a token's successor, with the same rights. Standard output carries it and nothing else; it is shown this once."""
+    """Replace a token with a new one that has the same scopes, and print it once."""
     made = session.client.tokens.rotate(token, overlap)
     session.say(
-        f"Keep it now: it cannot be shown again. The old token works for {overlap} more hours."
+        f"Copy the token now; it cannot be shown again. The old token stays valid for {overlap} h."
     )
     session.show(made, made["token"], [made["token"]])
 
@@ -195,38 +202,38 @@ def revoke(
     session: Session,
     token: Annotated[str, Argument(metavar="ID", help="From `muster token list`.")],
 ) -> None:
-    """End a token."""
+    """Revoke a token."""
     session.client.tokens.revoke(token)
     done: Json = {"revoked": token}
-    session.show(done, "The token no longer works.", [token])
+    session.show(done, "The token is revoked.", [token])
 
 
-def _by_browser(url: str) -> tuple[str, str]:
-    """The token and its organization, from the page that a person agrees on."""
+def _browser_token(url: str) -> tuple[str, str]:
+    """Return a token and its organization, granted by the user in a browser."""
     import webbrowser
 
     from muster.device import Grant
 
     grant = Grant(url)
     asked = grant.begin()
-    sys.stderr.write(f"Your code: {asked.code}\nAgree to it here: {asked.link}\n")
+    sys.stderr.write(f"Your code: {asked.code}\nApprove it here: {asked.link}\n")
     if sys.stderr.isatty():
         webbrowser.open(asked.link)
     return grant.wait(asked)
 
 
 def token_table(items: list[Json], empty: str) -> Table:
-    """Tokens, with what ends soon."""
+    """Return a table of tokens that marks those about to expire."""
     rows = ([t["id"], t["name"], f"{t['hint']}…", t.get("team") or "", ", ".join([*t["scopes"], *(f"from {n}" for n in t.get("networks", ()))]),
              ago(t["last_used_at"]) or "never", (t["expires_at"] or "never")[:10] + _note(t)] for t in items)  # fmt: skip
-    return Table(["Id", "~Name", "Token", "Team", "~May", "Last used", "Expires"], rows, empty)
+    return Table(["Id", "~Name", "Token", "Team", "~Scopes", "Last used", "Expires"], rows, empty)
 
 
 def _note(token: Json) -> str:
     return " (rotated)" if token.get("is_rotated") else " (soon)" if token.get("ends_soon") else ""
 
 
-def _asked_token(kept: settings.Settings, with_token: bool) -> str:
+def _prompted_token(kept: settings.Settings, with_token: bool) -> str:
     if with_token:
         given = sys.stdin.readline()
     else:
@@ -235,15 +242,15 @@ def _asked_token(kept: settings.Settings, with_token: bool) -> str:
             if kept.org
             else f"{kept.url} (Tokens page of your organization)"
         )
-        sys.stderr.write(f"Make a token: {page}\n")
-        given = prompt("Paste it here", hide_input=True, err=True)
+        sys.stderr.write(f"Create a token: {page}\n")
+        given = prompt("Token", hide_input=True, err=True)
     if not given.strip():
         raise InvalidInput("No token was given.")
     return given.strip()
 
 
 def _with(kept: settings.Settings, name: str, value: str) -> settings.Settings:
-    """Another portal begins with nothing: a token is for the one that made it."""
+    """Return settings with one value changed. A new URL clears the rest, including the token."""
     if name == "url":
         url = settings.tidy_url(value)
         return kept if url == kept.url else settings.Settings(url)
@@ -251,4 +258,5 @@ def _with(kept: settings.Settings, name: str, value: str) -> settings.Settings:
 
 
 def words(text: str) -> list[str]:
+    """Split a comma-separated list."""
     return [word.strip() for word in text.split(",") if word.strip()]

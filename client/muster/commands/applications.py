@@ -1,4 +1,4 @@
-"""Applications that sign people in through the portal."""
+"""Commands for applications that sign in through the portal (OpenID Connect clients)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from muster.output import Session, Table
 from muster.wording import ago
 
 applications = Commands(
-    help="Applications that sign people in through the portal (OpenID Connect), for operators."
+    help="Manage applications that sign in through the portal with OpenID Connect (operators)."
 )
-Id = Annotated[str, Argument(metavar="ID", help="The client id, as the application has it.")]
+Id = Annotated[str, Argument(metavar="ID", help="Client ID.")]
 Addresses = Annotated[
     list[str] | None,
-    Option(
-        "--address", "-a", metavar="URL", help="Where answers may go, to the letter; once for each."
-    ),
+    Option("--address", "-a", metavar="URL", help="Exact redirect URI; repeatable."),
 ]
-_NONE = "No applications. Make one: muster application create grafana -a https://grafana.example.com/login/generic_oauth"
+_NONE = "No applications. Create one: muster application create grafana -a https://grafana.example.com/login/generic_oauth"
 
 
 @applications.command("list")
 def list_applications(session: Session) -> None:
-    """Those that there are, and how many people agreed to each."""
+    """List applications and how many people use each."""
     found = session.client.get("applications")
     rows = (
         [a["client_id"], a["name"], a["people"], ago(a["created_at"]), ", ".join(a["addresses"])]
@@ -34,30 +32,37 @@ def list_applications(session: Session) -> None:
     )
     session.show(
         found,
-        Table(["Application", "Name", ">People", "Made", "~Addresses"], rows, _NONE),
+        Table(["Application", "Name", ">People", "Created", "~Redirect URIs"], rows, _NONE),
         [a["client_id"] for a in found["items"]],
     )
 
 
 @applications.command("show")
 def show_application(session: Session, client_id: Id) -> None:
-    """One of them, and what to enter in it."""
+    """Show an application and the settings to enter in it."""
     row = session.client.applications.get(client_id)
-    facts = [["Client id", row["client_id"]], ["Name", row["name"]], *[["Address", address] for address in row["addresses"]],
-             ["People", row["people"]], ["Made", ago(row["created_at"])], ["Issuer", session.client.url],
-             ["Described at", _described(session)]]  # fmt: skip
-    session.show(row, Table(["Of it", "~Is"], facts, wraps=True), [client_id])
+    facts = [
+        ["Client ID", row["client_id"]],
+        ["Name", row["name"]],
+        *[["Redirect URI", address] for address in row["addresses"]],
+        ["People", row["people"]],
+        ["Created", ago(row["created_at"])],
+        ["Issuer", session.client.url],
+        ["Discovery URL", _discovery_url(session)],
+    ]
+    session.show(row, Table(["Field", "~Value"], facts, wraps=True), [client_id])
 
 
 @applications.command("create")
 def create_application(
     session: Session, client_id: Id, address: Addresses = None,
-    name: Annotated[str, Option("--name", metavar="TEXT", help="What people read when they sign in.")] = "",
+    name: Annotated[str, Option("--name", metavar="TEXT", help="Name shown on the sign-in page.")] = "",
 ) -> None:  # fmt: skip
-    """Make one. Standard output carries its secret and nothing else; it is shown this once."""
+    """Create an application and print its client secret, which is shown only once."""
     if not address:
         raise InvalidInput(
-            "Where may answers go? --address https://grafana.example.com/login/generic_oauth, once for each"
+            "No redirect URI was given. "
+            "Example: --address https://grafana.example.com/login/generic_oauth"
         )
     _show_secret(session, session.client.applications.create(client_id, address, name))
 
@@ -65,34 +70,35 @@ def create_application(
 @applications.command("change")
 def change_application(
     session: Session, client_id: Id, address: Addresses = None,
-    name: Annotated[str | None, Option("--name", metavar="TEXT", help="What people read when they sign in.")] = None,
+    name: Annotated[str | None, Option("--name", metavar="TEXT", help="Name shown on the sign-in page.")] = None,
 ) -> None:  # fmt: skip
-    """Another name, or other addresses: all that count from now on."""
+    """Change the name, or replace all redirect URIs."""
     if not address and name is None:
-        raise InvalidInput("Name what to change: --name, or --address, once for each")
+        raise InvalidInput("Nothing to change. Give --name or --address.")
     row = session.client.applications.change(client_id, name=name, addresses=address or None)
-    session.show(row, f"{client_id} is changed: {', '.join(row['addresses'])}.", [client_id])
+    session.show(row, f"Updated {client_id}: {', '.join(row['addresses'])}.", [client_id])
 
 
 @applications.command("rotate")
 def rotate_secret(session: Session, client_id: Id) -> None:
-    """Make another secret; the former ends at once. Standard output carries it and nothing else; it is shown this once."""
+    """Replace the client secret and print the new one. The old one stops working at once."""
     _show_secret(session, session.client.applications.rotate(client_id))
 
 
 @applications.command("delete")
 def delete_application(session: Session, client_id: Id) -> None:
-    """Delete one with its tokens and what people agreed to; nobody signs in to it through the portal any more."""
+    """Delete an application with its tokens and consents."""
     session.client.applications.remove(client_id)
     session.show({"deleted": client_id}, f"{client_id} is deleted.", [client_id])
 
 
 def _show_secret(session: Session, made: Json) -> None:
     session.say(
-        f"Keep it now: it cannot be shown again. Described at {_described(session)}; client id {made['client_id']}."
+        f"Copy the secret now; it cannot be shown again. "
+        f"Discovery URL: {_discovery_url(session)}. Client ID: {made['client_id']}."
     )
     session.show(made, made["client_secret"], [made["client_secret"]])
 
 
-def _described(session: Session) -> str:
+def _discovery_url(session: Session) -> str:
     return f"{session.client.url}/.well-known/openid-configuration"

@@ -1,4 +1,4 @@
-"""The audit trail: finding, taking out, verifying."""
+"""Commands that search, export and verify the audit trail."""
 
 from __future__ import annotations
 
@@ -13,22 +13,35 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
-audit = Commands(help="Who did what, when and from where; and whether that is what was written.")
-Actor = Annotated[str, Option("--actor", metavar="EMAIL", help="Who acted, or for whom.")]
+audit = Commands(help="Search, export and verify the audit trail.")
+Actor = Annotated[str, Option("--actor", metavar="EMAIL", help="Actor, or the person acted for.")]
 Kind = Annotated[
-    str, Option("--kind", metavar="WORD", help="member.added, or member for all about members.")
+    str,
+    Option(
+        "--kind",
+        metavar="KIND",
+        help="Event name such as member.added, or a prefix such as member.",
+    ),
 ]
 Subject = Annotated[
-    str, Option("--subject", metavar="WHAT", help="team:vision, job:12, a type, a name or an id.")
+    str,
+    Option(
+        "--subject",
+        metavar="SUBJECT",
+        help="Such as team:vision or job:12; or a type, a name or an id.",
+    ),
 ]
-Address = Annotated[str, Option("--address", metavar="IP", help="One, or all that begin so: 10.2.")]
+Address = Annotated[str, Option("--address", metavar="IP", help="Address or prefix such as 10.2.")]
 Since = Annotated[
     str, Option("--since", metavar="TIME", help="24h, 7d, 2026-01-31 or 2026-01-31T12:00 (UTC).")
 ]
 Until = Annotated[str, Option("--until", metavar="TIME")]
-Request = Annotated[str, Option("--request", metavar="ID", help="A request id.")]
+Request = Annotated[str, Option("--request", metavar="ID", help="Request id.")]
 Installation = Annotated[
-    bool, Option("--installation", help="What belongs to no organization, for operators.")
+    bool,
+    Option(
+        "--installation", help="Events of the installation rather than an organization (operators)."
+    ),
 ]
 
 
@@ -37,7 +50,7 @@ def list_events(
     session: Session, actor: Actor = "", kind: Kind = "", subject: Subject = "", address: Address = "", since: Since = "", until: Until = "",
     request: Request = "", installation: Installation = False, limit: Annotated[int, Option("--limit", min=1, metavar="N")] = 50,
 ) -> None:  # fmt: skip
-    """Events, newest first."""
+    """List events, newest first."""
     asked = {
         "actor": actor,
         "kind": kind,
@@ -52,7 +65,9 @@ def list_events(
             for e in found)  # fmt: skip
     session.show(
         {"items": found},
-        Table(["Time", "Who", "What", "~About", "From", "~Change"], rows, "No event matches."),
+        Table(
+            ["Time", "Actor", "Event", "~Subject", "From", "~Change"], rows, "No matching events."
+        ),
         [e["id"] for e in found],
     )
 
@@ -61,10 +76,10 @@ def list_events(
 def export(
     session: Session, actor: Actor = "", kind: Kind = "", subject: Subject = "", address: Address = "", since: Since = "", until: Until = "",
     request: Request = "", installation: Installation = False,
-    form: Annotated[str, Option("--format", metavar="WORD", help="jsonl or csv.")] = "jsonl",
-    output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="Standard output if left out.")] = None,
+    form: Annotated[str, Option("--format", metavar="FORMAT", help="jsonl or csv.")] = "jsonl",
+    output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="Default: standard output.")] = None,
 ) -> None:  # fmt: skip
-    """All events, oldest first, with their places in the chain. A file appears only once it is whole."""
+    """Export all events, oldest first, with their positions in the hash chain."""
     asked = {
         "actor": actor,
         "kind": kind,
@@ -93,32 +108,27 @@ def export(
 
 @audit.command("chain")
 def chain(session: Session, installation: Installation = False) -> None:
-    """How far the chain is sealed, and what the last verification found."""
-    _tell(session, session.client.audit.chain(of_installation=installation))
+    """Show how far the hash chain is sealed and the result of the last verification."""
+    _show_chain(session, session.client.audit.chain(of_installation=installation))
 
 
 @audit.command("verify")
 def verify(session: Session, installation: Installation = False) -> None:
-    """Have the whole chain verified, and wait. Exit code 1 where it has faults."""
+    """Verify the whole hash chain and wait for the result. Exit code 1 if it has faults."""
     session.say("Verifying …")
-    told = session.client.audit.verify(of_installation=installation)
-    _tell(session, told)
-    if told["check"]["fault_count"]:
+    result = session.client.audit.verify(of_installation=installation)
+    _show_chain(session, result)
+    if result["check"]["fault_count"]:
         raise Exit(1)
 
 
-def _tell(session: Session, told: Json) -> None:
-    check, lines = (
-        told["check"],
-        [
-            f"{told['sealing'][0].upper()}{told['sealing'][1:]}.",
-            f"{told['checked'][0].upper()}{told['checked'][1:]}.",
-        ],
-    )
-    if told["anchor"]:
-        lines.append(f"Anchored at #{told['anchor']['seq']}, {ago(told['anchor']['at'])}.")
+def _show_chain(session: Session, chain: Json) -> None:
+    check = chain["check"]
+    lines = [f"{text[0].upper()}{text[1:]}." for text in (chain["sealing"], chain["checked"])]
+    if chain["anchor"]:
+        lines.append(f"Anchored at #{chain['anchor']['seq']}, {ago(chain['anchor']['at'])}.")
     faults = [f"  {fault['kind']}: {fault['text']}" for fault in check["faults"]] if check else []
-    session.show(told, [*lines, *faults], [told["sealed"]])
+    session.show(chain, [*lines, *faults], [chain["sealed"]])
 
 
 def _change(event: Json) -> str:

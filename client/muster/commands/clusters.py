@@ -1,4 +1,4 @@
-"""Clusters and pools."""
+"""Commands for clusters and pools."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago
 
-clusters = Commands(help="Connect schedulers, test them, switch them off. For operators.")
-pools = Commands(help="Parts of clusters, and the teams that may use them.")
+clusters = Commands(help="Connect, test, disable and remove clusters (operators).")
+pools = Commands(help="Manage pools of nodes and which teams may use them.")
 ClusterName = Annotated[str, Argument(metavar="CLUSTER")]
 PoolName = Annotated[str, Argument(metavar="POOL")]
 TeamName = Annotated[str, Argument(metavar="TEAM")]
@@ -23,7 +23,7 @@ Options = Annotated[
     Option(
         "--set",
         metavar="NAME=VALUE",
-        help="An option; NAME=@FILE reads it from a file, NAME=@- from stdin.",
+        help="Set an option; NAME=@FILE reads a file, NAME=@- standard input. Repeatable.",
     ),
 ]
 
@@ -32,96 +32,92 @@ Unset = Annotated[
     Option(
         "--unset",
         metavar="NAME",
-        help="Back to its default; the way to remove a secret. May be repeated.",
+        help="Reset an option to its default, or remove a secret. Repeatable.",
     ),
 ]
 
 
 @clusters.command("list")
 def list_clusters(session: Session) -> None:
-    """All clusters, how they do, and what they have."""
+    """List clusters with their state, nodes and GPUs."""
     found = session.client.clusters.all()
     rows = ([c["name"], c["title"], _state(c), _nodes(c), f"{c['gpus']['used']}/{c['gpus']['total']}", ago(c["seen_at"]), c["trouble"]]
             for c in found["items"])  # fmt: skip
-    table = Table(["Cluster", "Kind", "State", "Nodes", ">GPUs used", ">Seen", "~Trouble"], rows,
-                  "No cluster yet. Connect one: muster cluster connect NAME KIND --set NAME=VALUE")  # fmt: skip
+    table = Table(["Cluster", "Kind", "State", "Nodes", ">GPUs in use", ">Last seen", "~Problem"], rows,
+                  "No clusters yet. Connect one: muster cluster connect NAME KIND --set NAME=VALUE")  # fmt: skip
     session.show(found, table, [c["name"] for c in found["items"]])
 
 
 @clusters.command("show")
 def show_cluster(session: Session, name: ClusterName) -> None:
-    """One cluster with its options; secrets are never told."""
+    """Show a cluster and its options. Secrets are never shown."""
     row = session.client.clusters.get(name)
-    facts = [("Kind", row["title"]), ("State", _state(row)), ("Nodes", _nodes(row)), ("GPUs used", f"{row['gpus']['used']}/{row['gpus']['total']}"),
-             ("Seen", ago(row["seen_at"])), *([("Trouble", row["trouble"])] if row["trouble"] else []),
+    facts = [("Kind", row["title"]), ("State", _state(row)), ("Nodes", _nodes(row)), ("GPUs in use", f"{row['gpus']['used']}/{row['gpus']['total']}"),
+             ("Last seen", ago(row["seen_at"])), *([("Problem", row["trouble"])] if row["trouble"] else []),
              *((option, str(value)) for option, value in row["options"].items())]  # fmt: skip
     session.show(row, Table(["Cluster", f"~{row['name']}"], facts, wraps=True), [row["name"]])
 
 
 @clusters.command("connect")
 def connect_cluster(
-    session: Session, name: ClusterName, kind: Annotated[str, Argument(metavar="KIND", help="local, slurm, …")], options: Options = None,
+    session: Session, name: ClusterName, kind: Annotated[str, Argument(metavar="KIND", help="local, slurm or kubernetes.")], options: Options = None,
 ) -> None:  # fmt: skip
-    """Connect a cluster. Its nodes appear once it has been looked at."""
+    """Connect a cluster. Its nodes are discovered automatically."""
     made = session.client.clusters.connect(name, kind, pairs(options))
-    session.show(made, f"{name} is connected. Try it: muster cluster test {name}", [name])
+    session.show(made, f"Connected {name}. Test it: muster cluster test {name}", [name])
 
 
 @clusters.command("change")
 def change_cluster(
     session: Session, name: ClusterName, options: Options = None, unset: Unset = None
 ) -> None:
-    """Set options; what is not named stays as it is."""
+    """Change options of a cluster. Other options keep their values."""
     given = {**pairs(options), **dict.fromkeys(unset or [])}
-    session.show(session.client.clusters.change(name, options=given), f"{name} is changed.", [name])
+    session.show(session.client.clusters.change(name, options=given), f"Updated {name}.", [name])
 
 
 @clusters.command("test")
 def test_cluster(session: Session, name: ClusterName) -> None:
-    """Try the connection, and say in words what is wrong. Exit code 6 when it cannot be used."""
+    """Test the connection and explain what is wrong. Exit code 6 if it fails."""
     found = session.client.clusters.test(name)
-    session.show(
-        found, f"{'Works' if found['is_ok'] else 'Does not work'}: {found['message']}", [name]
-    )
+    session.show(found, f"{'OK' if found['is_ok'] else 'Failed'}: {found['message']}", [name])
     if not found["is_ok"]:
         raise Exit(6)
 
 
 @clusters.command("disable")
 def disable_cluster(session: Session, name: ClusterName) -> None:
-    """No new jobs there; what runs goes on."""
+    """Stop placing new jobs on a cluster. Running jobs continue."""
     session.show(
         session.client.clusters.change(name, is_enabled=False),
-        f"{name} takes no new jobs. Back: muster cluster enable {name}",
+        f"Disabled {name}. To undo: muster cluster enable {name}",
         [name],
     )
 
 
 @clusters.command("enable")
 def enable_cluster(session: Session, name: ClusterName) -> None:
-    """Take it into use again."""
-    session.show(
-        session.client.clusters.change(name, is_enabled=True), f"{name} takes jobs again.", [name]
-    )
+    """Enable a cluster again."""
+    session.show(session.client.clusters.change(name, is_enabled=True), f"Enabled {name}.", [name])
 
 
 @clusters.command("remove")
 def remove_cluster(session: Session, name: ClusterName) -> None:
-    """Remove a cluster on which nothing ever ran, with its pools."""
+    """Remove a cluster that never ran a job, with its pools."""
     session.client.clusters.remove(name)
-    session.show({"removed": name}, f"{name} is removed.", [name])
+    session.show({"removed": name}, f"Removed {name}.", [name])
 
 
 @pools.command("list")
 def list_pools(session: Session) -> None:
-    """The pools that teams of the organization may use."""
+    """List the pools that the organization's teams may use."""
     found = session.client.get("pools")
-    rows = ([p["name"], p["cluster"], _rule(p), "every team" if p["is_open"] else ", ".join(p["teams"]) or "nobody here", p["note"]]
+    rows = ([p["name"], p["cluster"], _rule(p), "all teams" if p["is_open"] else ", ".join(p["teams"]) or "none", p["note"]]
             for p in found["items"])  # fmt: skip
     table = Table(
         ["Pool", "Cluster", "Nodes", "Teams", "~Note"],
         rows,
-        "No pools: clusters are open to every team.",
+        "No pools. All teams can use all clusters.",
     )
     session.show(found, table, [p["name"] for p in found["items"]])
 
@@ -131,11 +127,14 @@ def create_pool(
     session: Session, name: PoolName, cluster: ClusterName,
     partition: Annotated[str, Option("--partition", metavar="NAME")] = "",
     gpu_type: Annotated[str, Option("--gpu-type", metavar="TYPE")] = "",
-    label: Annotated[list[str] | None, Option("--label", metavar="NAME=VALUE", help="Nodes that carry it. May be repeated.")] = None,
+    label: Annotated[list[str] | None, Option("--label", metavar="NAME=VALUE", help="Include nodes with this label. Repeatable.")] = None,
     note: Annotated[str, Option("--note", metavar="TEXT")] = "",
-    is_open: Annotated[bool, Option("--open", help="Every team may use it.")] = False,
+    is_open: Annotated[bool, Option("--open", help="Allow all teams to use it.")] = False,
 ) -> None:  # fmt: skip
-    """Make a pool of a cluster's nodes. From its first pool on a cluster is used through its pools alone."""
+    """Create a pool from a cluster's nodes.
+
+    Once a cluster has a pool, jobs reach it only through its pools.
+    """
     made = session.client.pools.create(
         name,
         cluster,
@@ -146,25 +145,25 @@ def create_pool(
         is_open=is_open,
     )
     session.show(
-        made, f"Pool {name} is there. Let a team use it: muster pool grant {name} TEAM", [name]
+        made, f"Created pool {name}. Grant it to a team: muster pool grant {name} TEAM", [name]
     )
 
 
 @pools.command("delete")
 def delete_pool(session: Session, name: PoolName) -> None:
-    """Delete it with its grants; what runs goes on."""
+    """Delete a pool and its grants. Running jobs continue."""
     session.client.pools.delete(name)
-    session.show({"deleted": name}, f"Pool {name} is deleted.", [name])
+    session.show({"deleted": name}, f"Deleted pool {name}.", [name])
 
 
 @pools.command("grant")
 def grant_pool(
     session: Session, name: PoolName, team: TeamName,
-    user: Annotated[str | None, Option("--as", metavar="USER", help="The Unix user that the team's jobs run as (Slurm).")] = None,
-    account: Annotated[str | None, Option("--account", metavar="NAME", help="The account they count for (Slurm).")] = None,
-    qos: Annotated[str | None, Option("--qos", metavar="NAME", help="Their quality of service (Slurm).")] = None,
+    user: Annotated[str | None, Option("--as", metavar="USER", help="Unix user that the team's jobs run as (Slurm).")] = None,
+    account: Annotated[str | None, Option("--account", metavar="NAME", help="Account that they are charged to (Slurm).")] = None,
+    qos: Annotated[str | None, Option("--qos", metavar="NAME", help="QOS of the team's jobs (Slurm).")] = None,
 ) -> None:  # fmt: skip
-    """Let a team use it; on a Slurm cluster also as whom. What is given replaces all three."""
+    """Grant a pool to a team. On Slurm, --as, --account and --qos replace the previous values."""
     identity = {
         key: value
         for key, value in {"user": user, "account": account, "qos": qos}.items()
@@ -177,13 +176,13 @@ def grant_pool(
 
 @pools.command("revoke")
 def revoke_pool(session: Session, name: PoolName, team: TeamName) -> None:
-    """New jobs of the team no longer go there; what runs goes on."""
+    """Revoke a team's access to a pool. Running jobs continue."""
     session.client.pools.revoke(name, team)
     session.show({"revoked": name, "team": team}, f"{team} may no longer use {name}.", [name])
 
 
 def pairs(given: list[str] | None) -> dict[str, str]:
-    """NAME=VALUE, with the value from a file where it begins with @. Raises InvalidInput."""
+    """Parse NAME=VALUE options; a value @FILE is read from that file. Raises InvalidInput."""
     found = {}
     for text in given or []:
         name, equals, value = text.partition("=")
@@ -201,7 +200,9 @@ def _from_file(path: str) -> str:
 
 
 def _state(cluster: Json) -> str:
-    return "off" if not cluster["is_enabled"] else "in trouble" if cluster["trouble"] else "on"
+    if not cluster["is_enabled"]:
+        return "disabled"
+    return "degraded" if cluster["trouble"] else "ready"
 
 
 def _nodes(cluster: Json) -> str:

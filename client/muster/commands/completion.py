@@ -1,4 +1,4 @@
-"""`muster completion SHELL`."""
+"""The `muster completion` command."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Shell(StrEnum):
 
 @app.command("completion")
 def completion(
-    session: Session, shell: Annotated[Shell, Argument(help="Which shell asks.")]
+    session: Session, shell: Annotated[Shell, Argument(help="Shell to print the script for.")]
 ) -> None:
-    """Print the completion of a shell: `eval "$(muster completion bash)"`."""
+    """Print a shell completion script. Use it as `eval "$(muster completion bash)"`."""
     from typer.completion import get_completion_script
 
     script = get_completion_script(

@@ -1,4 +1,4 @@
-"""Directories."""
+"""Commands for directories and identity providers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from muster.output import Session, Table
 from muster.wording import ago
 
 directories = Commands(
-    help="Connect directories and sign-in services, test them, see what they would change, make people follow them."
+    help="Connect, test and sync directories and identity providers (LDAP, OIDC, SAML, SCIM)."
 )
 Slug = Annotated[str, Argument(metavar="DIRECTORY")]
 Domains = Annotated[
@@ -20,14 +20,14 @@ Domains = Annotated[
     Option(
         "--domain",
         metavar="DOMAIN",
-        help="An e-mail domain it vouches for; operators only. May be repeated.",
+        help="E-mail domain that it is trusted for (operators). Repeatable.",
     ),
 ]
 
 
 @directories.command("list")
 def list_directories(session: Session) -> None:
-    """All that the organization has."""
+    """List the organization's directories."""
     found = session.client.directories.list()
     rows = (
         [
@@ -41,8 +41,8 @@ def list_directories(session: Session) -> None:
         ]
         for d in found
     )
-    table = Table(["Directory", "Name", "Kind", "For", "State", ">Seen", "~Trouble"], rows,
-                  "No directory yet. Connect one: muster directory connect DIRECTORY KIND --set NAME=VALUE")  # fmt: skip
+    table = Table(["Directory", "Name", "Kind", "For", "State", ">Last seen", "~Problem"], rows,
+                  "No directories yet. Connect one: muster directory connect DIRECTORY KIND --set NAME=VALUE")  # fmt: skip
     session.show(found, table, [d["slug"] for d in found])
 
 
@@ -50,13 +50,13 @@ def list_directories(session: Session) -> None:
 def connect_directory(
     session: Session, slug: Slug, kind: Annotated[str, Argument(metavar="KIND", help="ldap, oidc, saml or scim.")], options: Options = None,
     name: Annotated[str, Option("--name", metavar="TEXT")] = "", domains: Domains = None,
-    is_wide: Annotated[bool, Option("--wide", help="For the whole installation; operators only.")] = False,
+    is_wide: Annotated[bool, Option("--wide", help="For the whole installation (operators).")] = False,
 ) -> None:  # fmt: skip
-    """Connect a directory or sign-in service. Nobody comes in by it before it has rules."""
+    """Connect a directory or identity provider. Nobody can sign in until it has group rules."""
     made = session.client.directories.connect(
         slug, kind, pairs(options), name, domains=domains or (), is_wide=is_wide
     )
-    session.show(made, f"{slug} is connected. Try it: muster directory test {slug}", [slug])
+    session.show(made, f"Connected {slug}. Test it: muster directory test {slug}", [slug])
 
 
 @directories.command("change")
@@ -64,7 +64,7 @@ def change_directory(
     session: Session, slug: Slug, options: Options = None, unset: Unset = None,
     name: Annotated[str | None, Option("--name", metavar="TEXT")] = None, domains: Domains = None,
 ) -> None:  # fmt: skip
-    """Set options; what is not named stays as it is. Domains replace all former ones."""
+    """Change options. Other options keep their values; --domain replaces all domains."""
     given = {
         "options": {**pairs(options), **dict.fromkeys(unset or [])},
         "name": name,
@@ -73,37 +73,37 @@ def change_directory(
     made = session.client.directories.change(
         slug, **{key: value for key, value in given.items() if value is not None}
     )
-    session.show(made, f"{slug} is changed.", [slug])
+    session.show(made, f"Updated {slug}.", [slug])
 
 
 @directories.command("disable")
 def disable_directory(session: Session, slug: Slug) -> None:
-    """Nobody signs in by it."""
+    """Disable sign-in through a directory."""
     session.show(
         session.client.directories.change(slug, is_enabled=False),
-        f"{slug} is off. Back: muster directory enable {slug}",
+        f"Disabled {slug}. To undo: muster directory enable {slug}",
         [slug],
     )
 
 
 @directories.command("enable")
 def enable_directory(session: Session, slug: Slug) -> None:
-    """Take it into use again."""
+    """Enable a directory again."""
     session.show(
-        session.client.directories.change(slug, is_enabled=True), f"{slug} is on again.", [slug]
+        session.client.directories.change(slug, is_enabled=True), f"Enabled {slug}.", [slug]
     )
 
 
 @directories.command("remove")
 def remove_directory(session: Session, slug: Slug) -> None:
-    """Remove it for good; people keep the roles that it gave."""
+    """Delete a directory permanently. People keep the roles it granted."""
     session.client.directories.remove(slug)
-    session.show({"removed": slug}, f"{slug} is removed.", [slug])
+    session.show({"removed": slug}, f"Removed {slug}.", [slug])
 
 
 @directories.command("test")
 def test_directory(session: Session, slug: Slug) -> None:
-    """Ask it, and say what was found or what is wrong. Exit code 6 when it cannot be used."""
+    """Test the connection and explain what is wrong. Exit code 6 if it fails."""
     found = session.client.directories.test(slug)
     session.show(found, found["message"], [slug])
     if not found["is_ok"]:
@@ -113,10 +113,10 @@ def test_directory(session: Session, slug: Slug) -> None:
 @directories.command("sync")
 def sync_directory(
     session: Session, slug: Slug,
-    is_dry: Annotated[bool, Option("--dry-run", help="Only say what would change.")] = False,
-    accepts: Annotated[bool, Option("--accept", help="Take what the last run was stopped at.")] = False,
+    is_dry: Annotated[bool, Option("--dry-run", help="Show what would change without changing it.")] = False,
+    accepts: Annotated[bool, Option("--accept", help="Accept the changes at which the last run was stopped.")] = False,
 ) -> None:  # fmt: skip
-    """Make people and roles follow it. Exit code 5 when it was stopped, 6 when the directory did not answer."""
+    """Sync people and roles. Exit code 5 if a safety limit stopped it, 6 if it is unreachable."""
     stopped = (
         next(
             (run["id"] for run in session.client.directories.runs(slug) if run["outcome"] != "dry"),
@@ -129,7 +129,10 @@ def sync_directory(
     counts = ", ".join(f"{count:,} {name}" for name, count in run["counts"].items())
     note = f"{run['outcome']}: {run['message'] or counts}"
     table = Table(
-        ["Who", "~What"], ([line["who"], line["what"]] for line in run["lines"]), note, wraps=True
+        ["Person", "~Change"],
+        ([line["who"], line["what"]] for line in run["lines"]),
+        note,
+        wraps=True,
     )
     session.show(run, table if run["lines"] else note, [run["id"]])
     if run["outcome"] in {"stopped", "failed"}:
@@ -138,11 +141,11 @@ def sync_directory(
 
 def _state(row: dict[str, object]) -> str:
     return (
-        "off"
+        "disabled"
         if not row["is_enabled"]
-        else "does not answer"
+        else "unreachable"
         if row["trouble"]
-        else "answers"
+        else "ready"
         if row["seen_at"]
-        else "not asked yet"
+        else "not tested"
     )

@@ -1,4 +1,4 @@
-"""`muster job …`: submit, find and steer."""
+"""`muster job …`: submit, list and control jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from muster.changes import changed
-from muster.commands.run import after_submit, attend, tell_rehearsal
+from muster.commands.run import after_submit, attend, show_dry_run
 from muster.errors import InvalidInput, Json
 from muster.faults import shown_faults
 from muster.options import Commands
@@ -18,18 +18,20 @@ from muster.output import Session, Table
 from muster.records import FINAL, Job
 from muster.wording import advice, ago, brief, clean, ending, held, holders, progress, span, why
 
-app = Commands(help="Submit, find, follow and steer jobs.")
+app = Commands(help="Submit, list, follow and control jobs.")
 Text = str | None
-Name = Annotated[str, Argument(metavar="JOB", help="A number, such as 12, or an id.")]
-Names = Annotated[list[str], Argument(metavar="JOB", help="Numbers or ids.")]
+Name = Annotated[str, Argument(metavar="JOB", help="Job number, such as 12, or id.")]
+Names = Annotated[list[str], Argument(metavar="JOB", help="Job numbers or ids.")]
 Changes = Annotated[
     list[str] | None,
-    Option("--set", metavar="FIELD=VALUE", help="Such as resources.cpus=4. May be given again."),
+    Option(
+        "--set", metavar="FIELD=VALUE", help="Change a field, such as resources.cpus=4. Repeatable."
+    ),
 ]
 Stays = Annotated[
-    bool, Option("--wait", "-w", help="Stay with it to its end, as `muster run` does.")
+    bool, Option("--wait", "-w", help="Follow the job until it ends, like `muster run`.")
 ]
-WATCH = 2.0  # seconds between two looks of --watch
+WATCH = 2.0  # seconds between refreshes with --watch
 
 
 @app.command("submit")
@@ -38,12 +40,12 @@ def submit(
     file: Annotated[
         str,
         Argument(
-            metavar="FILE", help="YAML, or a script with #SBATCH lines; - for standard input."
+            metavar="FILE", help="YAML spec, or script with #SBATCH lines; - for standard input."
         ),
     ],
     changes: Changes = None,
     dry_run: Annotated[
-        bool, Option("--dry-run", help="Rehearse only: what would be checked and sent.")
+        bool, Option("--dry-run", help="Check the job and show what would be submitted.")
     ] = False,
     wait: Stays = False,
 ) -> int:
@@ -54,13 +56,13 @@ def submit(
         if changes:
             asked = {"spec": changed(_checked_spec(session, text), changes)}
         if dry_run:
-            return tell_rehearsal(session, jobs.rehearse(**asked))
+            return show_dry_run(session, jobs.rehearse(**asked))
         job = jobs.submit(**asked)
     except InvalidInput as error:
         if session.json or not error.errors or changes:
             raise
         raise InvalidInput(
-            _faults(session, file, text, error), code=error.code, status=error.status
+            _format_errors(session, file, text, error), code=error.code, status=error.status
         ) from error
     return after_submit(session, job, stays=wait)
 
@@ -69,30 +71,36 @@ def submit(
 def list_jobs(
     session: Session,
     state: Annotated[
-        Text, Option("--state", "-s", metavar="STATES", help="Separated by commas: running,queued.")
+        Text,
+        Option(
+            "--state",
+            "-s",
+            metavar="STATES",
+            help="Comma-separated states, such as running,queued.",
+        ),
     ] = None,
-    mine: Annotated[bool, Option("--mine", help="Only one's own.")] = False,
+    mine: Annotated[bool, Option("--mine", help="Only your own jobs.")] = False,
     owner: Annotated[Text, Option("--owner", metavar="EMAIL")] = None,
     search: Annotated[
-        Text, Option("--search", metavar="TEXT", help="A number, or the beginning of a name.")
+        Text, Option("--search", metavar="TEXT", help="Job number or name prefix.")
     ] = None,
-    name: Annotated[Text, Option("--name", metavar="NAME", help="The exact name.")] = None,
+    name: Annotated[Text, Option("--name", metavar="NAME", help="Exact name.")] = None,
     label: Annotated[Text, Option("--label", metavar="K:V")] = None,
     cluster: Annotated[Text, Option("--cluster", metavar="NAMES")] = None,
     pool: Annotated[Text, Option("--pool", metavar="NAMES")] = None,
     limit: Annotated[int, Option("--limit", "-l", min=1, metavar="N")] = 50,
     cursor: Annotated[
-        Text, Option("--cursor", metavar="TEXT", help="Go on from `next` of an answer in JSON.")
+        Text, Option("--cursor", metavar="TEXT", help="Continue at `next` of a JSON answer.")
     ] = None,
-    watch: Annotated[bool, Option("--watch", help="Look again every 2 s, until Ctrl-C.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Refresh every 2 s until Ctrl-C.")] = False,
 ) -> None:
-    """Jobs, newest first."""
+    """List jobs, newest first."""
     filters = {
         "state": state, "owner": "me" if mine else owner, "q": search, "name": name, "label": label and label.replace("=", ":", 1),
         "team": session.team, "cluster": cluster, "pool": pool,
     }  # fmt: skip
     if watch and session.json:
-        raise InvalidInput("--json gives one document; leave --watch out and call again")
+        raise InvalidInput("--watch cannot be used with --json.")
     while True:
         found = _page(session, limit, cursor, filters)
         if watch and sys.stdout.isatty():
@@ -104,14 +112,14 @@ def list_jobs(
 
 
 def _where(row: Json) -> str:
-    """ "n1 + 3 more"."""
+    """Return the nodes, such as "n1 + 3 more"."""
     more = len(row.get("nodes") or []) - 1
     return f"{row.get('node') or ''}{f' + {more} more' if more > 0 else ''}"
 
 
 @app.command("info")
 def info(session: Session, job: Name) -> None:
-    """Everything about a job."""
+    """Show all details of a job."""
     row = session.client.jobs.get(job).raw
     tries = [
         [
@@ -128,7 +136,10 @@ def info(session: Session, job: Name) -> None:
         Table([f"#{row['number']}", f"~{clean(row['name'])}"], _facts(session, row), wraps=True)
     ]
     if len(tries) > 1:
-        parts += ["", Table([">Task", ">Try", "State", "Node", ">Ran", ">Exit"], tries)]
+        parts += [
+            "",
+            Table([">Task", ">Attempt", "State", "Node", ">Elapsed", ">Exit code"], tries),
+        ]
     session.show(row, parts, [row["number"]])
 
 
@@ -136,27 +147,29 @@ def info(session: Session, job: Name) -> None:
 def cancel(
     session: Session,
     jobs: Names,
-    why: Annotated[str, Option("--why", metavar="TEXT", help="Kept with the event.")] = "",
+    why: Annotated[
+        str, Option("--why", metavar="TEXT", help="Reason, recorded with the event.")
+    ] = "",
 ) -> None:
-    """Stop jobs."""
+    """Cancel jobs."""
     _show_rows(session, [session.client.jobs.cancel(job, why) for job in jobs])
 
 
 @app.command("hold")
 def hold(session: Session, jobs: Names) -> None:
-    """Keep jobs from starting until released."""
+    """Hold jobs: keep them queued until they are released."""
     _show_rows(session, [session.client.jobs.hold(job) for job in jobs])
 
 
 @app.command("release")
 def release(session: Session, jobs: Names) -> None:
-    """Let held jobs take their turn."""
+    """Release held jobs."""
     _show_rows(session, [session.client.jobs.release(job) for job in jobs])
 
 
 @app.command("rerun")
 def rerun(session: Session, job: Name, changes: Changes = None, wait: Stays = False) -> int:
-    """Submit the same again, changed where --set says so."""
+    """Submit a copy of a job, with changes from --set."""
     jobs = session.client.jobs
     spec = changed(jobs.get(job).raw["spec"], changes) if changes else None
     return after_submit(session, jobs.rerun(job, spec), stays=wait)
@@ -168,7 +181,7 @@ def wait(
     jobs: Names,
     timeout: Annotated[float | None, Option("--timeout", metavar="SECONDS")] = None,
 ) -> int:
-    """Until all have ended; the exit code is that of the first that did not succeed."""
+    """Wait until all jobs end. Exits with the code of the first that did not succeed."""
     rows: list[Job] = []
     for name in jobs:
         try:
@@ -184,7 +197,7 @@ def wait(
 
 @app.command("attach")
 def attach(session: Session, job: Name) -> int:
-    """Stay with a job from its first byte to its end, as `muster run` does."""
+    """Stream a job's log from the beginning and wait for its end, like `muster run`."""
     return attend(session, session.client.jobs.get(job))
 
 
@@ -194,22 +207,22 @@ def exec_in(
     job: Name,
     command: Annotated[list[str], Argument(metavar="[--] CMD")],
     timeout: Annotated[float, Option("--timeout", metavar="SECONDS", min=0.1)] = 30,
-    index: Annotated[int, Option("--index", min=0, metavar="N", help="Task of an array.")] = 0,
+    index: Annotated[int, Option("--index", min=0, metavar="N", help="Array task.")] = 0,
 ) -> int:
-    """Run a command beside a running job, in its directory and environment."""
-    told = session.client.jobs.exec(
+    """Run a command in a running job's directory and environment."""
+    result = session.client.jobs.exec(
         job, command[1:] if command[0] == "--" else command, timeout=timeout, index=index
     )
     if session.json:
-        session.show(told)
+        session.show(result)
     else:
-        sys.stdout.write(told["output"])
-    return int(told["exit_code"]) & 0xFF
+        sys.stdout.write(result["output"])
+    return int(result["exit_code"]) & 0xFF
 
 
 @app.command("open")
 def open_page(session: Session, job: Name) -> None:
-    """The job's page, in a browser."""
+    """Open the job's page in a browser."""
     import webbrowser
 
     row = session.client.jobs.get(job)
@@ -219,7 +232,7 @@ def open_page(session: Session, job: Name) -> None:
 
 
 def _page(session: Session, limit: int, cursor: str | None, filters: Json) -> Json:
-    """One answer of the API as it is; past its page size, several as one."""
+    """Return up to `limit` jobs in the API's format, merging pages if needed."""
     found: Json = {"items": [], "next": cursor, "previous": None}
     while True:
         most = min(limit - len(found["items"]), 200)
@@ -231,9 +244,9 @@ def _page(session: Session, limit: int, cursor: str | None, filters: Json) -> Js
 
 def _show_jobs(session: Session, found: Json, *, is_filtered: bool) -> None:
     empty = (
-        "No job matches. Without filters: muster job list"
+        "No matching jobs. To see all jobs: muster job list"
         if is_filtered
-        else (f"No jobs in {session.client.org} yet. Run one: muster run -- echo hello")
+        else f"No jobs in {session.client.org} yet. Run one: muster run -- echo hello"
     )
     rows = (
         [
@@ -249,20 +262,20 @@ def _show_jobs(session: Session, found: Json, *, is_filtered: bool) -> None:
         for j in found["items"]
     )
     table = Table(
-        ["Job", "~Name", "State", "~Why", "Team", "Who", ">Ran", ">Submitted"], rows, empty
+        ["Job", "~Name", "State", "~Reason", "Team", "Owner", ">Elapsed", ">Submitted"], rows, empty
     )
     session.show(found, table, [j["number"] for j in found["items"]])
 
 
 def _facts(session: Session, row: Json) -> list[tuple[str, object]]:
     facts = [
-        ("State", row["state_text"] or row["state"]), ("Tasks", progress(row)), ("Why", why(row)), ("What helps", advice(row)),
-        ("Who holds it", holders(row)),
-        ("Who", f"{row['owner']['email']}, team {row['team']}"), ("Holds", held(row["resources"])), ("Image", row.get("image")),
-        ("Where", " ".join(filter(None, [row.get("cluster"), _where(row)]))), ("Priority", row["priority"]),
+        ("State", row["state_text"] or row["state"]), ("Tasks", progress(row)), ("Reason", why(row)), ("Next step", advice(row)),
+        ("In use by", holders(row)),
+        ("Owner", f"{row['owner']['email']}, team {row['team']}"), ("Resources", held(row["resources"])), ("Image", row.get("image")),
+        ("Node", " ".join(filter(None, [row.get("cluster"), _where(row)]))), ("Priority", row["priority"]),
         ("Labels", " ".join(f"{k}={v}" for k, v in row["labels"].items())), ("After", " ".join(f"#{n}" for n in row.get("after") or [])),
-        ("Submitted", ago(row["created_at"])), ("Ran", span(row["started_at"], row["finished_at"])),
-        ("Exit code", row["exit_code"]), ("Tries", row["attempt_count"] if row["attempt_count"] > 1 else None),
+        ("Submitted", ago(row["created_at"])), ("Elapsed", span(row["started_at"], row["finished_at"])),
+        ("Exit code", row["exit_code"]), ("Attempts", row["attempt_count"] if row["attempt_count"] > 1 else None),
         ("Page", f"{session.client.url}{row['page']}"),
     ]  # fmt: skip
     return [(name, value) for name, value in facts if value not in (None, "")]
@@ -270,8 +283,8 @@ def _facts(session: Session, row: Json) -> list[tuple[str, object]]:
 
 def _show_rows(session: Session, jobs: list[Job]) -> None:
     rows = [job.raw for job in jobs]
-    told = [ending(row) if row["state"] in FINAL else brief(row) for row in rows]
-    session.show(_one_or_all(rows), "\n".join(told), [row["number"] for row in rows])
+    lines = [ending(row) if row["state"] in FINAL else brief(row) for row in rows]
+    session.show(_one_or_all(rows), "\n".join(lines), [row["number"] for row in rows])
 
 
 def _one_or_all(rows: list[Json]) -> Any:
@@ -279,26 +292,28 @@ def _one_or_all(rows: list[Json]) -> Any:
 
 
 def _checked_spec(session: Session, text: str) -> Json:
-    told = session.client.jobs.validate(text)
-    if not told["ok"]:
-        raise InvalidInput("The file has faults.", errors=told["errors"], code="invalid_spec")
-    spec: Json = told["spec"]
+    result = session.client.jobs.validate(text)
+    if not result["ok"]:
+        raise InvalidInput("The file has errors.", errors=result["errors"], code="invalid_spec")
+    spec: Json = result["spec"]
     return spec
 
 
-def _faults(session: Session, file: str, text: str, error: InvalidInput) -> str:
-    """With lines: from the answer, or else from the portal's checker."""
+def _format_errors(session: Session, file: str, text: str, error: InvalidInput) -> str:
+    """Format validation errors with line numbers, from the answer or a separate validation."""
     faults = error.errors
     if not any(fault.get("line") for fault in faults):
-        told = session.client.jobs.validate(text)
-        faults = faults if told["ok"] else told["errors"]
-    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
-    return f"{clean(file)} has {count}; nothing was submitted.\n{shown_faults(file, text, faults)}"
+        result = session.client.jobs.validate(text)
+        faults = faults if result["ok"] else result["errors"]
+    count = "1 error" if len(faults) == 1 else f"{len(faults)} errors"
+    return (
+        f"{clean(file)} has {count}. The job was not submitted.\n{shown_faults(file, text, faults)}"
+    )
 
 
 def _read(file: str) -> str:
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        why_not = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InvalidInput(f"{file} cannot be read: {why_not}", code="unreadable") from error
+        why_not = error.strerror if isinstance(error, OSError) else "not valid UTF-8"
+        raise InvalidInput(f"Cannot read {file}: {why_not}", code="unreadable") from error

@@ -1,4 +1,4 @@
-"""`muster job …`: what a job wrote, measured and went through."""
+"""`muster job …`: logs, metrics, events and pending reasons of a job."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from muster.wording import ago, clean, number, span
 
 Index = Annotated[
     int | None,
-    Option("--index", min=0, metavar="N", help="Task of an array; the first if left out."),
+    Option("--index", min=0, metavar="N", help="Array task. Default: the first."),
 ]
 Try = Annotated[
-    int | None, Option("--attempt", min=1, metavar="N", help="Which try; the latest if left out.")
+    int | None, Option("--attempt", min=1, metavar="N", help="Attempt. Default: the latest.")
 ]
 
 
@@ -30,18 +30,18 @@ def logs(
     session: Session,
     job: Name,
     follow: Annotated[
-        bool, Option("--follow", "-f", help="Stay to its end; outages are bridged without a gap.")
+        bool, Option("--follow", "-f", help="Follow until the job ends; reconnects without gaps.")
     ] = False,
     index: Index = None,
     attempt: Try = None,
     since: Annotated[
-        int, Option("--since-offset", min=0, metavar="BYTES", help="Begin with this byte.")
+        int, Option("--since-offset", min=0, metavar="BYTES", help="Start at this byte.")
     ] = 0,
     timestamps: Annotated[
-        bool, Option("--timestamps", "-t", help="When each line came, before it.")
+        bool, Option("--timestamps", "-t", help="Prefix each line with its time.")
     ] = False,
 ) -> None:
-    """The log, byte for byte."""
+    """Print a job's log, byte for byte."""
     jobs = session.client.jobs
     follower = Follower(jobs, job, index=index or 0, attempt=attempt, offset=since)
     if session.json:
@@ -50,8 +50,8 @@ def logs(
         session.show(jobs.log_page(job, after=since, index=index or 0, attempt=attempt))
         return
     if index is None and (size := jobs.get(job).array_size):
-        session.say(f"[task 0 of {size}; --index N shows another]")
-    out = _Stamped(session, follower) if timestamps else sys.stdout.buffer
+        session.say(f"[task 0 of {size}; use --index N for another]")
+    out = _TimestampedOutput(session, follower) if timestamps else sys.stdout.buffer
     if follow:
         with Interrupts() as interrupts:
             show_log(session, follower, out, interrupts)
@@ -61,31 +61,36 @@ def logs(
     ).data:
         if page.start > follower.offset:
             session.say(
-                f"[bytes {follower.offset:,} to {page.start:,} were lost and are not shown]",
+                f"[bytes {follower.offset:,} to {page.start:,} were lost]",
                 "yellow",
             )
         follower.offset = page.start
         write_bytes(out, page.data)
         follower.offset = page.end
     if page.start > follower.offset:
-        told = jobs.certificate(job, index=index or 0, attempt=attempt) or {}
-        session.say(f"[log: {told.get('text') or 'its end was lost'}]", "yellow")
+        certificate = jobs.certificate(job, index=index or 0, attempt=attempt) or {}
+        session.say(f"[log: {certificate.get('text') or 'the end was lost'}]", "yellow")
 
 
 @app.command("delete-logs")
 def delete_logs(
     session: Session,
     jobs: Names,
-    yes: Annotated[bool, Option("--yes", "-y", help="It is for good, and meant.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Confirm the permanent deletion.")] = False,
 ) -> None:
-    """Delete all that ended jobs wrote, of every task and try, for good."""
+    """Delete the logs of ended jobs permanently, for all tasks and attempts."""
     if not yes:
         raise InvalidInput(
-            "Nothing brings a deleted log back: say --yes if you mean it. To keep a copy first: muster job logs JOB > FILE"
+            "Deleting logs cannot be undone. Confirm with --yes. "
+            "To save a copy first: muster job logs JOB > FILE"
         )
     rows = [session.client.jobs.delete_logs(job).raw for job in jobs]
     shown = (
-        [row["number"], (row["log_deletion"] or {}).get("by", ""), _gone(row["log_deletion"] or {})]
+        [
+            row["number"],
+            (row["log_deletion"] or {}).get("by", ""),
+            _deletion_text(row["log_deletion"] or {}),
+        ]
         for row in rows
     )
     session.show(
@@ -93,16 +98,14 @@ def delete_logs(
     )
 
 
-def _gone(told: Json) -> str:
-    return (
-        "deleted"
-        if told.get("is_over")
-        else f"{told.get('done', 0)} of {told.get('total', 0)} deleted so far"
-    )
+def _deletion_text(deletion: Json) -> str:
+    if deletion.get("is_over"):
+        return "deleted"
+    return f"{deletion.get('done', 0)} of {deletion.get('total', 0)} deleted"
 
 
-class _Stamped:
-    """Standard output with the time at which it came before each line; a line's time is that of its first byte."""
+class _TimestampedOutput:
+    """Standard output that prefixes each line with the time of its first byte."""
 
     def __init__(self, session: Session, follower: Follower):
         self.session, self.follower = session, follower
@@ -137,24 +140,24 @@ class _Stamped:
 
 @app.command("pending")
 def pending(session: Session, job: Name) -> None:
-    """Why it waits, who holds what it needs, and what would start it now."""
-    told = session.client.jobs.pending(job)
-    if told is None:
+    """Explain why a job is pending, who uses what it needs, and what would start it."""
+    reason = session.client.jobs.pending(job)
+    if reason is None:
         session.show(
             {"pending": None},
-            f"#{job.lstrip('#')} does not wait. How it stands: muster job info {job.lstrip('#')}",
+            f"#{job.lstrip('#')} is not pending. See: muster job info {job.lstrip('#')}",
         )
         return
-    change = (told.get("change") or {}).get("text")
+    change = (reason.get("change") or {}).get("text")
     held = [
         " ".join(
             filter(None, [f"  {clean(h['text'])}", h.get("since") and f"for {span(h['since'])}"])
         )
-        for h in told["holders"]
+        for h in reason["holders"]
     ]
-    lines = [clean(told["text"]), *held, clean(change or ""), clean(told.get("advice") or "")]
+    lines = [clean(reason["text"]), *held, clean(change or ""), clean(reason.get("advice") or "")]
     parts: list[str | Table] = ["\n".join(filter(None, lines))]
-    if history := told.get("history"):
+    if history := reason.get("history"):
         parts += [
             "",
             Table(
@@ -162,12 +165,12 @@ def pending(session: Session, job: Name) -> None:
                 ([ago(h["since"]), ago(h["until"]) or "now", h["text"]] for h in history),
             ),
         ]
-    session.show({"pending": told}, parts, [told["code"]])
+    session.show({"pending": reason}, parts, [reason["code"]])
 
 
 @app.command("events")
 def events(session: Session, job: Name) -> None:
-    """What happened to it, oldest first."""
+    """List a job's events, oldest first."""
     found = list(session.client.jobs.events(job))
     rows = (
         [
@@ -180,7 +183,7 @@ def events(session: Session, job: Name) -> None:
     )
     session.show(
         {"items": found, "next": None, "previous": None},
-        Table(["When", "What", "Who", "~Facts"], rows),
+        Table(["Time", "Event", "Actor", "~Details"], rows),
         [e["id"] for e in found],
     )
 
@@ -190,23 +193,23 @@ def metrics(
     session: Session,
     job: Name,
     names: Annotated[
-        str | None, Option("--names", metavar="NAMES", help="Separated by commas.")
+        str | None, Option("--names", metavar="NAMES", help="Comma-separated names.")
     ] = None,
     index: Index = None,
     attempt: Try = None,
     max_points: Annotated[int | None, Option("--max-points", min=1, metavar="N")] = None,
 ) -> None:
-    """Its curves: what it reported, and what its node saw of it."""
+    """Show a job's metrics, both reported by the job and measured on its node."""
     found = session.client.jobs.metrics(
         job, names=names, index=index, attempt=attempt, max_points=max_points
     )
     rows = [
         _curve(part, curve) for part in ("training", "system") for curve in found.get(part) or []
     ]
-    empty = "No curves yet. From Python inside the job: muster.log(step=1, loss=0.42)"
+    empty = "No metrics yet. Report them in the job from Python: muster.log(step=1, loss=0.42)"
     session.show(
         found,
-        Table(["Curve", "From", ">First", ">Least", ">Most", ">Last", "Unit"], rows, empty),
+        Table(["Metric", "Source", ">First", ">Min", ">Max", ">Last", "Unit"], rows, empty),
         [row[0] for row in rows],
     )
 
@@ -228,7 +231,7 @@ def _curve(part: str, curve: Json) -> list[str]:
 
 
 def _stamp(times: list[tuple[int, int]], at: int) -> bytes:
-    """ISO time to the millisecond, in UTC, of the last record at or before the byte."""
+    """Return the ISO time (UTC, ms) of the last record at or before byte `at`."""
     when = next(
         (ms for offset, ms in reversed(times) if offset <= at), times[0][1] if times else None
     )

@@ -1,4 +1,4 @@
-"""Quotas: what is held, the limits, what is guaranteed; asking for more, and what a team's jobs may be."""
+"""Commands for quotas, quota requests and a team's job rules."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from muster.options import Commands
 from muster.output import Session, Table
 from muster.wording import ago, amount, clean, seconds, timespan
 
-quotas = Commands(help="What is held, the limits, and what is guaranteed.")
+quotas = Commands(help="Show usage and quotas, set limits, request more, set job rules.")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _ANY = "any"
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_RULES = {"max_runtime": "Longest run time", "default_runtime": "Run time of a job that names none", "max_gpus": "Most GPUs of a task",
-          "images": "Images", "pools": "Pools", "default_pool": "Pool of a job that names none"}  # fmt: skip
-RequestId = Annotated[str, Argument(metavar="ID", help="From `muster quota requests`.")]
-Word = Annotated[str, Option("--word", "-m", metavar="TEXT", help="For whoever asked.")]
-_NOTHING = "Nothing is held, and no limit is set. Set one: muster quota set gpu 8"
+_RULES = {"max_runtime": "Maximum run time", "default_runtime": "Default run time", "max_gpus": "Maximum GPUs per task",
+          "images": "Allowed images", "pools": "Allowed pools", "default_pool": "Default pool"}  # fmt: skip
+RequestId = Annotated[str, Argument(metavar="ID", help="Request id from `muster quota requests`.")]
+Word = Annotated[str, Option("--word", "-m", metavar="TEXT", help="Message to the requester.")]
+_NOTHING = "Nothing is in use and no limit is set. Set one: muster quota set gpu 8"
 
 
 @quotas.command("list")
 def list_quotas(session: Session) -> None:
-    """What is held, and the limits."""
+    """List usage and limits."""
     found = session.client.get("quotas")
     rows = (
         [
@@ -37,7 +37,7 @@ def list_quotas(session: Session) -> None:
         ]
         for q in found["items"]
     )
-    table = Table(["Of", "Who", "Resource", ">Held", ">Limit"], rows, _NOTHING)
+    table = Table(["Scope", "Name", "Resource", ">In use", ">Limit"], rows, _NOTHING)
     session.show(
         found, table, [f"{q['scope']}:{q['subject']}:{q['resource']}" for q in found["items"]]
     )
@@ -46,9 +46,12 @@ def list_quotas(session: Session) -> None:
 @quotas.command("show")
 def show_quotas(
     session: Session,
-    user: Annotated[str, Option("--user", metavar="EMAIL", help="Of a person.")] = "",
+    user: Annotated[str, Option("--user", metavar="EMAIL", help="Apply to a person.")] = "",
 ) -> None:
-    """Held, guaranteed, limit and left of the organization and its teams; with --team or --user, of that team or person."""
+    """Show usage, guarantee, limit and remainder of the organization and its teams.
+
+    With --team or --user, show only that team or person.
+    """
     found = session.client.get("quotas")
     whose = ("team", session.team) if session.team else ("user", user) if user else None
     shown = [q for q in found["items"] if whose in (None, (q["scope"], q["subject"]))]
@@ -63,7 +66,7 @@ def show_quotas(
         ]
         for q in shown
     )
-    table = Table(["Whose", "Resource", ">Held", ">Guaranteed", ">Limit", ">Left"], rows, _NOTHING)
+    table = Table(["Name", "Resource", ">In use", ">Guaranteed", ">Limit", ">Left"], rows, _NOTHING)
     session.show(
         found | {"items": shown},
         table,
@@ -78,22 +81,23 @@ def set_quota(
         str,
         Argument(
             metavar="RESOURCE",
-            help="cpu, memory, gpu, gpu.<type>, jobs, gpu-hours (a month), storage (logs).",
+            help="cpu, memory, gpu, gpu.<type>, jobs, gpu-hours (per month) or storage (logs).",
         ),
     ],
     limit: Annotated[
-        str, Argument(metavar="[LIMIT]", help="A number, for bytes also 512G, or none.")
+        str, Argument(metavar="[LIMIT]", help="A number, a size such as 512G, or none.")
     ] = "",
-    user: Annotated[str, Option("--user", metavar="EMAIL", help="Of a person.")] = "",
+    user: Annotated[str, Option("--user", metavar="EMAIL", help="Apply to a person.")] = "",
     guaranteed: Annotated[
-        str, Option("--guaranteed", metavar="AMOUNT", help="Kept free for them; none for nothing.")
+        str,
+        Option("--guaranteed", metavar="AMOUNT", help="Amount reserved for them; none to clear."),
     ] = "",
 ) -> None:
-    """Set or lift a limit of the organization; with --team or --user, of that team or person."""
+    """Set or clear a limit for the organization, or for --team or --user."""
     if user and session.team:
-        raise InvalidInput("Name a team or a user, not both")
+        raise InvalidInput("Give --team or --user, not both.")
     if not limit and not guaranteed:
-        raise InvalidInput("Name a limit, or --guaranteed")
+        raise InvalidInput("Give a limit, or --guaranteed.")
     wish = {
         name: _amount(text) for name, text in (("limit", limit), ("guaranteed", guaranteed)) if text
     }
@@ -109,18 +113,18 @@ def set_quota(
 def show_storage(
     session: Session,
     user: Annotated[
-        str, Option("--user", metavar="EMAIL", help="Of a person; me for oneself.")
+        str, Option("--user", metavar="EMAIL", help="Apply to a person; me for yourself.")
     ] = "",
     limit: Annotated[int, Option("--limit", "-l", min=1, metavar="N")] = 20,
 ) -> None:
-    """What takes the space: the jobs with the largest logs; with --team or --user, of that team or person."""
+    """List the jobs with the largest logs, of the organization, --team or --user."""
     found = session.client.get("storage", team=session.team or "", owner=user, limit=limit)
     rows = ([f"#{row['number']}", row["name"], amount(row["bytes"], "bytes"), row["owner"]["email"], row["team"], ago(row["finished_at"])]
             for row in found["items"])  # fmt: skip
     table = Table(
-        ["Job", "~Name", ">Logs", "Who", "Team", "Ended"],
+        ["Job", "~Name", ">Logs", "Owner", "Team", "Ended"],
         rows,
-        "No logs are kept. A log counts within a minute after its job has ended.",
+        "No logs are stored. A log is counted within a minute after its job ends.",
     )
     session.show(found, table, [row["number"] for row in found["items"]])
 
@@ -135,22 +139,24 @@ def request(
         ),
     ],
     limit: Annotated[
-        str, Argument(metavar="LIMIT", help="What would be enough: a number, for memory also 512G.")
+        str, Argument(metavar="LIMIT", help="Requested limit: a number, or a size such as 512G.")
     ],
     user: Annotated[
-        str, Option("--user", metavar="EMAIL", help="For a person; - for oneself.")
+        str, Option("--user", metavar="EMAIL", help="For a person; - for yourself.")
     ] = "",
-    why: Annotated[str, Option("--why", "-m", metavar="TEXT", help="For whoever decides.")] = "",
-    job: Annotated[str, Option("--job", metavar="JOB", help="The job that waits for it.")] = "",
+    why: Annotated[str, Option("--why", "-m", metavar="TEXT", help="Reason for the request.")] = "",
+    job: Annotated[
+        str, Option("--job", metavar="JOB", help="Job that is pending because of the limit.")
+    ] = "",
 ) -> None:
-    """Ask for a higher limit of the organization; with --team or --user, of that team or person."""
+    """Request a higher limit for the organization, or for --team or --user."""
     if user and session.team:
-        raise InvalidInput("Name a team or a user, not both")
+        raise InvalidInput("Give --team or --user, not both.")
     wanted, number = _amount(limit), job.removeprefix("#")
     if wanted is None:
-        raise InvalidInput("Say how much would be enough: a number, for memory also 512G")
+        raise InvalidInput("Give the requested limit: a number, or a size such as 512G.")
     if number and not number.isdecimal():
-        raise InvalidInput(f"{job} is no job: write its number, as muster job list shows it")
+        raise InvalidInput(f"{job} is not a job number. `muster job list` shows the numbers.")
     whom = session.client.me()["email"] if user == "-" else user
     made = session.client.quotas.request(
         resource,
@@ -160,22 +166,22 @@ def request(
         why=why,
         job=int(number) if number else None,
     )
-    told = f"Asked for {_asked(made)}. Whoever sets limits decides; see: muster quota requests"
-    session.show(made, told, [made["id"]])
+    text = f"Requested {_request_text(made)}. Check the decision with: muster quota requests"
+    session.show(made, text, [made["id"]])
 
 
 @quotas.command("requests")
 def list_requests(
-    session: Session, is_all: Annotated[bool, Option("--all", "-a", help="Those that were decided, too.")] = False,
+    session: Session, is_all: Annotated[bool, Option("--all", "-a", help="Include decided requests.")] = False,
 ) -> None:  # fmt: skip
-    """Requests for higher limits that are open: your own, and everybody's if you set limits."""
+    """List open requests: your own, and everyone's if you may set limits."""
     found = session.client.get("quotas/requests")
     shown = [r for r in found["items"] if is_all or r["state"] == "open"]
     rows = (
         [
             r["id"],
             r["asker"],
-            _asked(r),
+            _request_text(r),
             r["state"],
             ago(r["decided_at"] or r["created_at"]),
             r["word"] or r["why"],
@@ -183,32 +189,32 @@ def list_requests(
         for r in shown
     )
     empty = (
-        "Nothing was asked for. Ask: muster quota request gpu 8"
+        "No requests. Create one: muster quota request gpu 8"
         if is_all
-        else "No request is open. Decided ones: muster quota requests --all"
+        else "No open requests. To see decided ones: muster quota requests --all"
     )
     session.show(
         found | {"items": shown},
-        Table(["Id", "Asked by", "For", "State", "When", "~Said"], rows, empty),
+        Table(["Id", "Requester", "Request", "State", "Time", "~Message"], rows, empty),
         [r["id"] for r in shown],
     )
 
 
 @quotas.command("approve")
 def approve(session: Session, request_id: RequestId, word: Word = "") -> None:
-    """Raise the limit as it was asked, at once."""
+    """Approve a request. The limit is raised at once."""
     _decide(session, request_id, "approve", word)
 
 
 @quotas.command("decline")
 def decline(session: Session, request_id: RequestId, word: Word = "") -> None:
-    """Leave the limit as it is; say why with -m."""
+    """Decline a request; give the reason with -m."""
     _decide(session, request_id, "decline", word)
 
 
 @quotas.command("withdraw")
 def withdraw(session: Session, request_id: RequestId) -> None:
-    """Take back what you asked for yourself."""
+    """Withdraw your own request."""
     _decide(session, request_id, "withdraw", "")
 
 
@@ -221,32 +227,32 @@ def rules(
         Option(
             "--max-runtime",
             metavar="TIME",
-            help="The longest that a job may ask for, as 2d or 1d12h.",
+            help="Maximum run time of a job, such as 2d or 1d12h.",
         ),
     ] = "",
     default_runtime: Annotated[
-        str, Option("--default-runtime", metavar="TIME", help="Of a job that names none.")
+        str, Option("--default-runtime", metavar="TIME", help="Run time of a job that sets none.")
     ] = "",
     max_gpus: Annotated[
-        str, Option("--max-gpus", metavar="N", help="Of one task, on all of its nodes.")
+        str, Option("--max-gpus", metavar="N", help="Maximum GPUs of one task, over all nodes.")
     ] = "",
     image: Annotated[
         list[str] | None,
         Option(
             "--image",
             metavar="GLOB",
-            help="All that are allowed, once for each; none: jobs without one.",
+            help="Allowed image; none allows jobs without an image. Repeatable.",
         ),
     ] = None,
     pool: Annotated[
         list[str] | None,
-        Option("--pool", metavar="NAME", help="All that are allowed, once for each."),
+        Option("--pool", metavar="NAME", help="Allowed pool. Repeatable."),
     ] = None,
     default_pool: Annotated[
-        str, Option("--default-pool", metavar="NAME", help="Of a job that names none.")
+        str, Option("--default-pool", metavar="NAME", help="Pool of a job that sets none.")
     ] = "",
 ) -> None:
-    """What a team's jobs may be; with options, set those rules and leave the rest. The word any lifts a rule."""
+    """Show the rules for a team's jobs, or set those given as options; `any` clears a rule."""
     text = {
         "max_runtime": max_runtime,
         "default_runtime": default_runtime,
@@ -263,7 +269,7 @@ def rules(
         session.client.teams.set_rules(team, **given) if given else session.client.teams.rules(team)
     )
     table = Table(
-        ["Rule", "~Is"],
+        ["Rule", "~Value"],
         [[title, _rule_text(name, found[name])] for name, title in _RULES.items()],
         wraps=True,
     )
@@ -280,22 +286,22 @@ def rules(
 
 def _decide(session: Session, request_id: str, do: str, word: str) -> None:
     if not _UUID.fullmatch(request_id):
-        raise NotFound(f"There is no request {clean(request_id)}; see: muster quota requests")
+        raise NotFound(f"Request {clean(request_id)} does not exist. See: muster quota requests")
     row = session.client.quotas.decide(request_id, do, word)
     session.show(
         row,
-        f"{row['state'].capitalize()}: {_asked(row)}, asked by {clean(row['asker'])}.",
+        f"{row['state'].capitalize()}: {_request_text(row)}, requested by {clean(row['asker'])}.",
         [row["id"]],
     )
 
 
-def _asked(row: Json) -> str:
+def _request_text(row: Json) -> str:
     whose = f"{row['scope']} {row['subject']}" if row["subject"] else "the organization"
-    return clean(f"at most {amount(row['amount'], row['unit'])} ({row['resource']}) for {whose}")
+    return clean(f"a limit of {amount(row['amount'], row['unit'])} ({row['resource']}) for {whose}")
 
 
 def _rule(name: str, text: str) -> int | str | None:
-    """As the API takes it."""
+    """Convert an option to the value that the API expects."""
     if name == "default_pool":
         return "" if text == _ANY else text
     if text == _ANY:
@@ -303,7 +309,7 @@ def _rule(name: str, text: str) -> int | str | None:
     if name.endswith("_runtime"):
         return seconds(text)
     if not text.isdecimal():
-        raise InvalidInput(f"--max-gpus {text}: write a whole number, or any")
+        raise InvalidInput(f"--max-gpus {text}: must be a whole number or any.")
     return int(text)
 
 
@@ -317,9 +323,9 @@ def _rule_text(name: str, value: Any) -> str:
 
 def _limit_text(made: Json) -> str:
     return (
-        "no limit of"
+        "no limit for"
         if made["limit"] is None
-        else f"at most {amount(made['limit'], made['unit'])} of"
+        else f"limit of {amount(made['limit'], made['unit'])} for"
     )
 
 
@@ -338,5 +344,5 @@ def _amount(text: str) -> float | None:
         return round(float(head[:-1]) * unit) if unit > 1 else float(head)
     except (ValueError, OverflowError) as error:
         raise InvalidInput(
-            f"{text} is no amount: write a number, for memory also 512G, or none"
+            f"Invalid amount {text}. Use a number, a size such as 512G, or none."
         ) from error

@@ -1,4 +1,4 @@
-"""`muster run -- CMD`: submit, say why it waits, show the log, end with the job's exit code."""
+"""`muster run -- CMD`: submit a job, follow it and exit with its exit code."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from muster.records import Job
 from muster.wording import COLOURS, clean, ending, progress
 
 app = Commands()
-SECOND_THOUGHT = 5.0  # seconds after one Ctrl-C in which another cancels
+SECOND_THOUGHT = 5.0  # seconds after the first Ctrl-C in which a second one cancels the job
 PIECE = 1 << 16  # bytes
 Text = str | None
 
 
 class Bytes(Protocol):
-    """Where the bytes of a log go."""
+    """A binary output stream."""
 
     def write(self, data: bytes, /) -> object: ...
 
@@ -37,45 +37,52 @@ def run(
     session: Session,
     command: Annotated[
         list[str],
-        Argument(metavar="[--] CMD", help="What to run. One word with spaces is a line of shell."),
+        Argument(
+            metavar="[--] CMD", help="Command. A single argument with spaces is a shell line."
+        ),
     ],
     name: Annotated[Text, Option("--name", "-n", metavar="NAME")] = None,
     gpus: Annotated[int, Option("--gpus", "-g", min=0, metavar="N")] = 0,
     gpu_type: Annotated[Text, Option("--gpu-type", metavar="TYPE", help="Such as h100.")] = None,
     cpus: Annotated[
-        Text, Option("--cpus", "-c", metavar="N", help="Cores, such as 4 or 0.5.")
+        Text, Option("--cpus", "-c", metavar="N", help="CPU cores, such as 4 or 0.5.")
     ] = None,
     memory: Annotated[Text, Option("--memory", "-m", metavar="SIZE", help="Such as 64Gi.")] = None,
     image: Annotated[Text, Option("--image", "-i", metavar="IMAGE")] = None,
     env: Annotated[
         list[str] | None,
         Option(
-            "--env", "-e", metavar="K=V", help="May be given again; K alone takes it from here."
+            "--env",
+            "-e",
+            metavar="K=V",
+            help="Variable; K alone copies it from this shell. Repeatable.",
         ),
     ] = None,
     time_limit: Annotated[
-        Text, Option("--time", "-t", metavar="TIME", help="Stopped after, such as 2h.")
+        Text, Option("--time", "-t", metavar="TIME", help="Time limit, such as 2h.")
     ] = None,
     priority: Annotated[
-        Text, Option("--priority", "-p", metavar="WORD", help="low, normal, high or urgent.")
+        Text, Option("--priority", "-p", metavar="LEVEL", help="low, normal, high or urgent.")
     ] = None,
     array: Annotated[
-        Text, Option("--array", metavar="IDS", help="Many tasks: 100, or 0-99%4.")
+        Text, Option("--array", metavar="IDS", help="Array tasks: 100, or 0-99%4.")
     ] = None,
     after: Annotated[
         list[str] | None,
-        Option("--after", metavar="JOB", help="Must end first: 12, or 12:any. May be given again."),
+        Option(
+            "--after",
+            metavar="JOB",
+            help="Start after this job succeeds; 12:any for any end. Repeatable.",
+        ),
     ] = None,
     pool: Annotated[Text, Option("--pool", metavar="NAME")] = None,
-    label: Annotated[
-        list[str] | None, Option("--label", metavar="K=V", help="May be given again.")
-    ] = None,
-    detach: Annotated[bool, Option("--detach", "-d", help="Submit only; do not stay.")] = False,
+    label: Annotated[list[str] | None, Option("--label", metavar="K=V", help="Repeatable.")] = None,
+    detach: Annotated[bool, Option("--detach", "-d", help="Submit without following.")] = False,
     dry_run: Annotated[
-        bool, Option("--dry-run", help="Rehearse only: what would be checked and sent.")
+        bool, Option("--dry-run", help="Check the job and show what would be submitted.")
     ] = False,
 ) -> int:
-    """Run a command as a job: its log comes here, and its exit code is this command's."""
+    """Run a command as a job, stream its log and exit with its exit code."""
     spec: dict[str, Any] = {
         "name": name or name_of(command), "run": script_of(command), "image": image,
         "resources": _set({"accelerators": _gpus(gpus, gpu_type), "cpus": cpus, "memory": memory}),
@@ -84,22 +91,25 @@ def run(
         "array": array, "after": after,
     }  # fmt: skip
     if dry_run:
-        return tell_rehearsal(session, session.client.jobs.rehearse(_set(spec)))
+        return show_dry_run(session, session.client.jobs.rehearse(_set(spec)))
     return after_submit(session, session.client.jobs.submit(_set(spec)), stays=not detach)
 
 
 def after_submit(session: Session, job: Job, *, stays: bool) -> int:
-    """Tell that it is there, and stay with it if asked to."""
+    """Report a submitted job, and follow it to its end if `stays`."""
     where = f"{session.client.url}{job.page}"
     if stays:
         session.say(f"#{job.number} {clean(job.name)}: {where}")
         return attend(session, job)
-    session.show(job.raw, f"#{job.number} {clean(job.name)} is submitted: {where}", [job.number])
+    session.show(job.raw, f"Submitted #{job.number} {clean(job.name)}: {where}", [job.number])
     return 0
 
 
 def attend(session: Session, job: Job) -> int:
-    """Stay with a job to its end, and return its exit code. Ctrl-C once leaves it running, twice cancels it."""
+    """Follow a job to its end and return its exit code.
+
+    One Ctrl-C leaves the job running, a second one cancels it.
+    """
     stay = Stay(session, job)
     with Interrupts() as interrupts:
         try:
@@ -110,7 +120,7 @@ def attend(session: Session, job: Job) -> int:
 
 
 class Stay:
-    """What was shown of a job so far, so that an interrupted stay goes on where it was."""
+    """Follow one job; remembers what was shown, so that it can resume after an interrupt."""
 
     def __init__(self, session: Session, job: Job):
         self.session, self.job, self.said = session, job, ""
@@ -126,7 +136,7 @@ class Stay:
         self.job = self.session.client.jobs.wait(self.job.number, on_look=self.tell)
 
     def tell(self, job: Job) -> None:
-        """The state, when something about it is new: for a waiting job why, and what would start it."""
+        """Report the state when it changes, with the reason and next step of a pending job."""
         self.job = job
         detail = progress(job.raw) if job.array_size else ""
         if job.pending:
@@ -143,7 +153,7 @@ class Stay:
             self.session.say(ending(self.job.raw), COLOURS.get(self.job.state, ""))
             if self.job.array_size and self.job.state == "failed":
                 self.session.say(
-                    f"The log of one task: muster job logs {self.job.number} --index 0"
+                    f"To see one task's log: muster job logs {self.job.number} --index 0"
                 )
         return self.job.return_code
 
@@ -151,7 +161,7 @@ class Stay:
 def show_log(
     session: Session, follower: Follower, out: Bytes, interrupts: Interrupts | None = None
 ) -> None:
-    """Write the log, byte for byte, as it comes; its certificate goes to standard error."""
+    """Stream the log byte for byte; its certificate goes to standard error."""
     while not follower.is_over:
         piece = follower.next()
         if piece.note:
@@ -166,7 +176,7 @@ def show_log(
 
 
 def write_bytes(out: Bytes, data: bytes) -> None:
-    """In pieces, each flushed: a reader that went away is noticed with the next one."""
+    """Write and flush in pieces, so that a closed pipe is noticed early."""
     for at in range(0, len(data), PIECE):
         out.write(data[at : at + PIECE])
         out.flush()
@@ -176,7 +186,8 @@ def _interrupted(session: Session, stay: Stay, interrupts: Interrupts) -> int:
     number = stay.job.number
     try:
         session.say(
-            f"\nstill running as #{number}: muster job logs -f {number}; press Ctrl-C again to cancel it",
+            f"\nJob #{number} is still running. Follow it: muster job logs -f {number}. "
+            "Press Ctrl-C again to cancel it.",
             "yellow",
         )
         time.sleep(SECOND_THOUGHT)
@@ -184,7 +195,7 @@ def _interrupted(session: Session, stay: Stay, interrupts: Interrupts) -> int:
     except KeyboardInterrupt:
         pass
     try:
-        session.say(f"canceling #{number}; Ctrl-C once more leaves at once", "yellow")
+        session.say(f"Canceling #{number}. Press Ctrl-C again to exit at once.", "yellow")
         session.client.jobs.cancel(number, "Ctrl-C in muster run")
         stay.to_the_end(interrupts)
         return stay.told_ending()
@@ -193,14 +204,14 @@ def _interrupted(session: Session, stay: Stay, interrupts: Interrupts) -> int:
 
 
 def script_of(command: list[str]) -> str:
-    """Words become a line in which each is one word again; a single word with spaces is a line already, as tmux takes it."""
+    """Quote arguments into a shell line; a single argument with spaces is already one."""
     if len(command) == 1 and any(c.isspace() for c in command[0]):
         return command[0]
     return shlex.join(command)
 
 
 def name_of(command: list[str]) -> str:
-    """The script that is run, else the program: `python -u src/train.py --lr 1` is train.py."""
+    """Derive a job name: the script, else the program. `python -u src/train.py` is train.py."""
     words = " ".join(command).split() if len(command) == 1 else command
     plain = [
         word.rsplit("/", 1)[-1] for word in words if not word.startswith("-") and "=" not in word
@@ -213,14 +224,16 @@ def name_of(command: list[str]) -> str:
     return kept or "job"
 
 
-def tell_rehearsal(session: Session, told: Json) -> int:
-    """The answers of a rehearsal, and the text that would be sent. 1 where it would be refused."""
+def show_dry_run(session: Session, result: Json) -> int:
+    """Show the checks and the launch script of a dry run; return 1 if it would be refused."""
     marks = {True: "yes", False: "no ", None: "?  "}
     lines = [
-        f"{marks[check['ok']]}  {check['name']}: {clean(check['text'])}" for check in told["checks"]
+        f"{marks[check['ok']]}  {check['name']}: {clean(check['text'])}"
+        for check in result["checks"]
     ]
-    session.show(told, "\n".join([*lines, *(["", told["launch"]] if told.get("launch") else [])]))
-    return 0 if told["ok"] else 1
+    launch = ["", result["launch"]] if result.get("launch") else []
+    session.show(result, "\n".join([*lines, *launch]))
+    return 0 if result["ok"] else 1
 
 
 def _gpus(count: int, kind: str | None) -> str | None:
@@ -240,7 +253,7 @@ def _variable(text: str) -> tuple[str, str]:
 def _pair(text: str, option: str) -> tuple[str, str]:
     name, found, value = text.partition("=")
     if not found or not name:
-        raise InvalidInput(f"{option} {text}: write NAME=VALUE")
+        raise InvalidInput(f"{option} {text}: must be NAME=VALUE.")
     return name, value
 
 

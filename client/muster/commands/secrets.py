@@ -1,4 +1,8 @@
-"""Secrets. A value comes from a file, standard input or a prompt, never from the command line, which every list of processes shows."""
+"""Commands for secrets.
+
+Values come from a file, standard input or a prompt, never from arguments, which are visible in
+process lists.
+"""
 
 from __future__ import annotations
 
@@ -14,23 +18,23 @@ from muster.output import Session, Table
 from muster.wording import ago
 
 secrets = Commands(
-    help="Values that jobs get and nobody reads: secrets: {WANDB_API_KEY: team/wandb}"
+    help="Manage secrets for jobs. In a job spec: secrets: {WANDB_API_KEY: team/wandb}"
 )
 Name = Annotated[
-    str, Argument(metavar="NAME", help="TEAM/NAME; org/NAME for all teams; NAME alone with --team.")
+    str, Argument(metavar="NAME", help="TEAM/NAME, org/NAME for all teams, or NAME with --team.")
 ]
 
 
 @secrets.command("list")
 def list_secrets(session: Session) -> None:
-    """Those that you may see: names and versions, no values."""
+    """List names and versions of the secrets you may see. Values are never shown."""
     found = session.client.get("secrets")
     rows = (
         [s["reference"], s["version"], ago(s["changed_at"]), ago(s["last_used_at"]) or "never"]
         for s in found["items"]
     )
     table = Table(
-        ["~Secret", ">Version", "Set", "Last used"],
+        ["~Secret", ">Version", "Updated", "Last used"],
         rows,
         "No secrets. Set one: muster secret set TEAM/NAME",
     )
@@ -40,28 +44,31 @@ def list_secrets(session: Session) -> None:
 @secrets.command("set")
 def set_secret(
     session: Session, name: Name,
-    from_file: Annotated[str, Option("--from-file", metavar="PATH", help="Read the value from a file, as it is; - is standard input.")] = "",
+    from_file: Annotated[str, Option("--from-file", metavar="PATH", help="Read the value unchanged from a file; - for standard input.")] = "",
 ) -> None:  # fmt: skip
-    """Set a secret: asked for, or piped in (then without its last line end), or from a file. One that is there gets a new version."""
+    """Create a secret or a new version of it.
+
+    The value is prompted for, read from a pipe (without the final newline), or from --from-file.
+    """
     where, _, alone = _place(session, name)
     made = session.client.secrets.set(where, alone, _value(from_file))
     session.show(
-        made, f"{made['reference']} is set, version {made['version']}.", [made["reference"]]
+        made, f"Saved {made['reference']}, version {made['version']}.", [made["reference"]]
     )
 
 
 @secrets.command("delete")
 def delete_secret(
     session: Session, name: Name,
-    version: Annotated[int | None, Option("--version", min=1, metavar="N", help="Only this one; not the newest.")] = None,
+    version: Annotated[int | None, Option("--version", min=1, metavar="N", help="Only this version, which cannot be the newest.")] = None,
 ) -> None:  # fmt: skip
-    """Delete a secret with all its versions, or one version."""
+    """Delete a secret with all versions, or one version."""
     where, _, alone = _place(session, name)
     session.client.secrets.delete(where, alone, version)
-    what = f"{where}/{alone}" + (f", version {version}," if version else "")
+    what = f"{where}/{alone}" + (f", version {version}" if version else "")
     session.show(
         {"deleted": f"{where}/{alone}", "version": version},
-        f"{what} is deleted.",
+        f"Deleted {what}.",
         [f"{where}/{alone}"],
     )
 
@@ -70,7 +77,9 @@ def _place(session: Session, name: str) -> tuple[str, str, str]:
     if "/" in name:
         return name.partition("/")
     if not session.client.team:
-        raise InvalidInput(f"Whose secret? Say TEAM/{name}, org/{name}, or --team.", code="no_team")
+        raise InvalidInput(
+            f"No team was given. Use TEAM/{name}, org/{name} or --team.", code="no_team"
+        )
     return session.client.team, "/", name
 
 
@@ -80,7 +89,7 @@ def _value(from_file: str) -> str:
             return Path(from_file).read_text()
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInput(
-                f"{from_file}: {getattr(error, 'strerror', None) or 'is not text'}"
+                f"{from_file}: {getattr(error, 'strerror', None) or 'not valid text'}"
             ) from error
     if from_file == "" and sys.stdin.isatty():
         return str(prompt("Value", hide_input=True, err=True))
