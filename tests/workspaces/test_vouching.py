@@ -77,7 +77,9 @@ def test_vouched_session_denies_account_even_with_token(story, path, header):
     session.save()
     more = {"Authorization": f"Bearer {story.token(story.ben)}"} if header else {}
     answer = client.get(path, headers=more)
-    assert answer.status_code == 403 and "access to your account settings" in answer.content.decode()
+    assert (
+        answer.status_code == 403 and "access to your account settings" in answer.content.decode()
+    )
     assert Event.objects.filter(kind="access.denied", actor=story.ben.email).count() == 1
 
 

@@ -160,9 +160,9 @@ def test_sync_org_provider_creates_accounts_in_its_domains_only(story, provider)
     provider.domains = ["corp.example"]
     there = Person("uuid-x", "boss@borealis.example", groups=frozenset({STAFF}))
     made = sync_people(provider, [person(1), there]).plan
-    assert [(clash.person, "not assigned to this provider" in clash.why) for clash in made.clashes] == [
-        (there, True)
-    ]
+    assert [
+        (clash.person, "not assigned to this provider" in clash.why) for clash in made.clashes
+    ] == [(there, True)]
     assert (
         not User.objects.filter(email=there.email).exists()
         and User.objects.filter(email="p1@corp.example").exists()
