@@ -77,9 +77,9 @@ def _appends() -> tuple[float, float]:
 
 
 def _append() -> None:
-    from portal.core.events import Fact, record
+    from portal.core.events import EventRecord, record
 
-    record(Fact("team_member.changed", ORG, "team", ORG, "ada@atlas.example", DATA))
+    record(EventRecord("team_member.changed", ORG, "team", ORG, "ada@atlas.example", DATA))
 
 
 def _count(work: Callable[[], None]) -> int:
@@ -102,7 +102,7 @@ def _seal(sealer: Any, stop: threading.Event) -> None:
 def _million() -> tuple[float, float]:
     from portal.core.audit.sealing import Sealer
     from portal.core.audit.verify import verify
-    from portal.core.events import Fact, record_all
+    from portal.core.events import EventRecord, record_all
     from portal.core.models import Event
 
     sealer = Sealer()
@@ -110,7 +110,7 @@ def _million() -> tuple[float, float]:
     there = Event.objects.filter(org_id=ORG).count()
     for _ in range((EVENTS - there) // CHUNK + 1):
         record_all(
-            Fact("team_member.changed", ORG, "team", ORG, "ada@atlas.example", DATA)
+            EventRecord("team_member.changed", ORG, "team", ORG, "ada@atlas.example", DATA)
             for _ in range(CHUNK)
         )
     began = time.perf_counter()

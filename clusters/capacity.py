@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from clusters.models import Pool
-from clusters.node_capacity import Machine
+from clusters.node_capacity import NodeUsage
 from clusters.services.pools import is_in
 
 STATES = ("ready", "drained", "down")
@@ -71,7 +71,7 @@ class Stock:
         }
 
 
-def stock_of(machines: Iterable[Machine]) -> Stock:
+def stock_of(machines: Iterable[NodeUsage]) -> Stock:
     """Sum the capacity of these nodes."""
     stock = Stock()
     for machine in machines:
@@ -80,21 +80,21 @@ def stock_of(machines: Iterable[Machine]) -> Stock:
     return stock
 
 
-def by_partition(machines: Sequence[Machine]) -> dict[str, Stock]:
+def by_partition(machines: Sequence[NodeUsage]) -> dict[str, Stock]:
     """Sum the capacity by the scheduler's partition."""
-    inside: dict[str, list[Machine]] = {}
+    inside: dict[str, list[NodeUsage]] = {}
     for machine in machines:
         for name in machine.node.partitions:
             inside.setdefault(name, []).append(machine)
     return {name: stock_of(inside[name]) for name in sorted(inside, key=natural)}
 
 
-def by_pool(pools: Iterable[Pool], machines: Mapping[Any, Sequence[Machine]]) -> dict[Any, Stock]:
+def by_pool(pools: Iterable[Pool], machines: Mapping[Any, Sequence[NodeUsage]]) -> dict[Any, Stock]:
     """Sum the capacity by pool id; `machines` by cluster. A node may be in several pools."""
     return {pool.id: stock_of(inside_of(pool, machines[pool.cluster_id])) for pool in pools}
 
 
-def inside_of(pool: Pool, machines: Iterable[Machine]) -> list[Machine]:
+def inside_of(pool: Pool, machines: Iterable[NodeUsage]) -> list[NodeUsage]:
     """Return the nodes that belong to the pool."""
     return [m for m in machines if is_in(pool, m.node, m.gpus)]
 
@@ -106,7 +106,7 @@ def natural(name: str) -> list[tuple[bool, int, str]]:
     ]
 
 
-def _count(stock: Stock, machine: Machine) -> None:
+def _count(stock: Stock, machine: NodeUsage) -> None:
     is_ready, left = machine.node.state == "ready", machine.used_gpus
     stock.nodes[machine.node.state] += 1
     total = sum(machine.gpus.values())

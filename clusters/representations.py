@@ -11,10 +11,10 @@ from clusters.backend_options import options_of
 from clusters.backends import secrets_set
 from clusters.capacity import STATES, by_pool, natural
 from clusters.models import Cluster, Gpu, Node, Pool
-from clusters.node_capacity import Machine, machines_in
+from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.drain import may_drain
 from clusters.services.pools import identities_of, pools_seen_by, teams_of
-from clusters.status import standing, trouble_of
+from clusters.status import status_of, trouble_of
 from clusters.workload import workload
 from schedulers import backends, capabilities_of, title_of
 from schedulers.contract import Capability
@@ -101,7 +101,7 @@ def node_facts(node: Node, gpus: dict[str, int]) -> dict[str, Any]:
 
 
 def machine_page(
-    machines: Sequence[Machine], asked: Mapping[str, str], most: int = 50
+    machines: Sequence[NodeUsage], asked: Mapping[str, str], most: int = 50
 ) -> tuple[list[dict[str, Any]], str]:
     """Return up to `most` nodes by name, and the cursor of the next page.
 
@@ -130,7 +130,7 @@ def machine_page(
     ) > begin + most else ""
 
 
-def _machine_facts(m: Machine) -> dict[str, Any]:
+def _machine_facts(m: NodeUsage) -> dict[str, Any]:
     facts = node_facts(m.node, dict(m.gpus))
     for name, used in (
         ("cpus", m.used_cpus / 1000),
@@ -146,7 +146,7 @@ def pool_rows(actor: Actor) -> list[dict[str, Any]]:
     pools = pools_seen_by(actor)
     teams = teams_of(pools)
     given = identities_of(pools) if actor.may(Permission.CLUSTERS_READ) else {}
-    stocks = by_pool(pools, machines_in({pool.cluster_id: pool.cluster for pool in pools}.values()))
+    stocks = by_pool(pools, node_usage_in({pool.cluster_id: pool.cluster for pool in pools}.values()))
     return [
         pool_row(pool, teams[pool.id], given.get(pool.id)) | stocks[pool.id].as_dict()
         for pool in pools
@@ -179,7 +179,7 @@ def _row(cluster: Cluster, counts: dict[str, Any], gpus: dict[str, int]) -> dict
         "title": title_of(cluster.backend),
         "version": cluster.version,
         "is_enabled": cluster.is_enabled,
-        "standing": standing(cluster),
+        "standing": status_of(cluster),
         "can_drain": may_drain(cluster),
         "trouble": trouble,
         "trouble_since": trouble_since,

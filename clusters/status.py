@@ -16,7 +16,7 @@ UNSEEN = 60.0  # Seconds: three missed polls of an idle cluster, which is polled
 MOST_EVENTS = 30
 
 
-def standing(cluster: Cluster) -> dict[str, Any]:
+def status_of(cluster: Cluster) -> dict[str, Any]:
     """Return the state: `word` and `shape` of its mark, `text` with its age, `since`."""
     now = clock.now()
     if not cluster.is_enabled:

@@ -85,16 +85,16 @@ def ticker(stop: threading.Event) -> None:
         target=keeper.run, args=(stop,), name="housekeeping", daemon=True
     )
     housekeeping.start()
-    wakeups.deliver_by(tap)
+    wakeups.set_sender(tap)
     starter.run(stop)
-    wakeups.deliver_by(None)
+    wakeups.set_sender(None)
     housekeeping.join(5.0)
 
 
 @every(3.0)
 def standby(stop: threading.Event) -> None:
     """Start jobs from the database while Celery's broker is down, in server mode."""
-    wakeups.stand_in(_run_here)
+    wakeups.set_fallback(_run_here)
     due_sweep()
 
 

@@ -15,7 +15,7 @@ from jobs.bulk import write_rows
 from jobs.models import Attempt, Job
 from portal.blobs.logs import log_store
 from portal.core import clock, errors
-from portal.core.wakeups import hint
+from portal.core.wakeups import wake_worker
 from workspaces.quotas import reservations
 from workspaces.quotas.limits import STORAGE, Meter, meters
 from workspaces.tenancy.scope import platform_scope
@@ -84,7 +84,7 @@ def count_closed() -> None:
     with platform_scope("house-keeping"):
         while (last := _count_next(after)) is not None:
             if clock.monotonic() > until:
-                hint("jobs.count_logs")
+                wake_worker("jobs.count_logs")
                 return
             after = last
 
@@ -143,7 +143,7 @@ def delete_asked() -> None:
             looked.add(job.id)
             freed += _delete(job, until)
         if freed and clock.monotonic() >= until and _due().exists():
-            hint("jobs.delete_logs")
+            wake_worker("jobs.delete_logs")
 
 
 def _due() -> QuerySet[Job]:

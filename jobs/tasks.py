@@ -15,7 +15,7 @@ from jobs.dispatch import threads
 from jobs.models import Attempt
 from jobs.outputs import KEPT
 from portal.core import clock
-from portal.core.wakeups import hint
+from portal.core.wakeups import wake_worker
 from schedulers.contract import Unavailable
 from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
@@ -27,7 +27,7 @@ FORGOTTEN_AT_ONCE = 200  # attempts per cluster and run
 @worker_ready.connect
 def look(**_: object) -> None:
     """Dispatch at worker start, for claims of a killed worker and lost hints."""
-    hint("jobs.dispatch")
+    wake_worker("jobs.dispatch")
 
 
 @shared_task(name="jobs.dispatch")

@@ -1,7 +1,7 @@
 """Decide whether a job would start on a cluster now, and what prevents it.
 
 Pure. A cluster's own scheduler decides for itself; this explains its reasons in numbers. Amounts
-are in the units of quotas: CPU in thousandths of a core, memory in bytes. `Field.judge` is monotone
+are in the units of quotas: CPU in thousandths of a core, memory in bytes. `Candidates.judge` is monotone
 in each amount, so bisection finds the smallest change that would help.
 """
 
@@ -20,7 +20,7 @@ STEPS = {"gpu": 1, "cpu": 1000, "memory": 1 << 20, "nodes": 1}
 
 
 @dataclass(frozen=True)
-class Need:
+class NodeRequest:
     """Resources that a job requests on each of its nodes.
 
     `packs`: several nodes of the job may share one node of the cluster.
@@ -41,11 +41,11 @@ class Need:
     def of(self, kind: str) -> int:
         return int(getattr(self, kind))
 
-    def with_amount(self, kind: str, amount: int) -> Need:
+    def with_amount(self, kind: str, amount: int) -> NodeRequest:
         changes: dict[str, Any] = {kind: amount}
         return replace(self, **changes)
 
-    def only(self, kind: str) -> Need:
+    def only(self, kind: str) -> NodeRequest:
         """Return a request for this kind alone."""
         changes: dict[str, Any] = dict.fromkeys((other for other in KINDS if other != kind), 0)
         return replace(self, **changes)
@@ -72,7 +72,7 @@ class NodeCapacity:
     total: Mapping[str, int]
     is_up: bool = True
 
-    def holds(self, need: Need, amounts: Mapping[str, int]) -> int:
+    def holds(self, need: NodeRequest, amounts: Mapping[str, int]) -> int:
         """Return how many nodes of the job fit here."""
         times = need.nodes if need.packs else 1
         for kind, asked in need.each:
@@ -100,13 +100,13 @@ class ResourceLimit:
     each: str = ""
     said: str = ""
 
-    def refuses(self, need: Need) -> bool:
+    def refuses(self, need: NodeRequest) -> bool:
         return (self.used or 0) + self.asked(need) > self.limit
 
-    def refuses_for_ever(self, need: Need) -> bool:
+    def refuses_for_ever(self, need: NodeRequest) -> bool:
         return self.asked(need) > self.limit
 
-    def asked(self, need: Need) -> int:
+    def asked(self, need: NodeRequest) -> int:
         return need.of(self.kind) if self.each == "node" else need.in_all(self.kind)
 
 
@@ -136,13 +136,13 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Field:
+class Candidates:
     """Nodes that a job may use and limits that apply to it, in the order of their evaluation."""
 
     spots: Sequence[NodeCapacity]
     caps: Sequence[ResourceLimit] = field(default_factory=tuple)
 
-    def judge(self, need: Need) -> Assessment:
+    def judge(self, need: NodeRequest) -> Assessment:
         """Return the first obstacle.
 
         In order: impossible, a limit, nodes out of service, too little in total, enough in
@@ -165,7 +165,7 @@ class Field:
             else Assessment(Wait.SCATTERED, self._short(need, _now))
         )
 
-    def admits(self, need: Need) -> bool:
+    def admits(self, need: NodeRequest) -> bool:
         """Return whether `judge` finds no obstacle.
 
         Cheaper, as one pass is enough: whatever fits into the free resources fits into the
@@ -173,7 +173,7 @@ class Field:
         """
         return not any(cap.refuses(need) for cap in self.caps) and self.fitting(need) >= need.nodes
 
-    def fitting(self, need: Need, amounts: Amounts | None = None) -> int:
+    def fitting(self, need: NodeRequest, amounts: Amounts | None = None) -> int:
         """Count the nodes of the job that fit; stops when all do."""
         found = 0
         for spot in self.spots:
@@ -192,7 +192,7 @@ class Field:
         """Return the largest amount on one node."""
         return max(((amounts or _now)(spot).get(kind, 0) for spot in self.spots), default=0)
 
-    def smallest_change(self, need: Need) -> Change | None:
+    def smallest_change(self, need: NodeRequest) -> Change | None:
         """Return the smallest relative reduction of one amount that lets the job start now.
 
         None if no single reduction is enough.
@@ -206,7 +206,7 @@ class Field:
             found, key=lambda change: (change.before - change.after) / change.before, default=None
         )
 
-    def _largest(self, need: Need, kind: str) -> int:
+    def _largest(self, need: NodeRequest, kind: str) -> int:
         """Return the largest amount below the request that would start; 0 if none would."""
         step, low, high = STEPS[kind], 1, (need.of(kind) - 1) // STEPS[kind]
         if high < 1 or not self.admits(need.with_amount(kind, step)):
@@ -219,7 +219,7 @@ class Field:
                 high = middle - 1
         return low * step
 
-    def _short(self, need: Need, amounts: Amounts) -> str:
+    def _short(self, need: NodeRequest, amounts: Amounts) -> str:
         """Return the resource of which too few nodes have enough.
 
         Empty if each alone is available, but not on the same nodes.
@@ -242,7 +242,7 @@ def _empty(spot: NodeCapacity) -> Mapping[str, int]:
     return spot.total if spot.is_up else {}
 
 
-def spots_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[NodeCapacity]:
+def candidates_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[NodeCapacity]:
     """Build the spots of an inventory.
 
     On a node with GPUs of several types, the ones in use are unknown: the free ones are assumed

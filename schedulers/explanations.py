@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from portal.core.formatting import amount_text
-from schedulers.capacity import KINDS, Assessment, Change, Field, Need, NodeCapacity, ResourceLimit
+from schedulers.capacity import KINDS, Assessment, Change, Candidates, NodeRequest, NodeCapacity, ResourceLimit
 from schedulers.states import Wait
 
 HELD = 10  # list only the largest of our jobs
@@ -25,7 +25,7 @@ ADVICE = {
 Told = tuple[str, dict[str, Any]]
 
 
-def limit(cap: ResourceLimit, need: Need) -> Told:
+def limit(cap: ResourceLimit, need: NodeRequest) -> Told:
     """Explain a limit: "Account borealis holds 3 of 3 GPUs; this asks 2."."""
     asked, facts = (
         cap.asked(need),
@@ -58,7 +58,7 @@ def limit(cap: ResourceLimit, need: Need) -> Told:
     return f"{cap.whose} holds {taken} of {most}; this asks {ask}.", used
 
 
-def nodes(seen: Assessment, field: Field, need: Need, where: str) -> Told:
+def nodes(seen: Assessment, field: Candidates, need: NodeRequest, where: str) -> Told:
     """Explain the nodes: full, fragmented, out of service, or too small forever."""
     facts = room(field, need, seen.kind)
     if seen.wait == Wait.NODES_DOWN:
@@ -88,7 +88,7 @@ def nodes(seen: Assessment, field: Field, need: Need, where: str) -> Told:
     ), facts
 
 
-def room(field: Field, need: Need, kind: str = "") -> dict[str, Any]:
+def room(field: Candidates, need: NodeRequest, kind: str = "") -> dict[str, Any]:
     """Return the node totals of the scarce resource, or of the first one requested."""
     kind = kind if kind in KINDS else next((name for name in KINDS if need.of(name)), "cpu")
     return {
@@ -103,13 +103,13 @@ def room(field: Field, need: Need, kind: str = "") -> dict[str, Any]:
     }
 
 
-def fitting(field: Field, need: Need) -> str:
+def fitting(field: Candidates, need: NodeRequest) -> str:
     """Return a sentence such as "2 of 4 nodes have room for it now."."""
     fits = able_now(field, need)
     return f"{fits} of {_nodes(len(field.spots))} {'has' if fits == 1 else 'have'} room for {'it' if need.nodes == 1 else 'one of its nodes'} now."
 
 
-def able_now(field: Field, need: Need) -> int:
+def able_now(field: Candidates, need: NodeRequest) -> int:
     """Count the nodes that have room for one node of the job."""
     return sum(spot.is_up and spot.holds(need, spot.free) > 0 for spot in field.spots)
 
@@ -133,7 +133,7 @@ def held(ours: Sequence[tuple[str, int, float]], others: Sequence[int]) -> dict[
     return {**facts, **({"others": {"jobs": len(rest), "amount": sum(rest)}} if rest else {})}
 
 
-def _too_small(field: Field, need: Need, kind: str, where: str) -> str:
+def _too_small(field: Candidates, need: NodeRequest, kind: str, where: str) -> str:
     able = sum(spot.holds(need, spot.total) for spot in field.spots)
     if able:
         return f"Too few nodes of {where} are large enough: it asks {need.nodes}, and there {'is' if able == 1 else 'are'} {able}."
@@ -143,12 +143,12 @@ def _too_small(field: Field, need: Need, kind: str, where: str) -> str:
     return f"No node of {where} is large enough: the largest has {most}, it asks {amount_text(kind, need.of(kind))}."
 
 
-def _asked(need: Need, kind: str) -> str:
+def _asked(need: NodeRequest, kind: str) -> str:
     each = f" on {'one node' if need.nodes == 1 else f'each of {need.nodes} nodes'}"
     return amount_text(kind, need.of(kind)) + each
 
 
-def _same(need: Need) -> str:
+def _same(need: NodeRequest) -> str:
     return "one node" if need.nodes == 1 else f"{need.nodes} nodes"
 
 

@@ -19,7 +19,7 @@ from django.db.models.base import ModelState
 from django.db.models.signals import post_save
 from django.utils import timezone
 
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from portal.core.models import Event
 from tests.story import Story, tell
 from workspaces.tenancy.scope import platform_scope
@@ -31,7 +31,7 @@ class _Told:
 
     story: Story
     rows: list[models.Model]
-    facts: list[Fact]
+    facts: list[EventRecord]
     began: datetime
     ended: datetime
 
@@ -49,7 +49,7 @@ def retell() -> Story:
     with _written() as rows:
         story = tell()
     new = Event.objects.exclude(id__in=before).order_by("position")
-    facts = [Fact(e.kind, e.org_id, e.subject_type, e.subject_id, e.actor, e.data) for e in new]
+    facts = [EventRecord(e.kind, e.org_id, e.subject_type, e.subject_id, e.actor, e.data) for e in new]
     _told.append(
         _Told(*_copies(story, rows, {}, lambda value: value), facts, began, timezone.now())
     )
@@ -87,7 +87,7 @@ def _write(told: _Told) -> Story:
     return story
 
 
-def _again(fact: Fact, ids: dict[Any, Any]) -> Fact:
+def _again(fact: EventRecord, ids: dict[Any, Any]) -> EventRecord:
     data = json.dumps(fact.data)
     for before, now in ids.items():
         data = data.replace(str(before), str(now))

@@ -18,7 +18,7 @@ from clusters.models import Cluster, Pool
 from clusters.workload import workload
 from portal.core import vault
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, changes, record
+from portal.core.events import EventRecord, changes, record
 from schedulers.contract import Probe
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -116,7 +116,7 @@ def _record_probe(
 ) -> None:
     """Record the test: it uses a stored credential and connects to an arbitrary address."""
     record(
-        Fact(
+        EventRecord(
             "cluster.tested",
             None,
             "cluster",
@@ -222,7 +222,7 @@ def free_name(name: str) -> str:
 def tell(what: str, cluster: Cluster, actor: Actor, data: Mapping[str, Any] | None = None) -> None:
     """Record an event about the cluster."""
     record(
-        Fact(
+        EventRecord(
             f"cluster.{what}",
             None,
             "cluster",

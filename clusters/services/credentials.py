@@ -11,7 +11,7 @@ from django.db import transaction
 from clusters.backends import secrets_set
 from clusters.models import Cluster
 from portal.core import clock
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from portal.core.models import Event
 from workspaces.tenancy.scope import platform_scope
 
@@ -55,7 +55,7 @@ def _record_use(cluster: Cluster, use: str, who: str) -> None:
     )
     if not (recorded.filter(position__gt=changed) if changed else recorded).exists():
         record(
-            Fact(
+            EventRecord(
                 "cluster.credential_used",
                 None,
                 "cluster",

@@ -13,7 +13,7 @@ from django.db.models import F
 from clusters.backends import backend_of
 from clusters.models import Cluster, Node
 from portal.core import errors
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from schedulers import backends
 from schedulers.contract import Capability, Rejected, SupportsDrain, Unavailable
 from workspaces.access.actors import Actor, authorize
@@ -82,7 +82,7 @@ def _write(actor: Actor, node: Node, *, is_drained: bool, note: str, reason: str
     Cluster.objects.filter(id=node.cluster_id).update(inventory=F("inventory") + 1)
     node.is_drained, node.note = is_drained, note[:300]
     record(
-        Fact(
+        EventRecord(
             "node.drained" if is_drained else "node.resumed",
             None,
             "node",

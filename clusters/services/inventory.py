@@ -12,7 +12,7 @@ from django.db.models import F
 
 from clusters.models import Cluster, Gpu, Node
 from portal.core import clock
-from portal.core.wakeups import hint
+from portal.core.wakeups import wake_worker
 from schedulers.contract import Backend, NodeFacts
 
 BATCH = 500  # rows per statement
@@ -50,7 +50,7 @@ def take_inventory(cluster: Cluster, backend: Backend) -> None:
             counted_at=now, inventory=F("inventory") + int(is_written)
         )
         if is_moved:
-            hint("jobs.dispatch")
+            wake_worker("jobs.dispatch")
 
 
 def _write_nodes(

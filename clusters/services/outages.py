@@ -9,7 +9,7 @@ from django.db import transaction
 
 from clusters.models import Cluster
 from portal.core import clock
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 
 log = logging.getLogger(__name__)
 ACTOR = "watcher"
@@ -52,5 +52,5 @@ def answered(cluster: Cluster) -> None:
 
 def _record_event(what: str, cluster: Cluster, data: dict[str, Any]) -> None:
     record(
-        Fact(f"cluster.{what}", None, "cluster", cluster.id, ACTOR, {"name": cluster.name, **data})
+        EventRecord(f"cluster.{what}", None, "cluster", cluster.id, ACTOR, {"name": cluster.name, **data})
     )

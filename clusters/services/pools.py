@@ -16,7 +16,7 @@ from clusters.backends import backend_of
 from clusters.models import Cluster, Node, Pool, PoolGrant
 from clusters.services.connections import free_name
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, changes, record
+from portal.core.events import EventRecord, changes, record
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Identity, Rejected
 from workspaces.access.actors import Actor, authorize
@@ -283,7 +283,7 @@ def _record_event(
     what: str, pool: Pool, actor: Actor, data: Mapping[str, Any], team: Team | None = None
 ) -> None:
     record(
-        Fact(
+        EventRecord(
             f"pool.{what}",
             team.org_id if team else None,
             "pool",

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 
 from clusters import capacity, representations, status
 from clusters.models import Cluster
-from clusters.node_capacity import machines_of
+from clusters.node_capacity import node_usage_of
 from clusters.services import connections, drain
 from clusters.services.pools import pools_of
 from clusters.sharing import isolation_text
@@ -35,7 +35,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     row = connections.find_cluster(cluster)
     if request.method == "POST":
         return _act(request, row)
-    machines = machines_of(row)
+    machines = node_usage_of(row)
     whole, parts, pools = (
         capacity.stock_of(machines),
         capacity.by_partition(machines),

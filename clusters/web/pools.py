@@ -10,10 +10,10 @@ from django.shortcuts import redirect, render
 
 from clusters import capacity, representations
 from clusters.models import Cluster, Pool
-from clusters.node_capacity import machines_in, machines_of
+from clusters.node_capacity import node_usage_in, node_usage_of
 from clusters.services import connections
 from clusters.services import pools as service
-from clusters.status import standing
+from clusters.status import status_of
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.web.denials import note_denial
@@ -90,7 +90,7 @@ def pool(request: Any, pool: str) -> HttpResponse:
 
 
 def _shown(request: Any, row: Pool) -> dict[str, Any]:
-    machines = machines_of(row.cluster)
+    machines = node_usage_of(row.cluster)
     inside = sorted(capacity.inside_of(row, machines), key=lambda m: capacity.natural(m.node.name))
     actor, teams = request.actor, service.teams_of([row])[row.id]
     given = service.identities_of([row])[row.id] if actor.may(P.CLUSTERS_READ) else {}
@@ -99,7 +99,7 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
         "crumbs": [("Pools", f"/{request.org.slug}/pools")],
         "pool": row,
         "stock": capacity.stock_of(inside),
-        "standing": standing(row.cluster),
+        "standing": status_of(row.cluster),
         "nodes": representations.machine_page(inside, {}, SHOWN)[0],
         "granted": [(slug, given.get(slug, {})) for slug in teams],
         "all_teams": people.teams_for(actor),
@@ -130,7 +130,7 @@ def _places(request: Any) -> list[dict[str, Any]]:
     whole = list(Cluster.objects.filter(is_enabled=True, pools=None).order_by("name"))
     clusters = {c.id: c for c in (*whole, *(p.cluster for p in seen))}
     machines, teams, used = (
-        machines_in(clusters.values()),
+        node_usage_in(clusters.values()),
         service.teams_of(seen),
         workload().counts_in(request.actor),
     )
@@ -139,7 +139,7 @@ def _places(request: Any) -> list[dict[str, Any]]:
         {
             "name": c.name,
             "cluster": c,
-            "standing": standing(c),
+            "standing": status_of(c),
             "pool": None,
             "teams": [],
             "is_open": True,
@@ -153,7 +153,7 @@ def _places(request: Any) -> list[dict[str, Any]]:
         {
             "name": p.name,
             "cluster": p.cluster,
-            "standing": standing(p.cluster),
+            "standing": status_of(p.cluster),
             "pool": p,
             "teams": teams[p.id],
             "is_open": p.is_open,

@@ -26,13 +26,13 @@ from jobs.dispatch import job_status
 from jobs.dispatch.submission import Claim, Handover
 from jobs.models import Attempt, Job
 from jobs.scheduling import pending_history
-from jobs.scheduling.admission import Ask, Room, Verdict, plan
+from jobs.scheduling.admission import ResourceRequest, ClusterSnapshot, Verdict, plan
 from jobs.scheduling.reservations import meters_of, with_jobs
-from jobs.scheduling.snapshot import room_of
+from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from portal.core.lease_holder import is_dead, new_lease
-from portal.core.wakeups import hint
+from portal.core.wakeups import wake_worker
 from schedulers.states import State, Wait
 from workspaces.quotas.reservations import hold
 from workspaces.tenancy.scope import platform_scope
@@ -150,7 +150,7 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     Meters are locked once per transaction and in one order; locking them in steps could deadlock
     with another planner.
     """
-    room: Room | None = None
+    room: ClusterSnapshot | None = None
     refused: set[Kind] = set()
     last: Attempt | None = None
     looked, size = 0, min(limit, WINDOW)  # nothing beyond the batch is read if everything fits
@@ -172,9 +172,9 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     return []
 
 
-def _room_after(before: Room | None, cluster: Cluster, due: Sequence[Attempt]) -> Room:
+def _room_after(before: ClusterSnapshot | None, cluster: Cluster, due: Sequence[Attempt]) -> ClusterSnapshot:
     """Refresh the limits for the next window and keep the node usage of the one before."""
-    room = room_of(cluster, [ask_of(attempt) for attempt in due])
+    room = snapshot_of(cluster, [ask_of(attempt) for attempt in due])
     return (
         room
         if before is None
@@ -243,7 +243,7 @@ def _can_skip() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
-def _select(room: Room, due: Sequence[Attempt], limit: int, kinds: set[Kind]) -> list[Attempt]:
+def _select(room: ClusterSnapshot, due: Sequence[Attempt], limit: int, kinds: set[Kind]) -> list[Attempt]:
     """Return the attempts that may start, with their placement, and note why the others wait.
 
     Adds the kind of each refused attempt to `kinds`.
@@ -264,10 +264,10 @@ def _select(room: Room, due: Sequence[Attempt], limit: int, kinds: set[Kind]) ->
     return chosen
 
 
-def ask_of(attempt: Attempt) -> Ask:
+def ask_of(attempt: Attempt) -> ResourceRequest:
     """Return the request of one attempt."""
     job = attempt.job
-    return Ask(job.org_id, job.team_id, job.owner_id, job.resources, job.id, job.max_parallel)
+    return ResourceRequest(job.org_id, job.team_id, job.owner_id, job.resources, job.id, job.max_parallel)
 
 
 def _set_placement(attempt: Attempt, verdict: Verdict) -> None:
@@ -316,7 +316,7 @@ def _lease(claim: Claim) -> None:
     write_rows(claim.attempts, _CLAIMED)
     pending_history.close(fresh)
     record_all(
-        Fact(
+        EventRecord(
             "attempt.dispatching",
             a.org_id,
             "job",
@@ -338,4 +338,4 @@ def due_sweep() -> None:
             Attempt.objects.filter(state=State.QUEUED, due_at__lte=clock.now()).exists()
             or claimed.filter(_abandoned(_leases(claimed))).exists()
         ):
-            hint("jobs.dispatch")
+            wake_worker("jobs.dispatch")

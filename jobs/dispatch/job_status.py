@@ -12,8 +12,8 @@ from jobs import live_updates
 from jobs.bulk import write_rows
 from jobs.models import Attempt, Dependency, Job
 from portal.core import clock
-from portal.core.events import Fact, record_all
-from portal.core.wakeups import hint
+from portal.core.events import EventRecord, record_all
+from portal.core.wakeups import wake_worker
 from schedulers.states import State
 
 _FIELDS = (
@@ -69,7 +69,7 @@ def refresh_jobs(
         live_updates.jobs_changed(rows)
     ended = [job for job in rows if State(job.state).is_final and not before[job.id].is_final]
     record_all(
-        Fact(
+        EventRecord(
             f"job.{State(job.state).word}",
             job.org_id,
             "job",
@@ -152,7 +152,7 @@ def _free_dependents(ended: Sequence[Job]) -> Cancellations:
         Attempt.objects.filter(
             job__in=ready, job__is_held=False, state=State.QUEUED, due_at=None
         ).update(due_at=clock.now(), queued_at=clock.now())
-        hint("jobs.dispatch")
+        wake_worker("jobs.dispatch")
     return [(pk, why[job_id]) for pk, job_id in locked if job_id in why]
 
 

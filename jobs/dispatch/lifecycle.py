@@ -27,8 +27,8 @@ from jobs.job_specs import spec_of
 from jobs.models import Attempt, PendingSpell
 from jobs.scheduling.reservations import meters_of, with_jobs
 from portal.core import clock
-from portal.core.events import Fact, record_all
-from portal.core.wakeups import hint
+from portal.core.events import EventRecord, record_all
+from portal.core.wakeups import wake_worker
 from schedulers.states import Reason, State, Wait
 from workspaces.credentials.tokens import revoke_attempt_tokens
 from workspaces.quotas import gpu_hour_counting
@@ -192,7 +192,7 @@ def _settle_all(moved: Sequence[Attempt]) -> None:
 
 def _record_events(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:
     record_all(
-        Fact(
+        EventRecord(
             kind=f"attempt.{State(a.state).word}",
             org_id=a.org_id,
             subject_type="job",
@@ -224,7 +224,7 @@ def _follow_up(moved: Sequence[Attempt]) -> None:
     _retry(retried)
     if ended:
         revoke_attempt_tokens(a.id for a in ended)
-        hint("jobs.dispatch")
+        wake_worker("jobs.dispatch")
     canceled = job_status.refresh_jobs({a.job_id for a in moved}, moved, [a.job for a in moved])
     if canceled:
         transition(
@@ -257,7 +257,7 @@ def _retry(ended: Sequence[Attempt]) -> None:
     write_rows(ended, ("is_current",))
     Attempt.objects.bulk_create(_next_of(attempt) for attempt in ended)
     record_all(
-        Fact(
+        EventRecord(
             "attempt.retry_planned",
             a.org_id,
             "job",

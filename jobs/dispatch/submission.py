@@ -18,7 +18,7 @@ from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import Change, transition
 from jobs.models import Attempt
 from portal.core import clock
-from portal.core.wakeups import hint
+from portal.core.wakeups import wake_worker
 from schedulers.contract import Backend, Handle, Launch, Rejected, Unavailable
 from schedulers.states import Reason, State
 
@@ -98,7 +98,7 @@ class Handover:
             Attempt.objects.filter(lease=claim.lease, state=State.STOPPING).update(
                 lease=None, lease_until=None, stop_sent_at=None
             )
-        hint("jobs.watch")
+        wake_worker("jobs.watch")
         return sum(attempt.state == State.SUBMITTED for attempt in moved)
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 
 from jobs.dispatch.claims import HORIZON, ask_of
 from jobs.models import Attempt
-from jobs.scheduling.admission import Ask, Room, plan
+from jobs.scheduling.admission import ResourceRequest, ClusterSnapshot, plan
 from jobs.scheduling.reservations import with_jobs
 from jobs.scheduling.snapshot import limits_of, running_of
 from portal.core.formatting import amount_text
@@ -83,7 +83,7 @@ def preview(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> Pr
     hours = used_now() if any(row.resource == GPU_HOURS for row in rows) else {}
     running = running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id)
     now, then = (
-        _starting(asks, due, Room(limits, (), places=False, running=dict(running)))
+        _starting(asks, due, ClusterSnapshot(limits, (), places=False, running=dict(running)))
         for limits in (before, after)
     )
     by_id = {attempt.id: attempt for attempt in due}
@@ -117,7 +117,7 @@ def _queue() -> list[Attempt]:
     return list(with_jobs(list(rows[:HORIZON]), "team"))
 
 
-def _starting(asks: Sequence[Ask], due: Sequence[Attempt], room: Room) -> set[UUID]:
+def _starting(asks: Sequence[ResourceRequest], due: Sequence[Attempt], room: ClusterSnapshot) -> set[UUID]:
     return {
         attempt.id
         for attempt, (_ask, verdict) in zip(due, plan(room, asks), strict=True)

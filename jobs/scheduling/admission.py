@@ -1,7 +1,7 @@
 """Decide who may start now and, if not, why and what would help. Pure: no I/O.
 
 The planner, the pending explanation and the dry run share this module, so the explanation always
-matches the decision. `Room` is a snapshot of limits and nodes; `judge` decides, `take` books an
+matches the decision. `ClusterSnapshot` is a snapshot of limits and nodes; `judge` decides, `take` books an
 admitted request so that the next one sees it.
 """
 
@@ -21,7 +21,7 @@ from workspaces.quotas.limits import (
     GPU_HOURS,
     STORAGE,
     Meter,
-    Standing,
+    QuotaUsage,
     after,
     freed_by,
     judged,
@@ -35,7 +35,7 @@ _GIB = 1 << 30
 
 
 @dataclass(frozen=True)
-class Ask:
+class ResourceRequest:
     """The request of one attempt. `resources` in quota units."""
 
     org_id: UUID
@@ -52,7 +52,7 @@ class Ask:
     def get(self, resource: str) -> int:
         return self.resources.get(resource, 0)
 
-    def with_amount(self, resource: str, amount: int) -> Ask:
+    def with_amount(self, resource: str, amount: int) -> ResourceRequest:
         """Return a copy with another amount; a typed GPU count follows the plain one."""
         changed = dict(self.resources) | {resource: amount}
         if resource == "gpu" and self.gpu_type:
@@ -61,7 +61,7 @@ class Ask:
 
 
 @dataclass
-class NodeRoom:
+class NodeAvailability:
     """Free capacity of a node. `gpus` are (index, uuid, type)."""
 
     name: str
@@ -72,7 +72,7 @@ class NodeRoom:
     total_memory: int
     total_gpus: list[tuple[int, str, str]]
 
-    def fit(self, ask: Ask) -> Placement | None:
+    def fit(self, ask: ResourceRequest) -> Placement | None:
         """Return a placement in the free capacity, on the GPUs with the lowest indexes."""
         if ask.get("cpu") > self.cpus or ask.get("memory") > self.memory:
             return None
@@ -87,7 +87,7 @@ class NodeRoom:
             gpu_uuids=tuple(g[1] for g in chosen),
         )
 
-    def lacks(self, ask: Ask) -> list[str]:
+    def lacks(self, ask: ResourceRequest) -> list[str]:
         """Return the resources of which even the empty node has too little."""
         typed = [g for g in self.total_gpus if ask.gpu_type in ("", g[2])]
         return [
@@ -129,22 +129,22 @@ class Change:
 
 
 @dataclass
-class Room:
+class ClusterSnapshot:
     """A snapshot of the free capacity.
 
     `limits`: usage of the meters with a limit or a guarantee. `running`: active tasks by job (for
     arrays). `places` is False if a scheduler chooses the nodes.
     """
 
-    limits: dict[Meter, Standing]
-    nodes: Sequence[NodeRoom]
+    limits: dict[Meter, QuotaUsage]
+    nodes: Sequence[NodeAvailability]
     places: bool = True
     trouble: str = ""
     running: dict[UUID, int] = field(default_factory=dict)
     only_org: UUID | None = None  # jobs of other organizations wait, because of `only_text`
     only_text: str = ""
 
-    def judge(self, ask: Ask) -> Verdict:
+    def judge(self, ask: ResourceRequest) -> Verdict:
         """Return the dominant reason, in the order of `Wait`."""
         if self.places and (impossible := self._impossible(ask)):
             return impossible
@@ -164,7 +164,7 @@ class Room:
         place = next((p for node in self.nodes if (p := node.fit(ask))), None)
         return Verdict(None, place) if place else self._no_room(ask)
 
-    def take(self, ask: Ask, place: Placement | None) -> None:
+    def take(self, ask: ResourceRequest, place: Placement | None) -> None:
         """Book an admitted request."""
         self.limits.update(after(self.limits, _meters(ask)))
         if ask.job_id:
@@ -172,7 +172,7 @@ class Room:
         if place:
             next(node for node in self.nodes if node.name == place.node).take(place)
 
-    def smallest_limit(self, ask: Ask) -> dict[str, int]:
+    def smallest_limit(self, ask: ResourceRequest) -> dict[str, int]:
         """Return {"enough": limit} if raising the one limit in the way would admit the request now.
 
         Empty if that alone would not help.
@@ -193,7 +193,7 @@ class Room:
         raised = replace(self, limits={**self.limits, meter: now.limited(enough)})
         return {"enough": enough} if raised.judge(ask).wait is None else {}
 
-    def smallest_change(self, ask: Ask) -> Change | None:
+    def smallest_change(self, ask: ResourceRequest) -> Change | None:
         """Return the smallest reduction of one resource that would be admitted now.
 
         For each resource it finds the largest amount below the request; of these the one with the
@@ -206,7 +206,7 @@ class Room:
         ]
         return min(found, key=lambda c: (c.before - c.after) / c.before, default=None)
 
-    def _largest(self, ask: Ask, resource: str) -> int | None:
+    def _largest(self, ask: ResourceRequest, resource: str) -> int | None:
         """Find the largest admitted amount by bisection, as admission is monotone.
 
         Steps: 1 GPU, 0.1 core, 1 MiB.
@@ -223,7 +223,7 @@ class Room:
                 high = middle - 1
         return low * step if low else None
 
-    def _impossible(self, ask: Ask) -> Verdict | None:
+    def _impossible(self, ask: ResourceRequest) -> Verdict | None:
         """Return a verdict if not even an empty node could run the task."""
         if not self.nodes or any(not node.lacks(ask) for node in self.nodes):
             return None
@@ -241,7 +241,7 @@ class Room:
             },
         )
 
-    def _over_quota(self, ask: Ask) -> Verdict | None:
+    def _over_quota(self, ask: ResourceRequest) -> Verdict | None:
         amounts = _meters(ask)
         meter = refusal(self.limits, amounts)
         if meter is None:
@@ -261,7 +261,7 @@ class Room:
             | ({"kept": kept} if kept else {}),
         )
 
-    def _no_room(self, ask: Ask) -> Verdict:
+    def _no_room(self, ask: ResourceRequest) -> Verdict:
         """Return the verdict for a full cluster, or for capacity that no single node has."""
         for name in ("gpu", "cpu", "memory"):
             free = [_free(node, name, ask.gpu_type) for node in self.nodes]
@@ -287,7 +287,7 @@ class Room:
         )
 
 
-def _meters(ask: Ask) -> Mapping[Meter, int]:
+def _meters(ask: ResourceRequest) -> Mapping[Meter, int]:
     return _moved(ask.org_id, ask.team_id, ask.user_id, tuple(ask.resources.items()))
 
 
@@ -298,19 +298,19 @@ def _moved(
     return MappingProxyType(meters(org_id, team_id, user_id, judged(dict(resources))))
 
 
-def _free(node: NodeRoom, resource: str, gpu_type: str) -> int:
+def _free(node: NodeAvailability, resource: str, gpu_type: str) -> int:
     if resource == "gpu":
         return sum(gpu_type in ("", g[2]) for g in node.gpus)
     return node.cpus if resource == "cpu" else node.memory
 
 
-def _total(node: NodeRoom, resource: str, gpu_type: str) -> int:
+def _total(node: NodeAvailability, resource: str, gpu_type: str) -> int:
     if resource == "gpu":
         return sum(gpu_type in ("", g[2]) for g in node.total_gpus)
     return node.total_cpus if resource == "cpu" else node.total_memory
 
 
-def plan(room: Room, asks: Sequence[Ask]) -> Iterator[tuple[Ask, Verdict]]:
+def plan(room: ClusterSnapshot, asks: Sequence[ResourceRequest]) -> Iterator[tuple[ResourceRequest, Verdict]]:
     """Judge in order and book what is admitted; backfill without reservations."""
     for ask in asks:
         verdict = room.judge(ask)

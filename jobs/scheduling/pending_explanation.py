@@ -14,7 +14,7 @@ from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import Change
 from jobs.scheduling.blocking_jobs import line, offer, reported_blockers, reported_change
 from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE, is_pending, silence_of, wait_text
-from jobs.scheduling.snapshot import room_of
+from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
 from portal.core.formatting import amount_text
 from schedulers import explanations
@@ -133,7 +133,7 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change 
             None,
         )
     ask = ask_of(attempt)
-    room = room_of(attempt.cluster, [ask])
+    room = snapshot_of(attempt.cluster, [ask])
     verdict = room.judge(ask)
     if verdict.wait is None:
         return Wait.EVALUATING, {}, None

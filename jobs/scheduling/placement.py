@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from clusters.models import Cluster, Pool
-from clusters.node_capacity import Machine, Need, machines_in
+from clusters.node_capacity import NodeUsage, NodeRequirements, node_usage_in
 from clusters.services.pools import is_in, pools_for
 from jobs.images.check import image_misfit
 from jobs.models import Attempt
@@ -103,10 +103,10 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
     )
 
 
-def need_of(spec: JobSpec) -> Need:
+def need_of(spec: JobSpec) -> NodeRequirements:
     """Return what each node of the job must have."""
     ask = spec.resources
-    return Need(
+    return NodeRequirements(
         round(ask.cpus * 1000), ask.memory, ask.gpus, (ask.gpu_type or "").lower(), spec.num_nodes
     )
 
@@ -135,7 +135,7 @@ def names_for(teams: Iterable[Team]) -> list[str]:
 
 def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Candidate]:
     need, clusters = need_of(spec), {cluster.id: cluster for cluster, _ in places}
-    machines, queued = machines_in(clusters.values()), _queued(clusters)
+    machines, queued = node_usage_in(clusters.values()), _queued(clusters)
     made = []
     for cluster, pool in places:
         inside = [m for m in machines[cluster.id] if pool is None or is_in(pool, m.node, m.gpus)]
@@ -158,8 +158,8 @@ def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
 def _judge(
     cluster: Cluster,
     pool: Pool | None,
-    inside: Sequence[Machine],
-    need: Need,
+    inside: Sequence[NodeUsage],
+    need: NodeRequirements,
     spec: JobSpec,
     *,
     is_known: bool,
@@ -184,7 +184,7 @@ def _judge(
     return (FREE if sum(free) >= need.nodes else BUSY), text
 
 
-def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:
+def _lacks(inside: Sequence[NodeUsage], need: NodeRequirements, able: int) -> str:
     """Return why not even the empty pool could run the job."""
     if not inside:
         return "it has no nodes"
@@ -205,7 +205,7 @@ def _lacks(inside: Sequence[Machine], need: Need, able: int) -> str:
     return "no single node has everything it needs"
 
 
-def _kind(need: Need) -> str:
+def _kind(need: NodeRequirements) -> str:
     return f"{need.gpu_type.upper()} GPUs" if need.gpu_type else "GPUs"
 
 

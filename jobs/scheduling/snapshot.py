@@ -11,18 +11,18 @@ from django.db.models import Count, Q
 from clusters.models import Cluster, Node
 from clusters.sharing import not_served_text, only_org_id
 from jobs.models import Attempt
-from jobs.scheduling.admission import Ask, NodeRoom, Room
+from jobs.scheduling.admission import ResourceRequest, NodeAvailability, ClusterSnapshot
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Unavailable
 from schedulers.states import State
 from workspaces.models import Quota
 from workspaces.quotas.gpu_hours import used_on
-from workspaces.quotas.limits import GPU_HOURS, Meter, Standing
-from workspaces.quotas.reservations import meter_of, standing_of
+from workspaces.quotas.limits import GPU_HOURS, Meter, QuotaUsage
+from workspaces.quotas.reservations import meter_of, quota_usage_of
 from workspaces.tenancy.scope import platform_scope
 
 
-def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) -> Room:
+def snapshot_of(cluster: Cluster, asks: Sequence[ResourceRequest], *, is_empty: bool = False) -> ClusterSnapshot:
     """Load limits of these requests, free node capacity, and running tasks of their jobs.
 
     `is_empty`: capacity as if nothing ran.
@@ -32,7 +32,7 @@ def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) ->
         only = only_org_id(cluster)
     except Unavailable as error:
         trouble = str(error)
-    return Room(
+    return ClusterSnapshot(
         limits=limits_of(asks),
         nodes=_nodes(cluster, is_empty) if places else (),
         places=places,
@@ -43,20 +43,20 @@ def room_of(cluster: Cluster, asks: Sequence[Ask], *, is_empty: bool = False) ->
     )
 
 
-def limits_of(asks: Iterable[Ask]) -> dict[Meter, Standing]:
+def limits_of(asks: Iterable[ResourceRequest]) -> dict[Meter, QuotaUsage]:
     """Return the limits and guarantees that concern these requests."""
     subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
     rows = Quota.objects.filter(
         Q(limit__isnull=False) | Q(guaranteed__gt=0), subject_id__in=subjects
     )
-    found = {meter_of(row): standing_of(row) for row in rows}
+    found = {meter_of(row): quota_usage_of(row) for row in rows}
     if of_hours := [meter for meter in found if meter.resource == GPU_HOURS]:
         used = used_on(of_hours)
         found |= {meter: found[meter].moved(used[meter]) for meter in of_hours}
     return found
 
 
-def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeRoom]:
+def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeAvailability]:
     rooms = {
         node.name: _empty(node)
         for node in Node.objects.filter(cluster=cluster, is_ready=True, is_drained=False)
@@ -79,9 +79,9 @@ def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeRoom]:
     return list(rooms.values())
 
 
-def _empty(node: Node) -> NodeRoom:
+def _empty(node: Node) -> NodeAvailability:
     gpus = sorted((g.index, g.uuid, g.type) for g in node.gpus.all())
-    return NodeRoom(node.name, node.cpus, node.memory, list(gpus), node.cpus, node.memory, gpus)
+    return NodeAvailability(node.name, node.cpus, node.memory, list(gpus), node.cpus, node.memory, gpus)
 
 
 def running_of(job_ids: Iterable[UUID]) -> dict[UUID, int]:

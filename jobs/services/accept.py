@@ -15,7 +15,7 @@ from django.db import connection, models
 
 from jobs.models import Attempt, Job
 from portal.core.bulk import repeat_row
-from portal.core.events import Fact, caller, record, request_id
+from portal.core.events import EventRecord, caller, record, request_id
 from portal.core.ids import uuid7
 from portal.core.models import Event
 from workspaces.models import Organization
@@ -60,7 +60,7 @@ def write(job: Job, tasks: int, *, is_due: bool, actor: str, data: Mapping[str, 
     job.number = _next_number(job.org_id)
     job.save(force_insert=True)
     _queue(job, tasks, job.state_at, is_due)
-    record(Fact("job.submitted", job.org_id, "job", job.id, actor, {**data, "number": job.number}))
+    record(EventRecord("job.submitted", job.org_id, "job", job.id, actor, {**data, "number": job.number}))
 
 
 def _write_at_once(job: Job, tasks: int, is_due: bool, actor: str, data: Mapping[str, Any]) -> None:

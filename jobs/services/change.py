@@ -14,8 +14,8 @@ from jobs.models import Attempt, Job
 from jobs.models.job import PRIORITIES
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput
-from portal.core.events import Fact, changes, record
-from portal.core.wakeups import hint
+from portal.core.events import EventRecord, changes, record
+from portal.core.wakeups import wake_worker
 from schedulers.states import Reason, State, Wait
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -36,7 +36,7 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
     job.cancel_asked_at, job.cancel_asked_by = clock.now(), actor.email
     job.save(update_fields=["cancel_asked_at", "cancel_asked_by"])
     record(
-        Fact(
+        EventRecord(
             "job.cancel_asked",
             job.org_id,
             "job",
@@ -57,7 +57,7 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
             for pk, state in live.items()
         ]
     )
-    hint("jobs.watch")
+    wake_worker("jobs.watch")
     return Job.objects.get(id=job.id)
 
 
@@ -76,7 +76,7 @@ def hold_job(*, actor: Actor, job: Job) -> Job:
             due_at=None, wait=Wait.HELD, wait_facts={}, wait_since=clock.now()
         )
         record(
-            Fact(
+            EventRecord(
                 "job.held",
                 job.org_id,
                 "job",
@@ -110,7 +110,7 @@ def release_job(*, actor: Actor, job: Job) -> Job:
             wait_since=None if is_ready else at,
         )
         record(
-            Fact(
+            EventRecord(
                 "job.released",
                 job.org_id,
                 "job",
@@ -120,7 +120,7 @@ def release_job(*, actor: Actor, job: Job) -> Job:
             )
         )
         job_status.refresh_jobs([job.id])
-        hint("jobs.dispatch")
+        wake_worker("jobs.dispatch")
     return Job.objects.get(id=job.id)
 
 
@@ -148,7 +148,7 @@ def change_job(
         _set_priority(actor, job, priority)
     job.save(update_fields=["name", "labels", "priority"])
     record(
-        Fact(
+        EventRecord(
             "job.changed",
             job.org_id,
             "job",
@@ -183,7 +183,7 @@ def _set_priority(actor: Actor, job: Job, priority: str) -> None:
         authorize(actor, Permission.JOBS_ADMIN, job.team_id)
     job.priority = PRIORITIES[priority]
     Attempt.objects.filter(job=job, state=State.QUEUED).update(priority=job.priority)
-    hint("jobs.dispatch")
+    wake_worker("jobs.dispatch")
 
 
 def _validated(field: str, value: object) -> Any:

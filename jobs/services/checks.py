@@ -13,9 +13,9 @@ from jobs.dispatch.launch import rehearsal_launch
 from jobs.job_specs import resources_of
 from jobs.models.job import PRIORITIES, Job
 from jobs.scheduling import quota_limits
-from jobs.scheduling.admission import Ask, Room
+from jobs.scheduling.admission import ResourceRequest, ClusterSnapshot
 from jobs.scheduling.placement import FEATURES, HERE, choose
-from jobs.scheduling.snapshot import room_of
+from jobs.scheduling.snapshot import snapshot_of
 from portal.core.errors import InvalidInput, QuotaExceeded
 from portal.core.formatting import amount_text
 from schedulers import capabilities_of
@@ -32,7 +32,7 @@ MAX_ARRAY = 100_000
 
 
 @dataclass(frozen=True)
-class Need:
+class Prerequisite:
     """A job that must end first, and the condition on how it ends."""
 
     job: Job
@@ -119,7 +119,7 @@ def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
         raise InvalidInput.at(error.field or "slurm", str(error)) from error
 
 
-def check_possible(ask: Ask, room: Room) -> None:
+def check_possible(ask: ResourceRequest, room: ClusterSnapshot) -> None:
     """Require that an empty node could run the task and that no limit is below the request.
 
     Raises InvalidInput, QuotaExceeded.
@@ -167,23 +167,23 @@ def check_possible(ask: Ask, room: Room) -> None:
             )
 
 
-def ask_for(actor: Actor, team: Team, spec: JobSpec) -> Ask:
+def ask_for(actor: Actor, team: Team, spec: JobSpec) -> ResourceRequest:
     """Return the request of one task of the spec."""
     assert actor.user_id is not None
-    return Ask(team.org_id, team.id, actor.user_id, resources_of(spec))
+    return ResourceRequest(team.org_id, team.id, actor.user_id, resources_of(spec))
 
 
-def empty_room(cluster: Cluster, ask: Ask) -> Room:
+def empty_room(cluster: Cluster, ask: ResourceRequest) -> ClusterSnapshot:
     """Return the capacity of the idle cluster; cheaper than `room_for`."""
-    return room_of(cluster, [ask], is_empty=True)
+    return snapshot_of(cluster, [ask], is_empty=True)
 
 
-def room_for(cluster: Cluster, ask: Ask) -> Room:
+def room_for(cluster: Cluster, ask: ResourceRequest) -> ClusterSnapshot:
     """Return the current free capacity of the cluster and the current limits."""
-    return room_of(cluster, [ask])
+    return snapshot_of(cluster, [ask])
 
 
-def find_needs(actor: Actor, spec: JobSpec) -> list[Need]:
+def find_needs(actor: Actor, spec: JobSpec) -> list[Prerequisite]:
     """Find and lock the jobs that the spec depends on.
 
     They must belong to the organization and be visible to the actor. The lock keeps them from
@@ -195,5 +195,5 @@ def find_needs(actor: Actor, spec: JobSpec) -> list[Need]:
         job = Job.objects.select_for_update(of=("self",)).filter(**by).first()
         if job is None or not actor.may(Permission.JOBS_READ, job.team_id):
             raise InvalidInput.at(f"after[{at}]", f"there is no job {need} that you can see")
-        found.append(Need(job, need.condition.value))
+        found.append(Prerequisite(job, need.condition.value))
     return found

@@ -8,7 +8,7 @@ from typing import Any
 from clusters.backends import backend_of
 from jobs.models import Attempt, Job
 from portal.core.errors import Conflict, InvalidInput, Unavailable
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from schedulers.contract import Capability, Rejected
 from schedulers.contract import Unavailable as ClusterUnavailable
 from schedulers.states import State
@@ -38,7 +38,7 @@ def run_command(
     if Capability.EXEC not in backend.capabilities:
         raise InvalidInput("This cluster does not support running commands in jobs.")
     record(
-        Fact(
+        EventRecord(
             "job.command_run",
             job.org_id,
             "job",

@@ -9,8 +9,8 @@ from jobs.models import Job
 from jobs.services.change import authorize_change
 from portal.core import clock
 from portal.core.errors import Conflict
-from portal.core.events import Fact, record
-from portal.core.wakeups import hint
+from portal.core.events import EventRecord, record
+from portal.core.wakeups import wake_worker
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
@@ -32,7 +32,7 @@ def delete_logs(*, actor: Actor, job: Job) -> Job:
         job.log_delete_asked_at, job.log_delete_asked_by = clock.now(), actor.email
         job.save(update_fields=["log_delete_asked_at", "log_delete_asked_by"])
         record(
-            Fact(
+            EventRecord(
                 "job.log_deleted",
                 job.org_id,
                 "job",
@@ -45,5 +45,5 @@ def delete_logs(*, actor: Actor, job: Job) -> Job:
                 },
             )
         )
-    hint("jobs.delete_logs")
+    wake_worker("jobs.delete_logs")
     return job

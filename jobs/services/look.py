@@ -12,7 +12,7 @@ from functools import cache
 from django.db import connection
 
 from clusters.models import Cluster, Gpu, Node, Pool
-from jobs.scheduling.admission import Ask
+from jobs.scheduling.admission import ResourceRequest
 from schedulers import capabilities_of
 from schedulers.contract import Capability
 from schedulers.spec import JobSpec
@@ -34,7 +34,7 @@ SELECT {seen},
 FROM {cluster} c WHERE c.is_enabled LIMIT 2"""
 
 
-def plain_cluster(spec: JobSpec, ask: Ask) -> Cluster | None:
+def plain_cluster(spec: JobSpec, ask: ResourceRequest) -> Cluster | None:
     """Return the only cluster if it plainly accepts this request, else None for the full checks."""
     if connection.vendor != "postgresql":
         return None

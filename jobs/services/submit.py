@@ -14,10 +14,10 @@ from jobs.images.check import check_image
 from jobs.job_specs import spec_of
 from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
-from jobs.scheduling.admission import Ask
+from jobs.scheduling.admission import ResourceRequest
 from jobs.services import accept
 from jobs.services.checks import (
-    Need,
+    Prerequisite,
     Place,
     ask_for,
     check_access,
@@ -33,7 +33,7 @@ from jobs.services.look import plain_cluster
 from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
 from portal.core import clock
 from portal.core.errors import InvalidInput
-from portal.core.wakeups import hint
+from portal.core.wakeups import wake_worker
 from schedulers.spec import JobSpec
 from schedulers.states import State, Wait
 from workspaces.access.actors import Actor
@@ -83,11 +83,11 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
             for need in needs
         )
     live_updates.job_added(job)
-    hint("jobs.dispatch")
+    wake_worker("jobs.dispatch")
     return job
 
 
-def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
+def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: ResourceRequest) -> Place:
     if cluster := plain_cluster(spec, ask):
         check_features(spec, cluster)
         return Place(cluster)
@@ -97,7 +97,7 @@ def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: Ask) -> Place:
     return place
 
 
-def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Ask) -> Job:
+def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: ResourceRequest) -> Job:
     assert actor.user_id is not None
     at = clock.now()
     # Enough for display, without a query.
@@ -136,7 +136,7 @@ def _without_dependencies(spec: JobSpec) -> JobSpec:
     return replace(spec, after=())
 
 
-def _check_needs(needs: Sequence[Need]) -> None:
+def _check_needs(needs: Sequence[Prerequisite]) -> None:
     """Reject a dependency that has already ended and can never be met."""
     for at, need in enumerate(needs):
         state = State(need.job.state)

@@ -13,7 +13,7 @@ from jobs.models import Attempt
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import InvalidInput, NotFound, QuotaExceeded
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from schedulers.images.config import arch_name
 from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
@@ -143,7 +143,7 @@ def _jobs(jobs: Any) -> list[tuple[Attempt, Any]]:
 
 def _record_events(node: Node, events: Any) -> None:
     record_all(
-        Fact(
+        EventRecord(
             f"node.{'xid' if e.get('kind') == 'xid' else 'noted'}",
             None,
             "node",

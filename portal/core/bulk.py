@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection, models
 
-from portal.core.postgres.row_security import wall
+from portal.core.postgres.row_security import row_security
 
 Row = Sequence[Any]
 _LOW = (1 << 64) - 1
@@ -31,7 +31,7 @@ def insert_rows(
         ", ".join(quote(str(field.column)) for field in fields),
     )
     otherwise = "" if is_new else " ON CONFLICT DO NOTHING"
-    if connection.vendor == "postgresql" and (model._meta.db_table in wall.tables or not is_new):
+    if connection.vendor == "postgresql" and (model._meta.db_table in row_security.tables or not is_new):
         if found := list(rows):
             _insert_arrays(table, columns, fields, found, otherwise)
         return

@@ -59,7 +59,7 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Fact:
+class EventRecord:
     """An event to record.
 
     `kind` is in the past tense (`job.submitted`); `actor` is an e-mail or the name of a component.
@@ -74,12 +74,12 @@ class Fact:
     data: Mapping[str, Any] = field(default_factory=dict)
 
 
-def record(fact: Fact) -> None:
+def record(fact: EventRecord) -> None:
     """Write one event."""
     record_all([fact])
 
 
-def record_all(facts: Iterable[Fact]) -> None:
+def record_all(facts: Iterable[EventRecord]) -> None:
     """Write many events in one statement, in order."""
     at, request, by = clock.now(), request_id.get(), caller.get()
     rows = [

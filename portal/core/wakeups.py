@@ -29,18 +29,18 @@ _stand_in: Callable[[str], None] | None = None
 _away_until = 0.0
 
 
-def hint(task: str) -> None:
+def wake_worker(task: str) -> None:
     """Ask for `task` to run soon after this transaction commits. Never raises."""
     transaction.on_commit(lambda: _tap(task))
 
 
-def deliver_by(send: Callable[[str], None] | None) -> None:
+def set_sender(send: Callable[[str], None] | None) -> None:
     """Set the function that wakes tasks in this process; None means Celery."""
     global _send
     _send = send
 
 
-def stand_in(run: Callable[[str], None]) -> None:
+def set_fallback(run: Callable[[str], None]) -> None:
     """Set the function that runs tasks in this process while the broker is unavailable."""
     global _stand_in
     _stand_in = run
@@ -95,7 +95,7 @@ def _producers() -> Any:
     return ProducerPool(connections, limit=CONNECTIONS)  # type: ignore[no-untyped-call]
 
 
-class _Bell:
+class _Debouncer:
     """Limit wake-ups: one at once, and one for all others that arrive during the pause.
 
     While wake-ups keep arriving, the pause doubles from REST up to LONGEST.
@@ -127,13 +127,13 @@ class _Bell:
             _tap(task)
 
 
-_bell = _Bell()
+_bell = _Debouncer()
 
 
 def _forget() -> None:
     """Reset the state in a forked child: timers stay with the parent."""
     global _bell
-    _bell = _Bell()
+    _bell = _Debouncer()
     _producers.cache_clear()
 
 

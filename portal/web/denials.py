@@ -13,7 +13,7 @@ from django.db import transaction
 
 from portal.core import rate_windows
 from portal.core.errors import PortalError
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 
 log = logging.getLogger(__name__)
 # Per minute for one user or token; the last one notes that more are not recorded.
@@ -59,7 +59,7 @@ def record_denial(
         )
         with transaction.atomic():
             record(
-                Fact(
+                EventRecord(
                     "access.denied",
                     org_id,
                     "user",

@@ -17,7 +17,7 @@ import orjson
 
 from schedulers import explanations
 from schedulers.cached import AnswerCache
-from schedulers.capacity import Field, Need, NodeCapacity, ResourceLimit
+from schedulers.capacity import Candidates, NodeRequest, NodeCapacity, ResourceLimit
 from schedulers.contract import Waiting
 from schedulers.kubernetes import kueue, names, nodes, states
 from schedulers.states import Wait
@@ -142,7 +142,7 @@ def _with_numbers(
 def _by_capacity(waiting: Waiting, pending: Sequence[Object], snapshot: Snapshot) -> Waiting:
     """Explain by capacity: pods are placed one by one, and several may share a node."""
     resource, need = _need(pending[0]["spec"], len(pending), snapshot)
-    scene = Field(_spots(pending[0]["spec"], resource, snapshot))
+    scene = Candidates(_spots(pending[0]["spec"], resource, snapshot))
     seen = scene.judge(need)
     if (
         not scene.spots
@@ -187,7 +187,7 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, snapshot: Sna
     if blamed is None:
         return waiting
     text, facts = explanations.limit(blamed, need)
-    change = Field(_spots(spec, resource, snapshot), caps).smallest_change(need)
+    change = Candidates(_spots(spec, resource, snapshot), caps).smallest_change(need)
     here = [
         tenant for tenant in snapshot.tenants if tenant.namespace == job["metadata"]["namespace"]
     ]
@@ -222,7 +222,7 @@ def _by_queue(
         resource, need = _need(spec, states.len_of(job), snapshot)
         change = (
             change
-            if Field(_spots(spec, resource, snapshot)).admits(
+            if Candidates(_spots(spec, resource, snapshot)).admits(
                 need.with_amount(change["resource"], change["to"])
             )
             else None
@@ -230,12 +230,12 @@ def _by_queue(
     return replace(waiting, facts={**held, "change": change})
 
 
-def _need(spec: Object, count: int, snapshot: Snapshot) -> tuple[str, Need]:
+def _need(spec: Object, count: int, snapshot: Snapshot) -> tuple[str, NodeRequest]:
     """Return the request of each pod, and the resource name of its GPUs."""
     asks, family = nodes.requests(spec), snapshot.resource.partition("/")[0]
     resource = next((name for name in asks if name.startswith(f"{family}/mig-")), snapshot.resource)
     amounts = _counted(asks, resource)
-    return resource, Need(amounts["gpu"], amounts["cpu"], amounts["memory"], count, packs=True)
+    return resource, NodeRequest(amounts["gpu"], amounts["cpu"], amounts["memory"], count, packs=True)
 
 
 def _spots(spec: Object, resource: str, snapshot: Snapshot) -> list[NodeCapacity]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from schedulers import explanations
 from schedulers.cached import AnswerCache
-from schedulers.capacity import Field, spots_of
+from schedulers.capacity import Candidates, candidates_of
 from schedulers.contract import NodeFacts, Waiting
 from schedulers.slurm import pending_reasons
 from schedulers.slurm.limits import AppliedLimit, Limits, over
@@ -146,7 +146,7 @@ def _with_numbers(plain: Waiting, job: Queued, snapshot: Snapshot) -> Waiting:
     return told or plain
 
 
-def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Field, list[AppliedLimit]]:
+def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Candidates, list[AppliedLimit]]:
     """Return the nodes and limits that apply to a job."""
     row, kind, once = job.row, job.need.gpu_type, snapshot.answers.once
     limits = once(
@@ -155,9 +155,9 @@ def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Field, list[AppliedLimit]
     )
     spots = once(
         ("spots", row.partition, job.features, kind),
-        lambda: spots_of(_usable(job, snapshot.nodes), kind),
+        lambda: candidates_of(_usable(job, snapshot.nodes), kind),
     )
-    return Field(spots, [one.cap for one in limits]), limits
+    return Candidates(spots, [one.cap for one in limits]), limits
 
 
 def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
@@ -195,7 +195,7 @@ def _responsible(
 
 
 def _by_limit(
-    plain: Waiting, job: Queued, scene: Field, blamed: AppliedLimit | None, snapshot: Snapshot
+    plain: Waiting, job: Queued, scene: Candidates, blamed: AppliedLimit | None, snapshot: Snapshot
 ) -> Waiting | None:
     if blamed is None:
         return None
@@ -222,12 +222,12 @@ def _by_limit(
     )
 
 
-def _by_capacity(plain: Waiting, job: Queued, scene: Field, snapshot: Snapshot) -> Waiting | None:
+def _by_capacity(plain: Waiting, job: Queued, scene: Candidates, snapshot: Snapshot) -> Waiting | None:
     """Explain missing resources: full, fragmented, or nodes out of service.
 
     Slurm may also keep free nodes for a job of higher priority; then its reason stands alone.
     """
-    seen = Field(scene.spots).judge(job.need)
+    seen = Candidates(scene.spots).judge(job.need)
     if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
         return (
             replace(plain, facts={**plain.facts, **explanations.room(scene, job.need)})

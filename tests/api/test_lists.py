@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from jobs.models import Attempt
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.credentials import tokens
@@ -74,7 +74,7 @@ def grow(story, begin: int, end: int) -> None:
                 limit=1,
             )
             job = submit(story, array=3)
-            record_all(Fact("job.noted", story.atlas.id, "job", job.id, "test") for _ in range(5))
+            record_all(EventRecord("job.noted", story.atlas.id, "job", job.id, "test") for _ in range(5))
             Attempt.objects.filter(job=job).update(
                 state=State.RUNNING,
                 node="n0",

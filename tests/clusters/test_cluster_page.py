@@ -8,11 +8,11 @@ import pytest
 
 from clusters.capacity import natural, stock_of
 from clusters.models import Cluster, Gpu, Node, Pool
-from clusters.node_capacity import Machine
-from clusters.status import history_of, standing
+from clusters.node_capacity import NodeUsage
+from clusters.status import history_of, status_of
 from jobs.models import Attempt, Job
 from portal.core import clock
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from schedulers.states import State
 from tests.jobs.stage import submit
 from workspaces.tenancy.scope import org_scope
@@ -138,7 +138,7 @@ def test_state_has_a_text_with_its_age(big):
             created_at=clock.now(),
             **({"seen_at": clock.now() - timedelta(seconds=seconds)} | now),
         )
-        told = standing(row)
+        told = status_of(row)
         return told["word"], told["text"]
 
     assert after(4) == ("connected", "It answered 4 s ago.")
@@ -167,7 +167,7 @@ def test_past_outage_is_one_history_entry_with_its_duration(big):
         ("silent", {"said": "refused"}),
     ):
         record(
-            Fact(
+            EventRecord(
                 f"cluster.{kind}",
                 None,
                 "cluster",
@@ -234,14 +234,14 @@ def test_missing_cluster_is_404_and_one_without_nodes_gives_advice(dot, story):
 
 def test_used_gpus_of_a_mixed_node_are_counted_once_and_marked_as_estimate():
     node = Node(name="n", cpus=1, memory=1)
-    stock = stock_of([Machine(node, {"a100": 2, "h100": 2}, 0, 0, 3)])
+    stock = stock_of([NodeUsage(node, {"a100": 2, "h100": 2}, 0, 0, 3)])
     assert (
         stock.gpus["a100"].used,
         stock.gpus["h100"].used,
         stock.all_gpus.used,
         stock.is_exact,
     ) == (2, 1, 3, False)
-    assert stock_of([Machine(node, {"h100": 2}, 0, 0, 1)]).is_exact
+    assert stock_of([NodeUsage(node, {"h100": 2}, 0, 0, 1)]).is_exact
 
 
 def test_names_are_sorted_naturally():

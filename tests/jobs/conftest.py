@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 @pytest.fixture(autouse=True)
 def hints_go_nowhere() -> Iterator[None]:
     """Drop hints, which would otherwise try to reach Celery's broker after each commit."""
-    wakeups.deliver_by(lambda task: None)
+    wakeups.set_sender(lambda task: None)
     yield
-    wakeups.deliver_by(None)
+    wakeups.set_sender(None)
 
 
 @pytest.fixture

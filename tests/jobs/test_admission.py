@@ -8,9 +8,9 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.scheduling.admission import Ask, NodeRoom, Room, plan
+from jobs.scheduling.admission import ResourceRequest, NodeAvailability, ClusterSnapshot, plan
 from schedulers.states import Wait
-from workspaces.quotas.limits import Meter, Standing, meters
+from workspaces.quotas.limits import Meter, QuotaUsage, meters
 
 ORG, TEAM, USER = UUID(int=1), UUID(int=2), UUID(int=3)
 MIB = 1 << 20
@@ -28,7 +28,7 @@ def nodes(draw):
         cpus, memory = draw(st.integers(1, 80)) * 100, draw(st.integers(1, 64)) * MIB
         free = [g for g in gpus if draw(st.booleans())]
         made.append(
-            NodeRoom(
+            NodeAvailability(
                 f"n{n}",
                 draw(st.integers(0, cpus // 100)) * 100,
                 draw(st.integers(0, memory // MIB)) * MIB,
@@ -52,7 +52,7 @@ def asks(draw):
     }
     if gpus and kind:
         held[f"gpu.{kind}"] = gpus
-    return Ask(ORG, TEAM, USER, {k: v for k, v in held.items() if v})
+    return ResourceRequest(ORG, TEAM, USER, {k: v for k, v in held.items() if v})
 
 
 @st.composite
@@ -62,10 +62,10 @@ def rooms(draw):
         for resource, step in STEP.items():
             if draw(st.integers(0, 3)) == 0:
                 limit = draw(st.integers(0, 100)) * step
-                limits[Meter(ORG, scope, subject, resource)] = Standing(
+                limits[Meter(ORG, scope, subject, resource)] = QuotaUsage(
                     draw(st.integers(0, 100)) * step, limit
                 )
-    return Room(limits, draw(nodes()), places=draw(st.integers(0, 4)) > 0)
+    return ClusterSnapshot(limits, draw(nodes()), places=draw(st.integers(0, 4)) > 0)
 
 
 @settings(max_examples=400, deadline=None)
@@ -98,7 +98,7 @@ def test_reason_is_the_first_failing_check(room, ask):
     assert verdict.wait == expected or {verdict.wait, expected} == {Wait.CAPACITY, Wait.SCATTERED}
 
 
-def _brute(room: Room, ask: Ask) -> Wait | None:
+def _brute(room: ClusterSnapshot, ask: ResourceRequest) -> Wait | None:
     def fits(cpus: int, memory: int, gpus: list[tuple[int, str, str]]) -> bool:
         typed = [g for g in gpus if ask.gpu_type in ("", g[2])]
         return (
@@ -110,7 +110,7 @@ def _brute(room: Room, ask: Ask) -> Wait | None:
     ):
         return Wait.IMPOSSIBLE
     for meter, amount in meters(ORG, TEAM, USER, ask.resources).items():
-        used, limit, *_ = room.limits.get(meter, Standing())
+        used, limit, *_ = room.limits.get(meter, QuotaUsage())
         if limit is not None and used + amount > limit:
             return {"org": Wait.QUOTA_ORG, "team": Wait.QUOTA_TEAM, "user": Wait.QUOTA_USER}[
                 meter.scope
@@ -137,14 +137,14 @@ def test_plan_never_exceeds_capacity_or_allocates_a_gpu_twice(room, wanted):
 
 
 def test_every_reason_has_its_numbers():
-    node = NodeRoom("n0", 1000, 8 * MIB, [], 4000, 8 * MIB, [(0, "GPU-0", "h100")])
-    room = Room({Meter(ORG, "team", TEAM, "cpu"): Standing(3000, 4000)}, [node])
-    full = room.judge(Ask(ORG, TEAM, USER, {"cpu": 2000, "jobs": 1}))
+    node = NodeAvailability("n0", 1000, 8 * MIB, [], 4000, 8 * MIB, [(0, "GPU-0", "h100")])
+    room = ClusterSnapshot({Meter(ORG, "team", TEAM, "cpu"): QuotaUsage(3000, 4000)}, [node])
+    full = room.judge(ResourceRequest(ORG, TEAM, USER, {"cpu": 2000, "jobs": 1}))
     assert full.wait == Wait.QUOTA_TEAM
     assert (full.facts["used"], full.facts["limit"], full.facts["ask"]) == (3000, 4000, 2000)
-    busy = room.judge(Ask(ORG, TEAM, USER, {"gpu": 1, "jobs": 1}))
+    busy = room.judge(ResourceRequest(ORG, TEAM, USER, {"gpu": 1, "jobs": 1}))
     assert (
         busy.wait == Wait.CAPACITY and busy.facts["resource"] == "gpu" and busy.facts["total"] == 1
     )
-    never = room.judge(Ask(ORG, TEAM, USER, {"gpu": 2, "jobs": 1}))
+    never = room.judge(ResourceRequest(ORG, TEAM, USER, {"gpu": 2, "jobs": 1}))
     assert never.wait == Wait.IMPOSSIBLE and never.facts["largest"] == 1

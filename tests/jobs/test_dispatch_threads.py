@@ -135,10 +135,10 @@ def test_watcher_process_starts_jobs_while_the_broker_is_down(
     monkeypatch.setattr(threads, "dispatch_cluster", closing)
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
     monkeypatch.setattr(wakeups, "_ring", refuse)
-    monkeypatch.setattr(wakeups, "_bell", wakeups._Bell())
+    monkeypatch.setattr(wakeups, "_bell", wakeups._Debouncer())
     monkeypatch.setattr(wakeups, "_stand_in", wakeups._stand_in)
     monkeypatch.setattr(wakeups, "_away_until", 0.0)
-    wakeups.deliver_by(None)
+    wakeups.set_sender(None)
     cluster_with()
     with platform_scope("test"):
         submit(story)

@@ -8,7 +8,7 @@ from itertools import combinations_with_replacement
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.capacity import KINDS, STEPS, Field, Need, NodeCapacity, ResourceLimit, spots_of
+from schedulers.capacity import KINDS, STEPS, Candidates, NodeRequest, NodeCapacity, ResourceLimit, candidates_of
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.states import Wait
 
@@ -35,7 +35,7 @@ def spots(draw):
 
 
 needs = st.builds(
-    lambda gpu, cpu, memory, nodes, packs: Need(gpu, cpu * 1000, memory * GIB, nodes, packs=packs),
+    lambda gpu, cpu, memory, nodes, packs: NodeRequest(gpu, cpu * 1000, memory * GIB, nodes, packs=packs),
     st.integers(0, 8),
     st.integers(1, 16),
     st.integers(0, 8),
@@ -61,10 +61,10 @@ caps = st.builds(
     st.integers(0, 24),
     st.integers(0, 24),
 )
-fields = st.builds(Field, spots(), st.lists(caps, max_size=2))
+fields = st.builds(Candidates, spots(), st.lists(caps, max_size=2))
 
 
-def is_placed(need: Need, nodes: list[dict[str, int]]) -> bool:
+def is_placed(need: NodeRequest, nodes: list[dict[str, int]]) -> bool:
     """Simulate: return whether some choice of nodes fits all nodes of the job."""
     for choice in combinations_with_replacement(range(len(nodes)), need.nodes):
         if not need.packs and len(set(choice)) < need.nodes:
@@ -76,7 +76,7 @@ def is_placed(need: Need, nodes: list[dict[str, int]]) -> bool:
     return False
 
 
-def truth(field: Field, need: Need) -> Wait | None:
+def truth(field: Candidates, need: NodeRequest) -> Wait | None:
     """Return the obstacle by trial.
 
     The trials leave out running jobs, limits, unavailable nodes and fragmentation in turn.
@@ -126,8 +126,8 @@ def gpus(number: int, kind: str = "h100") -> list[GpuFacts]:
 
 def test_fitting_ignores_other_gpu_types():
     nodes = [NodeFacts("a", 8, GIB, gpus(4)), NodeFacts("b", 8, GIB, gpus(4, "a100"))]
-    field = Field(spots_of(nodes, "h100"))
-    assert (field.total("gpu"), field.judge(Need(4, 1000, gpu_type="h100", nodes=2)).wait) == (
+    field = Candidates(candidates_of(nodes, "h100"))
+    assert (field.total("gpu"), field.judge(NodeRequest(4, 1000, gpu_type="h100", nodes=2)).wait) == (
         4,
         Wait.IMPOSSIBLE,
     )
@@ -136,8 +136,8 @@ def test_fitting_ignores_other_gpu_types():
 def test_judge_distinguishes_drained_from_full_node():
     drained = [NodeFacts("a", 8, GIB, gpus(4), is_drained=True), NodeFacts("b", 8, GIB)]
     full = [NodeFacts("a", 8, GIB, gpus(4), used_gpus=4), NodeFacts("b", 8, GIB)]
-    need = Need(gpu=1, cpu=1000)
-    assert [Field(spots_of(nodes)).judge(need).wait for nodes in (drained, full)] == [
+    need = NodeRequest(gpu=1, cpu=1000)
+    assert [Candidates(candidates_of(nodes)).judge(need).wait for nodes in (drained, full)] == [
         Wait.NODES_DOWN,
         Wait.CAPACITY,
     ]

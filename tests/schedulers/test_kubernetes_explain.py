@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from schedulers.capacity import Field
+from schedulers.capacity import Candidates
 from schedulers.kubernetes import kueue, names, pending_reasons
 from schedulers.kubernetes.explanations import explained, snapshot_of
 from schedulers.states import Wait
@@ -161,9 +161,9 @@ def test_explanation_covers_unscheduled_pods_only():
 
 def test_equal_jobs_are_judged_once(monkeypatch):
     snapshot, judged = snapshot_of([node(1)], [pod(3, on=1)], GPU, (), "muster"), []
-    change = Field.smallest_change
+    change = Candidates.smallest_change
     monkeypatch.setattr(
-        Field, "smallest_change", lambda field, need: judged.append(need) or change(field, need)
+        Candidates, "smallest_change", lambda field, need: judged.append(need) or change(field, need)
     )
     waiting = pending_reasons.of_scheduler("Unschedulable", SHORT)
     told = [

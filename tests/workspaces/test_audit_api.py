@@ -14,7 +14,7 @@ from portal.core.audit.background import asked
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditLink
 from portal.core.audit.verify import remember, verify
-from portal.core.events import Caller, Fact, caller, record, record_all
+from portal.core.events import Caller, EventRecord, caller, record, record_all
 from portal.core.models import Event
 from tests.each import each
 from tests.portal.core.audit.conftest import seal
@@ -33,7 +33,7 @@ def tell(
     story, kind="team.renamed", *, org=None, actor="ada@atlas.example", address="", **data
 ) -> None:
     token = caller.set(Caller(address))
-    record(Fact(kind, (org or story.atlas).id, "team", story.vision.id, actor, data))
+    record(EventRecord(kind, (org or story.atlas).id, "team", story.vision.id, actor, data))
     caller.reset(token)
 
 
@@ -198,7 +198,7 @@ def test_export_csv_escapes_formulas(story, ada, nasty):
 @pytest.mark.integration
 def test_export_memory_is_bounded(story, ada):
     record_all(
-        Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"text": "x" * 500})
+        EventRecord("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"text": "x" * 500})
         for _ in range(12_000)
     )
     answer = ada.get(f"{API}/export")
@@ -242,7 +242,7 @@ def test_unsealed_events_are_counted(story, ada):
 
 def test_installation_events_require_operator(story, ada):
     record(
-        Fact(
+        EventRecord(
             "cluster.connected",
             None,
             "cluster",
@@ -316,7 +316,7 @@ def test_audit_page_shows_chain_faults(story):
 
 def test_audit_page_query_count_is_constant(story, django_assert_max_num_queries):
     record_all(
-        Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example") for _ in range(300)
+        EventRecord("thing.many", story.atlas.id, "thing", None, "ada@atlas.example") for _ in range(300)
     )
     seal()
     browser = story.client(story.ada)
@@ -327,7 +327,7 @@ def test_audit_page_query_count_is_constant(story, django_assert_max_num_queries
 def test_reading_all_events_crosses_pages(story, monkeypatch):
     monkeypatch.setattr(reading, "CHUNK", 3)
     record_all(
-        Fact("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"n": n})
+        EventRecord("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"n": n})
         for n in range(10)
     )
     rows = reading.events_of(story.atlas.id, {"kind": "thing"})

@@ -8,7 +8,7 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workspaces.identity.provisioning import Known, Person, Rule, Seat, World, plan
+from workspaces.identity.provisioning import Known, Person, Rule, RoleAssignment, ProvisioningState, plan
 
 PROVIDER, OTHER = UUID(int=1), UUID(int=2)
 ORGS = [UUID(int=100), UUID(int=101)]
@@ -68,7 +68,7 @@ def worlds(draw):
                 continue
             number += 1
             seats.append(
-                Seat(
+                RoleAssignment(
                     UUID(int=number),
                     org,
                     None,
@@ -82,7 +82,7 @@ def worlds(draw):
             for team in [t for t, where in TEAMS.items() if where == org and draw(st.booleans())]:
                 number += 1
                 seats.append(
-                    Seat(
+                    RoleAssignment(
                         UUID(int=number),
                         org,
                         team,
@@ -93,7 +93,7 @@ def worlds(draw):
                     )
                 )
     return with_owners(
-        World(
+        ProvisioningState(
             PROVIDER,
             org_id,
             known,
@@ -103,7 +103,7 @@ def worlds(draw):
     )
 
 
-def with_owners(world: World) -> World:
+def with_owners(world: ProvisioningState) -> ProvisioningState:
     active = {k.user_id for k in world.known if k.is_active}
     owners = {
         org: frozenset(
@@ -120,7 +120,7 @@ def with_owners(world: World) -> World:
     return replace(world, owners=owners, had=sum(not k.is_gone for k in world.known))
 
 
-def applied(world: World, made) -> World:
+def applied(world: ProvisioningState, made) -> ProvisioningState:
     """Return the rows after the plan."""
     known = {k.id: k for k in world.known} | {after.id: after for _, after in made.identities}
     for n in made.newcomers:
@@ -213,23 +213,23 @@ def test_plan_counts_reenabled_owner():
         Known(UUID(int=1), "s0", user_of("s0"), "s0@x.example"),
         Known(UUID(int=2), "s1", user_of("s1"), "s1@x.example", is_gone=True, is_active=False),
     ]
-    seats = [Seat(UUID(int=3 + n), ORGS[0], None, k.user_id, "owner") for n, k in enumerate(known)]
+    seats = [RoleAssignment(UUID(int=3 + n), ORGS[0], None, k.user_id, "owner") for n, k in enumerate(known)]
     made = plan(
-        [], [Person("s1", "s1@x.example")], with_owners(World(PROVIDER, None, known, seats))
+        [], [Person("s1", "s1@x.example")], with_owners(ProvisioningState(PROVIDER, None, known, seats))
     )
     assert (made.off, made.on, made.spared) == ([known[0]], [known[1]], [])
 
 
-def world_of(count: int, org_id: UUID | None = ORGS[0]) -> World:
+def world_of(count: int, org_id: UUID | None = ORGS[0]) -> ProvisioningState:
     known = [
         Known(UUID(int=3000 + n), f"s{n}", UUID(int=1000 + n), f"s{n}@x.example")
         for n in range(count)
     ]
     seats = [
-        Seat(UUID(int=4000 + n), ORGS[0], None, k.user_id, "member", PROVIDER, "*")
+        RoleAssignment(UUID(int=4000 + n), ORGS[0], None, k.user_id, "member", PROVIDER, "*")
         for n, k in enumerate(known)
     ]
-    return World(PROVIDER, org_id, known, seats, had=count)
+    return ProvisioningState(PROVIDER, org_id, known, seats, had=count)
 
 
 EVERYBODY = [Rule("*", ORGS[0], None, "member")]
@@ -288,7 +288,7 @@ def test_plan_org_directory_never_enables_accounts():
 
 def test_plan_existing_address_is_linked_only_on_confirmation():
     taken = {"s0@x.example": UUID(int=77)}
-    world = World(PROVIDER, None, taken=taken)
+    world = ProvisioningState(PROVIDER, None, taken=taken)
     made = plan(EVERYBODY, some(1), world)
     assert not made.newcomers and "has an account already" in made.clashes[0].why
     linked = plan(EVERYBODY, some(1), world, links={"s0": UUID(int=77)})
@@ -298,14 +298,14 @@ def test_plan_existing_address_is_linked_only_on_confirmation():
 
 def test_plan_duplicate_address_skips_second_user():
     pair = [Person("s0", "same@x.example"), Person("s1", "same@x.example")]
-    made = plan(EVERYBODY, pair, World(PROVIDER, None))
+    made = plan(EVERYBODY, pair, ProvisioningState(PROVIDER, None))
     assert [n.person.subject for n in made.newcomers] == ["s0"] and [
         c.person.subject for c in made.clashes
     ] == ["s1"]
 
 
 def test_plan_without_matching_rule_creates_no_account():
-    assert plan([Rule("cn=a", ORGS[0], None, "member")], some(3), World(PROVIDER, None)).is_empty
+    assert plan([Rule("cn=a", ORGS[0], None, "member")], some(3), ProvisioningState(PROVIDER, None)).is_empty
 
 
 def test_plan_keeps_last_operator_enabled():

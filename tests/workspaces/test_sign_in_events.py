@@ -7,7 +7,7 @@ import json
 from django.core import mail
 from django.test import Client
 
-from portal.core.events import Fact
+from portal.core.events import EventRecord
 from portal.core.models import Event
 from portal.web import denials
 from tests.each import each
@@ -140,7 +140,7 @@ def test_repeated_denials_are_rate_limited(story):
 
 
 def test_denial_is_answered_if_recording_fails(story, monkeypatch):
-    def broken(fact: Fact) -> None:
+    def broken(fact: EventRecord) -> None:
         raise RuntimeError("no room")
 
     monkeypatch.setattr(denials, "record", broken)

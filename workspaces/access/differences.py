@@ -16,7 +16,7 @@ Reach = Mapping[str, frozenset[Permission]]
 
 
 @dataclass(frozen=True)
-class Standing:
+class PersonRoles:
     """A member's roles: in the organization, and by slug in its teams.
 
     `org_role` "" means not a member; team roles then do not count.
@@ -34,15 +34,15 @@ class Difference:
     """
 
     email: str
-    before: Standing
-    after: Standing
+    before: PersonRoles
+    after: PersonRoles
     gained: Reach
     lost: Reach
 
 
 def differences(
-    before: Mapping[str, Standing],
-    after: Mapping[str, Standing],
+    before: Mapping[str, PersonRoles],
+    after: Mapping[str, PersonRoles],
     own: Mapping[str, OwnRole],
     own_after: Mapping[str, OwnRole] | None = None,
 ) -> list[Difference]:
@@ -53,7 +53,7 @@ def differences(
     own_after = own if own_after is None else own_after
     found = []
     for email in sorted(before.keys() | after.keys()):
-        old, new = before.get(email, Standing()), after.get(email, Standing())
+        old, new = before.get(email, PersonRoles()), after.get(email, PersonRoles())
         had, has = reach(old, own), reach(new, own_after)
         gained, lost = _added(had, has), _added(has, had)
         if gained or lost or _comparable(old) != _comparable(new):
@@ -61,7 +61,7 @@ def differences(
     return found
 
 
-def reach(standing: Standing, own: Mapping[str, OwnRole]) -> Reach:
+def reach(standing: PersonRoles, own: Mapping[str, OwnRole]) -> Reach:
     """Return what is granted in the organization and in each team with a role.
 
     Grants of a team include those of the organization.
@@ -81,5 +81,5 @@ def _added(had: Reach, has: Reach) -> Reach:
     return {place: permissions for place, permissions in found.items() if permissions != NOTHING}
 
 
-def _comparable(standing: Standing) -> tuple[str, dict[str, str]]:
+def _comparable(standing: PersonRoles) -> tuple[str, dict[str, str]]:
     return standing.org_role, dict(standing.teams) if standing.org_role else {}

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Impersonation, Membership, User
@@ -103,6 +103,6 @@ def _record_event(kind: str, operator: str, row: Impersonation, **data: Any) -> 
             .values_list("org_id", flat=True)
         )
     record_all(
-        Fact(kind, org_id, "user", row.person_id, operator, {"name": row.person.email, **data})
+        EventRecord(kind, org_id, "user", row.person_id, operator, {"name": row.person.email, **data})
         for org_id in (None, *orgs)
     )

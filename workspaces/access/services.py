@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access import custom_roles
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -174,7 +174,7 @@ def _state(row: Role) -> Mapping[str, Any]:
 
 def _record_event(kind: str, actor: Actor, row: Role, **data: Any) -> None:
     record(
-        Fact(
+        EventRecord(
             kind,
             row.org_id,
             "role",

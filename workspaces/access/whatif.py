@@ -11,15 +11,15 @@ from dataclasses import replace
 from typing import Any
 
 from workspaces.access.custom_roles import read_own_roles
-from workspaces.access.differences import EVERYWHERE, Difference, Standing, differences
+from workspaces.access.differences import EVERYWHERE, Difference, PersonRoles, differences
 from workspaces.access.roles import own_role
 from workspaces.models import Membership, Organization, TeamMembership
 
 
-def what_would_change(org: Organization, changes: Mapping[str, Standing]) -> list[Difference]:
+def what_would_change(org: Organization, changes: Mapping[str, PersonRoles]) -> list[Difference]:
     """Return the differences if these people had the given roles.
 
-    `Standing()` removes somebody from the organization; everybody else stays unchanged.
+    `PersonRoles()` removes somebody from the organization; everybody else stays unchanged.
     """
     changes = {email.lower(): standing for email, standing in changes.items()}
     return differences(standings(changes), changes, read_own_roles(org.id))
@@ -33,7 +33,7 @@ def if_role_were(org: Organization, slug: str, permissions: Sequence[str]) -> li
     return differences(now, now, own, {**own, slug: changed})
 
 
-def standings(emails: Collection[str] | None = None) -> dict[str, Standing]:
+def standings(emails: Collection[str] | None = None) -> dict[str, PersonRoles]:
     """Return the roles of all members, or of these. Suspended memberships are left out."""
     members, seats = Membership.objects.filter(suspended_at=None), TeamMembership.objects.all()
     if emails is not None:
@@ -45,7 +45,7 @@ def standings(emails: Collection[str] | None = None) -> dict[str, Standing]:
     for email, team, role in seats.values_list("user__email", "team__slug", "role"):
         teams[email][team] = role
     return {
-        email: Standing(role, teams.get(email, {}))
+        email: PersonRoles(role, teams.get(email, {}))
         for email, role in members.values_list("user__email", "role")
     }
 
@@ -61,7 +61,7 @@ def difference_row(one: Difference) -> dict[str, Any]:
     }
 
 
-def _roles(standing: Standing) -> dict[str, Any]:
+def _roles(standing: PersonRoles) -> dict[str, Any]:
     return {"role": standing.org_role or None, "teams": dict(standing.teams)}
 
 

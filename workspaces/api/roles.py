@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from portal.core.errors import InvalidInput
 from workspaces.access import services as access_services
 from workspaces.access.check import about_named, explain, explain_person, permission_named
-from workspaces.access.differences import Standing
+from workspaces.access.differences import PersonRoles
 from workspaces.access.explanation import as_data
 from workspaces.access.permissions import Permission as P
 from workspaces.access.services import CHOICES
@@ -201,6 +201,6 @@ class ChangesView(OrgView):
         """
         given = read(ChangesSerializer, request)["changes"]
         wanted = {
-            one["email"].strip().lower(): Standing(one["role"] or "", one["teams"]) for one in given
+            one["email"].strip().lower(): PersonRoles(one["role"] or "", one["teams"]) for one in given
         }
         return items([difference_row(one) for one in what_would_change(self.org, wanted)])

@@ -19,7 +19,7 @@ from portal.core.audit.retention import LONGEST, SHORTEST
 from portal.core.audit.state import ask_for_check, chain_state
 from portal.core.audit.targets import place
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
@@ -210,4 +210,4 @@ def _forward(chain: UUID, forward_id: UUID) -> AuditForward:
 
 def tell(actor: Actor, chain: UUID, kind: str, data: Mapping[str, Any]) -> None:
     """Record an event about the audit log itself."""
-    record(Fact(kind, None if chain == NO_ORG else chain, "audit", None, actor.email, data))
+    record(EventRecord(kind, None if chain == NO_ORG else chain, "audit", None, actor.email, data))

@@ -15,7 +15,7 @@ from django.contrib.auth import signals
 from django.db import transaction
 
 from portal.core import rate_windows
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from workspaces.audit.account_events import orgs_of
 from workspaces.identity.session_policy import named_by
 from workspaces.models import Provider, User
@@ -99,7 +99,7 @@ def _record_event(kind: str, user_id: UUID | None, email: str, data: dict[str, A
     try:
         with transaction.atomic():
             record_all(
-                Fact(kind, org_id, "user", user_id, email, data) for org_id in orgs_of(user_id)
+                EventRecord(kind, org_id, "user", user_id, email, data) for org_id in orgs_of(user_id)
             )
     except Exception:
         log.exception("could not record %s of %s", kind, email)

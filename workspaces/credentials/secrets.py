@@ -16,7 +16,7 @@ from django.db.models import F, Q
 
 from portal.core import clock, vault
 from portal.core.errors import InvalidInput, NotFound
-from portal.core.events import Fact, record, record_all
+from portal.core.events import EventRecord, record, record_all
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Secret, SecretVersion, Team
@@ -178,7 +178,7 @@ def open_secrets(uses: Sequence[Use]) -> list[Opened]:
         if isinstance(row, _Version)
     ]
     record_all(
-        Fact(
+        EventRecord(
             "secret.used",
             use.org_id,
             "job",
@@ -302,7 +302,7 @@ def _get_or_create(org: Organization, team: Team | None, name: str) -> Secret:
 def _record(kind: str, actor: Actor, secret: Secret, team: Team | None, **data: object) -> None:
     shown = f"{team.slug if team else SHARED}/{secret.name}"
     record(
-        Fact(
+        EventRecord(
             kind,
             secret.org_id,
             "secret",

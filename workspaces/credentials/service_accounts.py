@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
-from portal.core.events import Fact, changes, record
+from portal.core.events import EventRecord, changes, record
 from workspaces.access.actors import ALL_SCOPES, Actor, authorize
 from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.role_grants import check_org_role, check_org_role_of
@@ -156,7 +156,7 @@ def _note(note: str) -> str:
 
 def _record(kind: str, actor: Actor, account: ServiceAccount, **data: object) -> None:
     record(
-        Fact(
+        EventRecord(
             kind,
             account.org_id,
             "service_account",

@@ -20,7 +20,7 @@ from django.db.models import Q
 
 from portal.core import clock
 from portal.core.errors import NotPermitted
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, TokenFacts, actor_of
 from workspaces.credentials.networks import is_within
 from workspaces.models import AccessToken
@@ -122,7 +122,7 @@ def check_network(token: AccessToken, owner: str, address: str) -> None:
         return
     if cache.add(f"token-elsewhere:{token.id}", 1, _EVENT_INTERVAL):
         record(
-            Fact(
+            EventRecord(
                 "token.refused",
                 token.org_id,
                 "token",
@@ -162,7 +162,7 @@ def _record_first_use(token: AccessToken, owner: str, at: datetime, address: str
     )
     if is_first and token.attempt_id is None:
         record(
-            Fact("token.first_used", token.org_id, "token", token.id, owner, {"name": token.name})
+            EventRecord("token.first_used", token.org_id, "token", token.id, owner, {"name": token.name})
         )
 
 

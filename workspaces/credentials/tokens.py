@@ -12,7 +12,7 @@ from django.db import transaction
 from portal.core import clock
 from portal.core.bulk import insert_rows
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
-from portal.core.events import Fact, record, record_all
+from portal.core.events import EventRecord, record, record_all
 from portal.core.ids import uuid7
 from workspaces.access.actors import ALL_SCOPES, Actor, authorize
 from workspaces.access.permissions import Permission
@@ -123,7 +123,7 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
     )
     until = row.expires_at.isoformat(timespec="seconds") if row.expires_at else None
     record(
-        Fact(
+        EventRecord(
             "token.created",
             org.id,
             "token",
@@ -156,7 +156,7 @@ def revoke_token(*, actor: Actor, token_id: UUID) -> None:
     authorize(actor, Permission.TOKENS_WRITE, row.team_id if actor.token else None)
     AccessToken.objects.filter(id=row.id).update(revoked_at=clock.now())
     record(
-        Fact(
+        EventRecord(
             "token.revoked",
             row.org_id,
             "token",
@@ -197,7 +197,7 @@ def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_O
     ):
         raise Conflict("This token has been rotated already.")
     record(
-        Fact(
+        EventRecord(
             "token.rotated",
             old.org_id,
             "token",
@@ -277,7 +277,7 @@ def revoke_tokens_of(user_id: UUID, team_id: UUID | None = None, *, by: str = "m
     ended = list(rows.filter(attempt_id=None).values_list("id", "org_id", "name", "scopes"))
     rows.update(revoked_at=clock.now())
     record_all(
-        Fact(
+        EventRecord(
             "token.revoked",
             org_id,
             "token",
@@ -302,7 +302,7 @@ def revoke_vouched(
         ended = list(rows.values_list("id", "org_id", "name", "scopes"))
         AccessToken.objects.filter(id__in=[pk for pk, *_ in ended]).update(revoked_at=clock.now())
     record_all(
-        Fact(
+        EventRecord(
             "token.revoked",
             org_id,
             "token",

@@ -8,7 +8,7 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
 from django.db.models.signals import post_delete, post_save
 
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from workspaces.audit.account_events import orgs_of
 from workspaces.identity.mfa import note_factors
 from workspaces.identity.sessions import end_others
@@ -30,7 +30,7 @@ def _changed(sender: Any, instance: Authenticator, **_: Any) -> None:
 def _record(kind: str, user: Any, authenticator: Authenticator) -> None:
     """Record an event in each of the person's organizations."""
     record_all(
-        Fact(kind, org_id, "user", user.id, user.email, {"type": str(authenticator.type)})
+        EventRecord(kind, org_id, "user", user.id, user.email, {"type": str(authenticator.type)})
         for org_id in orgs_of(user.id)
     )
 

@@ -13,9 +13,9 @@ from django.db.models.functions import Coalesce
 
 from portal.core import clock, leases
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from portal.core.lease_holder import new_holder
-from portal.core.wakeups import hint
+from portal.core.wakeups import wake_worker
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.identity.provider_services import TASK, config_of
@@ -47,7 +47,7 @@ def start_sync(
     """
     _check_may_start(actor, provider)
     run = _create_run(actor, provider, is_dry, accepted, links)
-    hint(TASK)
+    wake_worker(TASK)
     return run
 
 
@@ -157,7 +157,7 @@ def link_people(*, actor: Actor, provider: Provider, subjects: list[str]) -> Dir
         raise InvalidInput.at("subjects", "the last sync proposed none of these")
     run = start_sync(actor=actor, provider=provider, links=links)
     record(
-        Fact(
+        EventRecord(
             "provider.links_accepted",
             None,
             "provider",
@@ -198,7 +198,7 @@ def _create_run(
             )
             if actor is not None:
                 record(
-                    Fact(
+                    EventRecord(
                         "provider.sync_asked",
                         provider.org_id,
                         "provider",
@@ -311,7 +311,7 @@ def _finish(run: DirectoryRun, found: Listing | None, result: Synced | str) -> D
     )
     if run.outcome == Outcome.STOPPED:
         record(
-            Fact(
+            EventRecord(
                 "provider.sync_stopped",
                 run.provider.org_id,
                 "provider",

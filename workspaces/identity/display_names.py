@@ -8,7 +8,7 @@ from uuid import UUID
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.db import transaction
 
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from workspaces.identity.provisioning import Person
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.tenancy.scope import platform_scope
@@ -48,7 +48,7 @@ def follow_names(provider: Provider, people: Sequence[Person], *, actor: str) ->
         with transaction.atomic():
             User.objects.bulk_update(users, ["name"], batch_size=_SOME // 2)
             record_all(
-                Fact(
+                EventRecord(
                     "person.renamed",
                     provider.org_id,
                     "user",

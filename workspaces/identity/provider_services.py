@@ -20,9 +20,9 @@ from django.db.models import Q
 
 from portal.core import clock, vault
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from portal.core.options import Options, Secret, check
-from portal.core.wakeups import hint
+from portal.core.wakeups import wake_worker
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.custom_roles import read_own_roles
 from workspaces.access.permissions import Permission
@@ -249,7 +249,7 @@ def start_test(
         )
         where = provider.org_id if provider else org.id if org else None
         record(
-            Fact(
+            EventRecord(
                 "provider.test_asked",
                 where,
                 "provider",
@@ -258,7 +258,7 @@ def start_test(
                 {"kind": kind},
             )
         )
-    hint(TASK)
+    wake_worker(TASK)
     return made
 
 
@@ -326,7 +326,7 @@ def _run_test(test: ProviderTest, sealed: bytes) -> None:
     test.save()
     where = test.provider.org_id if test.provider else test.org_id
     record(
-        Fact(
+        EventRecord(
             "provider.tested",
             where,
             "provider",
@@ -579,7 +579,7 @@ def _snapshot(row: Provider) -> dict[str, Any]:
 
 def _record(what: str, provider: Provider, actor: Actor, **data: Any) -> None:
     record(
-        Fact(
+        EventRecord(
             f"provider.{what}",
             provider.org_id,
             "provider",

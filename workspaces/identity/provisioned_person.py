@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db import connection
 
 from portal.core.joined_select import Reading
-from workspaces.identity.provisioning import EVERYBODY, Known, Person, Rule, Seat, World, plan
+from workspaces.identity.provisioning import EVERYBODY, Known, Person, Rule, RoleAssignment, ProvisioningState, plan
 from workspaces.models import (
     GroupRule,
     Identity,
@@ -60,7 +60,7 @@ def unchanged(provider: Provider, person: Person) -> Identity | None:
         provider,
         User.from_db(connection.alias, _USER, rows[0][len(_IDENTITY) :]),
     )
-    world = World(
+    world = ProvisioningState(
         provider.id, provider.org_id, [_known(identity)], _seats(provider, identity.user_id)
     )
     return identity if plan(_rules(provider, person), [person], world).is_empty else None
@@ -81,13 +81,13 @@ def _known(row: Identity) -> Known:
     )
 
 
-def _seats(provider: Provider, user_id: UUID) -> list[Seat]:
+def _seats(provider: Provider, user_id: UUID) -> list[RoleAssignment]:
     who = [_id(user_id)]
     found = [
-        Seat(seat_id, org_id, None, user_id, role, given_by, via, suspended_at is not None)
+        RoleAssignment(seat_id, org_id, None, user_id, role, given_by, via, suspended_at is not None)
         for seat_id, org_id, user_id, role, given_by, via, suspended_at in _MEMBERS.rows(who)
     ]
-    found += [Seat(*row) for row in _SEATS.rows(who)]
+    found += [RoleAssignment(*row) for row in _SEATS.rows(who)]
     return [seat for seat in found if provider.org_id in (None, seat.org_id)]
 
 

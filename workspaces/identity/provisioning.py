@@ -62,7 +62,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Seat:
+class RoleAssignment:
     """A stored role; `provider_id` is None for a role granted manually."""
 
     id: UUID
@@ -76,7 +76,7 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class World:
+class ProvisioningState:
     """The current state of the people considered.
 
     An identity in it that the provider no longer lists counts as removed, so a sign-in loads only
@@ -87,7 +87,7 @@ class World:
     provider_id: UUID
     org_id: UUID | None
     known: Sequence[Known] = ()
-    seats: Sequence[Seat] = ()
+    seats: Sequence[RoleAssignment] = ()
     # existing accounts by e-mail address, for the addresses looked up
     taken: Mapping[str, UUID] = field(default_factory=dict)
     # active owners by organization
@@ -101,7 +101,7 @@ class World:
 
 
 @dataclass(frozen=True)
-class Newcomer:
+class NewIdentity:
     """An identity to create, with its account unless an existing one was accepted (`is_linked`)."""
 
     person: Person
@@ -111,7 +111,7 @@ class Newcomer:
 
 
 @dataclass(frozen=True)
-class Clash:
+class ProvisioningConflict:
     """A person who is skipped, and why."""
 
     person: Person
@@ -122,11 +122,11 @@ class Clash:
 class Change:
     """A change of a role: a grant (`before` is None), a removal (`after` is None) or an update."""
 
-    before: Seat | None
-    after: Seat | None
+    before: RoleAssignment | None
+    after: RoleAssignment | None
 
     @property
-    def seat(self) -> Seat:
+    def seat(self) -> RoleAssignment:
         seat = self.after or self.before
         assert seat is not None
         return seat
@@ -142,12 +142,12 @@ class Change:
 class Plan:
     """The rows to write, ordered by subject."""
 
-    newcomers: list[Newcomer] = field(default_factory=list)
+    newcomers: list[NewIdentity] = field(default_factory=list)
     identities: list[tuple[Known, Known]] = field(default_factory=list)  # before, after
     changes: list[Change] = field(default_factory=list)
     off: list[Known] = field(default_factory=list)
     on: list[Known] = field(default_factory=list)
-    clashes: list[Clash] = field(default_factory=list)
+    clashes: list[ProvisioningConflict] = field(default_factory=list)
     spared: list[tuple[UUID, str]] = field(default_factory=list)  # account, why it loses nothing
     had: int = 0
 
@@ -180,7 +180,7 @@ class Plan:
 def plan(
     rules: Sequence[Rule],
     people: Iterable[Person],
-    world: World,
+    world: ProvisioningState,
     *,
     links: Mapping[str, UUID] | None = None,
     new_id: Callable[[], UUID] = uuid7,
@@ -191,7 +191,7 @@ def plan(
     idempotent: once applied, planning again gives an empty plan.
     """
     made, known = Plan(had=world.had), {k.subject: k for k in world.known}
-    seats: dict[UUID, dict[Place, Seat]] = defaultdict(dict)
+    seats: dict[UUID, dict[Place, RoleAssignment]] = defaultdict(dict)
     for seat in world.seats:
         seats[seat.user_id][seat.org_id, seat.team_id] = seat
     mine, named = _Provided(rules, world), {person.subject: person for person in people}
@@ -231,7 +231,7 @@ class _NewAccounts:
 class _Provided:
     """The rules of one provider, and the roles that it may grant and remove."""
 
-    def __init__(self, rules: Sequence[Rule], world: World):
+    def __init__(self, rules: Sequence[Rule], world: ProvisioningState):
         self.provider_id, self.org_id, self.shut_elsewhere = (
             world.provider_id,
             world.org_id,
@@ -254,13 +254,13 @@ class _Provided:
         return given
 
     def changes(
-        self, user_id: UUID, given: Given, seats: Mapping[Place, Seat], new_id: Callable[[], UUID]
+        self, user_id: UUID, given: Given, seats: Mapping[Place, RoleAssignment], new_id: Callable[[], UUID]
     ) -> Iterable[Change]:
         for (org_id, team_id), (role, via) in given.items():
             before = seats.get((org_id, team_id))
             if before is None:
                 yield Change(
-                    None, Seat(new_id(), org_id, team_id, user_id, role, self.provider_id, via)
+                    None, RoleAssignment(new_id(), org_id, team_id, user_id, role, self.provider_id, via)
                 )
             elif (
                 self.is_mine(before)
@@ -273,13 +273,13 @@ class _Provided:
             if place not in given and self.has_given(seat)
         )
 
-    def is_mine(self, seat: Seat) -> bool:
+    def is_mine(self, seat: RoleAssignment) -> bool:
         return seat.provider_id == self.provider_id
 
-    def has_given(self, seat: Seat) -> bool:
+    def has_given(self, seat: RoleAssignment) -> bool:
         return self.is_mine(seat) and not seat.is_suspended
 
-    def taken(self, seat: Seat) -> Change:
+    def taken(self, seat: RoleAssignment) -> Change:
         """Remove a team role, or suspend an organization role to keep its manual team roles."""
         return Change(seat, None if seat.team_id else replace(seat, is_suspended=True))
 
@@ -289,7 +289,7 @@ def _plan_new(made: Plan, person: Person, given: Given, meeting: _NewAccounts) -
     if not given:
         return None
     if not person.email:
-        made.clashes.append(Clash(person, "has no e-mail address in the directory"))
+        made.clashes.append(ProvisioningConflict(person, "has no e-mail address in the directory"))
         return None
     if meeting.domains is not None and person.email.rpartition("@")[2] not in meeting.domains:
         why = (
@@ -297,16 +297,16 @@ def _plan_new(made: Plan, person: Person, given: Given, meeting: _NewAccounts) -
             if meeting.domains
             else "and this provider has no e-mail domains assigned, so it can't create accounts"
         )
-        made.clashes.append(Clash(person, f"has the address {person.email}, {why}"))
+        made.clashes.append(ProvisioningConflict(person, f"has the address {person.email}, {why}"))
         return None
     holder = meeting.taken.get(person.email)
     if holder is not None and meeting.links.get(person.subject) != holder:
         made.clashes.append(
-            Clash(person, f"{person.email} has an account already, which isn't linked")
+            ProvisioningConflict(person, f"{person.email} has an account already, which isn't linked")
         )
         return None
     user_id = meeting.taken[person.email] = holder or meeting.new_id()
-    made.newcomers.append(Newcomer(person, meeting.new_id(), user_id, is_linked=holder is not None))
+    made.newcomers.append(NewIdentity(person, meeting.new_id(), user_id, is_linked=holder is not None))
     return user_id
 
 
@@ -331,7 +331,7 @@ def _plan_known(made: Plan, person: Person, before: Known, mine: _Provided) -> U
 
 
 def _plan_removed(
-    made: Plan, gone: Known, mine: _Provided, seats: Mapping[Place, Seat], *, is_here: bool
+    made: Plan, gone: Known, mine: _Provided, seats: Mapping[Place, RoleAssignment], *, is_here: bool
 ) -> None:
     """Plan the removal of a person whom the provider no longer lists; nothing is deleted.
 
@@ -357,7 +357,7 @@ def _plan_removed(
         ]
 
 
-def _keep_last_owners(made: Plan, world: World) -> None:
+def _keep_last_owners(made: Plan, world: ProvisioningState) -> None:
     """Keep the last owner of each organization and the last operator of the installation."""
     off, back = {k.user_id for k in made.off}, {k.user_id for k in made.on}
     idle = off | ({k.user_id for k in world.known if not k.is_active} - back)
@@ -383,7 +383,7 @@ def _keep_last_owners(made: Plan, world: World) -> None:
     made.spared = sorted(spared.items())
 
 
-def _is_owners(seat: Seat | None) -> bool:
+def _is_owners(seat: RoleAssignment | None) -> bool:
     return (
         seat is not None
         and seat.team_id is None

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from portal.core.events import Fact
-from workspaces.identity.provisioning import Change, Plan, Seat
+from portal.core.events import EventRecord
+from workspaces.identity.provisioning import Change, Plan, RoleAssignment
 from workspaces.models import Provider
 
 
-def facts_of(made: Plan, provider: Provider, actor: str) -> Iterator[Fact]:
+def facts_of(made: Plan, provider: Provider, actor: str) -> Iterator[EventRecord]:
     """Yield an event for each change in its organization; account events in the provider's."""
     emails = {known.user_id: known.email for known, _ in made.identities}
     emails |= {n.user_id: n.person.email for n in made.newcomers}
     for n in made.newcomers:
-        yield Fact(
+        yield EventRecord(
             "person.linked" if n.is_linked else "person.created",
             provider.org_id,
             "user",
@@ -26,7 +26,7 @@ def facts_of(made: Plan, provider: Provider, actor: str) -> Iterator[Fact]:
         yield _fact(change, provider, actor, emails.get(change.seat.user_id, ""))
     for kind, people in (("person.switched_off", made.off), ("person.switched_on", made.on)):
         for known in people:
-            yield Fact(
+            yield EventRecord(
                 kind,
                 provider.org_id,
                 "user",
@@ -36,7 +36,7 @@ def facts_of(made: Plan, provider: Provider, actor: str) -> Iterator[Fact]:
             )
 
 
-def _fact(change: Change, provider: Provider, actor: str, email: str) -> Fact:
+def _fact(change: Change, provider: Provider, actor: str, email: str) -> EventRecord:
     seat = change.seat
     data = {
         "provider": provider.slug,
@@ -47,8 +47,8 @@ def _fact(change: Change, provider: Provider, actor: str, email: str) -> Fact:
         "after": _state(change.after),
     }
     if seat.team_id:
-        return Fact(f"team_member.{_verb(change)}", seat.org_id, "team", seat.team_id, actor, data)
-    return Fact(f"member.{_verb(change)}", seat.org_id, "user", seat.user_id, actor, data)
+        return EventRecord(f"team_member.{_verb(change)}", seat.org_id, "team", seat.team_id, actor, data)
+    return EventRecord(f"member.{_verb(change)}", seat.org_id, "user", seat.user_id, actor, data)
 
 
 def _verb(change: Change) -> str:
@@ -61,5 +61,5 @@ def _verb(change: Change) -> str:
     return "changed"
 
 
-def _state(seat: Seat | None) -> str | None:
+def _state(seat: RoleAssignment | None) -> str | None:
     return None if seat is None else f"{seat.role} (suspended)" if seat.is_suspended else seat.role

@@ -26,14 +26,14 @@ from workspaces.identity.display_names import follow_names
 from workspaces.identity.provisioned_person import unchanged
 from workspaces.identity.provisioning import (
     Change,
-    Clash,
+    ProvisioningConflict,
     Known,
-    Newcomer,
+    NewIdentity,
     Person,
     Plan,
     Rule,
-    Seat,
-    World,
+    RoleAssignment,
+    ProvisioningState,
     plan,
 )
 from workspaces.identity.provisioning_events import facts_of
@@ -56,7 +56,7 @@ __all__ = [
     "Plan",
     "Rule",
     "Synced",
-    "World",
+    "ProvisioningState",
     "admit",
     "apply",
     "plan",
@@ -211,7 +211,7 @@ def world_of(
     people: Sequence[Person],
     subjects: Sequence[str] | None = None,
     links: Mapping[str, UUID] | None = None,
-) -> World:
+) -> ProvisioningState:
     """Load the current rows of these subjects (None: of every subject of the provider)."""
     with platform_scope(_WHY):
         known = list(_known(provider, subjects))
@@ -221,7 +221,7 @@ def world_of(
         )
         users = None if subjects is None else {k.user_id for k in known}
         seats = list(_seats(provider, users, set((links or {}).values())))
-        return World(
+        return ProvisioningState(
             provider.id,
             provider.org_id,
             known,
@@ -336,7 +336,7 @@ def _known(provider: Provider, subjects: Sequence[str] | None) -> Iterator[Known
             )
 
 
-def _seats(provider: Provider, users: set[UUID] | None, more: set[UUID]) -> Iterator[Seat]:
+def _seats(provider: Provider, users: set[UUID] | None, more: set[UUID]) -> Iterator[RoleAssignment]:
     """Return the roles of `users` (None: all users of the provider) and of `more`."""
     here = Q() if provider.org_id is None else Q(org_id=provider.org_id)
     fields = ("id", "org_id", "user_id", "role", "provider_id", "via")
@@ -349,9 +349,9 @@ def _seats(provider: Provider, users: set[UUID] | None, more: set[UUID]) -> Iter
         Q(user_id__in=some) for some in _chunks(sorted((users or set()) | more))
     ]:
         for row in Membership.objects.filter(here & who).values_list(*fields, "suspended_at"):
-            yield Seat(row[0], row[1], None, row[2], row[3], row[4], row[5], row[6] is not None)
+            yield RoleAssignment(row[0], row[1], None, row[2], row[3], row[4], row[5], row[6] is not None)
         for row in TeamMembership.objects.filter(here & who).values_list(*fields, "team_id"):
-            yield Seat(row[0], row[1], row[6], *row[2:6])
+            yield RoleAssignment(row[0], row[1], row[6], *row[2:6])
 
 
 def _taken(emails: list[str]) -> dict[str, UUID]:
@@ -361,7 +361,7 @@ def _taken(emails: list[str]) -> dict[str, UUID]:
     return {email: user_id for some in rows for email, user_id in some}
 
 
-def _owners(seats: Iterable[Seat]) -> dict[UUID, frozenset[UUID]]:
+def _owners(seats: Iterable[RoleAssignment]) -> dict[UUID, frozenset[UUID]]:
     """Return the active owners of each organization that one of these people owns."""
     orgs = {seat.org_id for seat in seats if seat.role == OrgRole.OWNER and seat.team_id is None}
     rows = (
@@ -386,7 +386,7 @@ def _operators(known: Iterable[Known], named: set[str]) -> frozenset[UUID]:
     )
 
 
-def _make_people(provider: Provider, newcomers: Sequence[Newcomer]) -> None:
+def _make_people(provider: Provider, newcomers: Sequence[NewIdentity]) -> None:
     at = clock.now()
     insert_rows(
         User,
@@ -537,5 +537,5 @@ def _name(provider: Provider) -> str:
     return f"directory {provider.slug}"
 
 
-def _describe(clash: Clash) -> str:
+def _describe(clash: ProvisioningConflict) -> str:
     return f"{clash.person.login or clash.person.subject} {clash.why}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from workspaces.access.actors import Actor
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.tenancy.scope import platform_scope
@@ -32,7 +32,7 @@ def bring_back(provider: Provider, actor: Actor) -> None:
     people = list(_switched_off(provider).order_by("id"))
     User.objects.filter(id__in=[user.id for user in people]).update(is_active=True)
     record_all(
-        Fact(
+        EventRecord(
             "member.restored",
             row.org_id,
             "user",
@@ -49,7 +49,7 @@ def bring_back(provider: Provider, actor: Actor) -> None:
         for row in rows
     )
     record_all(
-        Fact(
+        EventRecord(
             "person.switched_on",
             provider.org_id,
             "user",

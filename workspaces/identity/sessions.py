@@ -21,7 +21,7 @@ from django.utils.module_loading import import_string
 
 from portal.core import clock
 from portal.core.errors import NotFound
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from workspaces.audit.account_events import orgs_of
 from workspaces.models import SignIn
 
@@ -127,7 +127,7 @@ def _end(rows: list[SignIn], actor: str, why: str) -> None:
             "before": {"device": device(row.agent)},
         }
         record_all(
-            Fact("session.ended", org_id, "user", row.user_id, actor, data)
+            EventRecord("session.ended", org_id, "user", row.user_id, actor, data)
             for org_id in orgs_of(row.user_id)
         )
 

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from portal.core import clock
 from portal.core.errors import Conflict, NotFound, NotPermitted
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity.claims import ProviderClaims, is_within
 from workspaces.identity.provisioning_services import Person, admit
@@ -220,7 +220,7 @@ def _contact(provider: Provider) -> str:
 
 def _record(kind: str, provider: Provider, user: User, subject: str) -> None:
     record(
-        Fact(
+        EventRecord(
             kind,
             provider.org_id,
             "user",

@@ -23,7 +23,7 @@ from django.views.decorators.cache import never_cache
 from requests import RequestException
 
 from portal.core.errors import NotPermitted, PortalError, RateLimited
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from portal.core.vault import Unreadable
 from workspaces.identity import sign_in
 from workspaces.identity.claims import (
@@ -150,7 +150,7 @@ def refused(request: HttpRequest, slug: str, why: str, *, is_theirs: bool = True
     if is_theirs:
         sign_in.record_failure(row, why)
         record(
-            Fact(
+            EventRecord(
                 "sign_in.refused",
                 row.org_id,
                 "provider",
@@ -164,7 +164,7 @@ def refused(request: HttpRequest, slug: str, why: str, *, is_theirs: bool = True
 
 def _show_refusal(request: HttpRequest, row: Provider, error: PortalError) -> HttpResponse:
     record(
-        Fact(
+        EventRecord(
             "sign_in.refused",
             row.org_id,
             "provider",

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Announcement, Organization
@@ -114,5 +114,5 @@ def _facts(row: Announcement) -> dict[str, object]:
 
 def _record(kind: str, actor: Actor, row: Announcement, **data: object) -> None:
     record(
-        Fact(kind, row.org_id, "announcement", row.id, actor.email, {"name": row.text[:40], **data})
+        EventRecord(kind, row.org_id, "announcement", row.id, actor.email, {"name": row.text[:40], **data})
     )

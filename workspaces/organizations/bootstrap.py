@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.db import transaction
 
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import OrgRole, TeamRole
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
@@ -47,7 +47,7 @@ def bootstrap() -> FirstStart:
             org=org, team=team, user=user, defaults={"role": TeamRole.LEAD}
         )
     record(
-        Fact(
+        EventRecord(
             "org.created",
             org.id,
             "org",

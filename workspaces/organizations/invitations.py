@@ -23,7 +23,7 @@ from django.urls import reverse
 
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
-from portal.core.events import Fact, record, record_all
+from portal.core.events import EventRecord, record, record_all
 from workspaces.access.actors import Actor, actor_of, authorize
 from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.role_grants import check_org_role, check_team_role
@@ -91,7 +91,7 @@ def invite(
             f"{email} is already invited: resend that invitation, or revoke it first."
         ) from error
     record(
-        Fact(
+        EventRecord(
             "invitation.made",
             org.id,
             "invitation",
@@ -150,7 +150,7 @@ def invite_many(
     except IntegrityError as error:
         raise Conflict("Somebody was invited concurrently. Review the import again.") from error
     record_all(
-        Fact(
+        EventRecord(
             "invitation.made",
             org.id,
             "invitation",
@@ -195,7 +195,7 @@ def renew_invitation(*, actor: Actor, invitation_id: UUID, days: int = DEFAULT_D
     )
     row.save(update_fields=["digest", "made_by", "expires_at"])
     record(
-        Fact(
+        EventRecord(
             "invitation.renewed",
             row.org_id,
             "invitation",
@@ -222,7 +222,7 @@ def widen_invitation(*, actor: Actor, invitation_id: UUID, teams: Mapping[str, s
     row.teams = [*row.teams, *(_team(actor, slug, role) for slug, role in teams.items())]
     row.save(update_fields=["teams"])
     record(
-        Fact(
+        EventRecord(
             "invitation.widened",
             row.org_id,
             "invitation",
@@ -240,7 +240,7 @@ def revoke_invitation(*, actor: Actor, invitation_id: UUID) -> None:
     row = open_invitation(invitation_id)
     Invitation.objects.filter(id=row.id).update(revoked_at=clock.now())
     record(
-        Fact(
+        EventRecord(
             "invitation.revoked",
             row.org_id,
             "invitation",
@@ -313,7 +313,7 @@ def accept(*, text: str, user: User) -> Organization:
             raise NotFound("This invitation was just used or revoked.")
         _add_as_inviter(row)
         record(
-            Fact(
+            EventRecord(
                 "invitation.accepted",
                 row.org_id,
                 "invitation",

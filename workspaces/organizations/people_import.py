@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from portal.core import clock
 from portal.core.errors import InvalidInput, PortalError
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.role_grants import check_org_role, check_team_role
@@ -105,7 +105,7 @@ def _execute(actor: Actor, org: Organization, report: Report) -> None:
     counts = {kind: n for kind, n in report.counts.items() if n}
     if set(counts) - {UNCHANGED}:
         record(
-            Fact(
+            EventRecord(
                 "people.imported",
                 org.id,
                 "org",

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.identity.mfa import note_factors
@@ -157,6 +157,6 @@ def _record_event(kind: str, actor: Actor, user: User, **data: Any) -> None:
             .values_list("org_id", flat=True)
         )
     record_all(
-        Fact(kind, org_id, "user", user.id, actor.email, {"name": user.email, **data})
+        EventRecord(kind, org_id, "user", user.id, actor.email, {"name": user.email, **data})
         for org_id in (None, *orgs)
     )

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import OrgRole, Permission, TeamRole
 from workspaces.access.role_grants import (
@@ -416,4 +416,4 @@ def _check_may_change(actor: Actor, membership: Membership, *, keeps: bool) -> N
 def _record(
     kind: str, actor: Actor, org_id: Any, subject: str, subject_id: Any, **data: Any
 ) -> None:
-    record(Fact(kind, org_id, subject, subject_id, actor.email, data))
+    record(EventRecord(kind, org_id, subject, subject_id, actor.email, data))

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from portal.core.errors import InvalidInput
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Team
@@ -42,7 +42,7 @@ def set_team_rules(*, actor: Actor, team: Team, **changes: Any) -> TeamRules:
     row.job_rules = team.job_rules = after.stored()
     row.save(update_fields=["job_rules"])
     record(
-        Fact(
+        EventRecord(
             "team.rules_changed",
             row.org_id,
             "team",

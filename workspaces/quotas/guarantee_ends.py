@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from uuid import UUID
 
-from portal.core.events import Fact, record
-from portal.core.wakeups import hint
+from portal.core.events import EventRecord, record
+from portal.core.wakeups import wake_worker
 from workspaces.models import Quota, User
 from workspaces.quotas.limits import ORG, USER, Meter
-from workspaces.quotas.reservations import lock, meter_of, standing_of, write
+from workspaces.quotas.reservations import lock, meter_of, quota_usage_of, write
 
 
 def end_guarantees(org_id: UUID, users: Collection[UUID], *, by: str) -> None:
@@ -25,7 +25,7 @@ def end_guarantees(org_id: UUID, users: Collection[UUID], *, by: str) -> None:
     _release(org_id, rows, theirs)
     _record_event(org_id, theirs, by)
     Quota.objects.filter(id__in=[row.id for row in theirs]).update(guaranteed=0)
-    hint("jobs.dispatch")
+    wake_worker("jobs.dispatch")
 
 
 def _release(org_id: UUID, rows: Mapping[Meter, Quota], theirs: Collection[Quota]) -> None:
@@ -34,8 +34,8 @@ def _release(org_id: UUID, rows: Mapping[Meter, Quota], theirs: Collection[Quota
         for resource in {row.resource for row in theirs}
     }
     for row in theirs:
-        whole[row.resource].promised -= standing_of(row).idle
-    write([(row, standing_of(row)) for row in whole.values()])
+        whole[row.resource].promised -= quota_usage_of(row).idle
+    write([(row, quota_usage_of(row)) for row in whole.values()])
 
 
 def _record_event(org_id: UUID, theirs: Collection[Quota], by: str) -> None:
@@ -48,7 +48,7 @@ def _record_event(org_id: UUID, theirs: Collection[Quota], by: str) -> None:
     )
     names = [name for name, _ in named]
     record(
-        Fact(
+        EventRecord(
             "quota.changed",
             org_id,
             "quota",

@@ -35,7 +35,7 @@ class Meter:
     resource: str
 
 
-class Standing(NamedTuple):
+class QuotaUsage(NamedTuple):
     """The state of a meter.
 
     `promised` (only on meters of the organization): what is kept free for unused guarantees.
@@ -51,16 +51,16 @@ class Standing(NamedTuple):
         """Return the unused part of the guarantee."""
         return max(self.guaranteed - self.used, 0)
 
-    def limited(self, limit: int | None) -> Standing:
+    def limited(self, limit: int | None) -> QuotaUsage:
         """Return a copy with another limit."""
         return self._replace(limit=limit)
 
-    def moved(self, amount: int, freed: int = 0) -> Standing:
+    def moved(self, amount: int, freed: int = 0) -> QuotaUsage:
         """Return a copy with `amount` more (or less) held, `freed` of it from guarantees."""
         return self._replace(used=self.used + amount, promised=self.promised - freed)
 
 
-Standings = Mapping[Meter, Standing]
+Standings = Mapping[Meter, QuotaUsage]
 Amounts = Mapping[Meter, int]
 
 
@@ -106,7 +106,7 @@ def refusal(standings: Standings, amounts: Amounts) -> Meter | None:
 
 
 def _has_room(
-    meter: Meter, now: Standing, amount: int, standings: Standings, amounts: Amounts
+    meter: Meter, now: QuotaUsage, amount: int, standings: Standings, amounts: Amounts
 ) -> bool:
     assert now.limit is not None
     if now.used + amount > now.limit:
@@ -132,7 +132,7 @@ def freed_by(meter: Meter, standings: Standings, amounts: Amounts) -> int:
     )
 
 
-def after(standings: Standings, amounts: Amounts) -> dict[Meter, Standing]:
+def after(standings: Standings, amounts: Amounts) -> dict[Meter, QuotaUsage]:
     """Return the meters after the amounts are held, without unknown ones."""
     return {
         meter: now.moved(amount, freed_by(meter, standings, amounts))

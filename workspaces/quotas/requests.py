@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Quota, QuotaRequest, Team
@@ -142,7 +142,7 @@ def _record_event(
     kind: str, actor: Actor, row: QuotaRequest, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     record(
-        Fact(
+        EventRecord(
             kind,
             row.org_id,
             "quota_request",

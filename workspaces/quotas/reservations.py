@@ -12,9 +12,9 @@ from typing import Any
 from django.db import connection, transaction
 
 from workspaces.models import Quota
-from workspaces.quotas.limits import Amounts, Meter, Standing, after, meters, refusal, unit_of
+from workspaces.quotas.limits import Amounts, Meter, QuotaUsage, after, meters, refusal, unit_of
 
-__all__ = ["Meter", "count", "hold", "meters", "settle", "standing_of", "unit_of"]
+__all__ = ["Meter", "count", "hold", "meters", "settle", "quota_usage_of", "unit_of"]
 
 
 @transaction.atomic(savepoint=False)
@@ -29,7 +29,7 @@ def hold(amounts: Amounts) -> Meter | None:
         # The cached rows are gone, as after a restore or in a test
         _make(meter for meter in amounts if meter not in rows)
         rows = _locked(amounts)
-    refused = refusal({meter: standing_of(row) for meter, row in rows.items()}, amounts)
+    refused = refusal({meter: quota_usage_of(row) for meter, row in rows.items()}, amounts)
     if refused is None:
         _move(rows, amounts)
     return refused
@@ -55,9 +55,9 @@ def count(amounts: Amounts) -> None:
         _move(lock(amounts), amounts)
 
 
-def standing_of(row: Quota) -> Standing:
+def quota_usage_of(row: Quota) -> QuotaUsage:
     """Return the state of a row."""
-    return Standing(row.used, row.limit, row.guaranteed, row.promised)
+    return QuotaUsage(row.used, row.limit, row.guaranteed, row.promised)
 
 
 def meter_of(row: Quota) -> Meter:
@@ -82,11 +82,11 @@ def _locked(wanted: Iterable[Meter]) -> dict[Meter, Quota]:
 
 def _move(rows: Mapping[Meter, Quota], amounts: Amounts) -> None:
     """Write what locked rows hold."""
-    moved = after({meter: standing_of(row) for meter, row in rows.items()}, amounts)
+    moved = after({meter: quota_usage_of(row) for meter, row in rows.items()}, amounts)
     write([(rows[meter], now) for meter, now in moved.items()])
 
 
-def write(standings: Iterable[tuple[Quota, Standing]]) -> None:
+def write(standings: Iterable[tuple[Quota, QuotaUsage]]) -> None:
     """Write `used` and `promised` of rows locked by the caller, in one query."""
     rows = [(row.pk, now.used, now.promised) for row, now in standings]
     if not rows:

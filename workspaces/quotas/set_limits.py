@@ -11,14 +11,14 @@ from django.db import transaction
 from django.db.models import Q, Sum
 
 from portal.core.errors import InvalidInput, NotFound
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from portal.core.formatting import scale_of
-from portal.core.wakeups import hint
+from portal.core.wakeups import wake_worker
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Membership, Organization, Quota, Team, User
 from workspaces.quotas.limits import GPU_HOURS, ORG, RESOURCE_UNITS, USER, Meter
-from workspaces.quotas.reservations import lock, standing_of, write
+from workspaces.quotas.reservations import lock, quota_usage_of, write
 
 MOST = 2000  # changes per request
 RESOURCES = 50  # resources per request: their meters are locked meanwhile
@@ -71,7 +71,7 @@ def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) ->
     authorize(actor, Permission.QUOTAS_WRITE)
     found = meters_of(org, changes)
     rows = lock({*found, *(Meter(org.id, ORG, org.id, meter.resource) for meter in found)})
-    before = {meter: standing_of(row) for meter, row in rows.items()}
+    before = {meter: quota_usage_of(row) for meter, row in rows.items()}
     for meter, change in found.items():
         _apply(rows[meter], change)
     _check_guarantees(rows)
@@ -80,7 +80,7 @@ def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) ->
     _record_event(
         actor, org, [(change, before[meter], rows[meter]) for meter, change in found.items()]
     )
-    hint("jobs.dispatch")
+    wake_worker("jobs.dispatch")
     return [rows[meter] for meter in found]
 
 
@@ -160,13 +160,13 @@ def _update_promised(
     for meter, row in rows.items():
         if meter.scope == ORG:
             row.promised += sum(
-                standing_of(r).idle - before[m].idle for m, r in inside[meter.resource]
+                quota_usage_of(r).idle - before[m].idle for m, r in inside[meter.resource]
             )
             if row.promised >= COUNTED:
                 raise InvalidInput.at(
                     "guaranteed", f"{meter.resource} would exceed the countable maximum"
                 )
-            changed.append((row, standing_of(row)))
+            changed.append((row, quota_usage_of(row)))
     write(changed)
 
 
@@ -176,7 +176,7 @@ def _record_event(
     """Record an event in units of storage: cpu in thousandths."""
     names = [_name(change) for change, _, _ in changed]
     record(
-        Fact(
+        EventRecord(
             "quota.changed",
             org.id,
             "quota",

@@ -8,7 +8,7 @@ from typing import Any
 from django.apps import apps
 from django.db import connections
 
-from portal.core.postgres.row_security import EVERYWHERE, NO_REQUEST, NOWHERE, SETTING, wall
+from portal.core.postgres.row_security import ALL_TENANTS, NO_REQUEST, NO_TENANT, SETTING, row_security
 from workspaces.tenancy.models import TenantModel
 from workspaces.tenancy.scope import is_in_request, scope_or_none
 
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 # When a policy's SQL changes, its number changes too, so that the old one is replaced
 _PREFIX = "muster_org_"
 _CURRENT = f"nullif(current_setting('{SETTING}', true), '')::uuid"
-_OWN_ROWS = f"{_CURRENT} = '{EVERYWHERE}'::uuid OR org_id = {_CURRENT}"
+_OWN_ROWS = f"{_CURRENT} = '{ALL_TENANTS}'::uuid OR org_id = {_CURRENT}"
 
 # A TenantModel cannot be read without a scope. Background loops and commands read the other tables
 # with an `org_id` without one; a request outside an organization sees none of their rows.
@@ -61,16 +61,16 @@ END $$
 
 def build() -> None:
     """Make every statement of this process carry its tenant."""
-    wall.place = place
-    wall.tables = frozenset(tables())
+    row_security.place = place
+    row_security.tables = frozenset(tables())
 
 
 def place() -> str:
     """Return the value of the tenant setting for the current scope."""
     scope = scope_or_none()
     if scope is None:
-        return NOWHERE if is_in_request() else NO_REQUEST
-    return EVERYWHERE if scope.org_id is None else str(scope.org_id)
+        return NO_TENANT if is_in_request() else NO_REQUEST
+    return ALL_TENANTS if scope.org_id is None else str(scope.org_id)
 
 
 def policies() -> dict[str, dict[str, str]]:

@@ -20,7 +20,7 @@ from jobs.scheduling import pending_history
 from jobs.scheduling.admission import Verdict
 from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE
 from portal.core import clock
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from schedulers import capabilities_of
 from schedulers.contract import Backend, Capability, Poll, Rejected, Unavailable, Waiting
 from schedulers.states import State
@@ -121,7 +121,7 @@ def _note_sent_again(cluster: Cluster, attempt: Attempt, native_id: str) -> None
         lease_until=None,
     )
     record(
-        Fact(
+        EventRecord(
             "attempt.sent_again",
             attempt.org_id,
             "job",

@@ -17,7 +17,7 @@ from portal.core.audit.anchors import anchor
 from portal.core.audit.canonical import COLUMNS, NO_ORG, canonical, follow
 from portal.core.audit.models import AuditAnchor, AuditLink, AuditPolicy
 from portal.core.audit.verify import PAGE, links_behind, start_of
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from portal.core.models import Event
 
 SHORTEST, LONGEST = 30, 36_500  # days
@@ -43,7 +43,7 @@ def trim(policy: AuditPolicy) -> int:
             break
     if deleted:
         record(
-            Fact(
+            EventRecord(
                 "audit.trimmed",
                 None if policy.chain == NO_ORG else policy.chain,
                 "audit",

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
-from portal.core.postgres.row_security import ROLE, Cursor, NamedCursor, forget, tell, wall
+from portal.core.postgres.row_security import ROLE, Cursor, NamedCursor, forget_tenant, set_tenant, row_security
 
 # Only in databases that have the tables, not in `postgres`, from which others are created.
 _TAKE_ROLE = (
@@ -39,7 +39,7 @@ class DatabaseWrapper(_Wrapper):
         """Drop superuser rights, which bypass row-level security."""
         if (
             self.connection is not None
-            and wall.is_up()
+            and row_security.is_up()
             and self.connection.info.parameter_status("is_superuser") == "on"
         ):
             with self.connection.cursor() as cursor:
@@ -62,22 +62,22 @@ class DatabaseWrapper(_Wrapper):
     def create_cursor(self, name: str | None = None) -> Any:
         if not name:
             return super().create_cursor()
-        tell(self.connection)
+        set_tenant(self.connection)
         return NamedCursor(super().create_cursor(name))
 
     def _rollback(self) -> Any:
-        forget(self.connection)
+        forget_tenant(self.connection)
         return super()._rollback()
 
     def _savepoint_rollback(self, sid: str) -> None:
-        forget(self.connection)
+        forget_tenant(self.connection)
         super()._savepoint_rollback(sid)
 
     def _commit(self) -> Any:
         try:
             return super()._commit()
         except BaseException:
-            forget(self.connection)
+            forget_tenant(self.connection)
             raise
 
     def is_usable(self) -> bool:

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.backends.postgresql import base
 
 SETTING = "muster.org"
-NOWHERE, EVERYWHERE = str(UUID(int=0)), str(UUID(int=(1 << 128) - 1))
+NO_TENANT, ALL_TENANTS = str(UUID(int=0)), str(UUID(int=(1 << 128) - 1))
 # Neither an organization nor a request: a background loop, a task or a command.
 NO_REQUEST = str(UUID(int=1))
 # Superusers switch to this role, because they bypass row-level security.
@@ -30,7 +30,7 @@ _JOINED = {
 }
 
 
-class Wall:
+class RowSecurity:
     """The row-level security of this process.
 
     `place` returns the current value of the setting; without it there is no row-level security.
@@ -44,20 +44,20 @@ class Wall:
         return self.place is not None
 
     def where(self) -> str:
-        return self.place() if self.place is not None else EVERYWHERE
+        return self.place() if self.place is not None else ALL_TENANTS
 
 
-wall = Wall()
+row_security = RowSecurity()
 _Cursor: Any = base.Cursor  # type: ignore[attr-defined]  # the stubs describe an older psycopg
 
 
-def forget(connection: Any) -> None:
+def forget_tenant(connection: Any) -> None:
     """Mark the setting of the connection as unknown, after a rollback or an error."""
     if connection is not None:
         connection.muster_told = None
 
 
-def tell(connection: Any, where: str | None = None) -> None:
+def set_tenant(connection: Any, where: str | None = None) -> None:
     """Send the setting now, in a round trip of its own if needed.
 
     `where` overrides the current value.
@@ -92,7 +92,7 @@ class NamedCursor:
         return self._told().fetchall()
 
     def _told(self) -> Any:
-        tell(self._cursor.connection, self._where)
+        set_tenant(self._cursor.connection, self._where)
         return self._cursor
 
 
@@ -122,7 +122,7 @@ class Cursor(_Cursor):
         try:
             super().executemany(query, params_seq, **options)
         except BaseException:
-            forget(self.connection)
+            forget_tenant(self.connection)
             raise
 
     def copy(self, statement: Any, params: Any = None, **options: Any) -> Any:
@@ -142,12 +142,12 @@ class Cursor(_Cursor):
             self.connection.muster_told = where
 
     def _news(self) -> str | None:
-        where = EVERYWHERE if getattr(self.connection, "muster_sees_all", False) else wall.where()
+        where = ALL_TENANTS if getattr(self.connection, "muster_sees_all", False) else row_security.where()
         return None if where == getattr(self.connection, "muster_told", None) else where
 
     def _run(self, query: Any, params: Any, options: dict[str, Any]) -> Any:
         try:
             return super().execute(query, params, **options)
         except BaseException:
-            forget(self.connection)
+            forget_tenant(self.connection)
             raise

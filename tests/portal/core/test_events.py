@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from portal.core.events import Caller, Fact, caller, changes, clean_address, on_behalf_of, record
+from portal.core.events import Caller, EventRecord, caller, changes, clean_address, on_behalf_of, record
 from portal.core.models import Event
 
 
@@ -13,8 +13,8 @@ def test_event_carries_address_and_credential_of_caller():
     token = caller.set(Caller("203.0.113.9", "session"))
     try:
         with on_behalf_of("ben@atlas.example"):
-            record(Fact("thing.done", None, "thing", None, "dot@platform.example"))
-        record(Fact("thing.done", None, "thing", None, "dot@platform.example"))
+            record(EventRecord("thing.done", None, "thing", None, "dot@platform.example"))
+        record(EventRecord("thing.done", None, "thing", None, "dot@platform.example"))
     finally:
         caller.reset(token)
     first, second = Event.objects.order_by("position")

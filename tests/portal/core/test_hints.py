@@ -17,7 +17,7 @@ def rung(monkeypatch) -> list[str]:
     made: list[str] = []
     monkeypatch.setattr(wakeups, "_send", None)
     monkeypatch.setattr(wakeups, "_ring", made.append)
-    monkeypatch.setattr(wakeups, "_bell", wakeups._Bell())
+    monkeypatch.setattr(wakeups, "_bell", wakeups._Debouncer())
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
     return made
 
@@ -65,7 +65,7 @@ def test_wakeup_with_unavailable_broker_is_lost_without_error(rung, monkeypatch,
 
 def test_wakeup_with_unresponsive_broker_waits_once_and_briefly(monkeypatch):
     monkeypatch.setattr(wakeups, "_send", None)
-    monkeypatch.setattr(wakeups, "_bell", wakeups._Bell())
+    monkeypatch.setattr(wakeups, "_bell", wakeups._Debouncer())
     monkeypatch.setattr(wakeups, "_away_until", 0.0)
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
     wakeups._producers.cache_clear()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.workspaces.access.worlds import owned
 from workspaces.access import services as access_services
-from workspaces.access.differences import EVERYWHERE, Standing, differences, reach
+from workspaces.access.differences import EVERYWHERE, PersonRoles, differences, reach
 from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS
 from workspaces.access.permissions import Permission as P
 from workspaces.access.whatif import if_role_were, standings, what_would_change
@@ -17,7 +17,7 @@ from workspaces.organizations import services as organization_services
 from workspaces.tenancy.scope import org_scope
 
 _standings = st.builds(
-    Standing,
+    PersonRoles,
     st.sampled_from(["", "trainer", *ORG_GRANTS]),
     st.dictionaries(
         st.sampled_from(["vision", "speech"]),
@@ -39,7 +39,7 @@ def granted(standing, own, place):
 def test_differences_applied_to_before_give_after(before, after, own, own_after):
     told = {one.email: one for one in differences(before, after, own, own_after)}
     for email in before.keys() | after.keys():
-        old, new = before.get(email, Standing()), after.get(email, Standing())
+        old, new = before.get(email, PersonRoles()), after.get(email, PersonRoles())
         for place in PLACES:
             gained, lost = (told[email].gained, told[email].lost) if email in told else ({}, {})
             more = gained.get(EVERYWHERE, frozenset()) | gained.get(place, frozenset())
@@ -58,8 +58,8 @@ def test_differences_without_change_are_empty(world, own):
 
 def test_differences_organization_grant_is_not_repeated_for_teams():
     [one] = differences(
-        {"kim@x": Standing("member", {"vision": "viewer"})},
-        {"kim@x": Standing("admin", {"vision": "viewer"})},
+        {"kim@x": PersonRoles("member", {"vision": "viewer"})},
+        {"kim@x": PersonRoles("admin", {"vision": "viewer"})},
         {},
     )
     assert set(one.gained) == {EVERYWHERE} and one.lost == {}
@@ -76,8 +76,8 @@ def test_preview_group_added_to_team_lists_gains_without_storing(story, atlas):
     found = what_would_change(
         atlas,
         {
-            "kim@atlas.example": Standing("member", {"vision": "member"}),
-            story.ben.email.upper(): Standing("member", {"vision": "lead"}),
+            "kim@atlas.example": PersonRoles("member", {"vision": "member"}),
+            story.ben.email.upper(): PersonRoles("member", {"vision": "lead"}),
         },
     )
     assert [one.email for one in found] == ["ben@atlas.example", "kim@atlas.example"]
@@ -89,7 +89,7 @@ def test_preview_group_added_to_team_lists_gains_without_storing(story, atlas):
 
 
 def test_preview_matches_applied_change(story, atlas):
-    [told] = what_would_change(atlas, {story.ben.email: Standing("viewer", {})})
+    [told] = what_would_change(atlas, {story.ben.email: PersonRoles("viewer", {})})
     assert told.lost == {
         "vision": {
             P.JOBS_CANCEL,
@@ -113,12 +113,12 @@ def test_preview_matches_applied_change(story, atlas):
 
 
 def test_preview_removed_member_loses_all_suspended_loses_nothing(story, atlas):
-    [told] = what_would_change(atlas, {story.ben.email: Standing()})
+    [told] = what_would_change(atlas, {story.ben.email: PersonRoles()})
     assert told.lost[EVERYWHERE] == story.actor(story.ben).granted()
     from portal.core import clock
 
     Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
-    assert what_would_change(atlas, {story.ben.email: Standing()}) == []
+    assert what_would_change(atlas, {story.ben.email: PersonRoles()}) == []
 
 
 def test_preview_role_change_lists_all_members_with_role(story, atlas):

@@ -16,7 +16,7 @@ from portal.core.models import Event
 from tests.story import tell
 from workspaces.models import Quota
 from workspaces.organizations.services import create_team
-from workspaces.quotas.limits import Meter, Standing, after, meters, refusal
+from workspaces.quotas.limits import Meter, QuotaUsage, after, meters, refusal
 from workspaces.quotas.reservations import hold, settle
 from workspaces.quotas.set_limits import Wanted, set_quota, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -38,9 +38,9 @@ def standings(draw):
         guaranteed = draw(st.integers(0, left))
         left -= guaranteed
         limit = draw(st.one_of(st.none(), st.integers(guaranteed, 25)))
-        found[Meter(ORG, scope, subject, "gpu")] = Standing(0, limit, guaranteed)
+        found[Meter(ORG, scope, subject, "gpu")] = QuotaUsage(0, limit, guaranteed)
     promised = sum(s.guaranteed for s in found.values())
-    return found | {Meter(ORG, "org", ORG, "gpu"): Standing(0, whole, 0, promised)}
+    return found | {Meter(ORG, "org", ORG, "gpu"): QuotaUsage(0, whole, 0, promised)}
 
 
 STEPS = st.lists(

@@ -22,9 +22,9 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True
 
 @pytest.fixture
 def atlas() -> Iterator[Story]:
-    wakeups.deliver_by(lambda task: None)
+    wakeups.set_sender(lambda task: None)
     yield tell()
-    wakeups.deliver_by(None)
+    wakeups.set_sender(None)
 
 
 def at_once(story: Story, *acts: Callable[[], object]) -> list[BaseException | None]:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from portal.core.errors import NotFound
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.identity.oidc_provider.adapter import SCOPES
 from workspaces.models import Consent, User
 from workspaces.web.base import action
@@ -51,7 +51,7 @@ def take_back(*, user: User, client_id: str) -> None:
     count, _by = Token.objects.filter(user=user, client_id=client_id).delete()
     row.delete()
     record(
-        Fact(
+        EventRecord(
             "application.agreement_taken_back",
             None,
             "user",

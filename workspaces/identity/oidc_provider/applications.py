@@ -15,7 +15,7 @@ from allauth.idp.oidc.models import Client, Token
 from django.db import transaction
 
 from portal.core.errors import Conflict, InvalidInput, NotFound
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.credentials.token_format import new_secret
@@ -190,7 +190,7 @@ def _check(address: str) -> None:
 
 def _record(verb: str, row: Client, actor: Actor, **data: Any) -> None:
     record(
-        Fact(
+        EventRecord(
             f"application.{verb}",
             None,
             "application",

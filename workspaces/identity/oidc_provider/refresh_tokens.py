@@ -15,7 +15,7 @@ from allauth.idp.oidc.models import Token
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 
 SPENT = "sp"
 
@@ -70,7 +70,7 @@ def _replayed(digest: str) -> None:
         .delete()
     )
     record(
-        Fact(
+        EventRecord(
             "application.token_replayed",
             None,
             "user",

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from portal.core import clock
 from portal.core.errors import InvalidInput
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor
 from workspaces.credentials.token_format import digest_of, is_well_formed, new_secret
 from workspaces.identity.provider_services import check_may_write
@@ -81,7 +81,7 @@ def _hint(provider: Provider) -> str | None:
 
 def _record(verb: str, provider: Provider, actor: Actor, **data: str | None) -> None:
     record(
-        Fact(
+        EventRecord(
             f"scim_token.{verb}",
             provider.org_id,
             "provider",

@@ -9,7 +9,7 @@ import pytest
 
 from portal.core.audit.anchors import Anchorer
 from portal.core.audit.sealing import Sealer
-from portal.core.events import Fact, record_all
+from portal.core.events import EventRecord, record_all
 
 ORG = UUID("0190aaaa-0000-7000-8000-000000000001")
 OTHER = UUID("0190aaaa-0000-7000-8000-000000000002")
@@ -18,7 +18,7 @@ Write = Callable[..., None]
 
 def write(count: int = 1, org: UUID | None = ORG, **data: object) -> None:
     record_all(
-        Fact(
+        EventRecord(
             "thing.changed" if n else "org.created",
             org,
             "thing",

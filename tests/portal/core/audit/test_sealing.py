@@ -15,7 +15,7 @@ from portal.core.audit.canonical import COLUMNS, NO_ORG
 from portal.core.audit.models import AuditAnchor, AuditLink
 from portal.core.audit.sealing import Sealer
 from portal.core.audit.verify import verify
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from portal.core.models import Event
 from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
 
@@ -125,7 +125,7 @@ def test_event_committed_out_of_order_is_sealed(monkeypatch):
 
     def slow() -> None:
         with transaction.atomic():
-            record(Fact("late.one", ORG, "thing", None))
+            record(EventRecord("late.one", ORG, "thing", None))
             is_written.set()
             may_commit.wait(10)
         connection.close()

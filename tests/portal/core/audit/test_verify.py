@@ -14,7 +14,7 @@ from portal.core import clock
 from portal.core.audit.canonical import NO_ORG, begin, canonical, columns, event_table, follow, read
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
 from portal.core.audit.verify import Report, remember, verify
-from portal.core.events import Fact, record
+from portal.core.events import EventRecord, record
 from portal.core.models import Event
 from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
 
@@ -250,7 +250,7 @@ def test_verify_chain_deleted_with_its_anchors_reports_tampering(sealed):
         found() == [("missing", 1)] and verify(ORG).words == "There are no sealed events: 1 fault."
     )
     record(
-        Fact("audit.verification_asked", ORG, "audit", None)
+        EventRecord("audit.verification_asked", ORG, "audit", None)
     )  # by operator, who starts the chain
     seal()
     assert found() == [("missing", 1)]
