@@ -41,7 +41,7 @@ def _sync(actor, slapd: Slapd) -> list[Row]:  # type: ignore[no-untyped-def]
     from dataclasses import replace
 
     from workspaces.identity.directory_sync import sync_provider
-    from workspaces.identity.ldap.listing import everybody
+    from workspaces.identity.ldap.listing import list_everyone
     from workspaces.identity.provider_services import config_of, create_provider, set_rules
     from workspaces.models import Provider
     from workspaces.tenancy.scope import no_scope
@@ -63,7 +63,7 @@ def _sync(actor, slapd: Slapd) -> list[Row]:  # type: ignore[no-untyped-def]
                 {"group": "*", "org": org, "role": "member"},
             ],
         )
-        listing, _, _ = _timed(lambda: everybody(config_of(made)))
+        listing, _, _ = _timed(lambda: list_everyone(config_of(made)))
         first, queries, _ = _timed(lambda: _done(sync_provider(actor=dot, provider=made)))
         again, queries_again, written_again = _timed(
             lambda: _done(sync_provider(actor=dot, provider=made))

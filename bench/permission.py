@@ -29,12 +29,12 @@ def main() -> None:
 def _row() -> Row:
     from workspaces.access.actors import Actor, TokenFacts, authorize
     from workspaces.access.permissions import Permission
-    from workspaces.access.roles import own_role
+    from workspaces.access.roles import custom_role
     from workspaces.access.steps import explained
 
     org, team = uuid.uuid4(), uuid.uuid4()
     seats = {uuid.uuid4(): "member" for _ in range(20)} | {team: "trainer"}
-    own = {"trainer": own_role("trainer", "team", "Trainer", ["jobs:read", "jobs:submit"])}
+    own = {"trainer": custom_role("trainer", "team", "Trainer", ["jobs:read", "jobs:submit"])}
     person = Actor(
         user_id=org,
         email="kim@atlas.example",

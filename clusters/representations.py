@@ -146,7 +146,9 @@ def pool_rows(actor: Actor) -> list[dict[str, Any]]:
     pools = pools_seen_by(actor)
     teams = teams_of(pools)
     given = identities_of(pools) if actor.may(Permission.CLUSTERS_READ) else {}
-    stocks = by_pool(pools, node_usage_in({pool.cluster_id: pool.cluster for pool in pools}.values()))
+    stocks = by_pool(
+        pools, node_usage_in({pool.cluster_id: pool.cluster for pool in pools}.values())
+    )
     return [
         pool_row(pool, teams[pool.id], given.get(pool.id)) | stocks[pool.id].as_dict()
         for pool in pools

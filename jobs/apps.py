@@ -9,10 +9,10 @@ class JobsConfig(AppConfig):
         from clusters.services.pools import names_seen_by
         from jobs import access, gpu_use, leavers  # models are loaded by now
         from jobs.scheduling import cluster_load
-        from workspaces.organizations.team_rule_services import name_pools_by
+        from workspaces.organizations.team_rule_services import register_pools
 
         access.register()
         workload.register(cluster_load)
-        name_pools_by(names_seen_by)
+        register_pools(names_seen_by)
         leavers.register()
         gpu_use.register()

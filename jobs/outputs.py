@@ -8,7 +8,7 @@ from clusters import backends
 from clusters.models import Cluster
 from jobs.models import Attempt
 from portal.core.vault import Unreadable
-from schedulers.contract import Output, Rejected, Stay
+from schedulers.contract import Output, OutputRetention, Rejected
 from schedulers.states import State
 
 KEPT = timedelta(days=7)  # from the attempt's end until the backend deletes them
@@ -37,14 +37,14 @@ def output_text(attempt: Attempt) -> str:
 def warning(cluster: Cluster) -> str:
     """Return what a new job on this cluster would lose; empty if nothing."""
     output = output_of(cluster, "rehearsal")
-    return _text_before_end(output) if output and output.stays is Stay.RUN else ""
+    return _text_before_end(output) if output and output.stays is OutputRetention.RUN else ""
 
 
 def _text_before_end(output: Output) -> str:
     """Return the text for a job that has not ended."""
-    if output.stays is Stay.ON:
+    if output.stays is OutputRetention.ON:
         return f"What it writes to MUSTER_OUTPUT_DIR stays in {output.path}."
-    if output.stays is Stay.WEEK:
+    if output.stays is OutputRetention.WEEK:
         return f"What it writes to MUSTER_OUTPUT_DIR is kept in {output.path} until {KEPT.days} days after its end."
     if output.shared:
         return f"What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to {', '.join(output.shared)} stays."
@@ -52,9 +52,9 @@ def _text_before_end(output: Output) -> str:
 
 
 def _text_after_end(output: Output, *, is_forgotten: bool) -> str:
-    if output.stays is Stay.ON:
+    if output.stays is OutputRetention.ON:
         return f"What it wrote to MUSTER_OUTPUT_DIR stays in {output.path}."
-    if output.stays is Stay.RUN:
+    if output.stays is OutputRetention.RUN:
         return "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended."
     if is_forgotten:
         return f"What it wrote to MUSTER_OUTPUT_DIR was removed {KEPT.days} days after its end."

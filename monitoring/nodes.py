@@ -25,7 +25,7 @@ _GPU = ("index", "uuid", "model", "type", "memory")
 _UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
 
 
-def node_rows(
+def list_nodes(
     actor: Actor, after: str = "", most: int = PAGE
 ) -> tuple[list[dict[str, Any]], str | None]:
     """Return up to `most` nodes after `after` ("cluster/node"), and the next cursor.

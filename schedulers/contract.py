@@ -138,7 +138,7 @@ class Handle:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingReason:
     """Why the scheduler itself has not started a job.
 
     `said` is the scheduler's own reason code ("AssocGrpGRES"), `text` one sentence with the
@@ -172,7 +172,7 @@ class Observation:
     node: str = ""
     peak_memory: int | None = None
     nodes: Sequence[str] = ()  # all nodes of a multi-node job; `node` is the first
-    waiting: Waiting | None = None  # only while the job is pending in the scheduler's queue
+    waiting: PendingReason | None = None  # only while the job is pending in the scheduler's queue
     # of the image that actually ran ("sha256:…"), where the runtime reports it
     image_digest: str = ""
 
@@ -243,7 +243,7 @@ class LogChunk:
     at: int
 
 
-class Stay(StrEnum):
+class OutputRetention(StrEnum):
     """How long the output of a job is kept."""
 
     RUN = "run"  # until the job ends
@@ -259,7 +259,7 @@ class Output:
     """
 
     path: str
-    stays: Stay
+    stays: OutputRetention
     shared: Sequence[str] = ()
 
 

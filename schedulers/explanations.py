@@ -11,7 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from portal.core.formatting import amount_text
-from schedulers.capacity import KINDS, Assessment, Change, Candidates, NodeRequest, NodeCapacity, ResourceLimit
+from schedulers.capacity import (
+    KINDS,
+    Assessment,
+    Candidates,
+    Change,
+    NodeCapacity,
+    NodeRequest,
+    ResourceLimit,
+)
 from schedulers.states import Wait
 
 HELD = 10  # list only the largest of our jobs

@@ -143,9 +143,9 @@ def wait_for() -> Callable[..., object]:
 @pytest.fixture
 def story(db) -> Story:
     """Return Ada, Ben, Cyd and Dot, with Atlas and Borealis (tests/story.py)."""
-    from tests.retelling import retell  # models can only be imported once Django is ready
+    from tests.retelling import copy_story  # models can only be imported once Django is ready
 
-    return retell()
+    return copy_story()
 
 
 @pytest.fixture(scope="session")
@@ -177,11 +177,11 @@ def undone(told: Story) -> Iterator[None]:
     """Roll back the changes of one test."""
     from django.db import connection, transaction
 
-    from workspaces.access.custom_roles import forget
+    from workspaces.access.custom_roles import invalidate
 
     with transaction.atomic():
         yield
         if not connection.needs_rollback:
             connection.check_constraints()  # as on commit
         transaction.set_rollback(True)
-    forget()  # cached roles of this process that were rolled back
+    invalidate()  # cached roles of this process that were rolled back

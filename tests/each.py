@@ -14,7 +14,7 @@ from django.core import mail
 from django.core.cache import cache
 from django.db import connection, transaction
 
-from workspaces.access.custom_roles import forget
+from workspaces.access.custom_roles import invalidate
 
 
 def each(
@@ -71,6 +71,6 @@ def _undone() -> Iterator[None]:
                 connection.check_constraints()
             transaction.set_rollback(True)
     finally:
-        forget()
+        invalidate()
         cache.clear()
         getattr(mail, "outbox", []).clear()

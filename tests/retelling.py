@@ -39,7 +39,7 @@ class _Told:
 _told: list[_Told] = []
 
 
-def retell() -> Story:
+def copy_story() -> Story:
     """Return a copy; or use the services the first time, or if commit hooks must run."""
     if not connection.in_atomic_block:
         return tell()
@@ -49,7 +49,9 @@ def retell() -> Story:
     with _written() as rows:
         story = tell()
     new = Event.objects.exclude(id__in=before).order_by("position")
-    facts = [EventRecord(e.kind, e.org_id, e.subject_type, e.subject_id, e.actor, e.data) for e in new]
+    facts = [
+        EventRecord(e.kind, e.org_id, e.subject_type, e.subject_id, e.actor, e.data) for e in new
+    ]
     _told.append(
         _Told(*_copies(story, rows, {}, lambda value: value), facts, began, timezone.now())
     )

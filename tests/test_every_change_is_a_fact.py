@@ -25,7 +25,7 @@ from tests.test_permission_matrix import API, PAGES
 from tests.test_role_matrix import TABLE, WRITING_PAGES, Stage
 from tests.test_role_matrix import built as built  # noqa: PLC0414  fixtures
 from tests.test_role_matrix import stage as stage  # noqa: PLC0414
-from workspaces.access.custom_roles import forget
+from workspaces.access.custom_roles import invalidate
 from workspaces.models import Organization, Provider, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -201,7 +201,7 @@ def _undone() -> Iterator[None]:
         if not connection.needs_rollback:
             connection.check_constraints()
         transaction.set_rollback(True)
-    forget()
+    invalidate()
 
 
 def _faults(stage: Stage, who: str, via: str, facts: list[Event]) -> list[str]:

@@ -14,7 +14,7 @@ from django.db import models, transaction
 
 from portal.core.errors import NotFound
 from portal.core.models import Event
-from tests.retelling import retell
+from tests.retelling import copy_story
 from tests.story import Story, tell
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
@@ -39,11 +39,11 @@ def test_story_token_belongs_to_its_owner(story):
 
 def test_copied_story_has_same_rows_as_one_made_by_services(db):
     services = _rows(tell)
-    assert len(services) == 23 and services == _rows(retell) == _rows(retell)
+    assert len(services) == 23 and services == _rows(copy_story) == _rows(copy_story)
 
 
 def test_copied_story_has_new_ids_and_current_times(db):
-    one, other = (_undone(retell) for _ in range(2))
+    one, other = (_undone(copy_story) for _ in range(2))
     for field in fields(Story):
         assert getattr(one, field.name).pk != getattr(other, field.name).pk, field.name
     assert (
@@ -51,7 +51,7 @@ def test_copied_story_has_new_ids_and_current_times(db):
         and one.vision.created_at < other.vision.created_at
     )
     one.ada.name = "Another"
-    assert other.ada.name == _undone(retell).ada.name == "Ada"
+    assert other.ada.name == _undone(copy_story).ada.name == "Ada"
 
 
 def _undone(telling: Callable[[], Story], look: Callable[[], object] = lambda: None) -> Any:
@@ -98,8 +98,8 @@ def _named(row: models.Model) -> str:
 
 
 def test_copied_story_events_refer_to_its_own_rows(db):
-    _undone(retell)
-    story = retell()
+    _undone(copy_story)
+    story = copy_story()
     of = {(event.kind, event.org_id, event.subject_id) for event in Event.objects.all()}
     assert ("org.created", story.atlas.id, story.atlas.id) in of
     assert ("team.created", story.borealis.id, story.north.id) in of

@@ -15,9 +15,9 @@ from portal.core.models import RememberedAnswer
 from workspaces.access.impersonation import end_overdue
 from workspaces.identity.directory_sync import due_providers, end_abandoned, start_sync
 from workspaces.identity.directory_threads import start_thread
-from workspaces.identity.provider_services import forget_tests
-from workspaces.identity.rate_limit_cache import forget_expired
-from workspaces.identity.sessions import tidy_sign_ins
+from workspaces.identity.provider_services import delete_old_tests
+from workspaces.identity.rate_limit_cache import delete_expired
+from workspaces.identity.sessions import delete_expired_sign_ins
 from workspaces.tenancy.scope import platform_scope
 
 
@@ -26,9 +26,9 @@ def tidy() -> None:
     """Delete expired idempotency responses, sessions and grants, and record expired impersonations."""
     end_overdue()
     RememberedAnswer.objects.filter(at__lt=clock.now() - timedelta(days=1)).delete()
-    tidy_sign_ins()
-    forget_tests()
-    forget_expired()
+    delete_expired_sign_ins()
+    delete_old_tests()
+    delete_expired()
     Token.objects.expired().delete()
 
 

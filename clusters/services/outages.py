@@ -52,5 +52,7 @@ def answered(cluster: Cluster) -> None:
 
 def _record_event(what: str, cluster: Cluster, data: dict[str, Any]) -> None:
     record(
-        EventRecord(f"cluster.{what}", None, "cluster", cluster.id, ACTOR, {"name": cluster.name, **data})
+        EventRecord(
+            f"cluster.{what}", None, "cluster", cluster.id, ACTOR, {"name": cluster.name, **data}
+        )
     )

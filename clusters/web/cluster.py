@@ -16,9 +16,9 @@ from clusters.services.pools import pools_of
 from clusters.sharing import isolation_text
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
-from workspaces.web.base import action, page, tell_fault
+from workspaces.web.base import action, page, show_error
 
 TABS = (
     ("overview", "Overview"),
@@ -157,8 +157,8 @@ def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
     try:
         connections.remove_cluster(actor=request.actor, cluster=row)
     except PortalError as error:
-        note_denial(request, error)
-        tell_fault(request, error)
+        record_denied_request(request, error)
+        show_error(request, error)
         return redirect(here)
     messages.success(request, f"{row.name} is removed, with its pools.")
     return redirect(f"/{request.org.slug}/clusters")

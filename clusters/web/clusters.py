@@ -14,7 +14,7 @@ from django.shortcuts import redirect, render
 from clusters import representations
 from clusters.backend_options import backend_kinds
 from clusters.services import connections
-from clusters.web.options import fields, given, tried
+from clusters.web.options import fields, submitted_values, test_and_store
 from clusters.workload import workload
 from schedulers import title_of
 from workspaces.access.permissions import Permission as P
@@ -34,8 +34,8 @@ def clusters(request: Any) -> HttpResponse:
     }
     if chosen:
         kind, name = chosen["name"], request.POST.get("name", "").strip()
-        options = given(request, kind)
-        made, probe = tried(
+        options = submitted_values(request, kind)
+        made, probe = test_and_store(
             request,
             lambda: connections.probe_options(actor=request.actor, backend=kind, options=options),
             lambda: connections.connect_cluster(
@@ -57,8 +57,11 @@ def clusters(request: Any) -> HttpResponse:
 def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     """Edit the options; an empty secret stays, one ticked for removal is removed."""
     row = connections.find_cluster(cluster)
-    here, options = f"/{request.org.slug}/clusters/{row.name}", given(request, row.backend, row)
-    made, probe = tried(
+    here, options = (
+        f"/{request.org.slug}/clusters/{row.name}",
+        submitted_values(request, row.backend, row),
+    )
+    made, probe = test_and_store(
         request,
         lambda: connections.probe_options(
             actor=request.actor, backend=row.backend, options=options, cluster=row

@@ -9,17 +9,17 @@ from clusters.backend_options import options_of
 from clusters.backends import secrets_set
 from clusters.models import Cluster
 from portal.web import options
-from portal.web.options import tried
+from portal.web.options import test_and_store
 
-__all__ = ["fields", "given", "tried"]
+__all__ = ["fields", "submitted_values", "test_and_store"]
 
 
-def given(request: Any, kind: str, cluster: Cluster | None = None) -> dict[str, Any]:
+def submitted_values(request: Any, kind: str, cluster: Cluster | None = None) -> dict[str, Any]:
     """Return the submitted options.
 
     A field of an existing cluster that is left at its default stays unset.
     """
-    return options.given(request, options_of(kind), cluster.config if cluster else None)
+    return options.submitted_values(request, options_of(kind), cluster.config if cluster else None)
 
 
 def fields(

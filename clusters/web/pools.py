@@ -16,14 +16,14 @@ from clusters.services import pools as service
 from clusters.status import status_of
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import InvalidInput, NotFound, PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from portal.web.options import faults_of
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability, Identity
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.organizations import selectors as people
-from workspaces.web.base import action, page, tell_fault
+from workspaces.web.base import action, page, show_error
 
 SHOWN = 50
 _IDENTITY = ("user", "account", "qos")
@@ -37,7 +37,7 @@ def pools(request: Any) -> HttpResponse:
         try:
             made = _make(request)
         except PortalError as error:
-            note_denial(request, error)
+            record_denied_request(request, error)
             said, faults = faults_of(error)
             if said:
                 messages.error(request, said)
@@ -233,8 +233,8 @@ def _delete(request: Any, row: Pool, here: str) -> HttpResponse:
     try:
         service.delete_pool(actor=request.actor, pool=row)
     except PortalError as error:
-        note_denial(request, error)
-        tell_fault(request, error)
+        record_denied_request(request, error)
+        show_error(request, error)
         return redirect(here)
     messages.success(
         request, f"{row.name} is deleted, with its grants. What runs on its nodes goes on."

@@ -93,7 +93,7 @@ class JobsView(OrgView):
 
     def _rehearse(self, request: Request) -> Response:
         parsed = read_spec(request.data)
-        result = services.rehearse(
+        result = services.dry_run_job(
             actor=self.actor, team=self.team(request.data.get("team")), spec=parsed.spec
         )
         checks = [{"name": c.name, "ok": c.is_ok, "text": c.text} for c in result.checks]

@@ -26,7 +26,7 @@ from jobs.dispatch import job_status
 from jobs.dispatch.submission import Claim, Handover
 from jobs.models import Attempt, Job
 from jobs.scheduling import pending_history
-from jobs.scheduling.admission import ResourceRequest, ClusterSnapshot, Verdict, plan
+from jobs.scheduling.admission import ClusterSnapshot, ResourceRequest, Verdict, plan
 from jobs.scheduling.reservations import meters_of, with_jobs
 from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
@@ -172,7 +172,9 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     return []
 
 
-def _room_after(before: ClusterSnapshot | None, cluster: Cluster, due: Sequence[Attempt]) -> ClusterSnapshot:
+def _room_after(
+    before: ClusterSnapshot | None, cluster: Cluster, due: Sequence[Attempt]
+) -> ClusterSnapshot:
     """Refresh the limits for the next window and keep the node usage of the one before."""
     room = snapshot_of(cluster, [ask_of(attempt) for attempt in due])
     return (
@@ -243,7 +245,9 @@ def _can_skip() -> bool:
     return connection.features.has_select_for_update_skip_locked
 
 
-def _select(room: ClusterSnapshot, due: Sequence[Attempt], limit: int, kinds: set[Kind]) -> list[Attempt]:
+def _select(
+    room: ClusterSnapshot, due: Sequence[Attempt], limit: int, kinds: set[Kind]
+) -> list[Attempt]:
     """Return the attempts that may start, with their placement, and note why the others wait.
 
     Adds the kind of each refused attempt to `kinds`.
@@ -267,7 +271,9 @@ def _select(room: ClusterSnapshot, due: Sequence[Attempt], limit: int, kinds: se
 def ask_of(attempt: Attempt) -> ResourceRequest:
     """Return the request of one attempt."""
     job = attempt.job
-    return ResourceRequest(job.org_id, job.team_id, job.owner_id, job.resources, job.id, job.max_parallel)
+    return ResourceRequest(
+        job.org_id, job.team_id, job.owner_id, job.resources, job.id, job.max_parallel
+    )
 
 
 def _set_placement(attempt: Attempt, verdict: Verdict) -> None:

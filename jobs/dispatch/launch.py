@@ -17,7 +17,7 @@ from jobs.models import Attempt
 from schedulers.contract import Identity, Launch, Placement
 from schedulers.spec import JobSpec, Launcher, Task, environment, script
 from workspaces.access.actors import Actor
-from workspaces.credentials.secrets import Opened, Use, open_secrets
+from workspaces.credentials.secrets import OpenedSecrets, SecretReferences, open_secrets
 from workspaces.credentials.tokens import Bearer, issue_attempt_tokens
 from workspaces.models import Team
 
@@ -66,10 +66,10 @@ def _build(attempt: Attempt, token: str, secrets: Mapping[str, str], **more: Any
     )
 
 
-def _secret_use(attempt: Attempt) -> Use:
+def _secret_use(attempt: Attempt) -> SecretReferences:
     job = attempt.job
     references = {**(job.spec.get("secrets") or {}), **(job.spec.get("secret_files") or {})}
-    return Use(
+    return SecretReferences(
         job.org_id,
         job.team_id,
         job.team.slug,
@@ -79,7 +79,7 @@ def _secret_use(attempt: Attempt) -> Use:
     )
 
 
-def _bar_missing_secret(opened: Opened) -> dict[str, Any]:
+def _bar_missing_secret(opened: OpenedSecrets) -> dict[str, Any]:
     """Bar a launch whose secret was deleted since; it would fail without explanation."""
     return {"barred": opened.lacks, "barred_by": "secrets"} if opened.lacks else {}
 

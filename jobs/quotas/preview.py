@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 
 from jobs.dispatch.claims import HORIZON, ask_of
 from jobs.models import Attempt
-from jobs.scheduling.admission import ResourceRequest, ClusterSnapshot, plan
+from jobs.scheduling.admission import ClusterSnapshot, ResourceRequest, plan
 from jobs.scheduling.reservations import with_jobs
 from jobs.scheduling.snapshot import limits_of, running_of
 from portal.core.formatting import amount_text
@@ -27,7 +27,7 @@ from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Quota
-from workspaces.quotas.gpu_hours import begins_anew, used_now, with_hours
+from workspaces.quotas.gpu_hours import next_reset, used_now, with_hours
 from workspaces.quotas.limits import GPU_HOURS
 from workspaces.quotas.set_limits import Wanted, set_quotas
 
@@ -117,7 +117,9 @@ def _queue() -> list[Attempt]:
     return list(with_jobs(list(rows[:HORIZON]), "team"))
 
 
-def _starting(asks: Sequence[ResourceRequest], due: Sequence[Attempt], room: ClusterSnapshot) -> set[UUID]:
+def _starting(
+    asks: Sequence[ResourceRequest], due: Sequence[Attempt], room: ClusterSnapshot
+) -> set[UUID]:
     return {
         attempt.id
         for attempt, (_ask, verdict) in zip(due, plan(room, asks), strict=True)
@@ -178,7 +180,7 @@ def _over(line: Line, row: Quota) -> str:
         ) % {
             "whose": line.whose,
             "used": _amount(row.resource, row.used),
-            "day": f"{begins_anew():%Y-%m-%d}",
+            "day": f"{next_reset():%Y-%m-%d}",
         }
     return _(
         "%(whose)s holds %(used)s, %(over)s above the new limit: nothing that runs is stopped, "

@@ -20,7 +20,7 @@ from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Quota, Team, TeamMembership
-from workspaces.quotas.gpu_hours import Whose, begins_anew, used_now, with_hours, without_limit
+from workspaces.quotas.gpu_hours import Whose, next_reset, used_now, with_hours, without_limit
 from workspaces.quotas.limits import GPU_HOURS, ORG, STORAGE, TEAM, USER, unit_of
 
 PLAIN = ("gpu", "cpu", "memory", "jobs", GPU_HOURS, STORAGE)
@@ -110,7 +110,7 @@ def _hours_tip(bar: Bar) -> str:
             _("%(n)s used this month, what runs now included")
             % {"n": short(bar.resource, bar.used)},
             *left,
-            _("begins anew on %(day)s") % {"day": f"{begins_anew():%Y-%m-%d}"},
+            _("begins anew on %(day)s") % {"day": f"{next_reset():%Y-%m-%d}"},
         ]
     )
 

@@ -22,11 +22,11 @@ from workspaces.quotas.limits import (
     STORAGE,
     Meter,
     QuotaUsage,
-    after,
+    checked_resources,
+    first_full_meter,
     freed_by,
-    judged,
     meters,
-    refusal,
+    meters_after,
     unit_of,
 )
 
@@ -166,7 +166,7 @@ class ClusterSnapshot:
 
     def take(self, ask: ResourceRequest, place: Placement | None) -> None:
         """Book an admitted request."""
-        self.limits.update(after(self.limits, _meters(ask)))
+        self.limits.update(meters_after(self.limits, _meters(ask)))
         if ask.job_id:
             self.running[ask.job_id] = self.running.get(ask.job_id, 0) + 1
         if place:
@@ -178,7 +178,7 @@ class ClusterSnapshot:
         Empty if that alone would not help.
         """
         amounts = _meters(ask)
-        meter = refusal(self.limits, amounts)
+        meter = first_full_meter(self.limits, amounts)
         if meter is None:
             return {}
         now = self.limits[meter]
@@ -243,7 +243,7 @@ class ClusterSnapshot:
 
     def _over_quota(self, ask: ResourceRequest) -> Verdict | None:
         amounts = _meters(ask)
-        meter = refusal(self.limits, amounts)
+        meter = first_full_meter(self.limits, amounts)
         if meter is None:
             return None
         now, amount = self.limits[meter], amounts[meter]
@@ -295,7 +295,7 @@ def _meters(ask: ResourceRequest) -> Mapping[Meter, int]:
 def _moved(
     org_id: UUID, team_id: UUID, user_id: UUID, resources: tuple[tuple[str, int], ...]
 ) -> Mapping[Meter, int]:
-    return MappingProxyType(meters(org_id, team_id, user_id, judged(dict(resources))))
+    return MappingProxyType(meters(org_id, team_id, user_id, checked_resources(dict(resources))))
 
 
 def _free(node: NodeAvailability, resource: str, gpu_type: str) -> int:
@@ -310,7 +310,9 @@ def _total(node: NodeAvailability, resource: str, gpu_type: str) -> int:
     return node.total_cpus if resource == "cpu" else node.total_memory
 
 
-def plan(room: ClusterSnapshot, asks: Sequence[ResourceRequest]) -> Iterator[tuple[ResourceRequest, Verdict]]:
+def plan(
+    room: ClusterSnapshot, asks: Sequence[ResourceRequest]
+) -> Iterator[tuple[ResourceRequest, Verdict]]:
     """Judge in order and book what is admitted; backfill without reservations."""
     for ask in asks:
         verdict = room.judge(ask)

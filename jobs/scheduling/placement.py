@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from clusters.models import Cluster, Pool
-from clusters.node_capacity import NodeUsage, NodeRequirements, node_usage_in
+from clusters.node_capacity import NodeRequirements, NodeUsage, node_usage_in
 from clusters.services.pools import is_in, pools_for
 from jobs.images.check import image_misfit
 from jobs.models import Attempt

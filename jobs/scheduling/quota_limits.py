@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from jobs.models import Job
 from portal.core.formatting import amount_text, number_text, typed_text
-from workspaces.quotas.gpu_hours import begins_anew
+from workspaces.quotas.gpu_hours import next_reset
 from workspaces.quotas.limits import GPU_HOURS, STORAGE
 
 _NOBODY = {"org": "The organization", "team": "The team", "user": "Its owner"}
@@ -68,7 +68,7 @@ def no_hours(scope: str) -> str:
 
 def until(facts: Mapping[str, Any]) -> dict[str, str]:
     """Return when a monthly limit resets."""
-    return {"until": begins_anew().isoformat()} if facts.get("resource") == GPU_HOURS else {}
+    return {"until": next_reset().isoformat()} if facts.get("resource") == GPU_HOURS else {}
 
 
 def advice(facts: Mapping[str, Any]) -> str:

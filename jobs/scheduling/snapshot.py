@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 from clusters.models import Cluster, Node
 from clusters.sharing import not_served_text, only_org_id
 from jobs.models import Attempt
-from jobs.scheduling.admission import ResourceRequest, NodeAvailability, ClusterSnapshot
+from jobs.scheduling.admission import ClusterSnapshot, NodeAvailability, ResourceRequest
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Unavailable
 from schedulers.states import State
@@ -22,7 +22,9 @@ from workspaces.quotas.reservations import meter_of, quota_usage_of
 from workspaces.tenancy.scope import platform_scope
 
 
-def snapshot_of(cluster: Cluster, asks: Sequence[ResourceRequest], *, is_empty: bool = False) -> ClusterSnapshot:
+def snapshot_of(
+    cluster: Cluster, asks: Sequence[ResourceRequest], *, is_empty: bool = False
+) -> ClusterSnapshot:
     """Load limits of these requests, free node capacity, and running tasks of their jobs.
 
     `is_empty`: capacity as if nothing ran.
@@ -81,7 +83,9 @@ def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeAvailability]:
 
 def _empty(node: Node) -> NodeAvailability:
     gpus = sorted((g.index, g.uuid, g.type) for g in node.gpus.all())
-    return NodeAvailability(node.name, node.cpus, node.memory, list(gpus), node.cpus, node.memory, gpus)
+    return NodeAvailability(
+        node.name, node.cpus, node.memory, list(gpus), node.cpus, node.memory, gpus
+    )
 
 
 def running_of(job_ids: Iterable[UUID]) -> dict[UUID, int]:

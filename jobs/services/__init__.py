@@ -1,17 +1,17 @@
 from jobs.services.change import cancel_job, change_job, hold_job, release_job
-from jobs.services.dry_run import Check, Rehearsal, rehearse
+from jobs.services.dry_run import Check, DryRun, dry_run_job
 from jobs.services.exec import run_command
 from jobs.services.logs import delete_logs
 from jobs.services.submit import rerun_job, submit_job
 
 __all__ = [
     "Check",
-    "Rehearsal",
+    "DryRun",
     "cancel_job",
     "change_job",
     "delete_logs",
+    "dry_run_job",
     "hold_job",
-    "rehearse",
     "release_job",
     "rerun_job",
     "run_command",

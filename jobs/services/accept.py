@@ -60,7 +60,11 @@ def write(job: Job, tasks: int, *, is_due: bool, actor: str, data: Mapping[str, 
     job.number = _next_number(job.org_id)
     job.save(force_insert=True)
     _queue(job, tasks, job.state_at, is_due)
-    record(EventRecord("job.submitted", job.org_id, "job", job.id, actor, {**data, "number": job.number}))
+    record(
+        EventRecord(
+            "job.submitted", job.org_id, "job", job.id, actor, {**data, "number": job.number}
+        )
+    )
 
 
 def _write_at_once(job: Job, tasks: int, is_due: bool, actor: str, data: Mapping[str, Any]) -> None:

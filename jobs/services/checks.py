@@ -13,7 +13,7 @@ from jobs.dispatch.launch import rehearsal_launch
 from jobs.job_specs import resources_of
 from jobs.models.job import PRIORITIES, Job
 from jobs.scheduling import quota_limits
-from jobs.scheduling.admission import ResourceRequest, ClusterSnapshot
+from jobs.scheduling.admission import ClusterSnapshot, ResourceRequest
 from jobs.scheduling.placement import FEATURES, HERE, choose
 from jobs.scheduling.snapshot import snapshot_of
 from portal.core.errors import InvalidInput, QuotaExceeded
@@ -26,7 +26,7 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.credentials.secrets import check_references
 from workspaces.models import Team
-from workspaces.quotas.limits import GPU_HOURS, STORAGE, judged, meters
+from workspaces.quotas.limits import GPU_HOURS, STORAGE, checked_resources, meters
 
 MAX_ARRAY = 100_000
 
@@ -139,7 +139,7 @@ def check_possible(ask: ResourceRequest, room: ClusterSnapshot) -> None:
             f"has {amount_text(facts['resource'], facts['largest'])}",
         )
     for meter, amount in meters(
-        ask.org_id, ask.team_id, ask.user_id, judged(ask.resources)
+        ask.org_id, ask.team_id, ask.user_id, checked_resources(ask.resources)
     ).items():
         limit = now.limit if (now := room.limits.get(meter)) else None
         if limit is not None and amount > limit:

@@ -14,7 +14,7 @@ from jobs.images import lookups
 from jobs.images.check import answer_for
 from jobs.outputs import warning
 from jobs.scheduling import quota_limits
-from jobs.scheduling.admission import ResourceRequest, ClusterSnapshot
+from jobs.scheduling.admission import ClusterSnapshot, ResourceRequest
 from jobs.scheduling.pending_explanation import change_text
 from jobs.scheduling.pending_summary import wait_text
 from jobs.services.checks import (
@@ -50,7 +50,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Rehearsal:
+class DryRun:
     """The result of a dry run.
 
     `is_ok`: the submission would be accepted. `starts_now`: it would start at once. `launch`: what
@@ -63,7 +63,7 @@ class Rehearsal:
     launch: str
 
 
-def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
+def dry_run_job(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
     """Make every check of a submission and return the results.
 
     A check that fails is part of the result, not an exception. The image registry may be queried
@@ -78,7 +78,7 @@ def rehearse(*, actor: Actor, team: Team, spec: JobSpec) -> Rehearsal:
 
 
 @transaction.atomic
-def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Rehearsal:
+def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> DryRun:
     checks: list[Check] = []
     spec = with_defaults(team, spec)
     _try(
@@ -145,7 +145,7 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Re
         for check in checks
         if check.name != "start"
     )
-    return Rehearsal(is_ok, is_ok and starts and not spec.after, checks, launch)
+    return DryRun(is_ok, is_ok and starts and not spec.after, checks, launch)
 
 
 def _try(

@@ -17,7 +17,7 @@ from schedulers import capabilities_of
 from schedulers.contract import Capability
 from schedulers.spec import JobSpec
 from workspaces.models import Quota
-from workspaces.quotas.limits import judged
+from workspaces.quotas.limits import checked_resources
 
 _COLUMNS = ("id", "name", "backend", "is_enabled", "created_at", "seen_at", "trouble")
 
@@ -49,7 +49,7 @@ def plain_cluster(spec: JobSpec, ask: ResourceRequest) -> Cluster | None:
                 "org": ask.org_id,
                 "user": ask.user_id,
                 "team": ask.team_id,
-                "ask": json.dumps(dict(judged(ask.resources))),
+                "ask": json.dumps(dict(checked_resources(ask.resources))),
             },
         )
         rows = cursor.fetchall()

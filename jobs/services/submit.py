@@ -17,8 +17,8 @@ from jobs.models.job import PRIORITIES
 from jobs.scheduling.admission import ResourceRequest
 from jobs.services import accept
 from jobs.services.checks import (
-    Prerequisite,
     Place,
+    Prerequisite,
     ask_for,
     check_access,
     check_features,

@@ -17,16 +17,16 @@ from jobs.quotas.tree import PLAIN, title, tree
 from jobs.web.team_rules import shown
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.formatting import amount_text, typed_text
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from schedulers.spec.grammar import parse_size
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.quotas import requests, set_limits
 from workspaces.quotas.limits import STORAGE
-from workspaces.quotas.mails import tell_asker
+from workspaces.quotas.mails import mail_decision
 from workspaces.quotas.request_selectors import requests_for
 from workspaces.quotas.set_limits import KEEP, Wanted
-from workspaces.web.base import action, page, tell_fault
+from workspaces.web.base import action, page, show_error
 
 FORM_CLASSES, WISHES = 12, 300
 FIELDS = ("who", "person", "resource", "limit", "guaranteed")
@@ -47,8 +47,8 @@ def quotas(request: Any) -> HttpResponse:
             )
         set_limits.set_quotas(actor=request.actor, org=request.org, changes=changes)
     except PortalError as error:
-        note_denial(request, error)
-        tell_fault(request, error)
+        record_denied_request(request, error)
+        show_error(request, error)
         return redirect(request.get_full_path())
     messages.success(request, _("The limits are set."))
     return redirect(request.get_full_path())
@@ -63,7 +63,7 @@ def ask(request: Any) -> HttpResponse:
         request,
         f"/{request.org.slug}/quotas",
         _("Asked. The answer will stand on this page."),
-        lambda: requests.ask_for_more(
+        lambda: requests.request_limit(
             actor=request.actor,
             org=request.org,
             scope=scope,
@@ -87,7 +87,7 @@ def decide(request: Any, ask: UUID) -> HttpResponse:
     }.get(do, "")
 
     def decided() -> None:
-        tell_asker(
+        mail_decision(
             requests.decide_request(
                 actor=request.actor, org=request.org, request_id=ask, do=do, word=word
             ),

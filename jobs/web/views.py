@@ -26,13 +26,13 @@ from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, PortalError
 from portal.core.models import Event
 from portal.languages.sentences import told
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from schedulers.spec import SpecErrors, examples, parse_text
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
 from workspaces.models import Team
 from workspaces.organizations import selectors as people
-from workspaces.web.base import action, page, tell_fault
+from workspaces.web.base import action, page, show_error
 
 POST = ("POST",)
 SHOWN = 12
@@ -208,7 +208,7 @@ def act_on_jobs(request: Any) -> HttpResponse:
             act(actor=request.actor, job=selectors.find_job(request.actor, name))
             done += 1
         except PortalError as error:
-            note_denial(request, error)
+            record_denied_request(request, error)
             failed.append(f"#{name}: {error.message}")
     if done:
         said = {"cancel": "being stopped", "delete-logs": "the logs are being deleted"}.get(
@@ -238,7 +238,7 @@ def new_job(request: Any) -> HttpResponse:
                 {"field": f.field, "message": f.message, "line": f.line} for f in error.errors
             ]
         except PortalError as error:
-            note_denial(request, error)
+            record_denied_request(request, error)
             faults = error.data.get("errors") or [
                 {"field": "", "message": error.message, "line": None}
             ]
@@ -290,8 +290,8 @@ def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
     try:
         made = services.rerun_job(actor=request.actor, job=row)  # type: ignore[attr-defined]
     except PortalError as error:
-        note_denial(request, error)
-        tell_fault(request, error)
+        record_denied_request(request, error)
+        show_error(request, error)
         return redirect(back)
     return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]
 

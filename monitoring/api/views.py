@@ -43,7 +43,7 @@ class NodesView(OrgView):
         limit = min(
             max(_whole("limit", request.query_params.get("limit") or str(nodes.PAGE)), 1), 500
         )
-        found, following = nodes.node_rows(
+        found, following = nodes.list_nodes(
             self.actor, cursor_in(request.query_params.get("cursor", "")), limit
         )
         return Response({"items": found, "next": following, "previous": None})

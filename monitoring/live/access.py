@@ -19,7 +19,7 @@ from monitoring.live.topics import Granted, grant
 from portal.core.errors import PortalError
 from portal.core.models import Event
 from workspaces.access.actors import Actor
-from workspaces.access.custom_roles import forget as forget_roles
+from workspaces.access.custom_roles import invalidate as forget_roles
 from workspaces.tenancy.scope import platform_scope
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from monitoring.live.identity import Credential
 from monitoring.live.subscription import Subscription
 from monitoring.live.topics import Granted, grant
 from portal.core.errors import InvalidInput, PortalError
-from portal.core.events import acts_for, came_with
+from portal.core.events import set_credential, set_impersonation
 from portal.core.outage import outage
 from portal.web.denials import record_denial
 from portal.web.errors import problem
@@ -50,9 +50,9 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 raise
             await self.refuse(away)
             return
-        came_with(self.actor.via if self.actor else "")
+        set_credential(self.actor.via if self.actor else "")
         if self.actor and self.actor.acted_by:
-            acts_for(self.actor.acted_by.email, self.actor.email)
+            set_impersonation(self.actor.acted_by.email, self.actor.email)
         # Accept first: browsers do not see the close code of a rejected handshake.
         await self.accept()
         if self.actor is None:

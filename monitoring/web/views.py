@@ -19,7 +19,7 @@ from workspaces.web.base import page
 def nodes(request: Any) -> HttpResponse:
     """Show the overview of all GPUs, and one page of nodes."""
     after = cursor_in(request.GET.get("after", ""))
-    found, following = rows.node_rows(request.actor, after)
+    found, following = rows.list_nodes(request.actor, after)
     return render(
         request,
         "monitoring/nodes.html",

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from portal.core import errors
 from portal.core.events import request_id
 from portal.core.outage import outage
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from portal.web.errors import malformed, problem
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
     """Handle exceptions for DRF. Unknown ones become `internal`, without details."""
     if not isinstance(error, errors.PortalError):
         error = _translate(error)
-    note_denial(getattr(context.get("request"), "_request", None), error)
+    record_denied_request(getattr(context.get("request"), "_request", None), error)
     response = Response(problem(error), status=error.http, content_type="application/problem+json")
     if error.http == 401:
         response["WWW-Authenticate"] = 'Bearer realm="muster"'

@@ -50,11 +50,11 @@ def _embedded(found: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
     ]
 
 
-class NotOpen(Exception):
+class AddressNotAllowed(Exception):
     """The host has no address that the portal may connect to."""
 
 
-def allowed(
+def resolve_allowed(
     host: str, port: int, *, is_trusted: bool, kind: int = socket.SOCK_STREAM
 ) -> list[tuple[Any, ...]]:
     """Resolve a host and return the `socket` addresses that may be reached.
@@ -64,7 +64,7 @@ def allowed(
     found = [info[4] for info in socket.getaddrinfo(host, port, type=kind)]
     reachable = found if is_trusted else [one for one in found if is_open_internet(str(one[0]))]
     if not reachable:
-        raise NotOpen(f"{host} is not on the open internet")
+        raise AddressNotAllowed(f"{host} is not on the open internet")
     return reachable
 
 
@@ -76,7 +76,7 @@ def connect(
     Raises NotOpen and OSError.
     """
     sock = socket.create_connection(
-        allowed(host, port, is_trusted=is_trusted)[0][:2], timeout=seconds
+        resolve_allowed(host, port, is_trusted=is_trusted)[0][:2], timeout=seconds
     )
     if tls is None:
         return sock

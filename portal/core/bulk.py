@@ -31,7 +31,9 @@ def insert_rows(
         ", ".join(quote(str(field.column)) for field in fields),
     )
     otherwise = "" if is_new else " ON CONFLICT DO NOTHING"
-    if connection.vendor == "postgresql" and (model._meta.db_table in row_security.tables or not is_new):
+    if connection.vendor == "postgresql" and (
+        model._meta.db_table in row_security.tables or not is_new
+    ):
         if found := list(rows):
             _insert_arrays(table, columns, fields, found, otherwise)
         return

@@ -26,7 +26,7 @@ _POSTGRES_FULL = "53100"
 
 def full_disk(error: BaseException | None) -> Unavailable | None:
     """Return the error to raise if this error, or one in its chain, is a full disk; else None."""
-    words = trouble(error)
+    words = disk_error_text(error)
     return (
         Unavailable(
             f"{words}, so nothing was changed. Ask the operator of this portal to make room there, "
@@ -39,9 +39,9 @@ def full_disk(error: BaseException | None) -> Unavailable | None:
     )
 
 
-def trouble(error: BaseException | None) -> str:
+def disk_error_text(error: BaseException | None) -> str:
     """Describe the affected disk and its problem as half a sentence; "" if no disk is involved."""
-    return next((words for one in behind(error) if (words := _words(one))), "")
+    return next((words for one in error_chain(error) if (words := _words(one))), "")
 
 
 def _words(error: BaseException) -> str:
@@ -55,7 +55,7 @@ def _words(error: BaseException) -> str:
     return how and f"The disk that keeps this portal's files (MUSTER_HOME) {how}"
 
 
-def behind(error: BaseException | None) -> Iterator[BaseException]:
+def error_chain(error: BaseException | None) -> Iterator[BaseException]:
     """Yield the error and the chain of errors that caused it."""
     seen: set[int] = set()
     while error is not None and id(error) not in seen:

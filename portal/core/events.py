@@ -103,12 +103,12 @@ def record_all(facts: Iterable[EventRecord]) -> None:
         insert_rows(Event, _COLUMNS, rows)
 
 
-def came_with(via: str) -> None:
+def set_credential(via: str) -> None:
     """Set the caller's credential until the context of the entry point ends."""
     caller.set(replace(caller.get(), via=via[:150]))
 
 
-def acts_for(operator: str, person: str) -> None:
+def set_impersonation(operator: str, person: str) -> None:
     """Set that an operator impersonates a person, until the context of the entry point ends."""
     caller.set(replace(caller.get(), on_behalf_of=person, acts=operator))
 

@@ -14,7 +14,7 @@ from django.db import connection, models
 Convert = Callable[[Any], Any]
 
 
-class Reading:
+class JoinedSelect:
     """A statement and the fields that it returns.
 
     `sql` has placeholders for `{columns}` and for each table alias. `reads` lists alias, model and

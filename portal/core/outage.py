@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import InterfaceError, OperationalError
 
-from portal.core.disk import behind, full_disk
+from portal.core.disk import error_chain, full_disk
 from portal.core.errors import Unavailable
 
 RETRY_AFTER = 5  # seconds
@@ -21,7 +21,7 @@ def outage(error: BaseException | None) -> Unavailable | None:
     """Return the error to raise if this error, or one in its chain, is temporary; else None."""
     if full := full_disk(error):
         return full
-    if any(_is_disconnected(one) for one in behind(error)):
+    if any(_is_disconnected(one) for one in error_chain(error)):
         return Unavailable(
             "The database is not responding, so nothing was changed. Try again in a moment.",
             code="database_away",

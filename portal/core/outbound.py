@@ -23,13 +23,13 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.exceptions import HTTPError
 
-from portal.core.addresses import NotOpen, allowed
+from portal.core.addresses import AddressNotAllowed, resolve_allowed
 
 _USER_AGENT = "muster"
 _CHUNK = 16 << 10
 
 
-class Refused(requests.RequestException):
+class RequestRefused(requests.RequestException):
     """The request was not sent or its response was not accepted.
 
     The message explains why to a person and holds no text of the response.
@@ -37,7 +37,7 @@ class Refused(requests.RequestException):
 
 
 @dataclass(frozen=True)
-class Reach:
+class OutboundPolicy:
     """The permitted addresses and the limits of a session.
 
     `is_private` allows addresses outside the open internet, `is_plain` allows plain HTTP. `ca`
@@ -58,9 +58,9 @@ class Session(requests.Session):
     `request` raises Refused or another RequestException.
     """
 
-    def __init__(self, reach: Reach | None = None) -> None:
+    def __init__(self, reach: OutboundPolicy | None = None) -> None:
         super().__init__()
-        self.reach = reach or Reach()
+        self.reach = reach or OutboundPolicy()
         self.trust_env = False
         self.headers.update({"User-Agent": _USER_AGENT, "Accept-Encoding": "identity"})
         self._connector = _Connector(self.reach)
@@ -90,7 +90,7 @@ class Session(requests.Session):
             body += chunk
             if len(body) > self.reach.limit:
                 response.close()
-                raise Refused(f"the answer is larger than {self.reach.limit >> 10} KiB")
+                raise RequestRefused(f"the answer is larger than {self.reach.limit >> 10} KiB")
         # A closed connection looks like the end of the response.
         if self._connector.is_over:
             raise TimeoutError
@@ -100,10 +100,10 @@ class Session(requests.Session):
 class _Connector:
     """Connect for one request at a time, and close all its connections when the time is up."""
 
-    def __init__(self, reach: Reach) -> None:
+    def __init__(self, reach: OutboundPolicy) -> None:
         self._reach = reach
         self._open: list[socket.socket] = []
-        self._refused: Refused | None = None
+        self._refused: RequestRefused | None = None
         self.is_over = False
 
     def __enter__(self) -> None:
@@ -123,7 +123,7 @@ class _Connector:
             sock = socket.create_connection(
                 address, timeout=max(self._ends_at - time.monotonic(), 0.01)
             )
-        except Refused as error:
+        except RequestRefused as error:
             # urllib3 would wrap the error beyond recognition.
             self._refused = error
             raise
@@ -133,14 +133,14 @@ class _Connector:
 
     def why(self, error: Exception) -> Exception:
         """Return the error that explains why the request failed."""
-        if self._refused or isinstance(error, Refused):
+        if self._refused or isinstance(error, RequestRefused):
             return self._refused or error
         if self.is_over:
-            return Refused(f"no whole answer within {self._reach.seconds:g} s")
+            return RequestRefused(f"no whole answer within {self._reach.seconds:g} s")
         return (
             error
             if isinstance(error, requests.RequestException)
-            else Refused("no answer that can be read")
+            else RequestRefused("no answer that can be read")
         )
 
     def close(self) -> None:
@@ -150,11 +150,11 @@ class _Connector:
 
     def _checked_address(self, host: str, port: int) -> tuple[str, int]:
         try:
-            found = allowed(host, port, is_trusted=self._reach.is_private)[0]
+            found = resolve_allowed(host, port, is_trusted=self._reach.is_private)[0]
         except (OSError, UnicodeError) as error:
-            raise Refused(f"there is no host {host[:80]!r}") from error
-        except NotOpen as error:
-            raise Refused(
+            raise RequestRefused(f"there is no host {host[:80]!r}") from error
+        except AddressNotAllowed as error:
+            raise RequestRefused(
                 f"{host[:80]} is not on the open internet; an operator may allow it"
             ) from error
         return str(found[0]), int(found[1])
@@ -178,7 +178,7 @@ def _tls(ca: str) -> ssl.SSLContext:
 class _Adapter(HTTPAdapter):
     """An adapter whose pools connect only through a `_Connector`."""
 
-    def __init__(self, reach: Reach, connector: _Connector) -> None:
+    def __init__(self, reach: OutboundPolicy, connector: _Connector) -> None:
         self._reach, self._connector = reach, connector
         super().__init__(max_retries=0)
 
@@ -194,7 +194,9 @@ class _Adapter(HTTPAdapter):
         self, request: requests.PreparedRequest, *args: Any, **given: Any
     ) -> requests.Response:
         if not self._reach.is_plain and not str(request.url).startswith("https://"):
-            raise Refused("it would be asked without encryption (https), which is not allowed")
+            raise RequestRefused(
+                "it would be asked without encryption (https), which is not allowed"
+            )
         return super().send(request, *args, **given)
 
     def close(self) -> None:

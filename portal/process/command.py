@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from portal.core.disk import trouble
+from portal.core.disk import disk_error_text
 from portal.process.words import Refusal, say
 
 
@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        if not (words := trouble(error)):
+        if not (words := disk_error_text(error)):
             raise
         print(
             f"\nMuster does not start or cannot continue.\n{words}: {error}\n"

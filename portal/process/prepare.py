@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from portal.core.disk import trouble
+from portal.core.disk import disk_error_text
 from portal.process.words import Refusal
 
 if TYPE_CHECKING:
@@ -107,9 +107,9 @@ def _migrating_role() -> Iterator[dict[str, Any] | None]:
 def _admit_role(role: str, password: str) -> None:
     from django.db import connection
 
-    from workspaces.tenancy.row_security import admit_role
+    from workspaces.tenancy.row_security import grant_role
 
-    if why := admit_role(connection, role, password):
+    if why := grant_role(connection, role, password):
         raise Refusal(f"The role {role!r} of MUSTER_DATABASE_URL {why}.")
 
 
@@ -168,7 +168,7 @@ def _await_database() -> None:
             connection.ensure_connection()
             return
         except OperationalError as error:
-            if trouble(error):
+            if disk_error_text(error):
                 raise
             if connection.vendor == "sqlite" or time.monotonic() > deadline:
                 raise Refusal(

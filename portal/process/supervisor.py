@@ -88,7 +88,7 @@ class Supervisor:
         sys.stderr.flush()
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
-            become(part.name, part.entry, parent)
+            run_child(part.name, part.entry, parent)
         part.pid, part.born = pid, time.monotonic()
         fresh = self._folder / f"{part.name}.pid.new"
         fresh.write_text(f"{pid}\n")
@@ -129,7 +129,7 @@ class Supervisor:
                 os.kill(part.pid, number)
 
 
-def become(name: str, entry: Callable[[], None], parent: int) -> None:
+def run_child(name: str, entry: Callable[[], None], parent: int) -> None:
     """Run a component in the forked child; never returns.
 
     Resets signals, sets the process name, and ends with the parent.

@@ -130,7 +130,7 @@ def _joined(parts: Sequence[Sequence[Row]], most: int) -> list[list[Row]]:
 def coarse(rows: Sequence[Row], most: int) -> list[Row]:
     """Return the extremes of a closed chunk, and a NaN for each of its gaps."""
     found: list[Row] = []
-    for part in fitted(broken(rows, gap_of(rows)), most):
+    for part in fitted(split_at_gaps(rows, gap_of(rows)), most):
         found += [gap_after(found[-1])] if found else []
         found += part
     return found
@@ -155,7 +155,7 @@ def gap_of(rows: Sequence[Row]) -> int | None:
     return max(spacing[len(spacing) // 2] * 3, 30_000) if len(spacing) > 3 else None
 
 
-def broken(rows: Sequence[Row], gap_ms: int | None) -> list[list[Row]]:
+def split_at_gaps(rows: Sequence[Row], gap_ms: int | None) -> list[list[Row]]:
     """Split rows at gaps. Series with steps have no gaps."""
     if not rows or gap_ms is None or rows[0][0] != NO_STEP:
         return [list(rows)] if rows else []

@@ -21,13 +21,13 @@ from portal.series.points import (
     NO_STEP,
     Row,
     SeriesData,
-    broken,
     columns,
     fitted,
     gap_after,
     gap_of,
     merged,
     split,
+    split_at_gaps,
     unpack,
 )
 
@@ -76,7 +76,7 @@ def query(
     rows = _read_exact(chunks.exclude(series__in=long), start_ms, end_ms)
     coarse = _read_coarse(chunks.filter(series__in=long), start_ms, end_ms) if long else {}
     # Find gaps before thinning, which widens the spacing.
-    drawn = {pk: broken(found, gap_ms or gap_of(found)) for pk, found in rows.items()}
+    drawn = {pk: split_at_gaps(found, gap_ms or gap_of(found)) for pk, found in rows.items()}
     drawn |= {pk: split(_with_gaps(found)) for pk, found in coarse.items()}
     return [_data(row, fitted(drawn[row.pk], max_points)) for row in series if row.pk in drawn]
 

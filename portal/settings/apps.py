@@ -42,7 +42,7 @@ MIDDLEWARE = [
     "portal.web.requests.ErrorMiddleware",  # turns errors into pages or problem+json
     "workspaces.tenancy.http.TenancyMiddleware",  # authenticates, and enters the organization
     # Limits sessions that an organization's own identity provider vouches for.
-    "workspaces.identity.session_restrictions.AccountPages",
+    "workspaces.identity.session_restrictions.AccountPagesMiddleware",
 ]
 
 ROOT_URLCONF = "portal.urls"

@@ -17,7 +17,7 @@ MUSTER_VERSION = "0.1.0"
 # Threads that seal, check and forward the audit trail: of the embedded process, or of the watcher.
 MUSTER_AUDIT_LOOPS = [
     "portal.core.audit.background.sealer",
-    "portal.core.audit.background.keeper",
+    "portal.core.audit.background.verifier",
     "portal.core.audit.background.forwarder",
 ]
 # Loops of the embedded process (portal/background.py): they replace worker, beat, watcher and

@@ -22,7 +22,7 @@ MOST = 20
 MOST_OF_ALL = 2000
 
 
-def note_denial(request: Any, error: PortalError, org_id: UUID | None = None) -> None:
+def record_denied_request(request: Any, error: PortalError, org_id: UUID | None = None) -> None:
     """Record a 403 response to a signed-in user.
 
     With `org_id`, records a 404 of an organization of which they are no member.

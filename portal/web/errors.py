@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from portal.core.errors import InvalidInput, NotPermitted, PortalError, TooLarge
 from portal.core.events import request_id
 from portal.core.outage import outage
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 
 TITLES = {
     400: "Invalid input",
@@ -58,7 +58,7 @@ def problem(error: PortalError) -> dict[str, Any]:
 
 def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
     """Return problem+json for the API, and a page for people."""
-    note_denial(request, error)
+    record_denied_request(request, error)
     if request.path.startswith(MACHINES):
         response: HttpResponse = JsonResponse(
             problem(error), status=error.http, content_type="application/problem+json"

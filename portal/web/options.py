@@ -7,17 +7,17 @@ from typing import Any, TypeVar
 
 from portal.core.errors import PortalError
 from portal.core.options import Option
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 
 T = TypeVar("T")
 
 
-def given(
+def submitted_values(
     request: Any, options: Sequence[Option], stored: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the submitted values. An unsent switch is off; a secret ticked for removal is None.
 
-    With `stored`, options that stand at their default and were never set stay unset.
+    With `store_form`, options that stand at their default and were never set stay unset.
     """
     removed, said = set(request.POST.getlist("remove")), {}
     for option in options:
@@ -76,7 +76,7 @@ def faults_of(error: PortalError) -> tuple[str, dict[str, str]]:
     return ("" if found else error.message), found
 
 
-def tried(
+def test_and_store(
     request: Any, probe: Callable[[], Any], store: Callable[[], T]
 ) -> tuple[T | None, dict[str, Any]]:
     """Test and then store if requested; return the stored object or the messages for the page."""
@@ -89,12 +89,12 @@ def tried(
         if is_forced or (request.POST.get("do") in {"connect", "save"} and messages["probe"].is_ok):
             return store(), messages
     except PortalError as error:
-        note_denial(request, error)
+        record_denied_request(request, error)
         messages["error"], messages["faults"] = faults_of(error)
     return None, messages
 
 
-def stored(request: Any, store: Callable[[], T]) -> tuple[T | None, dict[str, Any]]:
+def store_form(request: Any, store: Callable[[], T]) -> tuple[T | None, dict[str, Any]]:
     """Store the form; return the stored object or the messages for the page.
 
     The script of the page has tested it before, in the background.
@@ -106,7 +106,7 @@ def stored(request: Any, store: Callable[[], T]) -> tuple[T | None, dict[str, An
         try:
             return store(), messages
         except PortalError as error:
-            note_denial(request, error)
+            record_denied_request(request, error)
             messages["error"], messages["faults"] = faults_of(error)
     return None, messages
 

@@ -40,7 +40,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Reason:
+class Obstacle:
     """Why some nodes do not fit.
 
     `has` and `needs` form the sentence: "2 have driver 470, it needs 525 or newer".
@@ -56,7 +56,7 @@ class Reason:
 class Group:
     """Nodes with the same result."""
 
-    reason: Reason
+    reason: Obstacle
     nodes: Sequence[str]
 
 
@@ -118,7 +118,7 @@ def fit(
     alike: dict[Host, list[str]] = {}
     for host in hosts:
         alike.setdefault(replace(host, name=""), []).append(host.name)
-    reasons: dict[Reason | None, list[str]] = {}
+    reasons: dict[Obstacle | None, list[str]] = {}
     for host, names in alike.items():
         reasons.setdefault(
             judge(image, host, wants_gpus=wants_gpus, env=env or {}, ended=ended or {}), []
@@ -131,7 +131,7 @@ def fit(
 
 def judge(
     image: Image, host: Host, *, wants_gpus: bool, env: Mapping[str, str], ended: Mapping[str, str]
-) -> Reason | None:
+) -> Obstacle | None:
     """Return the most serious reason; None if the image fits."""
     variant, trouble = _variant(image, host)
     found = [trouble] if trouble else []
@@ -140,20 +140,22 @@ def judge(
     return max(found, key=lambda r: r.fit, default=None)
 
 
-def _variant(image: Image, host: Host) -> tuple[Variant | None, Reason | None]:
+def _variant(image: Image, host: Host) -> tuple[Variant | None, Obstacle | None]:
     """Return the variant that this node would pull."""
     linux = [v for v in image.variants if v.os == "linux"]
     if host.arch and (mine := next((v for v in linux if v.arch in ("", host.arch)), None)):
         return mine, None
     if host.arch and host.arch in image.arches:
-        return None, Reason(Fit.UNKNOWN, f"are {host.arch}", "and what it is for them was not read")
+        return None, Obstacle(
+            Fit.UNKNOWN, f"are {host.arch}", "and what it is for them was not read"
+        )
     if host.arch or not image.arches:
         return None, _wrong_machine(image, host)
     # unknown architecture: most images support only one
     return (linux[0] if linux else None), None
 
 
-def _wrong_machine(image: Image, host: Host) -> Reason:
+def _wrong_machine(image: Image, host: Host) -> Obstacle:
     kinds = " and ".join(image.arches) or " and ".join(
         sorted({v.os for v in image.variants} | {o.partition("/")[0] for o in image.others})
     )
@@ -163,19 +165,19 @@ def _wrong_machine(image: Image, host: Host) -> Reason:
         else "Choose an image for Linux."
     )
     has = f"are {host.arch}" if host.arch else "run Linux"
-    return Reason(Fit.MISFIT, has, f"it is built for {kinds or 'nothing'} only", advice)
+    return Obstacle(Fit.MISFIT, has, f"it is built for {kinds or 'nothing'} only", advice)
 
 
 def _of_gpus(
     variant: Variant, host: Host, env: Mapping[str, str], ended: Mapping[str, str]
-) -> list[Reason]:
+) -> list[Obstacle]:
     found = []
     for doubt in warnings.doubts(env, host.device):
         fit = Fit.MISFIT if doubt.is_certain else Fit.UNKNOWN if doubt.is_unknown else Fit.DOUBTFUL
-        found.append(Reason(fit, doubt.has, doubt.needs, doubt.advice))
+        found.append(Obstacle(fit, doubt.has, doubt.needs, doubt.advice))
     if when := ended.get(host.model):
         found.append(
-            Reason(
+            Obstacle(
                 Fit.DOUBTFUL,
                 f"have {host.model}",
                 f"where this very image ended with “no kernel image is available” {when}",

@@ -66,7 +66,7 @@ class Answer:
 
 
 @dataclass
-class Wire:
+class RegistryClient:
     """The connections for one image, reused while they stay open.
 
     A context manager; when the time is over, connections are closed even while reading.
@@ -186,8 +186,8 @@ class Wire:
         if not host or url.username is not None:
             raise Unreadable("the registry leads to an address that cannot be used")
         try:
-            return addresses.allowed(host, port, is_trusted=is_trusted)[0]
-        except addresses.NotOpen as error:
+            return addresses.resolve_allowed(host, port, is_trusted=is_trusted)[0]
+        except addresses.AddressNotAllowed as error:
             raise Unreadable(
                 f"{error}; an operator may name it in MUSTER_IMAGE_REGISTRIES"
             ) from error

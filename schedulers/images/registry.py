@@ -17,7 +17,7 @@ from schedulers.images.config import (
     is_index,
     variant_of,
 )
-from schedulers.images.http import Answer, Policy, Unreadable, Wire
+from schedulers.images.http import Answer, Policy, RegistryClient, Unreadable
 from schedulers.images.reference import Reference
 
 MANIFEST_LIMIT, CONFIG_LIMIT, TOKEN_LIMIT = 4 << 20, 4 << 20, 64 << 10
@@ -28,12 +28,12 @@ _PARAMETER = re.compile(r'(\w+)="([^"]*)"')
 
 def read_image(reference: Reference, policy: Policy) -> Image:
     """Read an image from its registry. Raises Unreadable with the reason."""
-    with Wire(policy) as wire:
+    with RegistryClient(policy) as wire:
         return _Reader(wire, reference).image()
 
 
 class _Reader:
-    def __init__(self, wire: Wire, reference: Reference):
+    def __init__(self, wire: RegistryClient, reference: Reference):
         self._wire, self._reference, self._authorization = wire, reference, ""
 
     def image(self) -> Image:

@@ -47,7 +47,7 @@ from schedulers.kubernetes import (
 from schedulers.kubernetes import (
     probe as probing,
 )
-from schedulers.kubernetes.client import Refused, Wire, segment
+from schedulers.kubernetes.client import ApiClient, ApiError, segment
 from schedulers.kubernetes.creation import Creator
 from schedulers.kubernetes.observed import View
 from schedulers.kubernetes.rendering import rendered
@@ -255,7 +255,7 @@ class KubernetesBackend:
             self._wire.delete(
                 f"/api/v1/namespaces/{segment(job['metadata']['namespace'])}/secrets/{segment(name)}"
             )
-        except Refused as error:
+        except ApiError as error:
             if error.status != 404 and not self._is_release_refused:
                 self._is_release_refused = True
                 log.warning(
@@ -287,9 +287,9 @@ class KubernetesBackend:
         self._cordon(node, is_out=False, why=None)
 
     @cached_property
-    def _wire(self) -> Wire:
+    def _wire(self) -> ApiClient:
         try:
-            return Wire(
+            return ApiClient(
                 access.from_kubeconfig(self.config.kubeconfig)
                 if self.config.kubeconfig
                 else access.from_fields(
@@ -343,7 +343,7 @@ class KubernetesBackend:
                 f"{_path(one)}",
                 {"metadata": {"uid": one["metadata"]["uid"]}, "spec": {"activeDeadlineSeconds": 1}},
             )
-        except Refused as error:
+        except ApiError as error:
             # gone, or the name now belongs to another job: nothing to stop
             if error.status not in {404, 409}:
                 raise
@@ -356,7 +356,7 @@ class KubernetesBackend:
                 for chunk in chunks:
                     kept += chunk
                     del kept[:-TAIL]
-        except (Unavailable, Refused):
+        except (Unavailable, ApiError):
             return ""
         return kept.decode(errors="replace")
 
@@ -368,7 +368,7 @@ class KubernetesBackend:
                 f"{_path(one)}/log", container=names.CONTAINER, **query
             ) as answer:
                 yield answer.stream(1 << 16)
-        except Refused as error:
+        except ApiError as error:
             if error.status not in {400, 404}:
                 raise
             yield ()
@@ -382,7 +382,7 @@ class KubernetesBackend:
                     "metadata": {"annotations": {names.DRAINED: why}},
                 },
             )
-        except Refused as error:
+        except ApiError as error:
             raise Rejected(
                 f"No node {node!r} is there." if error.status == 404 else str(error)
             ) from error
@@ -397,7 +397,7 @@ def _refusal_as_unavailable() -> Iterator[None]:
     """
     try:
         yield
-    except Refused as error:
+    except ApiError as error:
         raise Unavailable(str(error)) from error
 
 

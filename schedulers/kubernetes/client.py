@@ -37,7 +37,7 @@ _BUSY = frozenset({408, 409, 429})
 Object = dict[str, Any]
 
 
-class Refused(Exception):
+class ApiError(Exception):
     """An error response. `details` are the causes of its Status: (field, message)."""
 
     def __init__(
@@ -47,7 +47,7 @@ class Refused(Exception):
         self.status, self.reason, self.causes = status, reason, causes
 
 
-class Wire:
+class ApiClient:
     """A thread-safe client.
 
     Methods raise Refused for a 4xx response about the request, otherwise Unavailable.
@@ -196,7 +196,7 @@ class Wire:
                 "The API server rejected Muster's credentials (401): the token or certificate is invalid or has expired."
             )
         causes = (said.get("details") or {}).get("causes") or ()
-        raise Refused(
+        raise ApiError(
             status,
             str(said.get("reason") or ""),
             message,
@@ -239,7 +239,7 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
-def refusal(error: Refused, fields: Mapping[str, str]) -> Rejected | Unavailable:
+def refusal(error: ApiError, fields: Mapping[str, str]) -> Rejected | Unavailable:
     """Return what a refused request means for a job.
 
     `fields` maps prefixes of Kubernetes' field names to ours.

@@ -8,7 +8,7 @@ from typing import Any
 
 from schedulers.contract import Launch, Rejected, Unavailable
 from schedulers.kubernetes import names, namespace
-from schedulers.kubernetes.client import Refused, Wire, refusal, segment
+from schedulers.kubernetes.client import ApiClient, ApiError, refusal, segment
 from schedulers.kubernetes.pod import Objects, owned_by
 
 Object = dict[str, Any]
@@ -41,7 +41,7 @@ _FIELDS = {
 class Creator:
     """Creates objects; thread-safe."""
 
-    def __init__(self, wire: Wire, prefix: str, blocked: Sequence[str]):
+    def __init__(self, wire: ApiClient, prefix: str, blocked: Sequence[str]):
         self._wire, self._prefix, self._blocked = wire, prefix, blocked
         self._sure: dict[str, float] = {}
 
@@ -52,7 +52,7 @@ class Creator:
             job = self._job(launch.key, made)
             for thing in made.owned:
                 self._owned(owned_by(thing, job), job)
-        except Refused as error:
+        except ApiError as error:
             if error.status == 404:  # the namespace was deleted meanwhile
                 self._sure.pop(made.namespace, None)
                 raise Unavailable(str(error)) from error
@@ -69,7 +69,7 @@ class Creator:
             self._wire.post(_path(made.job), made.job, dryRun="All", fieldValidation="Strict")
         except Unavailable as error:
             return str(error)
-        except Refused as error:
+        except ApiError as error:
             if error.status == 404:
                 return "the team's namespace is created with its first job"
             if error.status != 409 and isinstance(said := refusal(error, _FIELDS), Rejected):
@@ -80,7 +80,7 @@ class Creator:
     def _job(self, key: str, made: Objects) -> Object:
         try:
             return self._wire.post(_path(made.job), made.job, fieldValidation="Strict")
-        except Refused as error:
+        except ApiError as error:
             if error.reason != "AlreadyExists":
                 raise
         found = self._wire.get(f"{_path(made.job)}/{segment(made.job['metadata']['name'])}")
@@ -104,7 +104,7 @@ class Creator:
         """
         try:
             self._wire.post(_path(thing), thing, fieldValidation="Strict")
-        except Refused as error:
+        except ApiError as error:
             if error.reason != "AlreadyExists":
                 self._delete_job(job)
                 raise
@@ -136,14 +136,14 @@ class Creator:
             self._wire.post(
                 NAMESPACES, namespace.namespace(name, self._prefix, launch.org, launch.team)
             )
-        except Refused as error:
+        except ApiError as error:
             if error.reason != "AlreadyExists" and error.status != 403:
                 raise
             self._check(name)
         for policy in namespace.policies(self._prefix, self._blocked):
             try:
                 self._wire.post(_PLURALS["NetworkPolicy"].format(segment(name)), policy)
-            except Refused as error:
+            except ApiError as error:
                 if error.reason != "AlreadyExists":
                     raise
         self._sure[name] = time.monotonic()

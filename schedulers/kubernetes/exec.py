@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from schedulers.contract import Rejected, Unavailable
 from schedulers.kubernetes import names
-from schedulers.kubernetes.client import CONNECT, Wire, in_words
+from schedulers.kubernetes.client import CONNECT, ApiClient, in_words
 
 PROTOCOL = "v4.channel.k8s.io"
 OUT, ERROR_OUT, END = 1, 2, 3
@@ -36,7 +36,7 @@ exit "$code"
 """.strip()
 
 
-def run(wire: Wire, path: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
+def run(wire: ApiClient, path: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
     """Return exit code and output.
 
     Raises Rejected if the command exceeds its time or output limit, Unavailable.
@@ -68,7 +68,7 @@ def run(wire: Wire, path: str, argv: Sequence[str], timeout: float) -> tuple[int
         raise _refused(error, wire.access.server) from error
 
 
-def _connect(wire: Wire, path: str) -> Any:
+def _connect(wire: ApiClient, path: str) -> Any:
     from websockets.sync.client import connect
     from websockets.typing import Subprotocol
 

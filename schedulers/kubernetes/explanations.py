@@ -17,8 +17,8 @@ import orjson
 
 from schedulers import explanations
 from schedulers.cached import AnswerCache
-from schedulers.capacity import Candidates, NodeRequest, NodeCapacity, ResourceLimit
-from schedulers.contract import Waiting
+from schedulers.capacity import Candidates, NodeCapacity, NodeRequest, ResourceLimit
+from schedulers.contract import PendingReason
 from schedulers.kubernetes import kueue, names, nodes, states
 from schedulers.states import Wait
 
@@ -83,8 +83,8 @@ def snapshot_of(
 
 
 def explained(
-    waiting: Waiting, job: Object, pods: Sequence[Object], snapshot: Snapshot | None
-) -> Waiting:
+    waiting: PendingReason, job: Object, pods: Sequence[Object], snapshot: Snapshot | None
+) -> PendingReason:
     """Explain a pending job, adding the numbers of the snapshot to the result of `waits`."""
     if snapshot is None:
         return waiting
@@ -97,7 +97,7 @@ def explained(
     return replace(told, facts={**waiting.facts, **told.facts}) if told else waiting
 
 
-def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes:
+def _question(waiting: PendingReason, job: Object, pending: Sequence[Object]) -> bytes:
     """Return the cache key: jobs with equal keys get the same explanation."""
     spec = (pending[0] if pending else job["spec"]["template"])["spec"]
     asks = [
@@ -126,8 +126,8 @@ def _question(waiting: Waiting, job: Object, pending: Sequence[Object]) -> bytes
 
 
 def _with_numbers(
-    waiting: Waiting, job: Object, pending: Sequence[Object], snapshot: Snapshot
-) -> Waiting | None:
+    waiting: PendingReason, job: Object, pending: Sequence[Object], snapshot: Snapshot
+) -> PendingReason | None:
     """Explain with facts from the snapshot only."""
     bare = replace(waiting, facts={})
     if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
@@ -139,7 +139,9 @@ def _with_numbers(
     return _by_capacity(bare, pending, snapshot)
 
 
-def _by_capacity(waiting: Waiting, pending: Sequence[Object], snapshot: Snapshot) -> Waiting:
+def _by_capacity(
+    waiting: PendingReason, pending: Sequence[Object], snapshot: Snapshot
+) -> PendingReason:
     """Explain by capacity: pods are placed one by one, and several may share a node."""
     resource, need = _need(pending[0]["spec"], len(pending), snapshot)
     scene = Candidates(_spots(pending[0]["spec"], resource, snapshot))
@@ -165,7 +167,9 @@ def _by_capacity(waiting: Waiting, pending: Sequence[Object], snapshot: Snapshot
     )
 
 
-def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, snapshot: Snapshot) -> Waiting:
+def _by_quota(
+    waiting: PendingReason, found: re.Match[str], job: Object, snapshot: Snapshot
+) -> PendingReason:
     """Explain an exceeded quota; it applies to each pod of the job separately.
 
     Parses "exceeded quota: q, requested: requests.nvidia.com/gpu=4, used:
@@ -202,8 +206,8 @@ def _by_quota(waiting: Waiting, found: re.Match[str], job: Object, snapshot: Sna
 
 
 def _by_queue(
-    waiting: Waiting, told: Mapping[str, Any], job: Object, snapshot: Snapshot
-) -> Waiting:
+    waiting: PendingReason, told: Mapping[str, Any], job: Object, snapshot: Snapshot
+) -> PendingReason:
     """Explain who uses the quota of this flavor in the queue.
 
     A change is suggested only if Kueue would admit it and a node could run it now.
@@ -235,7 +239,9 @@ def _need(spec: Object, count: int, snapshot: Snapshot) -> tuple[str, NodeReques
     asks, family = nodes.requests(spec), snapshot.resource.partition("/")[0]
     resource = next((name for name in asks if name.startswith(f"{family}/mig-")), snapshot.resource)
     amounts = _counted(asks, resource)
-    return resource, NodeRequest(amounts["gpu"], amounts["cpu"], amounts["memory"], count, packs=True)
+    return resource, NodeRequest(
+        amounts["gpu"], amounts["cpu"], amounts["memory"], count, packs=True
+    )
 
 
 def _spots(spec: Object, resource: str, snapshot: Snapshot) -> list[NodeCapacity]:

@@ -14,7 +14,7 @@ from typing import Any
 from portal.core.formatting import amount_text
 from schedulers import explanations
 from schedulers.capacity import Change
-from schedulers.contract import Waiting
+from schedulers.contract import PendingReason
 from schedulers.kubernetes import nodes, states
 from schedulers.states import Wait
 
@@ -98,7 +98,7 @@ _ADVICE = "It starts when other jobs of the queue end; the operator can raise it
 
 def waiting(
     workload: Object, queue: Object | None = None, others: Iterable[Object] = ()
-) -> Waiting | None:
+) -> PendingReason | None:
     """Explain a Workload; None once it is admitted.
 
     `queue` is its ClusterQueue, for usage and quota. `others` are Workloads of its namespace: of
@@ -108,7 +108,7 @@ def waiting(
     if conditions.get("Admitted", {}).get("status") == "True":
         return None
     if workload.get("spec", {}).get("active") is False:
-        return Waiting(
+        return PendingReason(
             Wait.CLUSTER_HELD,
             "Inactive",
             "Kueue has deactivated the job: somebody did so manually, or it was requeued too often.",
@@ -130,7 +130,7 @@ def waiting(
     return (
         of_message(message, workload, queue)
         if message
-        else Waiting(Wait.EVALUATING, "Pending", "Kueue has not evaluated the job yet.")
+        else PendingReason(Wait.EVALUATING, "Pending", "Kueue has not evaluated the job yet.")
     )
 
 
@@ -206,7 +206,7 @@ def _usage(admission: Object) -> dict[tuple[str, str], int]:
     return dict(used)
 
 
-def of_message(message: str, workload: Object, queue: Object | None = None) -> Waiting:
+def of_message(message: str, workload: Object, queue: Object | None = None) -> PendingReason:
     """Parse a message of Kueue.
 
     Such as "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu
@@ -214,7 +214,7 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> W
     """
     if match := _PREEMPTS.search(message):
         others = {None: "other jobs", "1": "another job"}.get(match[1], f"{match[1]} other jobs")
-        return Waiting(
+        return PendingReason(
             Wait.CAPACITY,
             "QuotaReserved",
             f"Kueue is stopping {others} to make room for it.",
@@ -228,7 +228,7 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> W
     if match := _NEVER.search(message):
         return _too_much(match, message, workload)
     if match := _BORROWED.search(message):
-        return Waiting(
+        return PendingReason(
             Wait.CLUSTER_LIMIT,
             "QuotaReserved",
             f"The queue may borrow no more {_name(match[1])} of flavor {match[2]}.",
@@ -236,7 +236,7 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> W
             {"message": message[:1000], "flavor": match[2]},
         )
     if match := _MISSING.search(message):
-        return Waiting(
+        return PendingReason(
             Wait.IMPOSSIBLE,
             "QuotaReserved",
             f"Kueue's queue gives no {match[1]} at all.",
@@ -245,14 +245,14 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> W
         )
     for pattern, wait, text, advice in _TABLE:
         if match := re.search(pattern, message):
-            return Waiting(
+            return PendingReason(
                 wait,
                 "QuotaReserved",
                 text.format(*match.groups()),
                 advice,
                 {"message": message[:1000]},
             )
-    return Waiting(
+    return PendingReason(
         Wait.CLUSTER_LIMIT,
         "QuotaReserved",
         f"Kueue says: {' '.join(message.split())[:400]}",
@@ -263,7 +263,7 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> W
 
 def _short_of(
     found: tuple[str, str, str], message: str, workload: Object, queue: Object | None
-) -> Waiting:
+) -> PendingReason:
     """Add the missing amount of a flavor, and the reduction per pod that would suffice."""
     resource, flavor, more = found[0], found[1], _amount(found[0], found[2])
     kind, (asked, count) = _kind(resource), _asked(workload, resource)
@@ -292,10 +292,10 @@ def _short_of(
         else ""
     )
     asks = f"; this asks {_text(kind, asked * count)}{needed}." if asked else f"{needed}."
-    return Waiting(Wait.CLUSTER_LIMIT, "QuotaReserved", f"{text}{asks}", _ADVICE, facts)
+    return PendingReason(Wait.CLUSTER_LIMIT, "QuotaReserved", f"{text}{asks}", _ADVICE, facts)
 
 
-def _too_much(match: re.Match[str], message: str, workload: Object) -> Waiting:
+def _too_much(match: re.Match[str], message: str, workload: Object) -> PendingReason:
     resource, flavor, most = match[1], match[2], _amount(match[1], match[3])
     kind, (asked, count) = _kind(resource), _asked(workload, resource)
     least = most // count if count else 0
@@ -308,19 +308,19 @@ def _too_much(match: re.Match[str], message: str, workload: Object) -> Waiting:
         **explanations.changed(Change(kind, asked, least) if kind and 0 < least < asked else None),
     }
     text = f"Kueue's flavor {flavor} gives {_text(kind, most)} at most; this asks {_text(kind, asked * count)}."
-    return Waiting(
+    return PendingReason(
         Wait.IMPOSSIBLE, "QuotaReserved", text, "Ask for less, or choose another pool.", facts
     )
 
 
-def _checked(checks: Iterable[Object]) -> Waiting:
+def _checked(checks: Iterable[Object]) -> PendingReason:
     """Explain a Workload that has quota but waits for an admission check."""
     waits = [
         str(one.get("name"))
         for one in checks
         if one.get("state") in ("Pending", "Retry", "Rejected")
     ]
-    return Waiting(
+    return PendingReason(
         Wait.CLUSTER_HELD,
         "AdmissionCheck",
         f"Its quota is reserved; it waits for {', '.join(waits) or 'Kueue to admit it'}.",

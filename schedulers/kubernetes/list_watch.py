@@ -12,7 +12,7 @@ import orjson
 
 from schedulers.contract import Unavailable
 from schedulers.kubernetes import names
-from schedulers.kubernetes.client import Refused, Wire
+from schedulers.kubernetes.client import ApiClient, ApiError
 
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
@@ -32,7 +32,7 @@ class Mirror:
     A dedicated thread writes and any thread reads. It stops when `stop` is called.
     """
 
-    def __init__(self, wire: Wire, path: str, selector: str, keeps_ended: bool = False):
+    def __init__(self, wire: ApiClient, path: str, selector: str, keeps_ended: bool = False):
         self._wire, self._path, self._selector, self._keeps_ended = (
             wire,
             path,
@@ -97,7 +97,7 @@ class Mirror:
                 pause = FIRST_PAUSE
             except Expired:
                 self._version = ""
-            except (Unavailable, Refused, ValueError, KeyError) as error:
+            except (Unavailable, ApiError, ValueError, KeyError) as error:
                 self.trouble = str(error) or type(error).__name__
                 log.info("The watch of %s broke: %s", self._path, self.trouble)
                 self._stopped.wait(pause)
@@ -109,7 +109,7 @@ class Mirror:
             if not self._version:
                 self._list()
             self._watch()
-        except Refused as error:
+        except ApiError as error:
             if error.status == 410:
                 raise Expired from error
             raise

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from schedulers.contract import Observation, Poll, Unavailable, Waiting
+from schedulers.contract import Observation, PendingReason, Poll, Unavailable
 from schedulers.kubernetes import names, states
-from schedulers.kubernetes.client import Refused, Wire, segment
+from schedulers.kubernetes.client import ApiClient, ApiError, segment
 from schedulers.kubernetes.failure_logs import LogTailReader, NotRead
 from schedulers.kubernetes.list_watch import Mirror
 from schedulers.kubernetes.queues import Queues
@@ -35,7 +35,7 @@ ENDED = 20_000  # number of ends to remember, so that they are reported consiste
 class View:
     """Observes attempts. Its threads start with the first poll and end with `stop`."""
 
-    def __init__(self, wire: Wire, prefix: str, limits: states.Limits):
+    def __init__(self, wire: ApiClient, prefix: str, limits: states.Limits):
         ours = f"{names.MANAGED}={names.MUSTER},{names.PORTAL}={prefix}"
         self._wire, self._limits, self._ours = wire, limits, ours
         self.queues = Queues(wire)
@@ -175,18 +175,18 @@ class View:
     def _give_up(self, job: Object) -> None:
         try:
             self.queues.give_up(job)
-        except Refused as error:
+        except ApiError as error:
             log.warning(
                 "%s may start again: Muster may not take it out of its queue: %s",
                 job["metadata"]["name"],
                 error,
             )
 
-    def _queued(self, job: Object) -> Waiting | None:
+    def _queued(self, job: Object) -> PendingReason | None:
         try:
             return self.queues.waiting(job)
-        except Refused as error:
-            return Waiting(
+        except ApiError as error:
+            return PendingReason(
                 Wait.EVALUATING, "Kueue", f"Muster may not see why Kueue holds it: {error}"[:400]
             )
 
@@ -213,7 +213,7 @@ class View:
     def _ping(self) -> None:
         try:
             self._wire.text("/readyz")
-        except Refused as error:
+        except ApiError as error:
             if error.status not in {403, 404}:  # not every account may ask; an answer is enough
                 raise Unavailable(str(error)) from error
         self._asked_at = time.monotonic()
@@ -231,7 +231,7 @@ class View:
     def _get(self, path: str, **query: Any) -> list[Object]:
         try:
             return list(self._wire.get(path, **query)["items"])
-        except Refused as error:
+        except ApiError as error:
             raise Unavailable(str(error)) from error
 
     def _known_pods(self, job: Object, name: str) -> list[Object]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from schedulers.contract import Waiting
+from schedulers.contract import PendingReason
 from schedulers.states import Wait
 
 Object = Mapping[str, Any]
@@ -58,7 +58,7 @@ _ADVICE = {
 _UNMADE = "Use an image that runs as a plain user, or ask the operator whether the cluster gives such containers what they need."
 
 
-def of_pod(pod: Object) -> Waiting | None:
+def of_pod(pod: Object) -> PendingReason | None:
     """Explain why a pod is not scheduled or its image not pulled. None if nothing is wrong."""
     status = pod.get("status", {})
     for container in status.get("containerStatuses", ()):
@@ -73,7 +73,7 @@ def of_pod(pod: Object) -> Waiting | None:
             text = (
                 f"Its container cannot be made: {_short(stuck.get('message') or stuck['reason'])}"
             )
-            return Waiting(Wait.IMAGE, stuck["reason"], text, _UNMADE)
+            return PendingReason(Wait.IMAGE, stuck["reason"], text, _UNMADE)
     for condition in status.get("conditions", ()):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
             return of_scheduler(
@@ -82,7 +82,7 @@ def of_pod(pod: Object) -> Waiting | None:
     return None
 
 
-def of_scheduler(said: str, message: str) -> Waiting:
+def of_scheduler(said: str, message: str) -> PendingReason:
     """Parse the scheduler's message.
 
     Such as "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated
@@ -98,7 +98,7 @@ def of_scheduler(said: str, message: str) -> Waiting:
             _short(message) or "The scheduler has not evaluated the job yet.",
         )
     if volume := _VOLUME.search(found[2]):
-        return Waiting(
+        return PendingReason(
             Wait.CLUSTER_HELD,
             said,
             _VOLUMES[bool(volume[1])].format(volume[1]),
@@ -121,7 +121,7 @@ def of_scheduler(said: str, message: str) -> Waiting:
     )
 
 
-def of_refusal(message: str) -> Waiting:
+def of_refusal(message: str) -> PendingReason:
     """Explain an event of the Job controller that may not create pods."""
     if "exceeded quota" in message:
         numbers = _short(message.partition("exceeded quota:")[2])
@@ -177,8 +177,10 @@ def _kind(counts: Mapping[str, int]) -> Wait:
     return Wait.IMPOSSIBLE
 
 
-def _waiting(wait: Wait, said: str, text: str, facts: Mapping[str, Any] | None = None) -> Waiting:
-    return Waiting(wait, said, text, _ADVICE.get(wait, ""), facts or {})
+def _waiting(
+    wait: Wait, said: str, text: str, facts: Mapping[str, Any] | None = None
+) -> PendingReason:
+    return PendingReason(wait, said, text, _ADVICE.get(wait, ""), facts or {})
 
 
 def _short(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from schedulers.contract import Launch, Output, Rejected, Stay
+from schedulers.contract import Launch, Output, OutputRetention, Rejected
 from schedulers.kubernetes import names
 from schedulers.kubernetes.entrypoint import START
 
@@ -104,9 +104,9 @@ def output_of(key: str, site: Site) -> Output:
     """Return the output folder: on the configured volume, else deleted with the pod."""
     shared = tuple(path for _, path in site.shared)
     return (
-        Output(f"{site.outputs[1]}/{key}", Stay.ON, shared)
+        Output(f"{site.outputs[1]}/{key}", OutputRetention.ON, shared)
         if site.outputs
-        else Output("/muster/out", Stay.RUN, shared)
+        else Output("/muster/out", OutputRetention.RUN, shared)
     )
 
 

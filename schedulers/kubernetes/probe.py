@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedulers.contract import Probe, Unavailable
-from schedulers.kubernetes.client import Refused, Wire
+from schedulers.kubernetes.client import ApiClient, ApiError
 
 # Required permissions in all namespaces: (group, resource, subresource, verbs).
 NEEDED = (
@@ -20,7 +20,7 @@ NEEDED = (
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
-def probe(wire: Wire) -> Probe:
+def probe(wire: ApiClient) -> Probe:
     """Test the connection. Never raises."""
     try:
         version = str(wire.get("/version").get("gitVersion") or "")
@@ -30,7 +30,7 @@ def probe(wire: Wire) -> Probe:
             if not any(right.endswith("list nodes") for right in missing)
             else []
         )
-    except (Unavailable, Refused) as error:
+    except (Unavailable, ApiError) as error:
         return Probe(False, str(error))
     except (KeyError, TypeError):
         return Probe(False, "The response is not from a Kubernetes API server.")
@@ -44,7 +44,7 @@ def probe(wire: Wire) -> Probe:
     return Probe(True, f"Kubernetes {version} with {len(nodes)}{more} nodes.", version)
 
 
-def missing_rights(wire: Wire) -> list[str]:
+def missing_rights(wire: ApiClient) -> list[str]:
     """Return "create jobs.batch" for each missing permission. Raises Unavailable, Refused."""
     missing = []
     for group, resource, sub, verbs in NEEDED:

@@ -11,9 +11,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from schedulers.contract import Rejected, Waiting
+from schedulers.contract import PendingReason, Rejected
 from schedulers.kubernetes import kueue, names
-from schedulers.kubernetes.client import Refused, Wire, segment
+from schedulers.kubernetes.client import ApiClient, ApiError, segment
 
 GROUP = "/apis/kueue.x-k8s.io"
 # seconds for which a response is cached
@@ -31,7 +31,7 @@ class Queues:
     Methods raise Unavailable, and Refused if a permission is missing.
     """
 
-    def __init__(self, wire: Wire):
+    def __init__(self, wire: ApiClient):
         self._wire = wire
         self._version: tuple[float, str] = (-VERSION_FOR, "")
         self._workloads: dict[str, tuple[float, dict[str, Object]]] = {}
@@ -42,7 +42,7 @@ class Queues:
         if time.monotonic() - self._version[0] > VERSION_FOR:
             try:
                 found = self._wire.get(GROUP)["preferredVersion"]["version"]
-            except Refused as error:
+            except ApiError as error:
                 if error.status not in {403, 404}:
                     raise
                 found = ""
@@ -61,7 +61,7 @@ class Queues:
         """Return the names of all LocalQueues, for the settings of a pool."""
         return sorted({name for _, name in self._queues()}) if self.version() else []
 
-    def waiting(self, job: Mapping[str, Any]) -> Waiting | None:
+    def waiting(self, job: Mapping[str, Any]) -> PendingReason | None:
         """Explain why Kueue has not started the Job.
 
         None for a Job that is in no queue or was admitted.
@@ -123,7 +123,7 @@ class Queues:
     def _list(self, kind: str) -> list[Object]:
         try:
             return list(self._wire.get(f"{GROUP}/{self.version()}/{kind}")["items"])
-        except Refused as error:
+        except ApiError as error:
             # a role without the new permission: jobs without a queue still work
             if error.status != 403:
                 raise

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from schedulers.contract import Observation, Waiting
+from schedulers.contract import Observation, PendingReason
 from schedulers.exit_reasons import Ending, classify
 from schedulers.kubernetes import names, pending_reasons
 from schedulers.kubernetes.entrypoint import TIMED_OUT
@@ -61,7 +61,7 @@ def observe(
     limits: Limits,
     now: datetime,
     refusal: str = "",
-    queued: Waiting | None = None,
+    queued: PendingReason | None = None,
 ) -> Observation:
     """Observe an attempt.
 

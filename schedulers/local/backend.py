@@ -32,10 +32,10 @@ from schedulers.contract import (
     NodeFacts,
     Observation,
     Output,
+    OutputRetention,
     Poll,
     Probe,
     Rejected,
-    Stay,
     Unavailable,
     option,
 )
@@ -213,7 +213,7 @@ class LocalBackend:
         return self._await_pid(folder, launch.key)
 
     def output_of(self, key: str) -> Output:
-        return Output(str(self._folder(key) / "out"), Stay.WEEK)
+        return Output(str(self._folder(key) / "out"), OutputRetention.WEEK)
 
     def find(self, key: str) -> Handle | None:
         folder = self._folder(key)

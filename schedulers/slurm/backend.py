@@ -24,11 +24,11 @@ from schedulers.contract import (
     NodeFacts,
     Observation,
     Output,
+    OutputRetention,
     Poll,
     Probe,
     Rejected,
     Secret,
-    Stay,
     Unavailable,
     option,
 )
@@ -259,7 +259,7 @@ class SlurmBackend:
         return script.batch_script(launch, self._folder(launch.key), uuid4().hex, self.site.images)
 
     def output_of(self, key: str) -> Output:
-        return Output(f"{self._folder(key)}/out", Stay.WEEK)
+        return Output(f"{self._folder(key)}/out", OutputRetention.WEEK)
 
     def find(self, key: str) -> Handle | None:
         row = self._row(self._checked(key))

@@ -17,7 +17,7 @@ from typing import Any
 from schedulers import explanations
 from schedulers.cached import AnswerCache
 from schedulers.capacity import Candidates, candidates_of
-from schedulers.contract import NodeFacts, Waiting
+from schedulers.contract import NodeFacts, PendingReason
 from schedulers.slurm import pending_reasons
 from schedulers.slurm.limits import AppliedLimit, Limits, over
 from schedulers.slurm.queue import Queued
@@ -106,7 +106,7 @@ def picture_of(
     return Snapshot(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
 
 
-def explained(row: Row, snapshot: Snapshot | None) -> Waiting:
+def explained(row: Row, snapshot: Snapshot | None) -> PendingReason:
     """Explain a pending job: as reasons.waiting, plus the numbers of the snapshot.
 
     Cached for rows that do not change between polls.
@@ -118,7 +118,7 @@ def explained(row: Row, snapshot: Snapshot | None) -> Waiting:
     )
 
 
-def _explained(row: Row, snapshot: Snapshot) -> Waiting:
+def _explained(row: Row, snapshot: Snapshot) -> PendingReason:
     plain = pending_reasons.waiting(row)
     job = snapshot.of(row.id)
     if job is None:
@@ -133,7 +133,7 @@ def _explained(row: Row, snapshot: Snapshot) -> Waiting:
     )
 
 
-def _with_numbers(plain: Waiting, job: Queued, snapshot: Snapshot) -> Waiting:
+def _with_numbers(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingReason:
     scene, limits = scene_of(job, snapshot)
     told = None
     if found := _LIMIT.fullmatch(plain.said):
@@ -195,8 +195,12 @@ def _responsible(
 
 
 def _by_limit(
-    plain: Waiting, job: Queued, scene: Candidates, blamed: AppliedLimit | None, snapshot: Snapshot
-) -> Waiting | None:
+    plain: PendingReason,
+    job: Queued,
+    scene: Candidates,
+    blamed: AppliedLimit | None,
+    snapshot: Snapshot,
+) -> PendingReason | None:
     if blamed is None:
         return None
     text, facts = explanations.limit(blamed.cap, job.need)
@@ -222,7 +226,9 @@ def _by_limit(
     )
 
 
-def _by_capacity(plain: Waiting, job: Queued, scene: Candidates, snapshot: Snapshot) -> Waiting | None:
+def _by_capacity(
+    plain: PendingReason, job: Queued, scene: Candidates, snapshot: Snapshot
+) -> PendingReason | None:
     """Explain missing resources: full, fragmented, or nodes out of service.
 
     Slurm may also keep free nodes for a job of higher priority; then its reason stands alone.
@@ -256,7 +262,7 @@ def _by_capacity(plain: Waiting, job: Queued, scene: Candidates, snapshot: Snaps
     )
 
 
-def _behind(plain: Waiting, job: Queued, snapshot: Snapshot) -> Waiting:
+def _behind(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingReason:
     """Explain how many jobs are ahead, and whether there would be room.
 
     Large numbers are rounded, as each change is written for every pending job.
@@ -304,7 +310,7 @@ def _held(job: Queued, holders: Sequence[Queued], kind: str, snapshot: Snapshot)
     )
 
 
-def _expected(told: Waiting, row: Row) -> Waiting:
+def _expected(told: PendingReason, row: Row) -> PendingReason:
     """Return the start time that Slurm expects, rounded to five minutes.
 
     Slurm changes its estimate every few seconds.

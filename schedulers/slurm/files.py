@@ -34,7 +34,7 @@ class Files(Protocol):
 
 
 @dataclass(frozen=True)
-class Mounted:
+class MountedSpool:
     """A spool mounted at `root` on this machine."""
 
     root: Path

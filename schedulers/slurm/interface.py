@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from schedulers.contract import NodeFacts, Rejected
 from schedulers.slurm.commands import Commands
-from schedulers.slurm.files import Files, Mounted, RemoteSpool
+from schedulers.slurm.files import Files, MountedSpool, RemoteSpool
 from schedulers.slurm.images import images_of
 from schedulers.slurm.limits import Limits
 from schedulers.slurm.queue import Queued
 from schedulers.slurm.request import Request, Site
-from schedulers.slurm.rest import Rest
+from schedulers.slurm.rest import RestClient
 from schedulers.slurm.rows import Row
 from schedulers.slurm.sbatch_options import checked
 from schedulers.slurm.transport import LocalTransport, LoginHost, SshTransport, surroundings
@@ -72,7 +72,7 @@ def open_client(config: Any) -> SlurmClient:
                 "A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose.",
                 "users",
             )
-        return Rest(
+        return RestClient(
             config.rest_url.rstrip("/"),
             config.user,
             config.rest_token,
@@ -99,7 +99,7 @@ def open_client(config: Any) -> SlurmClient:
 def open_files(config: Any) -> Files:
     if config.ssh_host and not config.mount:
         return RemoteSpool(_there(config, surroundings(config.bin, config.conf)), config.spool)
-    return Mounted(Path(config.mount or config.spool))
+    return MountedSpool(Path(config.mount or config.spool))
 
 
 def site_of(config: Any) -> Site:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from schedulers.contract import Waiting
+from schedulers.contract import PendingReason
 from schedulers.slurm.rows import Row
 from schedulers.states import Wait
 
@@ -116,26 +116,26 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
 )
 
 
-def waiting(row: Row) -> Waiting:
+def waiting(row: Row) -> PendingReason:
     """Translate the pending reason of a job; unknown reasons are quoted."""
     return _waiting(row.reason, row.account or "?", row.qos or "?", row.partition or "?")
 
 
 @lru_cache(4096)
-def _waiting(reason: str, account: str, qos: str, partition: str) -> Waiting:
+def _waiting(reason: str, account: str, qos: str, partition: str) -> PendingReason:
     said = reason.strip("()").partition(",")[0].strip()
     names = {"account": account, "qos": qos, "partition": partition}
     for pattern, wait, text, advice in _TABLE:
         if re.fullmatch(pattern, said, re.IGNORECASE):
-            return Waiting(
+            return PendingReason(
                 wait, said or "None", text.format(**names), advice.format(**names), names
             )
-    return _limit(said, names) or Waiting(
+    return _limit(said, names) or PendingReason(
         Wait.CLUSTER_LIMIT, said, f"Slurm says {said}.", "Ask the operator of the cluster.", names
     )
 
 
-def _limit(said: str, names: dict[str, str]) -> Waiting | None:
+def _limit(said: str, names: dict[str, str]) -> PendingReason | None:
     """Translate AssocGrpGRES, QOSMaxGRESPerUser, AssocGrpCPUMinutesLimit and similar."""
     match = _LIMIT.fullmatch(said)
     if not match:
@@ -143,7 +143,7 @@ def _limit(said: str, names: dict[str, str]) -> Waiting | None:
     whose = f"Account {names['account']}" if match[1] == "Assoc" else f"QOS {names['qos']}"
     what = _COUNTED.get(match[3].lower(), match[3] or "resources")
     if match[2] == "Max" and (match[4] or "").startswith(("PerJob", "PerNode")):
-        return Waiting(
+        return PendingReason(
             Wait.IMPOSSIBLE,
             said,
             f"{whose} allows one job fewer {what} than it asks for.",
@@ -155,7 +155,7 @@ def _limit(said: str, names: dict[str, str]) -> Waiting | None:
         if (match[4] or "").startswith("PerUser") or match[2] == "Max"
         else "all of its jobs together may"
     )
-    return Waiting(
+    return PendingReason(
         Wait.CLUSTER_LIMIT,
         said,
         f"{whose} is at its limit of {what}: {scope} hold no more.",

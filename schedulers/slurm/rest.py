@@ -59,7 +59,7 @@ def _base64(data: bytes) -> bytes:
     return base64.urlsafe_b64encode(data).rstrip(b"=")
 
 
-class Rest:
+class RestClient:
     """Access to Slurm through slurmrestd.
 
     The API has no lookup by name, so key and number of every listed job are remembered.

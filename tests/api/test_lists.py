@@ -74,7 +74,9 @@ def grow(story, begin: int, end: int) -> None:
                 limit=1,
             )
             job = submit(story, array=3)
-            record_all(EventRecord("job.noted", story.atlas.id, "job", job.id, "test") for _ in range(5))
+            record_all(
+                EventRecord("job.noted", story.atlas.id, "job", job.id, "test") for _ in range(5)
+            )
             Attempt.objects.filter(job=job).update(
                 state=State.RUNNING,
                 node="n0",

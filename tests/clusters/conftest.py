@@ -12,10 +12,10 @@ from schedulers.contract import (
     Capability,
     Launch,
     Output,
+    OutputRetention,
     Probe,
     Rejected,
     Secret,
-    Stay,
     Unavailable,
     option,
 )
@@ -64,7 +64,7 @@ class Drainable:
         return f"{launch.partition} {launch.script}"
 
     def output_of(self, key: str) -> Output:
-        return Output(f"/jobs/{key}/out", Stay.WEEK)
+        return Output(f"/jobs/{key}/out", OutputRetention.WEEK)
 
     def drain(self, node: str, why: str) -> None:
         if self.is_away:

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import transaction
 
 from tests.doors.table import ACCOUNTS, API_CHANGES, PAGE_CHANGES, browser
-from workspaces.access.custom_roles import forget
+from workspaces.access.custom_roles import invalidate
 
 TOKEN = "a" * 32
 FOREIGN = [
@@ -36,7 +36,7 @@ def restored(client):
     with transaction.atomic():
         yield client
         transaction.set_rollback(True)
-    forget()
+    invalidate()
     client.cookies.clear()
     client.cookies.load(before.replace("Set-Cookie: ", ""))
 

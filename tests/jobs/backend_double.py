@@ -16,9 +16,9 @@ from schedulers.contract import (
     NodeFacts,
     Observation,
     Output,
+    OutputRetention,
     Poll,
     Probe,
-    Stay,
     Unavailable,
 )
 from schedulers.states import Reason, State
@@ -89,7 +89,7 @@ class BackendDouble:
         return launch.script
 
     def output_of(self, key: str) -> Output:
-        return Output(f"/jobs/{key}/out", Stay.WEEK)
+        return Output(f"/jobs/{key}/out", OutputRetention.WEEK)
 
     def read_log(self, key: str, after: int, limit: int = 1 << 20) -> LogChunk:
         return LogChunk(after, b"", 0)

@@ -8,7 +8,7 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.scheduling.admission import ResourceRequest, NodeAvailability, ClusterSnapshot, plan
+from jobs.scheduling.admission import ClusterSnapshot, NodeAvailability, ResourceRequest, plan
 from schedulers.states import Wait
 from workspaces.quotas.limits import Meter, QuotaUsage, meters
 

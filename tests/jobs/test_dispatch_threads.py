@@ -15,7 +15,7 @@ from jobs.models import Attempt
 from jobs.outputs import KEPT
 from portal.core import clock, wakeups
 from schedulers.contract import Unavailable
-from schedulers.slurm.files import Mounted
+from schedulers.slurm.files import MountedSpool
 from schedulers.states import State
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, submit
@@ -91,7 +91,7 @@ def test_cleanup_continues_on_other_clusters_when_one_is_silent(story, doubles, 
 
 def test_cleanup_without_the_spool_directory_is_postponed(tmp_path):
     with pytest.raises(Unavailable):
-        Mounted(tmp_path / "not mounted").remove("muster-1")
+        MountedSpool(tmp_path / "not mounted").remove("muster-1")
 
 
 def test_housekeeping_that_hangs_delays_no_dispatch(monkeypatch, wait_for):

@@ -51,7 +51,7 @@ def test_native_options_on_another_backend_are_reported_as_ignored(story):
 
 def test_dry_run_shows_native_options_and_what_is_ignored(story, slurm):
     with org_scope(story.atlas.id):
-        told = services.rehearse(
+        told = services.dry_run_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_text(SCRIPT).spec
         )
     assert "`slurm.account` is left out: the operator of this cluster has set it." in [

@@ -106,9 +106,9 @@ def test_dry_run_warns_only_where_files_are_lost(story):
     assert "output" not in [check.name for check in rehearsed(story).checks]
 
 
-def rehearsed(story) -> services.Rehearsal:
+def rehearsed(story) -> services.DryRun:
     with org_scope(story.atlas.id):
-        return services.rehearse(
+        return services.dry_run_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
         )
 

@@ -126,7 +126,7 @@ def test_rerun_chooses_the_pool_again(story, slurm):
 def test_dry_run_names_the_pool_and_the_reason(story, pool):
     grant(story, pool)
     with org_scope(story.atlas.id):
-        told = services.rehearse(
+        told = services.dry_run_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
         )
     assert any("cluster big. h100 is the only one open" in check.text for check in told.checks)

@@ -15,21 +15,21 @@ from jobs.scheduling import pending_explanation
 from jobs.scheduling.pending_summary import pending_summary
 from portal.core import clock
 from portal.core.models import Event
-from schedulers.contract import Capability, Launch, Observation, Poll, Unavailable, Waiting
+from schedulers.contract import Capability, Launch, Observation, PendingReason, Poll, Unavailable
 from schedulers.spec import parse_mapping
 from schedulers.states import Reason, State, Wait
 from tests.jobs.backend_double import BackendDouble
 from tests.jobs.stage import cluster_with, only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-FULL = Waiting(
+FULL = PendingReason(
     Wait.CLUSTER_LIMIT,
     "AssocGrpGRES",
     "Account atlas holds 8 of 8 GPUs; this asks 2.",
     "Ask for fewer GPUs.",
     {"limit": 8},
 )
-BEHIND = Waiting(Wait.BEHIND, "Priority", "12 jobs come first.", "", {"before": 12})
+BEHIND = PendingReason(Wait.BEHIND, "Priority", "12 jobs come first.", "", {"before": 12})
 
 
 @pytest.fixture
@@ -60,7 +60,9 @@ def handed_over(story, double, cluster) -> Job:
     return job
 
 
-def tell(cluster: Cluster, waiting: Waiting, reasons: native_queue.Reasons | None = None) -> None:
+def tell(
+    cluster: Cluster, waiting: PendingReason, reasons: native_queue.Reasons | None = None
+) -> None:
     """Let the scheduler report all attempts as queued for this reason."""
     active = observations.active_attempts(cluster)
     poll = Poll([Observation(a.key, State.SUBMITTED, "PENDING", waiting=waiting) for a in active])
@@ -245,7 +247,7 @@ def test_holders_are_named_within_permissions_and_counted_otherwise(
     }
     tell(
         cluster,
-        Waiting(
+        PendingReason(
             Wait.CLUSTER_LIMIT,
             "AssocGrpGRES",
             "Account a holds 8 of 8 GPUs; this asks 4 GPUs.",

@@ -12,7 +12,7 @@ from jobs.dispatch.launch import build_launches, rehearsal_launch
 from jobs.dispatch.submission import hand_over
 from jobs.models import Attempt, Job
 from jobs.representations import environment_of, job_detail
-from jobs.services.dry_run import rehearse
+from jobs.services.dry_run import dry_run_job
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
 from schedulers import backends
@@ -149,8 +149,8 @@ def test_resubmission_after_a_crash_gets_the_same_secret(stage, double):
 def test_dry_run_names_the_secret_and_does_not_decrypt_it(stage, double):
     spec = parse_mapping({"run": "true", "secrets": SECRETS})
     with org_scope(stage.atlas.id):
-        told = rehearse(actor=stage.actor(stage.ada), team=stage.vision, spec=spec)
-        missing = rehearse(
+        told = dry_run_job(actor=stage.actor(stage.ada), team=stage.vision, spec=spec)
+        missing = dry_run_job(
             actor=stage.actor(stage.ada),
             team=stage.vision,
             spec=parse_mapping({"run": "true", "secrets": {"K": "team/gone"}}),

@@ -18,7 +18,7 @@ from jobs.dispatch.claims import dispatch_all
 from jobs.models import Attempt, Job
 from portal.core import clock
 from schedulers.contract import Unavailable
-from schedulers.slurm.rest import Rest
+from schedulers.slurm.rest import RestClient
 from schedulers.states import State
 from tests.jobs.slurm_site import SEEDS, Site, site_on, token
 from tests.rig.processes import Folder
@@ -27,7 +27,7 @@ from tests.story import Story
 from workspaces.tenancy.scope import org_scope
 
 pytestmark = pytest.mark.integration
-SUBMIT = Rest.submit
+SUBMIT = RestClient.submit
 
 
 class Killed(BaseException):
@@ -54,7 +54,7 @@ def faulty(seed: int, before: BaseException, after: BaseException) -> Callable[.
     """Lose some submissions and some responses."""
     random = Random(seed)
 
-    def submit_or_not(self: Rest, request: Any, script: str) -> int:
+    def submit_or_not(self: RestClient, request: Any, script: str) -> int:
         if random.random() < 0.25:
             raise before
         number = SUBMIT(self, request, script)
@@ -74,7 +74,7 @@ def test_attempt_is_one_job_whatever_fails_between_submit_and_record(
 ):
     for _ in range(4):
         site.submit()
-    monkeypatch.setattr(Rest, "submit", faulty(seed, fault, fault))
+    monkeypatch.setattr(RestClient, "submit", faulty(seed, fault, fault))
     for _ in range(2):
         try:
             dispatch_all()

@@ -8,7 +8,15 @@ from itertools import combinations_with_replacement
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.capacity import KINDS, STEPS, Candidates, NodeRequest, NodeCapacity, ResourceLimit, candidates_of
+from schedulers.capacity import (
+    KINDS,
+    STEPS,
+    Candidates,
+    NodeCapacity,
+    NodeRequest,
+    ResourceLimit,
+    candidates_of,
+)
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.states import Wait
 
@@ -35,7 +43,9 @@ def spots(draw):
 
 
 needs = st.builds(
-    lambda gpu, cpu, memory, nodes, packs: NodeRequest(gpu, cpu * 1000, memory * GIB, nodes, packs=packs),
+    lambda gpu, cpu, memory, nodes, packs: NodeRequest(
+        gpu, cpu * 1000, memory * GIB, nodes, packs=packs
+    ),
     st.integers(0, 8),
     st.integers(1, 16),
     st.integers(0, 8),
@@ -127,7 +137,10 @@ def gpus(number: int, kind: str = "h100") -> list[GpuFacts]:
 def test_fitting_ignores_other_gpu_types():
     nodes = [NodeFacts("a", 8, GIB, gpus(4)), NodeFacts("b", 8, GIB, gpus(4, "a100"))]
     field = Candidates(candidates_of(nodes, "h100"))
-    assert (field.total("gpu"), field.judge(NodeRequest(4, 1000, gpu_type="h100", nodes=2)).wait) == (
+    assert (
+        field.total("gpu"),
+        field.judge(NodeRequest(4, 1000, gpu_type="h100", nodes=2)).wait,
+    ) == (
         4,
         Wait.IMPOSSIBLE,
     )

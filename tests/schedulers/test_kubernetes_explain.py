@@ -163,7 +163,9 @@ def test_equal_jobs_are_judged_once(monkeypatch):
     snapshot, judged = snapshot_of([node(1)], [pod(3, on=1)], GPU, (), "muster"), []
     change = Candidates.smallest_change
     monkeypatch.setattr(
-        Candidates, "smallest_change", lambda field, need: judged.append(need) or change(field, need)
+        Candidates,
+        "smallest_change",
+        lambda field, need: judged.append(need) or change(field, need),
     )
     waiting = pending_reasons.of_scheduler("Unschedulable", SHORT)
     told = [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schedulers.contract import Output, Rejected, Stay
+from schedulers.contract import Output, OutputRetention, Rejected
 from schedulers.kubernetes import pod
 from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.states import State
@@ -44,7 +44,7 @@ def test_output_on_volume_outlives_job_and_pod(keeping, place, wait_for):
     wait_for(lambda: all(keeping.find(key) is None for key in keys), 20)
     told = [keeping.output_of(key) for key in keys]
     assert [Path(output.path, "weights").read_text() for output in told] == ["one\n", "two\n"]
-    assert {output.stays for output in told} == {Stay.ON}
+    assert {output.stays for output in told} == {OutputRetention.ON}
 
 
 def test_read_only_volume_is_reported_before_job_runs(keeping, place, wait_for):
@@ -63,7 +63,9 @@ def test_output_without_volume_is_lost_and_lists_shared_folders():
     backend = KubernetesBackend.configured(
         {"server": "http://127.0.0.1:1", "shared": ["data:/data", "more:/more"]}
     )
-    assert backend.output_of("t-1") == Output("/muster/out", Stay.RUN, ("/data", "/more"))
+    assert backend.output_of("t-1") == Output(
+        "/muster/out", OutputRetention.RUN, ("/data", "/more")
+    )
     made = pod.build(launch(image="local/bash:1"), backend.site).job["spec"]["template"]["spec"]
     assert [one["name"] for one in made["volumes"]] == ["given", "room", "shared-0", "shared-1"]
 

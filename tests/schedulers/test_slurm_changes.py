@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.slurm.rest import Rest
+from schedulers.slurm.rest import RestClient
 from tests.schedulers.conftest import REST
 
 
@@ -12,14 +12,14 @@ from tests.schedulers.conftest import REST
 def answers(monkeypatch) -> list[bool]:
     """Record for each listing whether it reported no change."""
     told: list[bool] = []
-    changed = Rest._changed
+    changed = RestClient._changed
 
-    def noted(door: Rest):
+    def noted(door: RestClient):
         found = changed(door)
         told.append(found is None)
         return found
 
-    monkeypatch.setattr(Rest, "_changed", noted)
+    monkeypatch.setattr(RestClient, "_changed", noted)
     return told
 
 

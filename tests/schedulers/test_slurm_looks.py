@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from schedulers.contract import Observation, Waiting
+from schedulers.contract import Observation, PendingReason
 from schedulers.slurm.explanations import Snapshot
 from schedulers.slurm.queue_cache import ObservationCache
 from schedulers.slurm.rows import Listing, Row, squeue_rows
@@ -71,7 +71,7 @@ def test_unchanged_pending_job_is_observed_once(eyes):
 def test_changed_pending_job_is_observed_again(eyes):
     eyes.see(PENDING)
     told = eyes.see(Row(**{**PENDING.__dict__, "reason": "Priority"}))[0]
-    assert isinstance(told.waiting, Waiting) and told.waiting.said == "Priority"
+    assert isinstance(told.waiting, PendingReason) and told.waiting.said == "Priority"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from portal.core.audit import reading
 from portal.core.audit.background import asked
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditLink
-from portal.core.audit.verify import remember, verify
+from portal.core.audit.verify import store_report, verify
 from portal.core.events import Caller, EventRecord, caller, record, record_all
 from portal.core.models import Event
 from tests.each import each
@@ -198,7 +198,9 @@ def test_export_csv_escapes_formulas(story, ada, nasty):
 @pytest.mark.integration
 def test_export_memory_is_bounded(story, ada):
     record_all(
-        EventRecord("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"text": "x" * 500})
+        EventRecord(
+            "thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"text": "x" * 500}
+        )
         for _ in range(12_000)
     )
     answer = ada.get(f"{API}/export")
@@ -223,7 +225,7 @@ def test_verification_is_requested_and_result_shown(story, ada):
     asking = ada.post(f"{API}/verify")
     assert asking.status_code == 202 and asking.json()["is_checking"]
     assert asked() == [story.atlas.id]
-    remember(verify(story.atlas.id))
+    store_report(verify(story.atlas.id))
     told = ada.get(f"{API}/chain").json()
     assert (
         not told["is_checking"]
@@ -309,14 +311,15 @@ def test_audit_page_shows_chain_faults(story):
     seal()
     link = AuditLink.objects.get(chain=story.atlas.id, seq=2)
     Event.objects.filter(position=link.position).update(actor="eve@atlas.example")
-    remember(verify(story.atlas.id))
+    store_report(verify(story.atlas.id))
     text = story.client(story.ada).get("/atlas/audit").content.decode()
     assert "found 1 fault" in text and "#2: the event at position" in text
 
 
 def test_audit_page_query_count_is_constant(story, django_assert_max_num_queries):
     record_all(
-        EventRecord("thing.many", story.atlas.id, "thing", None, "ada@atlas.example") for _ in range(300)
+        EventRecord("thing.many", story.atlas.id, "thing", None, "ada@atlas.example")
+        for _ in range(300)
     )
     seal()
     browser = story.client(story.ada)

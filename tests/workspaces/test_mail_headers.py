@@ -13,7 +13,7 @@ from tests.each import each
 from workspaces.models import Invitation, Organization, QuotaRequest, User
 from workspaces.organizations.invitation_links import send_invitation
 from workspaces.organizations.invitations import invite
-from workspaces.quotas.mails import tell_asker
+from workspaces.quotas.mails import mail_decision
 from workspaces.tenancy.scope import org_scope
 
 BREAKS = ["\n", "\r", "\r\n", "\r\n ", "\x0b", "\x0c", "\x85", "\u2028"]
@@ -57,7 +57,7 @@ def test_quota_decision_mail_headers_cannot_be_injected(story, monkeypatch, end)
         asker=story.ben,
         decided_by="ada@atlas.example",
     )
-    tell_asker(row, Organization(name=evil(end), slug="atlas"))
+    mail_decision(row, Organization(name=evil(end), slug="atlas"))
     assert "Bcc" not in heads() and mail.outbox[0].recipients() == [story.ben.email]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from portal.core.errors import InvalidInput
 from tests.each import each
-from workspaces.credentials.networks import are_within, is_within, networks_in
+from workspaces.credentials.networks import are_within, is_within, parse_networks
 
 
 @each(
@@ -30,7 +30,7 @@ def test_is_within_matches_addresses(address, networks, is_in):
 
 
 def test_networks_are_normalized():
-    assert networks_in([" 10.1.2.3/16", "10.1.0.0/16", "192.0.2.7", "2001:DB8::/32"]) == [
+    assert parse_networks([" 10.1.2.3/16", "10.1.0.0/16", "192.0.2.7", "2001:DB8::/32"]) == [
         "10.1.0.0/16",
         "192.0.2.7/32",
         "2001:db8::/32",
@@ -40,13 +40,13 @@ def test_networks_are_normalized():
 @each("text", ["", "10.0.0.0/33", "localhost", "10.0.0.1-10.0.0.9", "10.0.0.0/8 ; rm"])
 def test_networks_invalid_are_rejected(text):
     with pytest.raises(InvalidInput):
-        networks_in([text])
+        parse_networks([text])
 
 
 def test_networks_above_fifty_are_rejected():
-    assert len(networks_in(f"10.0.{n}.0/24" for n in range(50))) == 50
+    assert len(parse_networks(f"10.0.{n}.0/24" for n in range(50))) == 50
     with pytest.raises(InvalidInput):
-        networks_in(f"10.0.{n}.0/24" for n in range(51))
+        parse_networks(f"10.0.{n}.0/24" for n in range(51))
 
 
 @each(

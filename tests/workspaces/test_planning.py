@@ -8,7 +8,14 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workspaces.identity.provisioning import Known, Person, Rule, RoleAssignment, ProvisioningState, plan
+from workspaces.identity.provisioning import (
+    LinkedIdentity,
+    Person,
+    ProvisioningState,
+    RoleAssignment,
+    Rule,
+    plan,
+)
 
 PROVIDER, OTHER = UUID(int=1), UUID(int=2)
 ORGS = [UUID(int=100), UUID(int=101)]
@@ -50,7 +57,7 @@ def people(draw):
 def worlds(draw):
     org_id = draw(st.sampled_from([None, ORGS[0]]))
     known = [
-        Known(
+        LinkedIdentity(
             UUID(int=3000 + n),
             s,
             user_of(s),
@@ -124,7 +131,7 @@ def applied(world: ProvisioningState, made) -> ProvisioningState:
     """Return the rows after the plan."""
     known = {k.id: k for k in world.known} | {after.id: after for _, after in made.identities}
     for n in made.newcomers:
-        known[n.id] = Known(
+        known[n.id] = LinkedIdentity(
             n.id,
             n.person.subject,
             n.user_id,
@@ -210,19 +217,26 @@ def test_plan_keeps_last_owner(rule_list, named, world):
 
 def test_plan_counts_reenabled_owner():
     known = [
-        Known(UUID(int=1), "s0", user_of("s0"), "s0@x.example"),
-        Known(UUID(int=2), "s1", user_of("s1"), "s1@x.example", is_gone=True, is_active=False),
+        LinkedIdentity(UUID(int=1), "s0", user_of("s0"), "s0@x.example"),
+        LinkedIdentity(
+            UUID(int=2), "s1", user_of("s1"), "s1@x.example", is_gone=True, is_active=False
+        ),
     ]
-    seats = [RoleAssignment(UUID(int=3 + n), ORGS[0], None, k.user_id, "owner") for n, k in enumerate(known)]
+    seats = [
+        RoleAssignment(UUID(int=3 + n), ORGS[0], None, k.user_id, "owner")
+        for n, k in enumerate(known)
+    ]
     made = plan(
-        [], [Person("s1", "s1@x.example")], with_owners(ProvisioningState(PROVIDER, None, known, seats))
+        [],
+        [Person("s1", "s1@x.example")],
+        with_owners(ProvisioningState(PROVIDER, None, known, seats)),
     )
     assert (made.off, made.on, made.spared) == ([known[0]], [known[1]], [])
 
 
 def world_of(count: int, org_id: UUID | None = ORGS[0]) -> ProvisioningState:
     known = [
-        Known(UUID(int=3000 + n), f"s{n}", UUID(int=1000 + n), f"s{n}@x.example")
+        LinkedIdentity(UUID(int=3000 + n), f"s{n}", UUID(int=1000 + n), f"s{n}@x.example")
         for n in range(count)
     ]
     seats = [
@@ -305,7 +319,9 @@ def test_plan_duplicate_address_skips_second_user():
 
 
 def test_plan_without_matching_rule_creates_no_account():
-    assert plan([Rule("cn=a", ORGS[0], None, "member")], some(3), ProvisioningState(PROVIDER, None)).is_empty
+    assert plan(
+        [Rule("cn=a", ORGS[0], None, "member")], some(3), ProvisioningState(PROVIDER, None)
+    ).is_empty
 
 
 def test_plan_keeps_last_operator_enabled():

@@ -27,7 +27,7 @@ from workspaces.credentials.service_accounts import (
     create_service_token,
 )
 from workspaces.credentials.token_format import authenticate_token
-from workspaces.credentials.tokens import Bearer, Wish, issue_attempt_tokens
+from workspaces.credentials.tokens import Bearer, TokenParams, issue_attempt_tokens
 from workspaces.identity.mfa import PURPOSE
 from workspaces.models import Membership, SpentCode, User
 from workspaces.organizations.services import add_member, require_second_factor
@@ -208,7 +208,9 @@ def test_strict_org_allows_service_accounts_and_running_jobs(strict):
     with org_scope(strict.atlas.id):
         ada = strict.actor(strict.ada)
         row = create_service_account(actor=ada, org=strict.atlas, name="nightly")
-        secret = create_service_token(actor=ada, account=row, wish=Wish("ci", ["all"])).secret
+        secret = create_service_token(
+            actor=ada, account=row, wish=TokenParams("ci", ["all"])
+        ).secret
     with platform_scope("test"):
         [job] = issue_attempt_tokens(
             [Bearer(strict.atlas.id, strict.vision.id, strict.ben.id, strict.ben.id, "job #1")]

@@ -19,11 +19,11 @@ from tests.story import PASSWORD
 from workspaces.access.actors import actor_of
 from workspaces.identity import sessions
 from workspaces.identity.sessions import (
+    delete_expired_sign_ins,
     device,
-    end_one,
-    end_others,
+    end_other_sessions,
+    end_session,
     sessions_of,
-    tidy_sign_ins,
 )
 from workspaces.models import SignIn
 
@@ -99,7 +99,7 @@ def test_session_of_other_user_cannot_be_ended(story):
     row = SignIn.objects.get()
     for pk in (row.id, uuid4()):
         with pytest.raises(NotFound):
-            end_one(story.ada.id, pk, actor=story.ada.email)
+            end_session(story.ada.id, pk, actor=story.ada.email)
     browsing(story, story.ada).post("/accounts/sessions/", {"id": str(row.id)})
     assert SignIn.objects.filter(id=row.id).exists()
 
@@ -119,9 +119,9 @@ def test_ended_sessions_are_not_listed(story):
     browser = browsing(story, story.ada)
     browser.logout()
     assert sessions_of(story.ada.id) == []
-    tidy_sign_ins()
+    delete_expired_sign_ins()
     assert not SignIn.objects.exists()
-    assert end_others(story.ada.id, None, actor="") == 0
+    assert end_other_sessions(story.ada.id, None, actor="") == 0
 
 
 def test_expired_sessions_are_deleted(story):
@@ -130,7 +130,7 @@ def test_expired_sessions_are_deleted(story):
     Session.objects.filter(session_key=SignIn.objects.get(user=story.ada).key).update(
         expire_date=clock.now() - timedelta(seconds=1)
     )
-    tidy_sign_ins()
+    delete_expired_sign_ins()
     assert SignIn.objects.get().user == story.ben and Session.objects.count() == 1
 
 
@@ -175,7 +175,7 @@ def test_session_expires_when_idle_and_absolutely(story, row, is_in, by):
     SignIn.objects.update(**{name: clock.now() - timedelta(hours=hours)})
     sessions._seen.clear()
     if by == "the clock":
-        tidy_sign_ins()
+        delete_expired_sign_ins()
     assert (browser.get("/atlas/teams").status_code == 200) == is_in
     assert (browser.get("/accounts/sessions/").status_code == 200) == is_in
     assert (

@@ -16,7 +16,7 @@ from workspaces.access.actors import ONLY_ORG, VOUCHED_BY, actor_in_session
 from workspaces.credentials.tokens import create_token, rotate_token
 from workspaces.identity import sign_in
 from workspaces.identity.oidc_provider.device_login import token_for
-from workspaces.identity.provider_services import change_provider, remove_provider
+from workspaces.identity.provider_services import remove_provider, update_provider
 from workspaces.identity.provisioning_services import Person, sync_people
 from workspaces.models import AccessToken, Identity, Membership, Provider, User
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -115,7 +115,7 @@ def _switch_off(story, corp):
         config={name: OPTIONS[name] for name in ("url", "people_base")}
     )
     with org_scope(story.atlas.id):
-        change_provider(actor=story.actor(story.ada), provider=corp, is_enabled=False)
+        update_provider(actor=story.actor(story.ada), provider=corp, is_enabled=False)
 
 
 def _remove(story, corp):

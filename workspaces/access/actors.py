@@ -12,10 +12,15 @@ from django.db.models import QuerySet
 
 from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
-from workspaces.access.custom_roles import own_roles_for
-from workspaces.access.explanation import why_not
-from workspaces.access.permissions import NOT_FOR_OTHERS, OPERATOR_GRANTS, READS, Permission
-from workspaces.access.roles import OwnRole, granted_by
+from workspaces.access.custom_roles import custom_roles_for
+from workspaces.access.explanation import denial_reason
+from workspaces.access.permissions import (
+    DENIED_WHILE_IMPERSONATING,
+    OPERATOR_GRANTS,
+    READS,
+    Permission,
+)
+from workspaces.access.roles import CustomRole, granted_by
 from workspaces.access.steps import Case, explained
 from workspaces.models import Impersonation, Membership, Organization, Team, TeamMembership, User
 from workspaces.tenancy.scope import org_scope
@@ -81,7 +86,7 @@ class Actor:
     org_role: str = ""
     team_roles: Mapping[UUID, str] = field(default_factory=dict)
     # The custom roles of the organization, if any of the roles above is one
-    own_roles: Mapping[str, OwnRole] = field(default_factory=dict)
+    own_roles: Mapping[str, CustomRole] = field(default_factory=dict)
 
     @property
     def via(self) -> str:
@@ -132,7 +137,7 @@ class Actor:
                 "add a passkey or an authenticator app on the Security page of your account.",
                 code="second_factor_required",
             )
-        own = own_roles_for(org.id, (role, *teams.values()))
+        own = custom_roles_for(org.id, (role, *teams.values()))
         return replace(
             self, org_id=org.id, org_slug=org.slug, org_role=role, team_roles=teams, own_roles=own
         )
@@ -185,11 +190,11 @@ class Actor:
         granted = granted_by("org", self.org_role, self.own_roles)
         if team_id is not None and team_id in self.team_roles:
             granted = granted | granted_by("team", self.team_roles[team_id], self.own_roles)
-        return granted - NOT_FOR_OTHERS if self.acted_by else granted
+        return granted - DENIED_WHILE_IMPERSONATING if self.acted_by else granted
 
     def refuses_to_act(self, permission: Permission) -> bool:
         """Return whether an impersonating operator is denied this permission."""
-        return self.acted_by is not None and permission in NOT_FOR_OTHERS
+        return self.acted_by is not None and permission in DENIED_WHILE_IMPERSONATING
 
     def check_acts_for_oneself(self) -> None:
         """Raise NotPermitted if an operator is impersonating this user."""
@@ -236,7 +241,7 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
     if not actor.may(permission, team_id):
         where = "this team" if team_id else "this organization"
         narrow = " with this token" if actor.token and not actor.token.allows(permission) else ""
-        reasons = why_not(explained(actor.case(permission, team)))
+        reasons = denial_reason(explained(actor.case(permission, team)))
         raise NotPermitted(
             f"You may not do that in {where}{narrow}: it needs {permission}. {reasons}",
             data={
@@ -260,10 +265,14 @@ def actor_of(user: User, token: TokenFacts | None = None) -> Actor:
         has_second_factor=user.has_second_factor,
         token=token,
     )
-    return confined(actor, token.org_id, token.vouched_by) if token and token.vouched_by else actor
+    return (
+        restrict_to_org(actor, token.org_id, token.vouched_by)
+        if token and token.vouched_by
+        else actor
+    )
 
 
-def confined(actor: Actor, org_id: UUID, provider_id: UUID | None) -> Actor:
+def restrict_to_org(actor: Actor, org_id: UUID, provider_id: UUID | None) -> Actor:
     """Restrict an actor to the organization whose provider signed it in, without operator rights."""
     return replace(actor, is_operator=False, only_org=org_id, vouched_by=provider_id)
 
@@ -280,7 +289,7 @@ def actor_in_session(user: User, session: Mapping[str, Any]) -> Actor | None:
     actor = actor_of(user)
     if only:
         by = session.get(VOUCHED_BY)
-        actor = confined(actor, UUID(only), UUID(by) if by else None)
+        actor = restrict_to_org(actor, UUID(only), UUID(by) if by else None)
     if session.get(ACTS_AS):
         return _as_person(actor, session[ACTS_AS])
     if only:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from portal.core.errors import InvalidInput
 from workspaces.access.actors import Actor, authorize
-from workspaces.access.custom_roles import own_roles
+from workspaces.access.custom_roles import cached_custom_roles
 from workspaces.access.permissions import Permission
 from workspaces.access.steps import Case, Explanation, explained
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
@@ -119,7 +119,7 @@ def _case(
         is_operator=bool(user and user.is_operator and user.is_active),
         org_role=member.role if member else "",
         team_role=seat.role if seat else "",
-        own_roles=own_roles(org.id),
+        own_roles=cached_custom_roles(org.id),
         rule=rule,
         is_suspended=bool(member and member.suspended_at),
         org_via=_via(member),

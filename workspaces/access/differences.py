@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from workspaces.access.permissions import Permission
-from workspaces.access.roles import NOTHING, OwnRole, granted_by
+from workspaces.access.roles import NOTHING, CustomRole, granted_by
 
 EVERYWHERE = ""  # the key for grants of an organization role; other keys are team slugs
 Reach = Mapping[str, frozenset[Permission]]
@@ -43,8 +43,8 @@ class Difference:
 def differences(
     before: Mapping[str, PersonRoles],
     after: Mapping[str, PersonRoles],
-    own: Mapping[str, OwnRole],
-    own_after: Mapping[str, OwnRole] | None = None,
+    own: Mapping[str, CustomRole],
+    own_after: Mapping[str, CustomRole] | None = None,
 ) -> list[Difference]:
     """Return the members whose roles or permissions differ, by e-mail.
 
@@ -61,7 +61,7 @@ def differences(
     return found
 
 
-def reach(standing: PersonRoles, own: Mapping[str, OwnRole]) -> Reach:
+def reach(standing: PersonRoles, own: Mapping[str, CustomRole]) -> Reach:
     """Return what is granted in the organization and in each team with a role.
 
     Grants of a team include those of the organization.

@@ -12,7 +12,7 @@ from workspaces.access.roles import role_facts
 from workspaces.access.steps import Case, Effect, Explanation, Step
 
 
-def what(explanation: Explanation) -> str:
+def permission_words(explanation: Explanation) -> str:
     """Return the permission in words: "submit jobs"."""
     return _(WORDS.get(explanation.case.permission, str(explanation.case.permission)))
 
@@ -52,7 +52,7 @@ def sentences(explanation: Explanation) -> list[str]:
     return [sentence(step, explanation.case) for step in explanation.steps]
 
 
-def why_not(explanation: Explanation) -> str:
+def denial_reason(explanation: Explanation) -> str:
     """Return in a few sentences why access is denied and what to ask for.
 
     Names what blocks it, or else all roles that do not grant it.
@@ -82,7 +82,7 @@ def as_data(explanation: Explanation) -> dict[str, Any]:
         "allowed": explanation.allowed,
         "person": case.email,
         "permission": str(case.permission),
-        "words": what(explanation),
+        "words": permission_words(explanation),
         "team": case.team or None,
         "steps": [
             {

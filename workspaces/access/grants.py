@@ -9,7 +9,7 @@ from workspaces.access.permissions import OPERATOR_GRANTS, Permission
 from workspaces.access.roles import granted_by, roles_of
 from workspaces.access.steps import Case, explained
 
-MOST = 3
+MAX_PROPOSALS = 3
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ def smallest_grants(case: Case) -> list[Proposal]:
         for p, gain in found
         if not any(other < gain or (other == gain and len(less) < len(p)) for less, other in found)
     ]
-    return [p for p, gain in sorted(minimal, key=lambda one: (len(one[1]), len(one[0])))][:MOST]
+    return [p for p, gain in sorted(minimal, key=lambda one: (len(one[1]), len(one[0])))][
+        :MAX_PROPOSALS
+    ]
 
 
 def gained(before: Case, after: Case) -> frozenset[tuple[bool, Permission]]:

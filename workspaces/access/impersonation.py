@@ -21,11 +21,11 @@ from workspaces.access.permissions import Permission
 from workspaces.models import Impersonation, Membership, User
 from workspaces.tenancy.scope import platform_scope
 
-LONGEST = 60  # minutes
+MAX_MINUTES = 60  # minutes
 
 
 @transaction.atomic
-def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> Impersonation:
+def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = MAX_MINUTES) -> Impersonation:
     """Start an impersonation. Raises InvalidInput, Conflict, NotFound, NotPermitted."""
     authorize(actor, Permission.PLATFORM_IMPERSONATE)
     if actor.token is not None or actor.acted_by is not None or actor.user_id is None:
@@ -35,8 +35,8 @@ def act_as(*, actor: Actor, user_id: UUID, why: str, minutes: int = LONGEST) -> 
         raise InvalidInput.at(
             "why", _("must give a reason of 1 to 200 characters, which the audit log records")
         )
-    if not 0 < minutes <= LONGEST:
-        raise InvalidInput.at("minutes", _("must be between 1 and %(n)s") % {"n": LONGEST})
+    if not 0 < minutes <= MAX_MINUTES:
+        raise InvalidInput.at("minutes", _("must be between 1 and %(n)s") % {"n": MAX_MINUTES})
     person = User.objects.filter(id=user_id, is_service=False).first()
     if person is None:
         raise NotFound(_("There is no such user."))
@@ -103,6 +103,8 @@ def _record_event(kind: str, operator: str, row: Impersonation, **data: Any) -> 
             .values_list("org_id", flat=True)
         )
     record_all(
-        EventRecord(kind, org_id, "user", row.person_id, operator, {"name": row.person.email, **data})
+        EventRecord(
+            kind, org_id, "user", row.person_id, operator, {"name": row.person.email, **data}
+        )
         for org_id in (None, *orgs)
     )

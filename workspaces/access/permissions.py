@@ -121,7 +121,7 @@ TEAM_GRANTS: dict[str, frozenset[Permission]] = {
 OPERATOR_GRANTS: frozenset[Permission] = frozenset(Permission)
 # Denied while impersonating: these outlast the hour (a job runs with a token of its owner), reach
 # what only the user may access, or change how accounts are identified.
-NOT_FOR_OTHERS = frozenset(
+DENIED_WHILE_IMPERSONATING = frozenset(
     {
         P.JOBS_EXEC,
         P.JOBS_EXEC_OTHERS,
@@ -136,7 +136,7 @@ NOT_FOR_OTHERS = frozenset(
 READS = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ})
 # Team roles that user administrators may give to others, never to themselves, without having them:
 # they bring people in to work, but neither work nor see jobs themselves.
-HANDED_ON = frozenset({TeamRole.MEMBER, TeamRole.VIEWER})
+DELEGABLE_TEAM_ROLES = frozenset({TeamRole.MEMBER, TeamRole.VIEWER})
 
 ORG_TITLES: dict[str, str] = {
     OrgRole.OWNER: _("Owner"),

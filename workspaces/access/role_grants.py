@@ -9,8 +9,14 @@ from uuid import UUID
 
 from portal.core.errors import InvalidInput, NotPermitted
 from workspaces.access.actors import Actor, authorize
-from workspaces.access.custom_roles import read_own_roles
-from workspaces.access.permissions import HANDED_ON, TEAM_GRANTS, OrgRole, Permission, TeamRole
+from workspaces.access.custom_roles import read_custom_roles
+from workspaces.access.permissions import (
+    DELEGABLE_TEAM_ROLES,
+    TEAM_GRANTS,
+    OrgRole,
+    Permission,
+    TeamRole,
+)
 from workspaces.access.roles import RoleFacts, role_facts, roles_of
 from workspaces.models import Membership, Organization, Team
 
@@ -19,7 +25,7 @@ def org_roles_for(actor: Actor, org: Organization) -> list[RoleFacts]:
     """Return the organization roles the actor may give, for a form."""
     return [
         role
-        for role in roles_of("org", read_own_roles(org.id))
+        for role in roles_of("org", read_custom_roles(org.id))
         if role.permissions <= actor.granted()
     ]
 
@@ -29,8 +35,9 @@ def team_roles_for(actor: Actor, team: Team) -> list[RoleFacts]:
     hands_on = Permission.MEMBERS_WRITE in actor.granted()
     return [
         role
-        for role in roles_of("team", read_own_roles(team.org_id))
-        if role.permissions <= actor.granted(team.id) or (hands_on and role.slug in HANDED_ON)
+        for role in roles_of("team", read_custom_roles(team.org_id))
+        if role.permissions <= actor.granted(team.id)
+        or (hands_on and role.slug in DELEGABLE_TEAM_ROLES)
     ]
 
 
@@ -53,7 +60,7 @@ def check_org_role_of(actor: Actor, membership: Membership) -> None:
     """
     if membership.role == OrgRole.OWNER:
         authorize(actor, Permission.ORG_ADMIN)
-    _check_held(actor, role_facts("org", membership.role, read_own_roles(membership.org_id)))
+    _check_held(actor, role_facts("org", membership.role, read_custom_roles(membership.org_id)))
 
 
 def check_team_role(actor: Actor, team: Team, slug: str, user_id: UUID) -> str:
@@ -63,7 +70,7 @@ def check_team_role(actor: Actor, team: Team, slug: str, user_id: UUID) -> str:
     """
     role = _existing(team.org_id, "team", slug)
     is_handed_on = (
-        slug in HANDED_ON
+        slug in DELEGABLE_TEAM_ROLES
         and user_id != actor.user_id
         and Permission.MEMBERS_WRITE in actor.granted()
     )
@@ -78,7 +85,7 @@ def may_lead(actor: Actor) -> bool:
 
 
 def _existing(org_id: UUID, kind: str, slug: str) -> RoleFacts:
-    own = read_own_roles(org_id)
+    own = read_custom_roles(org_id)
     role = role_facts(kind, slug, own)
     if role.is_gone:
         raise InvalidInput.at(

@@ -15,14 +15,14 @@ from workspaces.access.permissions import (
     Permission,
 )
 
-NEVER_OWN = OPERATORS_ONLY | OWNERS_ONLY  # what no custom role grants
+RESERVED_PERMISSIONS = OPERATORS_ONLY | OWNERS_ONLY  # what no custom role grants
 NOTHING: frozenset[Permission] = frozenset()
 _TABLES = {"org": (ORG_GRANTS, ORG_TITLES), "team": (TEAM_GRANTS, TEAM_TITLES)}
-_KNOWN = {str(p): p for p in Permission if p not in NEVER_OWN}
+_KNOWN = {str(p): p for p in Permission if p not in RESERVED_PERMISSIONS}
 
 
 @dataclass(frozen=True)
-class OwnRole:
+class CustomRole:
     """The effective permissions of a custom role.
 
     Permissions that are unknown to this version or forbidden in custom roles are in `unknown` and
@@ -48,10 +48,10 @@ class RoleFacts:
     is_gone: bool = False
 
 
-def own_role(slug: str, kind: str, name: str, permissions: Iterable[str]) -> OwnRole:
+def custom_role(slug: str, kind: str, name: str, permissions: Iterable[str]) -> CustomRole:
     """Build a custom role from its stored values."""
     stored = sorted(set(permissions))
-    return OwnRole(
+    return CustomRole(
         slug,
         kind,
         name,
@@ -60,7 +60,7 @@ def own_role(slug: str, kind: str, name: str, permissions: Iterable[str]) -> Own
     )
 
 
-def granted_by(kind: str, slug: str, own: Mapping[str, OwnRole]) -> frozenset[Permission]:
+def granted_by(kind: str, slug: str, own: Mapping[str, CustomRole]) -> frozenset[Permission]:
     """Return what a role grants, nothing if it does not exist.
 
     `own`: the organization's custom roles by slug.
@@ -72,7 +72,7 @@ def granted_by(kind: str, slug: str, own: Mapping[str, OwnRole]) -> frozenset[Pe
     return role.permissions if role is not None and role.kind == kind else NOTHING
 
 
-def role_facts(kind: str, slug: str, own: Mapping[str, OwnRole]) -> RoleFacts:
+def role_facts(kind: str, slug: str, own: Mapping[str, CustomRole]) -> RoleFacts:
     """Return a role by slug."""
     grants, titles = _TABLES[kind]
     if slug in grants:
@@ -83,7 +83,7 @@ def role_facts(kind: str, slug: str, own: Mapping[str, OwnRole]) -> RoleFacts:
     return RoleFacts(slug, kind, role.name, role.permissions, is_own=True)
 
 
-def roles_of(kind: str, own: Mapping[str, OwnRole]) -> Iterator[RoleFacts]:
+def roles_of(kind: str, own: Mapping[str, CustomRole]) -> Iterator[RoleFacts]:
     """Yield all roles of a kind: built-in ones first, by rank."""
     for slug in (
         *_TABLES[kind][0],

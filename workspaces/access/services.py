@@ -15,14 +15,14 @@ from portal.core.events import EventRecord, record
 from workspaces.access import custom_roles
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.access.roles import NEVER_OWN, is_built_in, own_role
+from workspaces.access.roles import RESERVED_PERMISSIONS, custom_role, is_built_in
 from workspaces.models import Membership, Organization, Role, TeamMembership
-from workspaces.organizations.names import alone_in, check_slug, clean_name
+from workspaces.organizations.names import check_slug, clean_name, lock_organization
 
-MOST = 50
-CHOICES = sorted(str(p) for p in Permission if p not in NEVER_OWN)
+MAX_CUSTOM_ROLES = 50
+CHOICES = sorted(str(p) for p in Permission if p not in RESERVED_PERMISSIONS)
 # Other names of built-in roles, and names that suggest rights no role grants.
-TAKEN = frozenset(
+RESERVED_NAMES = frozenset(
     {
         "administrator",
         "billing",
@@ -59,18 +59,18 @@ def make_role(
     """
     authorize(actor, Permission.ROLES_WRITE)
     check_slug(slug)
-    if is_built_in(slug) or slug in TAKEN:
+    if is_built_in(slug) or slug in RESERVED_NAMES:
         raise InvalidInput.at("slug", f"{slug!r} is the name of a built-in role; choose another")
     if kind not in ("org", "team"):
         raise InvalidInput.at("kind", "must be org or team")
     wanted = _checked_permissions(permissions)
     _check_held(actor, wanted)
-    alone_in(org.id)
+    lock_organization(org.id)
     if Role.objects.filter(slug=slug).exists():
         raise Conflict(f"There is already a role {slug!r} in {org.slug}.")
-    if Role.objects.count() >= MOST:
+    if Role.objects.count() >= MAX_CUSTOM_ROLES:
         raise Conflict(
-            f"{org.slug} has {MOST} custom roles, which is the maximum. Delete an unused one first."
+            f"{org.slug} has {MAX_CUSTOM_ROLES} custom roles, which is the maximum. Delete an unused one first."
         )
     row = Role.objects.create(
         org=org, slug=slug, kind=kind, name=clean_name(name or slug), permissions=wanted
@@ -93,10 +93,10 @@ def change_role(
     Raises InvalidInput, NotFound, NotPermitted.
     """
     authorize(actor, Permission.ROLES_WRITE)
-    alone_in(org.id)
+    lock_organization(org.id)
     row = _role(slug)
     before = _state(row)
-    _check_held(actor, own_role(row.slug, row.kind, row.name, row.permissions).permissions)
+    _check_held(actor, custom_role(row.slug, row.kind, row.name, row.permissions).permissions)
     if name is not None:
         row.name = clean_name(name)
     if permissions is not None:
@@ -111,9 +111,9 @@ def change_role(
 def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
     """Delete an unused role. Raises Conflict naming its holders, NotFound, NotPermitted."""
     authorize(actor, Permission.ROLES_WRITE)
-    alone_in(org.id)
+    lock_organization(org.id)
     row = _role(slug)
-    _check_held(actor, own_role(row.slug, row.kind, row.name, row.permissions).permissions)
+    _check_held(actor, custom_role(row.slug, row.kind, row.name, row.permissions).permissions)
     if held := holders(row):
         names = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
         raise Conflict(
@@ -145,7 +145,7 @@ def _role(slug: str) -> Role:
 
 def _checked_permissions(permissions: Sequence[str]) -> list[str]:
     wrong = sorted(set(permissions) - set(CHOICES))
-    if reserved := [p for p in wrong if p in NEVER_OWN]:
+    if reserved := [p for p in wrong if p in RESERVED_PERMISSIONS]:
         raise InvalidInput.at(
             "permissions",
             f"{', '.join(reserved)}: not available to custom roles",
@@ -183,4 +183,4 @@ def _record_event(kind: str, actor: Actor, row: Role, **data: Any) -> None:
             {"name": row.slug, "slug": row.slug, **data},
         )
     )
-    transaction.on_commit(custom_roles.forget)
+    transaction.on_commit(custom_roles.invalidate)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from workspaces.access.permissions import READS, Permission
-from workspaces.access.roles import OwnRole, RoleFacts, role_facts
+from workspaces.access.roles import CustomRole, RoleFacts, role_facts
 
 if TYPE_CHECKING:
     from workspaces.access.actors import TokenFacts
@@ -55,7 +55,7 @@ class Case:
     is_operator: bool = False
     org_role: str = ""
     team_role: str = ""
-    own_roles: Mapping[str, OwnRole] = field(default_factory=dict)
+    own_roles: Mapping[str, CustomRole] = field(default_factory=dict)
     token: TokenFacts | None = None
     token_has_ended: bool = False
     org_via: str = ""

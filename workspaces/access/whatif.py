@@ -10,25 +10,25 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workspaces.access.custom_roles import read_own_roles
+from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.differences import EVERYWHERE, Difference, PersonRoles, differences
-from workspaces.access.roles import own_role
+from workspaces.access.roles import custom_role
 from workspaces.models import Membership, Organization, TeamMembership
 
 
-def what_would_change(org: Organization, changes: Mapping[str, PersonRoles]) -> list[Difference]:
+def preview_memberships(org: Organization, changes: Mapping[str, PersonRoles]) -> list[Difference]:
     """Return the differences if these people had the given roles.
 
     `PersonRoles()` removes somebody from the organization; everybody else stays unchanged.
     """
     changes = {email.lower(): standing for email, standing in changes.items()}
-    return differences(standings(changes), changes, read_own_roles(org.id))
+    return differences(standings(changes), changes, read_custom_roles(org.id))
 
 
-def if_role_were(org: Organization, slug: str, permissions: Sequence[str]) -> list[Difference]:
+def preview_role(org: Organization, slug: str, permissions: Sequence[str]) -> list[Difference]:
     """Return the differences if a custom role granted `permissions` instead."""
-    own = read_own_roles(org.id)
-    changed = replace(own_role(slug, own[slug].kind, own[slug].name, permissions), unknown=())
+    own = read_custom_roles(org.id)
+    changed = replace(custom_role(slug, own[slug].kind, own[slug].name, permissions), unknown=())
     now = standings()
     return differences(now, now, own, {**own, slug: changed})
 

@@ -92,7 +92,7 @@ class _Events(_AuditView):
         Keyset pagination without a total.
         """
         asked = self.asked(request, "cursor", "limit")
-        with services.reach_of(self.chain):
+        with services.scope_of(self.chain):
             page = page_of(
                 events_of(self.chain, asked), limit=_limit(asked["limit"]), cursor=asked["cursor"]
             )
@@ -127,7 +127,7 @@ class _Chain(_AuditView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """Get how far the chain is sealed, its last anchor, and the last verification result."""
-        with services.reach_of(self.chain):
+        with services.scope_of(self.chain):
             return Response(chain_state(self.chain))
 
 
@@ -263,7 +263,7 @@ def exported(
     if kind not in export.FORMATS:
         raise InvalidInput.at("format", f"must be one of {', '.join(export.FORMATS)}")
     rows = events_of(chain, asked)
-    services.tell_export(actor=actor, chain=chain, kind=kind, asked=asked)
+    services.record_export(actor=actor, chain=chain, kind=kind, asked=asked)
     name = f"audit-{actor.org_slug or 'installation'}.{kind}"
     return StreamingHttpResponse(
         export.lines(all_of(rows), kind),

@@ -16,7 +16,7 @@ from workspaces.api.base import OrgView
 from workspaces.api.views import items, read
 from workspaces.organizations import invitations, selectors
 from workspaces.organizations.invitation_links import send_invitation
-from workspaces.organizations.invitations import Invited
+from workspaces.organizations.invitations import NewInvitation
 
 
 class InvitationSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -94,7 +94,7 @@ class InvitationRenewalView(OrgView):
         )
 
 
-def _answer(view: Any, made: Invited, *, send: bool) -> Response:
+def _answer(view: Any, made: NewInvitation, *, send: bool) -> Response:
     sent = {"is_sent": send_invitation(made, view.actor.email)} if send else {}
     made.row.refresh_from_db()
     return Response(

@@ -11,7 +11,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
 from workspaces.api.views import read
 from workspaces.organizations import people_import
-from workspaces.organizations.invitation_links import handed_out
+from workspaces.organizations.invitation_links import import_links
 from workspaces.organizations.people_file import LARGEST
 
 
@@ -97,7 +97,7 @@ class PeopleImportView(OrgView):
                     }
                     for s in report.steps
                 ],
-                "links": handed_out(report, self.actor.email, send=body["send"])
+                "links": import_links(report, self.actor.email, send=body["send"])
                 if report.is_done
                 else [],
             }

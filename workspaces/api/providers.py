@@ -76,7 +76,7 @@ class NewRunSerializer(serializers.Serializer[Any]):
     )
 
 
-def told(row: Provider) -> dict[str, Any]:
+def provider_row(row: Provider) -> dict[str, Any]:
     """Return a provider as shown by the API: names of the secrets that are set, but no values."""
     return {
         "slug": row.short_name,
@@ -85,7 +85,7 @@ def told(row: Provider) -> dict[str, Any]:
         "kind": row.kind,
         "org": row.org.slug if row.org else None,
         "options": row.config,
-        "secrets": service.secrets_set(row),
+        "secrets": service.stored_secret_names(row),
         "domains": row.domains,
         "is_enabled": row.is_enabled,
         "created_at": row.created_at,
@@ -95,7 +95,7 @@ def told(row: Provider) -> dict[str, Any]:
     }
 
 
-def run_told(run: DirectoryRun) -> dict[str, Any]:
+def run_row(run: DirectoryRun) -> dict[str, Any]:
     """Return a run with its changes in words."""
     return {
         "id": run.id,
@@ -131,7 +131,7 @@ class ProvidersView(OrgView):
         ]
         return Response(
             {
-                "items": [told(row) for row in service.providers_for(self.actor)],
+                "items": [provider_row(row) for row in service.providers_for(self.actor)],
                 "next": None,
                 "previous": None,
                 "kinds": known,
@@ -145,7 +145,7 @@ class ProvidersView(OrgView):
         body = read(NewProviderSerializer, request)
         is_wide = body.pop("is_wide")
         made = service.create_provider(actor=self.actor, org=None if is_wide else self.org, **body)
-        return Response(told(made), status=status.HTTP_201_CREATED)
+        return Response(provider_row(made), status=status.HTTP_201_CREATED)
 
 
 class ProviderTryView(OrgView):
@@ -171,7 +171,7 @@ class ProviderTestAnswerView(OrgView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, test: UUID) -> Response:
         """Get the result of a test; `ended_at` is null while it runs."""
-        return Response(service.answer_of_test(service.find_test(self.actor, test)))
+        return Response(service.provider_test_data(service.find_test(self.actor, test)))
 
 
 class ProviderView(OrgView):
@@ -181,15 +181,15 @@ class ProviderView(OrgView):
     def get(self, request: Request, slug: str) -> Response:
         """Get a provider with its options and rules, without secrets."""
         row = service.find_provider(self.actor, slug)
-        return Response(told(row) | {"rules": service.rules_told(row)})
+        return Response(provider_row(row) | {"rules": service.group_rules(row)})
 
     @extend_schema(request=ChangeProviderSerializer, responses=OpenApiTypes.OBJECT)
     def patch(self, request: Request, slug: str) -> Response:
         """Change options, name or domains of a provider, or enable or disable it."""
         row = service.find_provider(self.actor, slug)
         return Response(
-            told(
-                service.change_provider(
+            provider_row(
+                service.update_provider(
                     actor=self.actor, provider=row, **read(ChangeProviderSerializer, request)
                 )
             )
@@ -229,7 +229,7 @@ class ProviderRulesView(OrgView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
         """List the rules that map groups to roles, in order."""
-        return items(service.rules_told(service.find_provider(self.actor, slug)))
+        return items(service.group_rules(service.find_provider(self.actor, slug)))
 
     @extend_schema(request=GroupRulesSerializer, responses=OpenApiTypes.OBJECT)
     def put(self, request: Request, slug: str) -> Response:
@@ -238,7 +238,7 @@ class ProviderRulesView(OrgView):
         service.set_rules(
             actor=self.actor, provider=row, rules=read(GroupRulesSerializer, request)["rules"]
         )
-        return items(service.rules_told(row))
+        return items(service.group_rules(row))
 
 
 class ProviderGroupsView(OrgView):
@@ -251,7 +251,7 @@ class ProviderGroupsView(OrgView):
     def get(self, request: Request, slug: str) -> Response:
         """Search the provider's groups by name; at most twenty are returned."""
         row = service.find_provider(self.actor, slug)
-        names = service.groups_named(
+        names = service.search_groups(
             actor=self.actor, provider=row, typed=request.query_params.get("q", "")
         )
         return Response({"items": names, "next": None, "previous": None})
@@ -263,7 +263,7 @@ class ProviderRunsView(OrgView):
     @extend_schema(operation_id="orgs_providers_runs_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str) -> Response:
         """List the latest syncs with their changes."""
-        return items([run_told(run) for run in last_runs(service.find_provider(self.actor, slug))])
+        return items([run_row(run) for run in last_runs(service.find_provider(self.actor, slug))])
 
     @extend_schema(request=NewRunSerializer, responses={202: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:
@@ -279,7 +279,7 @@ class ProviderRunsView(OrgView):
         where = reverse(
             "api-provider-run", kwargs={"org": self.org.slug, "slug": slug, "run": run.id}
         )
-        return Response(run_told(run), status=status.HTTP_202_ACCEPTED, headers={"Location": where})
+        return Response(run_row(run), status=status.HTTP_202_ACCEPTED, headers={"Location": where})
 
 
 class ProviderRunView(OrgView):
@@ -288,11 +288,13 @@ class ProviderRunView(OrgView):
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def get(self, request: Request, slug: str, run: UUID) -> Response:
         """Get a run; `ended_at` is null until it ends, and `people_read` is its progress."""
-        return Response(run_told(find_run(service.find_provider(self.actor, slug), run)))
+        return Response(run_row(find_run(service.find_provider(self.actor, slug), run)))
 
 
 def _test_started(org: Organization, test: ProviderTest) -> Response:
     where = reverse("api-provider-test-answer", kwargs={"org": org.slug, "test": test.id})
     return Response(
-        service.answer_of_test(test), status=status.HTTP_202_ACCEPTED, headers={"Location": where}
+        service.provider_test_data(test),
+        status=status.HTTP_202_ACCEPTED,
+        headers={"Location": where},
     )

@@ -18,7 +18,7 @@ from workspaces.organizations import selectors
 from workspaces.quotas import requests, set_limits
 from workspaces.quotas.gpu_hours import used_now, with_hours
 from workspaces.quotas.limits import GPU_HOURS
-from workspaces.quotas.mails import tell_asker
+from workspaces.quotas.mails import mail_decision
 from workspaces.quotas.request_selectors import request_row, requests_for
 
 
@@ -153,7 +153,7 @@ class QuotaRequestsView(OrgView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Request a higher limit."""
-        row = requests.ask_for_more(
+        row = requests.request_limit(
             actor=self.actor, org=self.org, **read(AskQuotaSerializer, request)
         )
         return Response(request_row(row), status=status.HTTP_201_CREATED)
@@ -172,5 +172,5 @@ class QuotaRequestView(OrgView):
         row = requests.decide_request(
             actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request)
         )
-        tell_asker(row, self.org)
+        mail_decision(row, self.org)
         return Response(request_row(row))

@@ -14,7 +14,7 @@ from workspaces.access.differences import PersonRoles
 from workspaces.access.explanation import as_data
 from workspaces.access.permissions import Permission as P
 from workspaces.access.services import CHOICES
-from workspaces.access.whatif import difference_row, what_would_change
+from workspaces.access.whatif import difference_row, preview_memberships
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import items, read
 from workspaces.organizations import selectors
@@ -201,6 +201,7 @@ class ChangesView(OrgView):
         """
         given = read(ChangesSerializer, request)["changes"]
         wanted = {
-            one["email"].strip().lower(): PersonRoles(one["role"] or "", one["teams"]) for one in given
+            one["email"].strip().lower(): PersonRoles(one["role"] or "", one["teams"])
+            for one in given
         }
-        return items([difference_row(one) for one in what_would_change(self.org, wanted)])
+        return items([difference_row(one) for one in preview_memberships(self.org, wanted)])

@@ -80,7 +80,9 @@ class ServiceTokensView(OrgView):
     def post(self, request: Request, account: str) -> Response:
         """Create a token for a service account. The token is returned only here."""
         body = read(s.NewTokenSerializer, request)
-        wish = tokens.Wish(**body | {"team": self.team(body["team"]) if body["team"] else None})
+        wish = tokens.TokenParams(
+            **body | {"team": self.team(body["team"]) if body["team"] else None}
+        )
         made = service_accounts.create_service_token(
             actor=self.actor, account=selectors.service_account(account), wish=wish
         )

@@ -16,7 +16,7 @@ from portal.core.errors import NotPermitted
 from workspaces.access.actors import ALL_SCOPES, Actor
 from workspaces.api.base import PortalView
 from workspaces.api.views import items
-from workspaces.identity.sessions import end_one, end_others, sessions_of
+from workspaces.identity.sessions import end_other_sessions, end_session, sessions_of
 
 
 class SessionSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -41,7 +41,7 @@ class SessionsView(PortalView):
     def delete(self, request: Request) -> Response:
         """Sign out all other sessions."""
         actor = _owner(self.actor)
-        end_others(actor.user_id, _current(request), actor=actor.email)  # type: ignore[arg-type]
+        end_other_sessions(actor.user_id, _current(request), actor=actor.email)  # type: ignore[arg-type]
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -52,7 +52,7 @@ class SessionView(PortalView):
     def delete(self, request: Request, session: UUID) -> Response:
         """Sign out a session. Its open pages close within seconds."""
         actor = _owner(self.actor)
-        end_one(actor.user_id, session, actor=actor.email)  # type: ignore[arg-type]
+        end_session(actor.user_id, session, actor=actor.email)  # type: ignore[arg-type]
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

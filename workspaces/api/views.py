@@ -26,7 +26,7 @@ from workspaces.organizations import (
     services as organization_services,
 )
 from workspaces.organizations.invitation_links import invite_url
-from workspaces.organizations.invitations import Invited
+from workspaces.organizations.invitations import NewInvitation
 
 S = TypeVar("S", bound=serializers.BaseSerializer[Any])
 
@@ -230,10 +230,10 @@ class MembersView(OrgView):
         For new users the response has a link to set a password. Users with an account are invited
         (202, `is_invited`) and become members once they accept.
         """
-        row = invitations.bring_in(
+        row = invitations.add_or_invite(
             actor=self.actor, org=self.org, **read(s.NewMemberSerializer, request)
         )
-        if isinstance(row, Invited):
+        if isinstance(row, NewInvitation):
             asked = row.row
             return Response(
                 {

@@ -17,14 +17,14 @@ from portal.core.audit.forwarding import PURPOSE, state_of
 from portal.core.audit.models import AuditForward, AuditLink, AuditPolicy
 from portal.core.audit.retention import LONGEST, SHORTEST
 from portal.core.audit.state import ask_for_check, chain_state
-from portal.core.audit.targets import place
+from portal.core.audit.targets import parse_target
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
-MOST_FORWARDS = 5  # of one chain
+MAX_FORWARDS = 5  # of one chain
 
 
 def chain_for(actor: Actor, *, of_installation: bool = False) -> UUID:
@@ -36,7 +36,7 @@ def chain_for(actor: Actor, *, of_installation: bool = False) -> UUID:
     return actor.org_id
 
 
-def reach_of(chain: UUID) -> AbstractContextManager[object]:
+def scope_of(chain: UUID) -> AbstractContextManager[object]:
     """Return the scope for reading a chain: platform scope for events of no organization."""
     return platform_scope("read the installation's audit log") if chain == NO_ORG else nullcontext()
 
@@ -47,11 +47,11 @@ def ask_for_verification(*, actor: Actor, chain: UUID) -> dict[str, Any]:
     chain_for(actor, of_installation=chain == NO_ORG)
     ask_for_check(chain)
     tell(actor, chain, "audit.verification_asked", {})
-    with reach_of(chain):
+    with scope_of(chain):
         return chain_state(chain)
 
 
-def tell_export(*, actor: Actor, chain: UUID, kind: str, asked: Mapping[str, str]) -> None:
+def record_export(*, actor: Actor, chain: UUID, kind: str, asked: Mapping[str, str]) -> None:
     """Record who exported the audit log, and which part."""
     tell(
         actor,
@@ -67,7 +67,7 @@ def set_retention(*, actor: Actor, chain: UUID, days: int | None) -> AuditPolicy
 
     Older events are deleted within 15 minutes. Raises NotPermitted, InvalidInput.
     """
-    may_change(actor, chain)
+    check_may_change(actor, chain)
     if days is not None and not SHORTEST <= days <= LONGEST:
         raise InvalidInput.at(
             "keep_days",
@@ -99,10 +99,10 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
 
     Raises NotPermitted, InvalidInput, Conflict.
     """
-    may_change(actor, chain)
+    check_may_change(actor, chain)
     target = target.strip()
     try:
-        at = place(target)
+        at = parse_target(target)
     except ValueError as error:
         raise InvalidInput.at("target", str(error)) from error
     if len(target) > 500 or not target.isprintable() or not target.isascii() or " " in target:
@@ -110,8 +110,8 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
     rows = AuditForward.objects.filter(chain=chain)
     if rows.filter(target=target).exists():
         raise Conflict("Events are already forwarded there.")
-    if rows.count() >= MOST_FORWARDS:
-        raise Conflict(f"There are {MOST_FORWARDS} targets already; remove one first.")
+    if rows.count() >= MAX_FORWARDS:
+        raise Conflict(f"There are {MAX_FORWARDS} targets already; remove one first.")
     secret = "" if at.scheme.startswith("syslog") else f"whsec_{secrets.token_urlsafe(32)}"
     head = (
         0
@@ -133,7 +133,7 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
         actor,
         chain,
         "audit.forward_added",
-        {"name": shown(target), "after": {"target": shown(target), "from": head + 1}},
+        {"name": redacted(target), "after": {"target": redacted(target), "from": head + 1}},
     )
     return NewForward(row, secret)
 
@@ -141,15 +141,15 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
 @transaction.atomic
 def remove_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> None:
     """Delete a forwarding target. Raises NotPermitted, NotFound."""
-    may_change(actor, chain)
+    check_may_change(actor, chain)
     row = _forward(chain, forward_id)
     tell(
         actor,
         chain,
         "audit.forward_removed",
         {
-            "name": shown(row.target),
-            "before": {"target": shown(row.target), "sent_seq": row.sent_seq},
+            "name": redacted(row.target),
+            "before": {"target": redacted(row.target), "sent_seq": row.sent_seq},
         },
     )
     row.delete()
@@ -161,14 +161,14 @@ def retry_forward(*, actor: Actor, chain: UUID, forward_id: UUID) -> AuditForwar
 
     Raises NotPermitted, NotFound.
     """
-    may_change(actor, chain)
+    check_may_change(actor, chain)
     row = _forward(chain, forward_id)
     tell(
         actor,
         chain,
         "audit.forward_retried",
         {
-            "name": shown(row.target),
+            "name": redacted(row.target),
             "before": {"is_dead": row.dead_at is not None, "tries": row.tries},
         },
     )
@@ -184,11 +184,11 @@ def settings_of(chain: UUID) -> dict[str, Any]:
     return {
         "keep_days": policy.keep_days if policy else None,
         "trouble": policy.trouble if policy else "",
-        "forwards": [state_of(row) | {"target": shown(row.target)} for row in rows],
+        "forwards": [state_of(row) | {"target": redacted(row.target)} for row in rows],
     }
 
 
-def may_change(actor: Actor, chain: UUID) -> None:
+def check_may_change(actor: Actor, chain: UUID) -> None:
     """Raise NotPermitted unless the actor may change the settings.
 
     Owners change those of their organization, operators those of the installation.
@@ -196,7 +196,7 @@ def may_change(actor: Actor, chain: UUID) -> None:
     authorize(actor, Permission.AUDIT_PLATFORM if chain == NO_ORG else Permission.ORG_ADMIN)
 
 
-def shown(target: str) -> str:
+def redacted(target: str) -> str:
     """Return an address for events and pages, without its query string, which may hold a key."""
     return target.partition("?")[0] + ("?…" if "?" in target else "")
 

@@ -17,12 +17,12 @@ from django.db import transaction
 from portal.core import rate_windows
 from portal.core.events import EventRecord, record_all
 from workspaces.audit.account_events import orgs_of
-from workspaces.identity.session_policy import named_by
+from workspaces.identity.session_policy import provider_slug_of
 from workspaces.models import Provider, User
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
-MOST_FAILURES = 600  # per minute, in the whole installation
+MAX_FAILURES = 600  # per minute, in the whole installation
 USUAL, OURS = (
     "allauth.account.auth_backends.AuthenticationBackend",
     "workspaces.identity.auth_backend.PasswordBackend",
@@ -48,7 +48,7 @@ def listen() -> None:
         signal.connect(_password_changed, dispatch_uid="trail")
 
 
-def tell_of(user: User, kind: str, **data: Any) -> None:
+def record_account_event(user: User, kind: str, **data: Any) -> None:
     """Record an event about a user's own account.
 
     Never raises: accounts must keep working if recording fails.
@@ -57,13 +57,13 @@ def tell_of(user: User, kind: str, **data: Any) -> None:
 
 
 def _signed_in(*, user: Any, request: Any = None, **_: Any) -> None:
-    tell_of(user, "sign_in.succeeded", by=_sign_in_method(user, request))
+    record_account_event(user, "sign_in.succeeded", by=_sign_in_method(user, request))
 
 
 @platform_scope("find the provider of a sign-in")
 def _sign_in_method(user: Any, request: Any) -> str:
     """Return "password" or the provider by allauth's record of this sign-in: "LDAP (corp)"."""
-    named = named_by(request, user) if hasattr(request, "session") else ""
+    named = provider_slug_of(request, user) if hasattr(request, "session") else ""
     kind = (
         Provider.objects.filter(slug=named).values_list("kind", flat=True).first()
         if named
@@ -77,7 +77,7 @@ def _sign_in_method(user: Any, request: Any) -> str:
 
 def _signed_out(*, user: Any, **_: Any) -> None:
     if user is not None and user.is_authenticated:
-        tell_of(user, "sign_in.ended")
+        record_account_event(user, "sign_in.ended")
 
 
 def _sign_in_failed(*, credentials: dict[str, Any], **_: Any) -> None:
@@ -86,20 +86,21 @@ def _sign_in_failed(*, credentials: dict[str, Any], **_: Any) -> None:
         credentials.get("email") or credentials.get("username") or credentials.get("login") or ""
     )
     tried = "".join(c for c in tried if c.isprintable())[:254].lower()
-    if rate_windows.take("sign-ins-failed", MOST_FAILURES)[0] <= MOST_FAILURES:
+    if rate_windows.take("sign-ins-failed", MAX_FAILURES)[0] <= MAX_FAILURES:
         known = User.objects.filter(email=tried).values_list("id", flat=True).first()
         _record_event("sign_in.failed", known, tried, {"is_known": known is not None})
 
 
 def _password_changed(*, signal: Any, user: Any, **_: Any) -> None:
-    tell_of(user, f"password.{_PASSWORD[signal]}")
+    record_account_event(user, f"password.{_PASSWORD[signal]}")
 
 
 def _record_event(kind: str, user_id: UUID | None, email: str, data: dict[str, Any]) -> None:
     try:
         with transaction.atomic():
             record_all(
-                EventRecord(kind, org_id, "user", user_id, email, data) for org_id in orgs_of(user_id)
+                EventRecord(kind, org_id, "user", user_id, email, data)
+                for org_id in orgs_of(user_id)
             )
     except Exception:
         log.exception("could not record %s of %s", kind, email)

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 
 from portal.core import clock
-from portal.core.joined_select import Reading
+from portal.core.joined_select import JoinedSelect
 from workspaces.access.actors import Actor, actor_of
 from workspaces.credentials.token_format import (
     check_network,
@@ -106,8 +106,8 @@ def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
 
 
 @cache
-def _query(digests: int) -> Reading:
-    return Reading(
+def _query(digests: int) -> JoinedSelect:
+    return JoinedSelect(
         _SQL.format(digests=", ".join(["%s"] * digests)),
         {
             "token": AccessToken,

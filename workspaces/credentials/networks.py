@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from portal.core.errors import InvalidInput
 
-MOST = 50
+MAX_NETWORKS = 50
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def networks_in(texts: Iterable[str]) -> list[str]:
+def parse_networks(texts: Iterable[str]) -> list[str]:
     """Return networks in canonical form without duplicates.
 
     `10.1.2.3/16` becomes 10.1.0.0/16; a single address is a network of one. Raises InvalidInput.
@@ -26,8 +26,10 @@ def networks_in(texts: Iterable[str]) -> list[str]:
                 "networks",
                 f"{text[:60]!r} is no network; write 10.20.0.0/16, 2001:db8::/32 or one address",
             ) from None
-    if len(found) > MOST:
-        raise InvalidInput.at("networks", f"has {len(found)} entries; at most {MOST} are allowed")
+    if len(found) > MAX_NETWORKS:
+        raise InvalidInput.at(
+            "networks", f"has {len(found)} entries; at most {MAX_NETWORKS} are allowed"
+        )
     return list(found)
 
 

@@ -23,8 +23,8 @@ from workspaces.models import Organization, Secret, SecretVersion, Team
 from workspaces.models.secrets import PURPOSE
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z")
-LARGEST = 64 << 10  # bytes: passed as an environment variable
-KEPT = 20  # versions; beyond that the oldest is deleted
+MAX_BYTES = 64 << 10  # bytes: passed as an environment variable
+MAX_VERSIONS = 20  # versions; beyond that the oldest is deleted
 OWN, SHARED = "team", "org"  # first parts of references, besides a team's slug
 
 
@@ -54,7 +54,7 @@ def set_secret(
         sealed=vault.encrypt(value.encode(), PURPOSE),
         made_by=actor.email,
     )
-    SecretVersion.objects.filter(secret=secret, number__lte=secret.newest - KEPT).delete()
+    SecretVersion.objects.filter(secret=secret, number__lte=secret.newest - MAX_VERSIONS).delete()
     _record(
         "secret.set",
         actor,
@@ -110,7 +110,7 @@ def find_secret(team: Team | None, name: str) -> Secret:
 
 
 @dataclass(frozen=True)
-class Use:
+class SecretReferences:
     """The references of a team's job, by environment variable.
 
     `subject_id` and `facts` go into the event that records the use.
@@ -131,7 +131,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedSecrets:
     """The values by variable, or why one of them is unavailable."""
 
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -143,7 +143,7 @@ def check_references(team: Team, references: Mapping[str, str], field: str = "se
 
     Raises InvalidInput listing all errors.
     """
-    use = Use(team.org_id, team.id, team.slug, references)
+    use = SecretReferences(team.org_id, team.id, team.slug, references)
     known = _versions([use])
     faults = [
         (f"{field}.{name}", found)
@@ -157,13 +157,13 @@ def check_references(team: Team, references: Mapping[str, str], field: str = "se
         )
 
 
-def open_secrets(uses: Sequence[Use]) -> list[Opened]:
+def open_secrets(uses: Sequence[SecretReferences]) -> list[OpenedSecrets]:
     """Decrypt the values for launches, recording an event for each.
 
     Called only when attempts are handed to the backend.
     """
     if not any(use.references for use in uses):
-        return [Opened() for _ in uses]
+        return [OpenedSecrets() for _ in uses]
     known = _versions(uses)
     looks = [
         {name: _resolve(use, text, known) for name, text in use.references.items()} for use in uses
@@ -208,7 +208,7 @@ class _Version:
 _Versions = Mapping[tuple[UUID, str], Mapping[int, _Version]]
 
 
-def _versions(uses: Iterable[Use]) -> _Versions:
+def _versions(uses: Iterable[SecretReferences]) -> _Versions:
     """Read all versions the references could resolve to, in one query."""
     wanted = Q(pk__in=[])
     for use in uses:
@@ -233,7 +233,7 @@ def _versions(uses: Iterable[Use]) -> _Versions:
     return found
 
 
-def _resolve(use: Use, text: str, known: _Versions) -> _Version | str:
+def _resolve(use: SecretReferences, text: str, known: _Versions) -> _Version | str:
     """Return the version a reference resolves to, or what is wrong."""
     where, name, number = _parse(text)
     owner = use.owner(where)
@@ -263,18 +263,18 @@ def _sealed(ids: Iterable[UUID]) -> dict[UUID, bytes]:
     return dict(SecretVersion.objects.filter(id__in=set(ids)).values_list("id", "sealed"))
 
 
-def _opened(look: Mapping[str, _Version | str], sealed: Mapping[UUID, bytes]) -> Opened:
+def _opened(look: Mapping[str, _Version | str], sealed: Mapping[UUID, bytes]) -> OpenedSecrets:
     values = {}
     for name, found in look.items():
         if isinstance(found, str):
-            return Opened(lacks=f"{name}: {found}")
+            return OpenedSecrets(lacks=f"{name}: {found}")
         try:
             values[name] = vault.decrypt(sealed[found.id], PURPOSE).decode()
         except (vault.Unreadable, KeyError) as error:
-            return Opened(
+            return OpenedSecrets(
                 lacks=f"{name}: {error if isinstance(error, vault.Unreadable) else 'it was deleted just now'}"
             )
-    return Opened(values)
+    return OpenedSecrets(values)
 
 
 def _check_value(value: str) -> None:
@@ -283,8 +283,8 @@ def _check_value(value: str) -> None:
         size = len(value.encode())
     except UnicodeEncodeError:
         raise InvalidInput.at("value", "is not valid text") from None
-    if not 0 < size <= LARGEST:
-        raise InvalidInput.at("value", f"must be 1 to {LARGEST:,} bytes long")
+    if not 0 < size <= MAX_BYTES:
+        raise InvalidInput.at("value", f"must be 1 to {MAX_BYTES:,} bytes long")
     if "\0" in value:
         raise InvalidInput.at("value", "must not contain NUL characters")
 

@@ -17,10 +17,16 @@ from portal.core.events import EventRecord, changes, record
 from workspaces.access.actors import ALL_SCOPES, Actor, authorize
 from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.role_grants import check_org_role, check_org_role_of
-from workspaces.credentials.tokens import NewToken, Wish, covers, issue_token, revoke_tokens_of
+from workspaces.credentials.tokens import (
+    NewToken,
+    TokenParams,
+    covers_service_account,
+    issue_token,
+    revoke_tokens_of,
+)
 from workspaces.models import Membership, Organization, ServiceAccount, Team, TeamMembership, User
 from workspaces.models.access import SERVICE_DOMAIN
-from workspaces.organizations.names import SLUG, alone_in
+from workspaces.organizations.names import SLUG, lock_organization
 
 
 @transaction.atomic
@@ -33,7 +39,7 @@ def create_service_account(
         raise InvalidInput.at(
             "name", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
         )
-    alone_in(org.id)
+    lock_organization(org.id)
     role, note = _role(actor, org, role), _note(note)
     try:
         with transaction.atomic():
@@ -59,7 +65,7 @@ def change_service_account(
 ) -> ServiceAccount:
     """Change role or note of a service account. Raises InvalidInput, NotPermitted."""
     _authorize(actor)
-    alone_in(account.org_id)
+    lock_organization(account.org_id)
     before = _membership(account)
     check_org_role_of(actor, before)
     was = {"role": before.role, "note": account.note}
@@ -87,7 +93,7 @@ def remove_service_account(*, actor: Actor, account: ServiceAccount) -> None:
     Its jobs stay under its name, which is never reused.
     """
     _authorize(actor)
-    alone_in(account.org_id)
+    lock_organization(account.org_id)
     membership = _membership(account)
     check_org_role_of(actor, membership)
     membership.delete()
@@ -104,7 +110,7 @@ def remove_service_account(*, actor: Actor, account: ServiceAccount) -> None:
 
 
 @transaction.atomic
-def create_service_token(*, actor: Actor, account: ServiceAccount, wish: Wish) -> NewToken:
+def create_service_token(*, actor: Actor, account: ServiceAccount, wish: TokenParams) -> NewToken:
     """Create a token for a service account. Raises InvalidInput, NotPermitted."""
     _authorize(actor)
     _check_covers(actor, account, wish.scopes)
@@ -125,7 +131,7 @@ def _authorize(actor: Actor) -> None:
 def _check_covers(
     actor: Actor, account: ServiceAccount, scopes: Collection[str] = (ALL_SCOPES,)
 ) -> None:
-    if not covers(actor, account.user_id, scopes):
+    if not covers_service_account(actor, account.user_id, scopes):
         raise NotPermitted(
             f"The service account {account.name} has permissions that you lack; managing it "
             "requires all of them."

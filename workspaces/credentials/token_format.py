@@ -162,7 +162,9 @@ def _record_first_use(token: AccessToken, owner: str, at: datetime, address: str
     )
     if is_first and token.attempt_id is None:
         record(
-            EventRecord("token.first_used", token.org_id, "token", token.id, owner, {"name": token.name})
+            EventRecord(
+                "token.first_used", token.org_id, "token", token.id, owner, {"name": token.name}
+            )
         )
 
 

@@ -16,7 +16,7 @@ from portal.core.events import EventRecord, record, record_all
 from portal.core.ids import uuid7
 from workspaces.access.actors import ALL_SCOPES, Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.credentials.networks import are_within, networks_in
+from workspaces.credentials.networks import are_within, parse_networks
 from workspaces.credentials.token_format import (
     digest_of,
     live_tokens,
@@ -47,7 +47,7 @@ class NewToken:
 
 
 @dataclass(frozen=True)
-class Wish:
+class TokenParams:
     """Parameters of a new token.
 
     `days` None: it does not expire. `networks`: CIDRs; if empty it works from anywhere.
@@ -82,10 +82,10 @@ def create_token(
             "create tokens for them."
         )
     assert actor.user_id is not None
-    return issue_token(actor, org, actor.user_id, Wish(name, scopes, team, days, networks))
+    return issue_token(actor, org, actor.user_id, TokenParams(name, scopes, team, days, networks))
 
 
-def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> NewToken:
+def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: TokenParams) -> NewToken:
     """Create a token for a user, never wider than the actor's own credential.
 
     The caller has checked permissions. Raises InvalidInput, NotPermitted.
@@ -98,7 +98,7 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: Wish) -> N
         )
     if days is not None and not 0 < days <= MAX_DAYS:
         raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
-    scopes, networks = _checked_scopes(actor, wish.scopes), networks_in(wish.networks)
+    scopes, networks = _checked_scopes(actor, wish.scopes), parse_networks(wish.networks)
     _check_narrower(actor, team.id if team else None, networks)
     if actor.only_org and not actor.vouched_by:
         raise NotPermitted(
@@ -221,7 +221,7 @@ def _may_rotate(actor: Actor, row: AccessToken) -> bool:
         row.user.is_service
         and not actor.is_service
         and actor.may(Permission.MEMBERS_WRITE)
-        and covers(actor, row.user_id, row.scopes)
+        and covers_service_account(actor, row.user_id, row.scopes)
     )
 
 
@@ -244,7 +244,9 @@ def _successor(actor: Actor, old: AccessToken) -> NewToken:
     return NewToken(row, secret)
 
 
-def covers(actor: Actor, user_id: UUID, scopes: Collection[str] = (ALL_SCOPES,)) -> bool:
+def covers_service_account(
+    actor: Actor, user_id: UUID, scopes: Collection[str] = (ALL_SCOPES,)
+) -> bool:
     """Return whether the actor's roles grant all that a service account may do in these scopes.
 
     Compared in the current organization and in each team. Restrictions of the actor's own token

@@ -19,9 +19,9 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.errors import PortalError, RateLimited
 from workspaces.access.actors import CLOSED, ONLY_ORG, VOUCHED_BY
-from workspaces.audit.sign_in_events import tell_of
+from workspaces.audit.sign_in_events import record_account_event
 from workspaces.identity.rate_limit_cache import durable
-from workspaces.identity.session_policy import has_no_other_way, worth_of
+from workspaces.identity.session_policy import has_no_other_way, session_limits
 
 
 class SignInForm(LoginForm):
@@ -59,7 +59,7 @@ def normalized_login(login: str) -> str:
 KNOWN_SECONDS = 30 * 86_400  # how long an account remembers the addresses where it signed in
 
 
-def keep_known(request: HttpRequest, login: str) -> None:
+def remember_address(request: HttpRequest, login: str) -> None:
     """Exempt the request's address from the limit on guesses from unknown addresses."""
     durable.set(_known_key(request, login), True, KNOWN_SECONDS)
 
@@ -67,7 +67,7 @@ def keep_known(request: HttpRequest, login: str) -> None:
 @receiver(password_reset)
 def _reset(*, request: HttpRequest, user: Any, **_: Any) -> None:
     """Trust the address of a password reset, as the person can read the account's mail."""
-    keep_known(request, user.email)
+    remember_address(request, user.email)
 
 
 def _known_key(request: HttpRequest, login: str) -> str:
@@ -133,7 +133,7 @@ class AccountAdapter(DefaultAccountAdapter):
             request.refusal = error  # type: ignore[attr-defined]  # for the status of the answer
             raise ValidationError(error.message) from None
         if user:
-            keep_known(request, _login_in(credentials))
+            remember_address(request, _login_in(credentials))
         return user
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -148,12 +148,12 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def send_password_reset_mail(self, user: Any, email: str, context: dict[str, Any]) -> None:
         """Send the mail for the link on the sign-in page."""
-        tell_of(user, "password.reset_asked")
+        record_account_event(user, "password.reset_asked")
         super().send_password_reset_mail(user, email, context)
 
     def login(self, request: HttpRequest, user: Any) -> None:
         """Store the session's restrictions from the start."""
-        worth = worth_of(request, user)
+        worth = session_limits(request, user)
         super().login(request, user)
         for key in (ONLY_ORG, VOUCHED_BY, CLOSED):
             request.session.pop(key, None)

@@ -10,8 +10,8 @@ from django.db.models.signals import post_delete, post_save
 
 from portal.core.events import EventRecord, record_all
 from workspaces.audit.account_events import orgs_of
-from workspaces.identity.mfa import note_factors
-from workspaces.identity.sessions import end_others
+from workspaces.identity.mfa import update_has_second_factor
+from workspaces.identity.sessions import end_other_sessions
 
 
 def listen() -> None:
@@ -24,7 +24,7 @@ def listen() -> None:
 
 
 def _changed(sender: Any, instance: Authenticator, **_: Any) -> None:
-    note_factors(instance.user_id)
+    update_has_second_factor(instance.user_id)
 
 
 def _record(kind: str, user: Any, authenticator: Authenticator) -> None:
@@ -39,7 +39,7 @@ def _added(sender: Any, request: Any, user: Any, authenticator: Authenticator, *
     """End the other sessions: somebody who has stolen one may be the reason for the new factor."""
     _record("second_factor.added", user, authenticator)
     if request is not None and authenticator.type != Authenticator.Type.RECOVERY_CODES:
-        end_others(
+        end_other_sessions(
             user.id, request.session.session_key, actor=user.email, why="a second factor was added"
         )
 

@@ -21,7 +21,7 @@ from django.http import HttpRequest
 
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, Unavailable
-from portal.core.joined_select import Reading
+from portal.core.joined_select import JoinedSelect
 from portal.core.vault import Unreadable
 from workspaces.identity import request_limits
 from workspaces.identity.ldap.errors import DirectoryError
@@ -33,12 +33,12 @@ from workspaces.models import Identity, Provider, User
 from workspaces.tenancy.scope import no_scope, platform_scope
 
 _PROVIDER = tuple(field.attname for field in Provider._meta.concrete_fields)
-_PROVIDERS = Reading(
+_PROVIDERS = JoinedSelect(
     "SELECT {columns} FROM {provider} ORDER BY provider.created_at",
     {"provider": Provider},
     [("provider", _PROVIDER)],
 )
-_PASSWORD = Reading(
+_PASSWORD = JoinedSelect(
     "SELECT {columns} FROM {person} WHERE person.email = %s",
     {"person": User},
     [("person", ("password",))],

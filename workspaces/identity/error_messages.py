@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from requests import RequestException
 
-from portal.core.outbound import Refused
+from portal.core.outbound import RequestRefused
 
 NOT_BEGUN = "this sign-in wasn't started in this browser, or it has expired"
 
 
 def why_of(error: Exception | None, kind: object = None) -> str:
     """Return the reason; a failed request gives no details, as its text may contain sent data."""
-    if isinstance(error, RequestException) and not isinstance(error, Refused):
+    if isinstance(error, RequestException) and not isinstance(error, RequestRefused):
         return "it isn't responding correctly"
     if error is not None and str(error):
         return str(error)[:300]

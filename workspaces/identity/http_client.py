@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-from portal.core.outbound import Reach, Session
+from portal.core.outbound import OutboundPolicy, Session
 from workspaces.identity import request_limits
 from workspaces.models import Provider
 
@@ -19,7 +19,7 @@ SECONDS = 5.0
 class _ProviderCall:
     """The current provider; `request` holds the web request's slot under the limits."""
 
-    reach: Reach
+    reach: OutboundPolicy
     provider: Provider | None
     request: ExitStack
     is_waiting: bool = False
@@ -35,12 +35,12 @@ class _ProviderCall:
 _current_call: ContextVar[_ProviderCall | None] = ContextVar("sso_asking", default=None)
 
 
-def reach_of(config: Any) -> Reach:
+def reach_of(config: Any) -> OutboundPolicy:
     """Return the network restrictions of a config.
 
     `is_private`, which only operators set, also allows http, as internal services often use it.
     """
-    return Reach(
+    return OutboundPolicy(
         is_private=config.is_private, is_plain=config.is_private, ca=config.ca, seconds=SECONDS
     )
 
@@ -56,10 +56,10 @@ def provider_requests(config: Any, provider: Provider | None = None) -> Iterator
             _current_call.reset(token)
 
 
-def reach() -> Reach:
+def reach() -> OutboundPolicy:
     """Return the network restrictions for the current provider."""
     call = _current_call.get()
-    return call.reach if call else Reach(seconds=SECONDS)
+    return call.reach if call else OutboundPolicy(seconds=SECONDS)
 
 
 def acquire_slot() -> None:

@@ -72,13 +72,13 @@ def use_code(user: User, code: str) -> bool:
     return True
 
 
-def note_factors(user_id: Any) -> None:
+def update_has_second_factor(user_id: Any) -> None:
     """Store in the user's row whether they have a second factor, as every request checks it."""
     has = Authenticator.objects.filter(user_id=user_id, type__in=MAIN).exists()
     User.objects.filter(id=user_id).update(has_second_factor=has)
 
 
-def rotate_factors(*, is_dry: bool = False) -> Iterator[str]:
+def rotate_second_factors(*, is_dry: bool = False) -> Iterator[str]:
     """Re-encrypt all secrets with the newest key of the vault.
 
     Yields "anew", "newest" or "unreadable" for each row. A row changed concurrently is left for the

@@ -24,19 +24,19 @@ from portal.core.events import EventRecord, record
 from portal.core.options import Options, Secret, check
 from portal.core.wakeups import wake_worker
 from workspaces.access.actors import Actor, authorize
-from workspaces.access.custom_roles import read_own_roles
+from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.permissions import Permission
 from workspaces.access.roles import roles_of
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity import request_limits
 from workspaces.identity.provider_types import (
     FIND_SECONDS,
-    Found,
-    Kind,
+    ProviderTestResult,
+    ProviderType,
     ProviderUnavailable,
     kind_of,
 )
-from workspaces.identity.reinstatement import bring_back
+from workspaces.identity.reinstatement import reinstate_people
 from workspaces.models import GroupRule, Organization, Provider, ProviderTest, Team
 from workspaces.organizations.names import check_slug, clean_name
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -62,7 +62,7 @@ def create_provider(
 
     Raises NotPermitted, InvalidInput, Conflict.
     """
-    check_may_write(actor, org)
+    check_can_write(actor, org)
     what = _available_type(kind)
     check_slug(slug)
     given = check(what.options, options, what="kind")
@@ -96,7 +96,7 @@ def create_provider(
     return row
 
 
-def change_provider(
+def update_provider(
     *,
     actor: Actor,
     provider: Provider,
@@ -110,7 +110,7 @@ def change_provider(
     An omitted option or an empty secret keeps its value; None removes it. Raises NotPermitted,
     InvalidInput.
     """
-    check_may_write(actor, provider.org)
+    check_can_write(actor, provider.org)
     with _write_scope(provider.org), transaction.atomic():
         if domains is not None:
             _lock_domains()
@@ -157,13 +157,13 @@ def remove_provider(*, actor: Actor, provider: Provider, brings_back: bool = Fal
     The roles that it granted stay, as if granted manually. People whom it suspended stay suspended
     unless `brings_back`. Raises NotPermitted.
     """
-    check_may_write(actor, provider.org)
+    check_can_write(actor, provider.org)
     with _write_scope(provider.org):
         # Transactions that create tokens vouched for by this provider wait here, then find it
         # removed.
         Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if brings_back:
-        bring_back(provider, actor)
+        reinstate_people(provider, actor)
     _record("removed", provider, actor, kind=provider.kind, before=_snapshot(provider))
     revoke_vouched(provider.id, by=actor.email, why="its identity provider was removed")
     with platform_scope("roles granted by a provider survive its removal"):
@@ -178,23 +178,23 @@ def set_rules(
 
     Each rule is {"group", "org"?, "team"?, "role"} with slugs. Raises NotPermitted, InvalidInput.
     """
-    check_may_write(actor, provider.org)
+    check_can_write(actor, provider.org)
     with _write_scope(provider.org):
         Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if len(rules) > MOST_RULES:
         raise InvalidInput.at("rules", f"must be at most {MOST_RULES}")
     made = [_rule(provider, position, given) for position, given in enumerate(rules, 1)]
-    before = rules_told(provider)
+    before = group_rules(provider)
     with _write_scope(provider.org):
         GroupRule.objects.filter(provider=provider).delete()
         GroupRule.objects.bulk_create(made)
-    after = rules_told(provider)
+    after = group_rules(provider)
     if before != after:
         _record("rules_changed", provider, actor, before=before, after=after)
     return made
 
 
-def rules_told(provider: Provider) -> list[dict[str, str]]:
+def group_rules(provider: Provider) -> list[dict[str, str]]:
     """Return the group rules in order, as the page and the API show them."""
     with platform_scope("group rules name teams of several organizations"):
         rows = (
@@ -226,7 +226,7 @@ def start_test(
     With a provider, omitted options keep their stored values. Raises NotPermitted, InvalidInput;
     Conflict while another test of the provider is queued or running.
     """
-    check_may_write(actor, provider.org if provider else org)
+    check_can_write(actor, provider.org if provider else org)
     what = _available_type(kind)
     former = _stored_options(provider) if provider else None
     given = check(what.options, options, former, what="kind")
@@ -290,13 +290,13 @@ def find_test(actor: Actor, test_id: UUID) -> ProviderTest:
     return found
 
 
-def forget_tests() -> None:
+def delete_old_tests() -> None:
     """Delete tests older than an hour."""
     with platform_scope("tests of all organizations"):
         ProviderTest.objects.filter(started_at__lt=clock.now() - timedelta(hours=1)).delete()
 
 
-def answer_of_test(test: ProviderTest) -> dict[str, Any]:
+def provider_test_data(test: ProviderTest) -> dict[str, Any]:
     """Return a test as the API shows it; a test whose process died counts as failed."""
     is_lost = test.ended_at is None and test.started_at < clock.now() - timedelta(
         seconds=TEST_SECONDS
@@ -319,7 +319,7 @@ def _run_test(test: ProviderTest, sealed: bytes) -> None:
     try:
         found = what.test(_build_config(what, given))
     except Exception as error:  # any error that a configuration causes is a test result
-        found = Found(False, f"{type(error).__name__}: {error}")
+        found = ProviderTestResult(False, f"{type(error).__name__}: {error}")
     test.ended_at, test.is_ok, test.facts = clock.now(), found.is_ok, dict(found.facts)
     test.message = _masked(found.message, given)[:1000]
     test.options = b""
@@ -337,12 +337,12 @@ def _run_test(test: ProviderTest, sealed: bytes) -> None:
     )
 
 
-def groups_named(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
+def search_groups(*, actor: Actor, provider: Provider, typed: str) -> list[str]:
     """Return the groups whose name contains `typed`, in the form that rules use.
 
     Raises NotPermitted, Unavailable.
     """
-    check_may_write(actor, provider.org)
+    check_can_write(actor, provider.org)
     find = kind_of(provider.kind).find_groups
     if not find or not typed.strip():
         return []
@@ -365,7 +365,7 @@ def config_of(provider: Provider) -> Any:
     return _build_config(kind_of(provider.kind), Options(provider.config, secrets))
 
 
-def secrets_set(provider: Provider) -> list[str]:
+def stored_secret_names(provider: Provider) -> list[str]:
     """Return the names of the secrets that are stored and readable."""
     return sorted(_stored_options(provider).secret)
 
@@ -396,7 +396,7 @@ def providers_for(actor: Actor) -> list[Provider]:
     ]
 
 
-def check_may_write(actor: Actor, org: Organization | None) -> None:
+def check_can_write(actor: Actor, org: Organization | None) -> None:
     """Check that the actor may manage providers of `org` (None: of the installation).
 
     Raises NotPermitted, NotFound.
@@ -416,7 +416,9 @@ def _write_scope(org: Organization | None) -> AbstractContextManager[object]:
     return platform_scope("a provider of the whole installation") if org is None else nullcontext()
 
 
-def _check_operators(actor: Actor, what: Kind, given: Options, former: Options | None) -> None:
+def _check_operators(
+    actor: Actor, what: ProviderType, given: Options, former: Options | None
+) -> None:
     """Refuse changes by others to options that only an operator may set.
 
     An operator approved them, such as a private address, together with the other options as they
@@ -435,14 +437,14 @@ def _check_operators(actor: Actor, what: Kind, given: Options, former: Options |
         )
 
 
-def _available_type(kind: str) -> Kind:
+def _available_type(kind: str) -> ProviderType:
     what = kind_of(kind)
     if missing := what.missing():
         raise InvalidInput.at("kind", missing)
     return what
 
 
-def _build_config(what: Kind, given: Options) -> Any:
+def _build_config(what: ProviderType, given: Options) -> Any:
     """Build the config; its `__post_init__` raises InvalidInput."""
     known = {option.name for option in what.options}
     values = {
@@ -541,7 +543,7 @@ def _rule(provider: Provider, position: int, given: Mapping[str, str]) -> GroupR
         )
     if given.get("team") and team is None:
         raise InvalidInput.at(at, f"team {given['team'][:40]!r} doesn't exist in {org.slug}")
-    known = [facts.slug for facts in roles_of("team" if team else "org", read_own_roles(org.id))]
+    known = [facts.slug for facts in roles_of("team" if team else "org", read_custom_roles(org.id))]
     if role not in known:
         raise InvalidInput.at(at, f"the role must be one of {', '.join(known)}")
     return GroupRule(

@@ -1,4 +1,4 @@
-"""Registry of provider types; each is one module that defines a `Kind`."""
+"""Registry of provider types; each is one module that defines a `ProviderType`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FIND_SECONDS = 4.0  # for `find_groups`, which runs in a request
 
 
 @dataclass(frozen=True)
-class Found:
+class ProviderTestResult:
     """The result of a test: a message for people and facts for programs."""
 
     is_ok: bool
@@ -62,7 +62,7 @@ class ProviderUnavailable(Exception):
 
 
 @dataclass(frozen=True)
-class Kind:
+class ProviderType:
     """A provider type.
 
     `config` is a dataclass of `portal.core.options.option` fields. `test` gets a config and may
@@ -75,7 +75,7 @@ class Kind:
     title: str
     note: str
     config: type[Any]
-    test: Callable[[Any], Found]
+    test: Callable[[Any], ProviderTestResult]
     missing: Callable[[], str] = lambda: ""
     listing: Callable[[Any, Callable[[int], None]], Listing] | None = None
     # Returns at most twenty groups whose name contains the text; raises ProviderUnavailable.
@@ -89,12 +89,12 @@ class Kind:
 
 
 @cache
-def kinds() -> dict[str, Kind]:
+def kinds() -> dict[str, ProviderType]:
     """Return all provider types by name."""
     return {name: import_string(path) for name, path in _FILES.items()}
 
 
-def kind_of(name: str) -> Kind:
+def kind_of(name: str) -> ProviderType:
     """Return a provider type. Raises InvalidInput."""
     if name not in kinds():
         raise InvalidInput.at(

@@ -12,8 +12,16 @@ from uuid import UUID
 
 from django.db import connection
 
-from portal.core.joined_select import Reading
-from workspaces.identity.provisioning import EVERYBODY, Known, Person, Rule, RoleAssignment, ProvisioningState, plan
+from portal.core.joined_select import JoinedSelect
+from workspaces.identity.provisioning import (
+    EVERYONE,
+    LinkedIdentity,
+    Person,
+    ProvisioningState,
+    RoleAssignment,
+    Rule,
+    plan,
+)
 from workspaces.models import (
     GroupRule,
     Identity,
@@ -28,18 +36,18 @@ _IDENTITY = tuple(field.attname for field in Identity._meta.concrete_fields)
 _USER = tuple(field.attname for field in User._meta.concrete_fields)
 _MEMBER = ("id", "org_id", "user_id", "role", "provider_id", "via", "suspended_at")
 _SEAT = ("id", "org_id", "team_id", "user_id", "role", "provider_id", "via")
-_WHO = Reading(
+_WHO = JoinedSelect(
     "SELECT {columns} FROM {identity} JOIN {person} ON person.id = identity.user_id "
     "WHERE identity.provider_id = %s AND identity.subject = %s",
     {"identity": Identity, "person": User},
     [("identity", _IDENTITY), ("person", _USER)],
 )
-_MEMBERS = Reading(
+_MEMBERS = JoinedSelect(
     "SELECT {columns} FROM {member} WHERE member.user_id = %s",
     {"member": Membership},
     [("member", _MEMBER)],
 )
-_SEATS = Reading(
+_SEATS = JoinedSelect(
     "SELECT {columns} FROM {seat} WHERE seat.user_id = %s",
     {"seat": TeamMembership},
     [("seat", _SEAT)],
@@ -66,8 +74,8 @@ def unchanged(provider: Provider, person: Person) -> Identity | None:
     return identity if plan(_rules(provider, person), [person], world).is_empty else None
 
 
-def _known(row: Identity) -> Known:
-    return Known(
+def _known(row: Identity) -> LinkedIdentity:
+    return LinkedIdentity(
         row.id,
         row.subject,
         row.user_id,
@@ -84,7 +92,9 @@ def _known(row: Identity) -> Known:
 def _seats(provider: Provider, user_id: UUID) -> list[RoleAssignment]:
     who = [_id(user_id)]
     found = [
-        RoleAssignment(seat_id, org_id, None, user_id, role, given_by, via, suspended_at is not None)
+        RoleAssignment(
+            seat_id, org_id, None, user_id, role, given_by, via, suspended_at is not None
+        )
         for seat_id, org_id, user_id, role, given_by, via, suspended_at in _MEMBERS.rows(who)
     ]
     found += [RoleAssignment(*row) for row in _SEATS.rows(who)]
@@ -93,13 +103,13 @@ def _seats(provider: Provider, user_id: UUID) -> list[RoleAssignment]:
 
 def _rules(provider: Provider, person: Person) -> list[Rule]:
     """Return the rules that match the person's groups; no other applies."""
-    groups = sorted({*person.groups, EVERYBODY})
+    groups = sorted({*person.groups, EVERYONE})
     return [Rule(*row) for row in _reading(len(groups)).rows([_id(provider.id), *groups])]
 
 
 @lru_cache(maxsize=256)
-def _reading(groups: int) -> Reading:
-    return Reading(
+def _reading(groups: int) -> JoinedSelect:
+    return JoinedSelect(
         _RULES.format(groups=", ".join(["%s"] * groups)),
         {"rule": GroupRule},
         [("rule", ("group", "org_id", "team_id", "role"))],

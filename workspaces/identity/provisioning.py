@@ -14,7 +14,7 @@ from uuid import UUID
 from portal.core.ids import uuid7
 from workspaces.access.permissions import OrgRole
 
-EVERYBODY = "*"
+EVERYONE = "*"
 # Share and number of a provider's people who may lose access without confirmation.
 SHARE, FEW = 0.2, 5
 Place = tuple[UUID, UUID | None]  # an organization, and a team in it or None
@@ -43,7 +43,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Known:
+class LinkedIdentity:
     """A stored identity of the provider with its account.
 
     `email` is the account's address, `said` the one that the provider sent last.
@@ -86,7 +86,7 @@ class ProvisioningState:
 
     provider_id: UUID
     org_id: UUID | None
-    known: Sequence[Known] = ()
+    known: Sequence[LinkedIdentity] = ()
     seats: Sequence[RoleAssignment] = ()
     # existing accounts by e-mail address, for the addresses looked up
     taken: Mapping[str, UUID] = field(default_factory=dict)
@@ -143,10 +143,12 @@ class Plan:
     """The rows to write, ordered by subject."""
 
     newcomers: list[NewIdentity] = field(default_factory=list)
-    identities: list[tuple[Known, Known]] = field(default_factory=list)  # before, after
+    identities: list[tuple[LinkedIdentity, LinkedIdentity]] = field(
+        default_factory=list
+    )  # before, after
     changes: list[Change] = field(default_factory=list)
-    off: list[Known] = field(default_factory=list)
-    on: list[Known] = field(default_factory=list)
+    off: list[LinkedIdentity] = field(default_factory=list)
+    on: list[LinkedIdentity] = field(default_factory=list)
     clashes: list[ProvisioningConflict] = field(default_factory=list)
     spared: list[tuple[UUID, str]] = field(default_factory=list)  # account, why it loses nothing
     had: int = 0
@@ -246,7 +248,7 @@ class _Provided:
         """
         given: Given = {}
         for rule in self._rules:
-            if rule.group == EVERYBODY or rule.group in groups:
+            if rule.group == EVERYONE or rule.group in groups:
                 given.setdefault((rule.org_id, rule.team_id), (rule.role, rule.group))
         for (org_id, team_id), (_, via) in list(given.items()):
             if team_id is not None:
@@ -254,13 +256,18 @@ class _Provided:
         return given
 
     def changes(
-        self, user_id: UUID, given: Given, seats: Mapping[Place, RoleAssignment], new_id: Callable[[], UUID]
+        self,
+        user_id: UUID,
+        given: Given,
+        seats: Mapping[Place, RoleAssignment],
+        new_id: Callable[[], UUID],
     ) -> Iterable[Change]:
         for (org_id, team_id), (role, via) in given.items():
             before = seats.get((org_id, team_id))
             if before is None:
                 yield Change(
-                    None, RoleAssignment(new_id(), org_id, team_id, user_id, role, self.provider_id, via)
+                    None,
+                    RoleAssignment(new_id(), org_id, team_id, user_id, role, self.provider_id, via),
                 )
             elif (
                 self.is_mine(before)
@@ -302,15 +309,19 @@ def _plan_new(made: Plan, person: Person, given: Given, meeting: _NewAccounts) -
     holder = meeting.taken.get(person.email)
     if holder is not None and meeting.links.get(person.subject) != holder:
         made.clashes.append(
-            ProvisioningConflict(person, f"{person.email} has an account already, which isn't linked")
+            ProvisioningConflict(
+                person, f"{person.email} has an account already, which isn't linked"
+            )
         )
         return None
     user_id = meeting.taken[person.email] = holder or meeting.new_id()
-    made.newcomers.append(NewIdentity(person, meeting.new_id(), user_id, is_linked=holder is not None))
+    made.newcomers.append(
+        NewIdentity(person, meeting.new_id(), user_id, is_linked=holder is not None)
+    )
     return user_id
 
 
-def _plan_known(made: Plan, person: Person, before: Known, mine: _Provided) -> UUID:
+def _plan_known(made: Plan, person: Person, before: LinkedIdentity, mine: _Provided) -> UUID:
     after = replace(
         before,
         login=person.login,
@@ -331,7 +342,12 @@ def _plan_known(made: Plan, person: Person, before: Known, mine: _Provided) -> U
 
 
 def _plan_removed(
-    made: Plan, gone: Known, mine: _Provided, seats: Mapping[Place, RoleAssignment], *, is_here: bool
+    made: Plan,
+    gone: LinkedIdentity,
+    mine: _Provided,
+    seats: Mapping[Place, RoleAssignment],
+    *,
+    is_here: bool,
 ) -> None:
     """Plan the removal of a person whom the provider no longer lists; nothing is deleted.
 

@@ -9,7 +9,7 @@ from workspaces.identity.provisioning import Change, Plan, RoleAssignment
 from workspaces.models import Provider
 
 
-def facts_of(made: Plan, provider: Provider, actor: str) -> Iterator[EventRecord]:
+def plan_events(made: Plan, provider: Provider, actor: str) -> Iterator[EventRecord]:
     """Yield an event for each change in its organization; account events in the provider's."""
     emails = {known.user_id: known.email for known, _ in made.identities}
     emails |= {n.user_id: n.person.email for n in made.newcomers}
@@ -47,7 +47,9 @@ def _fact(change: Change, provider: Provider, actor: str, email: str) -> EventRe
         "after": _state(change.after),
     }
     if seat.team_id:
-        return EventRecord(f"team_member.{_verb(change)}", seat.org_id, "team", seat.team_id, actor, data)
+        return EventRecord(
+            f"team_member.{_verb(change)}", seat.org_id, "team", seat.team_id, actor, data
+        )
     return EventRecord(f"member.{_verb(change)}", seat.org_id, "user", seat.user_id, actor, data)
 
 

@@ -26,18 +26,18 @@ from workspaces.identity.display_names import follow_names
 from workspaces.identity.provisioned_person import unchanged
 from workspaces.identity.provisioning import (
     Change,
-    ProvisioningConflict,
-    Known,
+    LinkedIdentity,
     NewIdentity,
     Person,
     Plan,
-    Rule,
-    RoleAssignment,
+    ProvisioningConflict,
     ProvisioningState,
+    RoleAssignment,
+    Rule,
     plan,
 )
-from workspaces.identity.provisioning_events import facts_of
-from workspaces.identity.reinstatement import shut_elsewhere
+from workspaces.identity.provisioning_events import plan_events
+from workspaces.identity.reinstatement import removed_by_other_providers
 from workspaces.models import (
     AccessToken,
     GroupRule,
@@ -54,9 +54,9 @@ from workspaces.tenancy.scope import platform_scope
 __all__ = [
     "Person",
     "Plan",
+    "ProvisioningState",
     "Rule",
     "Synced",
-    "ProvisioningState",
     "admit",
     "apply",
     "plan",
@@ -230,7 +230,7 @@ def world_of(
             _owners(seats),
             _operators(known, {person.subject for person in people}),
             sum(not k.is_gone for k in known),
-            shut_elsewhere(provider, [k.user_id for k in known if not k.is_active]),
+            removed_by_other_providers(provider, [k.user_id for k in known if not k.is_active]),
             provider.domains if provider.org_id else None,
         )
 
@@ -252,7 +252,7 @@ def apply(made: Plan, provider: Provider, *, actor: str) -> None:
                 provider.id, gone, by=actor, why="its identity provider no longer lists its owner"
             )
         _end_guarantees(made, actor)
-    record_all(facts_of(made, provider, actor))
+    record_all(plan_events(made, provider, actor))
 
 
 def _apply_in_transaction(
@@ -315,7 +315,7 @@ def _steps(subjects: Sequence[str]) -> Iterator[Sequence[str]]:
     return (subjects[start : start + BATCH] for start in range(0, len(subjects), BATCH))
 
 
-def _known(provider: Provider, subjects: Sequence[str] | None) -> Iterator[Known]:
+def _known(provider: Provider, subjects: Sequence[str] | None) -> Iterator[LinkedIdentity]:
     rows = Identity.objects.filter(provider=provider)
     for some in [None] if subjects is None else _chunks(list(subjects)):
         found = rows if some is None else rows.filter(subject__in=some)
@@ -331,12 +331,14 @@ def _known(provider: Provider, subjects: Sequence[str] | None) -> Iterator[Known
             "user__is_operator",
             "email",
         ):
-            yield Known(
+            yield LinkedIdentity(
                 row[0], row[1], row[2], row[3], row[4], tuple(row[5]), row[6] is not None, *row[7:]
             )
 
 
-def _seats(provider: Provider, users: set[UUID] | None, more: set[UUID]) -> Iterator[RoleAssignment]:
+def _seats(
+    provider: Provider, users: set[UUID] | None, more: set[UUID]
+) -> Iterator[RoleAssignment]:
     """Return the roles of `users` (None: all users of the provider) and of `more`."""
     here = Q() if provider.org_id is None else Q(org_id=provider.org_id)
     fields = ("id", "org_id", "user_id", "role", "provider_id", "via")
@@ -349,7 +351,9 @@ def _seats(provider: Provider, users: set[UUID] | None, more: set[UUID]) -> Iter
         Q(user_id__in=some) for some in _chunks(sorted((users or set()) | more))
     ]:
         for row in Membership.objects.filter(here & who).values_list(*fields, "suspended_at"):
-            yield RoleAssignment(row[0], row[1], None, row[2], row[3], row[4], row[5], row[6] is not None)
+            yield RoleAssignment(
+                row[0], row[1], None, row[2], row[3], row[4], row[5], row[6] is not None
+            )
         for row in TeamMembership.objects.filter(here & who).values_list(*fields, "team_id"):
             yield RoleAssignment(row[0], row[1], row[6], *row[2:6])
 
@@ -377,7 +381,7 @@ def _owners(seats: Iterable[RoleAssignment]) -> dict[UUID, frozenset[UUID]]:
     return {org_id: frozenset(users) for org_id, users in found.items()}
 
 
-def _operators(known: Iterable[Known], named: set[str]) -> frozenset[UUID]:
+def _operators(known: Iterable[LinkedIdentity], named: set[str]) -> frozenset[UUID]:
     """Return the active operators; empty, without a query, unless one of them was removed."""
     if not any(k.is_operator and k.subject not in named for k in known):
         return frozenset()
@@ -436,7 +440,7 @@ def _make_people(provider: Provider, newcomers: Sequence[NewIdentity]) -> None:
     )
 
 
-def _save_identities(provider: Provider, after: Sequence[Known]) -> None:
+def _save_identities(provider: Provider, after: Sequence[LinkedIdentity]) -> None:
     at = clock.now()
     rows = [
         Identity(

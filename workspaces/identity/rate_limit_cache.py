@@ -21,6 +21,6 @@ def use_for_allauth() -> None:
     ratelimit.cache = device_codes.cache = durable
 
 
-def forget_expired() -> None:
+def delete_expired() -> None:
     """Delete expired entries."""
     DurableEntry.objects.filter(expires__lt=clock.now()).delete()

@@ -14,14 +14,14 @@ _SOME = 1000
 _WHY = "people suspended by a provider in its organizations"
 
 
-def shut_out(provider: Provider) -> list[str]:
+def suspended_addresses(provider: Provider) -> list[str]:
     """Return the sorted addresses of people whom this provider suspended or deactivated."""
     with platform_scope(_WHY):
         suspended = list(_suspended(provider).values_list("user__email", flat=True))
     return sorted({*suspended, *_switched_off(provider).values_list("email", flat=True)})
 
 
-def bring_back(provider: Provider, actor: Actor) -> None:
+def reinstate_people(provider: Provider, actor: Actor) -> None:
     """Restore the roles and accounts that the provider suspended, in the caller's transaction.
 
     Accounts suspended by an operator stay suspended.
@@ -61,7 +61,7 @@ def bring_back(provider: Provider, actor: Actor) -> None:
     )
 
 
-def shut_elsewhere(provider: Provider, users: Sequence[UUID]) -> frozenset[UUID]:
+def removed_by_other_providers(provider: Provider, users: Sequence[UUID]) -> frozenset[UUID]:
     """Return the deactivated accounts that another provider of the installation reports as removed.
 
     Only that provider can reactivate them.

@@ -81,7 +81,7 @@ def check_is_available(slug: str) -> None:
         )
 
 
-def forget_all() -> None:
+def reset() -> None:
     """Reset all limits; for tests."""
     with _lock:
         _away.clear()

@@ -15,17 +15,17 @@ from workspaces.models import Membership, Provider, User
 from workspaces.tenancy.scope import platform_scope
 
 
-def worth_of(request: HttpRequest, user: User) -> dict[str, object]:
+def session_limits(request: HttpRequest, user: User) -> dict[str, object]:
     """Return the session keys: the only organization it may enter, or those it may not."""
     provider = _provider_of(request, user)
     if provider is None:
-        closed = closed_to_passwords(user)
+        closed = orgs_requiring_sso(user)
         return {CLOSED: {str(org_id): name for org_id, name in closed.items()}} if closed else {}
     return {ONLY_ORG: str(provider.org_id), VOUCHED_BY: str(provider.id)} if provider.org_id else {}
 
 
 @platform_scope("organizations that require single sign-on")
-def closed_to_passwords(user: User) -> dict[UUID, str]:
+def orgs_requiring_sso(user: User) -> dict[UUID, str]:
     """Return the organizations that require single sign-on of this user, with the provider's name.
 
     Owners are exempt.
@@ -48,7 +48,7 @@ def closed_to_passwords(user: User) -> dict[UUID, str]:
 
 def has_no_other_way(request: HttpRequest, user: User) -> str:
     """Return the provider to use if this local password would open no organization, else ""."""
-    closed = {} if _provider_of(request, user) else closed_to_passwords(user)
+    closed = {} if _provider_of(request, user) else orgs_requiring_sso(user)
     if not closed:
         return ""
     with platform_scope("organizations that require single sign-on"):
@@ -67,7 +67,7 @@ def _provider_of(request: HttpRequest, user: User) -> Provider | None:
     directory record (`workspaces.identity.auth_backend`). Raises NotPermitted if the provider is
     gone, as the session would otherwise be unrestricted.
     """
-    named = named_by(request, user)
+    named = provider_slug_of(request, user)
     if not named:
         return None
     with platform_scope("the provider of a session, in any organization"):
@@ -79,7 +79,7 @@ def _provider_of(request: HttpRequest, user: User) -> Provider | None:
     return provider
 
 
-def named_by(request: HttpRequest, user: User) -> str:
+def provider_slug_of(request: HttpRequest, user: User) -> str:
     """Return the slug of the provider used to sign in; empty for a local password or passkey."""
     records = get_authentication_records(request, user)
     has_directory = any(r.get("method") == "directory" for r in records)

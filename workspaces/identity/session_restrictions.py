@@ -36,7 +36,7 @@ def only_org_in(request: HttpRequest) -> UUID | None:
     return UUID(only) if only else None
 
 
-class AccountPages:
+class AccountPagesMiddleware:
     """Middleware that blocks account pages in restricted sessions, whatever token is sent.
 
     Whoever controls the organization's provider must not change a password, an address or a link,

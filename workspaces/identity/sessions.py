@@ -31,7 +31,7 @@ _MOST = 10_000  # sessions that a process remembers
 _seen: dict[str, float] = {}
 
 
-def seen(request: HttpRequest, user_id: UUID) -> bool:
+def record_use(request: HttpRequest, user_id: UUID) -> bool:
     """Record that the session is in use; return False if it has expired, which ends it."""
     key = request.session.session_key or ""
     at = time.monotonic()
@@ -44,7 +44,7 @@ def seen(request: HttpRequest, user_id: UUID) -> bool:
         "agent": request.headers.get("User-Agent", "")[:200],
     }
     try:
-        if not SignIn.objects.filter(alive(), key=key).update(**data):
+        if not SignIn.objects.filter(active_sign_ins(), key=key).update(**data):
             if row := SignIn.objects.filter(key=key).first():
                 return _expire(request, row)
             SignIn.objects.create(key=key, **data)
@@ -59,14 +59,14 @@ def seen(request: HttpRequest, user_id: UUID) -> bool:
     return True
 
 
-def renamed(request: HttpRequest) -> None:
+def cycle_session_key(request: HttpRequest) -> None:
     """Change the session's key, which closes connections opened with the former; its age stays."""
     before = request.session.session_key or ""
     request.session.cycle_key()
     SignIn.objects.filter(key=before).update(key=request.session.session_key)
 
 
-def alive() -> Q:
+def active_sign_ins() -> Q:
     """Return a filter for sessions within their maximum age and idle time."""
     at = clock.now()
     return Q(
@@ -84,7 +84,9 @@ def _expire(request: HttpRequest, row: SignIn) -> bool:
 def sessions_of(user_id: UUID, current: str = "") -> list[dict[str, Any]]:
     """Return the active sessions, the current one first, then by last use."""
     kept = Session.objects.filter(expire_date__gt=clock.now()).values("session_key")
-    rows = SignIn.objects.filter(alive(), user_id=user_id, key__in=kept).order_by("-last_seen_at")
+    rows = SignIn.objects.filter(active_sign_ins(), user_id=user_id, key__in=kept).order_by(
+        "-last_seen_at"
+    )
     shown = [
         {
             "id": row.id,
@@ -99,7 +101,7 @@ def sessions_of(user_id: UUID, current: str = "") -> list[dict[str, Any]]:
     return sorted(shown, key=lambda row: not row["is_current"])
 
 
-def end_one(user_id: UUID, pk: UUID, *, actor: str) -> None:
+def end_session(user_id: UUID, pk: UUID, *, actor: str) -> None:
     """Sign out one session of a user. Raises NotFound."""
     row = SignIn.objects.filter(user_id=user_id, id=pk).first()
     if row is None:
@@ -107,7 +109,7 @@ def end_one(user_id: UUID, pk: UUID, *, actor: str) -> None:
     _end([row], actor, "")
 
 
-def end_others(user_id: UUID, but: str | None, *, actor: str, why: str = "") -> int:
+def end_other_sessions(user_id: UUID, but: str | None, *, actor: str, why: str = "") -> int:
     """Sign out all sessions of a user but one; return how many."""
     rows = list(SignIn.objects.filter(user_id=user_id).exclude(key=but or ""))
     _end(rows, actor, why)
@@ -132,9 +134,9 @@ def _end(rows: list[SignIn], actor: str, why: str) -> None:
         )
 
 
-def tidy_sign_ins() -> None:
+def delete_expired_sign_ins() -> None:
     """End expired sessions with their websockets, and delete rows of ended ones."""
-    _end(list(SignIn.objects.exclude(alive())), "", "session expired")
+    _end(list(SignIn.objects.exclude(active_sign_ins())), "", "session expired")
     Session.objects.filter(expire_date__lt=clock.now()).delete()
     SignIn.objects.exclude(key__in=Session.objects.values("session_key")).delete()
 

@@ -18,10 +18,10 @@ from workspaces.access.permissions import Permission
 from workspaces.models import Announcement, Organization
 from workspaces.tenancy.scope import platform_scope
 
-LONGEST = 300
+MAX_LENGTH = 300
 _GLOBAL = "announcements to everybody belong to no organization"
-FARTHEST = timedelta(days=36_500)
-MOST = 20  # current and scheduled ones, per organization; nobody reads more
+MAX_DISTANCE = timedelta(days=36_500)
+MAX_ANNOUNCEMENTS = 20  # current and scheduled ones, per organization; nobody reads more
 
 
 @transaction.atomic
@@ -49,8 +49,10 @@ def announce(
         )
     if ends_at is not None and ends_at <= max(begins, clock.now()):
         raise InvalidInput.at("until", _("must be in the future, and after the start"))
-    if _open(org).count() >= MOST:
-        raise Conflict(_("There are %(n)s announcements already: remove one first.") % {"n": MOST})
+    if _open(org).count() >= MAX_ANNOUNCEMENTS:
+        raise Conflict(
+            _("There are %(n)s announcements already: remove one first.") % {"n": MAX_ANNOUNCEMENTS}
+        )
     with nullcontext() if org else platform_scope(_GLOBAL):
         row = Announcement.objects.create(
             org=org,
@@ -85,16 +87,16 @@ def _check_may(actor: Actor, org: Organization | None) -> None:
 
 def _check_date(name: str, moment: datetime | None) -> None:
     """Reject dates that PostgreSQL can store but Python cannot read."""
-    if moment is not None and abs(moment - clock.now()) > FARTHEST:
+    if moment is not None and abs(moment - clock.now()) > MAX_DISTANCE:
         raise InvalidInput.at(name, _("must be within a hundred years from now"))
 
 
 def _clean(text: str) -> str:
     text = " ".join(text.split())
-    if not text or len(text) > LONGEST or not text.isprintable():
+    if not text or len(text) > MAX_LENGTH or not text.isprintable():
         raise InvalidInput.at(
             "text",
-            _("must be 1 to %(n)s characters long, without control characters") % {"n": LONGEST},
+            _("must be 1 to %(n)s characters long, without control characters") % {"n": MAX_LENGTH},
         )
     return text
 
@@ -114,5 +116,7 @@ def _facts(row: Announcement) -> dict[str, object]:
 
 def _record(kind: str, actor: Actor, row: Announcement, **data: object) -> None:
     record(
-        EventRecord(kind, row.org_id, "announcement", row.id, actor.email, {"name": row.text[:40], **data})
+        EventRecord(
+            kind, row.org_id, "announcement", row.id, actor.email, {"name": row.text[:40], **data}
+        )
     )

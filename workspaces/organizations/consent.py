@@ -13,15 +13,15 @@ from workspaces.tenancy.scope import platform_scope
 _BATCH = 500
 
 
-def is_unclaimed(user: User) -> bool:
+def is_unused_account(user: User) -> bool:
     """Return whether an account was created for somebody who never used it.
 
     It has no password, sign-in, identity or organization.
     """
-    return not somebodys([user.email])
+    return not used_accounts([user.email])
 
 
-def somebodys(emails: Sequence[str]) -> set[str]:
+def used_accounts(emails: Sequence[str]) -> set[str]:
     """Return those of these addresses whose accounts are in use."""
     has_come = (
         ~Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)

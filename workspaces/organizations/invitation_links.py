@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from portal.core import clock
 from workspaces.models import Identity, Invitation, Membership, User
-from workspaces.organizations.invitations import Invited
+from workspaces.organizations.invitations import NewInvitation
 from workspaces.organizations.people_import import Report
 from workspaces.tenancy.scope import platform_scope
 
@@ -49,7 +49,7 @@ def one_line(text: str) -> str:
 
 
 def send_invitation(
-    made: Invited, inviter: str, connection: BaseEmailBackend | None = None
+    made: NewInvitation, inviter: str, connection: BaseEmailBackend | None = None
 ) -> bool:
     """Mail an invitation and return whether that worked. If not, share the link another way.
 
@@ -76,7 +76,7 @@ def send_invitation(
     return True
 
 
-def send_all(made: Sequence[Invited], inviter: str) -> set[str]:
+def send_all(made: Sequence[NewInvitation], inviter: str) -> set[str]:
     """Mail invitations over one connection and return the addresses they were sent to."""
     connection = get_connection()
     try:
@@ -85,7 +85,7 @@ def send_all(made: Sequence[Invited], inviter: str) -> set[str]:
         connection.close()
 
 
-def handed_out(report: Report, inviter: str, *, send: bool) -> list[dict[str, Any]]:
+def import_links(report: Report, inviter: str, *, send: bool) -> list[dict[str, Any]]:
     """Return the links of imported users, which are shown once, and whether they were mailed.
 
     Users who need no link are left out.

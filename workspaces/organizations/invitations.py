@@ -29,7 +29,7 @@ from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.role_grants import check_org_role, check_team_role
 from workspaces.credentials.token_format import digest_of
 from workspaces.models import Invitation, Membership, Organization, Team, TeamMembership, User
-from workspaces.organizations.consent import is_unclaimed, somebodys
+from workspaces.organizations.consent import is_unused_account, used_accounts
 from workspaces.organizations.names import clean_name
 from workspaces.organizations.services import add_member, add_team_member, checked_email
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -40,7 +40,7 @@ _LINK_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 
 
 @dataclass(frozen=True)
-class Invited:
+class NewInvitation:
     """The row, and the link, which is shown once."""
 
     row: Invitation
@@ -57,7 +57,7 @@ def invite(
     role: str = OrgRole.MEMBER,
     teams: Mapping[str, str] | None = None,
     days: int = DEFAULT_DAYS,
-) -> Invited:
+) -> NewInvitation:
     """Invite a user. `teams`: role by team slug.
 
     Raises InvalidInput, Conflict, NotPermitted.
@@ -100,11 +100,11 @@ def invite(
             {"name": email, "after": {"role": role, "teams": dict(teams or {})}},
         )
     )
-    return Invited(row, url_of(text))
+    return NewInvitation(row, url_of(text))
 
 
 @dataclass(frozen=True)
-class Guest:
+class Invitee:
     """A validated row of an import file. `teams`: role by team slug."""
 
     email: str
@@ -115,8 +115,8 @@ class Guest:
 
 @transaction.atomic
 def invite_many(
-    *, actor: Actor, org: Organization, guests: Sequence[Guest], days: int = DEFAULT_DAYS
-) -> list[Invited]:
+    *, actor: Actor, org: Organization, guests: Sequence[Invitee], days: int = DEFAULT_DAYS
+) -> list[NewInvitation]:
     """Invite many users in a few queries. None of them is a member or invited yet.
 
     Raises InvalidInput, Conflict, NotPermitted.
@@ -130,7 +130,7 @@ def invite_many(
     for guest in guests:
         text = secrets.token_urlsafe(32)
         made.append(
-            Invited(
+            NewInvitation(
                 Invitation(
                     org=org,
                     email=checked_email(guest.email),
@@ -164,22 +164,24 @@ def invite_many(
 
 
 @transaction.atomic
-def bring_in(
+def add_or_invite(
     *, actor: Actor, org: Organization, email: str, name: str = "", role: str = OrgRole.MEMBER
-) -> Membership | Invited:
+) -> Membership | NewInvitation:
     """Add a user without an account, or invite one who has an account.
 
     Operators add both. Raises InvalidInput, Conflict, NotPermitted.
     """
     authorize(actor, Permission.MEMBERS_WRITE)
     email = checked_email(email)
-    if actor.is_operator or not somebodys([email]):
+    if actor.is_operator or not used_accounts([email]):
         return add_member(actor=actor, org=org, email=email, name=name, role=role)
     return invite(actor=actor, org=org, email=email, name=name, role=role)
 
 
 @transaction.atomic
-def renew_invitation(*, actor: Actor, invitation_id: UUID, days: int = DEFAULT_DAYS) -> Invited:
+def renew_invitation(
+    *, actor: Actor, invitation_id: UUID, days: int = DEFAULT_DAYS
+) -> NewInvitation:
     """Replace the link of an invitation; the old one stops working.
 
     The actor becomes the inviter. Raises NotFound, NotPermitted.
@@ -208,7 +210,7 @@ def renew_invitation(*, actor: Actor, invitation_id: UUID, days: int = DEFAULT_D
             },
         )
     )
-    return Invited(row, url_of(text))
+    return NewInvitation(row, url_of(text))
 
 
 @transaction.atomic
@@ -292,7 +294,7 @@ def invitation_of(text: str) -> Invitation:
 def needs_account(row: Invitation) -> bool:
     """Return whether the address has no account in use yet."""
     user = User.objects.filter(email=row.email).first()
-    return user is None or is_unclaimed(user)
+    return user is None or is_unused_account(user)
 
 
 def accept(*, text: str, user: User) -> Organization:

@@ -12,12 +12,12 @@ from uuid import UUID
 from workspaces.models import Provider
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-MOST = 200
+MAX_LEAVERS = 200
 Running = Callable[[Iterable[UUID]], Mapping[UUID, list[dict[str, Any]]]]
 _running: list[Running] = []
 
 
-def count_running_by(running: Running) -> None:
+def register_running_jobs(running: Running) -> None:
     """Register a function that takes user ids and returns their active jobs.
 
     Each job is {"org", "number", "name", "url"}.
@@ -30,7 +30,7 @@ def leavers_of(provider: Provider) -> list[dict[str, Any]]:
     rows = list(
         provider.identities.exclude(gone_since=None)
         .select_related("user")
-        .order_by("-gone_since")[:MOST]
+        .order_by("-gone_since")[:MAX_LEAVERS]
     )
     jobs = _jobs_of(provider, [row.user_id for row in rows]) if rows else {}
     found = [

@@ -32,7 +32,7 @@ def clean_name(name: str) -> str:
     return name
 
 
-def alone_in(org_id: UUID) -> None:
+def lock_organization(org_id: UUID) -> None:
     """Lock the organization, to serialize changes to its members, teams and roles.
 
     They are rare and depend on each other's rows (a taken name, the last owner). NO KEY, so that

@@ -21,17 +21,17 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.role_grants import check_org_role, check_team_role
 from workspaces.models import Invitation, Membership, Organization, Team, TeamMembership, User
-from workspaces.organizations.consent import somebodys
+from workspaces.organizations.consent import used_accounts
 from workspaces.organizations.invitations import (
     NOBODY,
-    Guest,
-    Invited,
+    Invitee,
+    NewInvitation,
     invite_many,
     renew_invitation,
     revoke_invitation,
     widen_invitation,
 )
-from workspaces.organizations.names import alone_in
+from workspaces.organizations.names import lock_organization
 from workspaces.organizations.people_file import Fault, Person, read_people
 from workspaces.organizations.services import add_member, add_team_member
 
@@ -56,7 +56,7 @@ class Report:
     steps: list[Step]
     faults: list[Fault]
     is_done: bool = False
-    made: list[Invited] = field(default_factory=list)
+    made: list[NewInvitation] = field(default_factory=list)
     added: list[User] = field(default_factory=list)
 
     @property
@@ -79,7 +79,7 @@ def import_people(
     people, faults = read_people(text)
     with transaction.atomic():
         if not is_dry:
-            alone_in(org.id)
+            lock_organization(org.id)
         report = _plan(actor, org, people, faults, adds)
         if not is_dry and not report.faults:
             _execute(actor, org, report)
@@ -92,7 +92,7 @@ def _execute(actor: Actor, org: Organization, report: Report) -> None:
         actor=actor,
         org=org,
         guests=[
-            Guest(
+            Invitee(
                 step.person.email, step.person.name, step.person.role or OrgRole.MEMBER, step.teams
             )
             for step in fresh
@@ -201,7 +201,7 @@ class _OrgState:
             i.email: i
             for i in Invitation.objects.filter(email__in=emails, accepted_at=None, revoked_at=None)
         }
-        self.somebodys = set() if actor.is_operator or not adds else somebodys(emails)
+        self.somebodys = set() if actor.is_operator or not adds else used_accounts(emails)
         self.check_role = cache(lambda role: check_org_role(actor, org, role))
         self.check_team = cache(self._check_team)
 

@@ -24,7 +24,7 @@ _REASON = "operators see organizations and users of the whole installation"
 _active_jobs: list[Counted] = []
 
 
-def count_jobs_by(counted: Counted) -> None:
+def register_job_counts(counted: Counted) -> None:
     """Register a function that returns the number of active jobs by organization."""
     _active_jobs[:] = [counted]
 

@@ -17,8 +17,8 @@ from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record_all
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
-from workspaces.identity.mfa import note_factors
-from workspaces.identity.sessions import end_others
+from workspaces.identity.mfa import update_has_second_factor
+from workspaces.identity.sessions import end_other_sessions
 from workspaces.models import Membership, Organization, User
 from workspaces.organizations.services import create_org, person_of
 from workspaces.tenancy.scope import platform_scope
@@ -55,7 +55,7 @@ def suspend_person(*, actor: Actor, user_id: UUID, why: str) -> User:
         raise Conflict(_("%(email)s is already suspended.") % {"email": user.email})
     user.is_active, user.suspended_at, user.suspended_why = False, clock.now(), why
     user.save(update_fields=["is_active", "suspended_at", "suspended_why"])
-    end_others(user.id, None, actor=actor.email, why="suspended")
+    end_other_sessions(user.id, None, actor=actor.email, why="suspended")
     _record_event(
         "person.suspended",
         actor,
@@ -90,7 +90,7 @@ def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
     """
     authorize(actor, Permission.PLATFORM_ADMIN)
     user = _locked(user_id)
-    count = end_others(user.id, None, actor=actor.email, why="signed out by an operator")
+    count = end_other_sessions(user.id, None, actor=actor.email, why="signed out by an operator")
     _record_event(
         "person.signed_out",
         actor,
@@ -103,7 +103,7 @@ def sign_out_everywhere(*, actor: Actor, user_id: UUID) -> int:
 
 
 @transaction.atomic
-def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
+def remove_second_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
     """Remove the second factors of a user who lost them and proved their identity otherwise.
 
     `why` says how. The user is signed out everywhere, and signs in by password alone until they set
@@ -118,8 +118,8 @@ def take_off_factors(*, actor: Actor, user_id: UUID, why: str) -> User:
     if not kinds:
         raise Conflict(_("%(email)s has no second factor.") % {"email": user.email})
     rows.delete()
-    note_factors(user.id)
-    end_others(user.id, None, actor=actor.email, why="second factor removed")
+    update_has_second_factor(user.id)
+    end_other_sessions(user.id, None, actor=actor.email, why="second factor removed")
     _record_event(
         "person.factors_taken_off",
         actor,

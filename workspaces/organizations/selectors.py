@@ -14,7 +14,7 @@ from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.formatting import scale_of
 from workspaces.access.actors import Actor
-from workspaces.access.custom_roles import own_roles_for, read_own_roles
+from workspaces.access.custom_roles import custom_roles_for, read_custom_roles
 from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.roles import role_facts, roles_of
 from workspaces.credentials.token_format import live_tokens
@@ -29,7 +29,7 @@ from workspaces.models import (
     TeamMembership,
     User,
 )
-from workspaces.quotas.gpu_hours import begins_anew, used_now, with_hours, without_limit
+from workspaces.quotas.gpu_hours import next_reset, used_now, with_hours, without_limit
 from workspaces.quotas.limits import GPU_HOURS, unit_of
 from workspaces.tenancy.scope import platform_scope
 
@@ -251,12 +251,12 @@ def members_of_team(team: Team) -> list[dict[str, Any]]:
 
 def role_title(kind: str, org_id: UUID, slug: str) -> str:
     """Return the display name of a role."""
-    return role_facts(kind, slug, own_roles_for(org_id, [slug])).title if slug else ""
+    return role_facts(kind, slug, custom_roles_for(org_id, [slug])).title if slug else ""
 
 
 def roles_here(org: Organization) -> list[dict[str, Any]]:
     """Return all roles, built-in ones first, with the number of their members."""
-    own = read_own_roles(org.id)
+    own = read_custom_roles(org.id)
     counts = {
         "org": dict(Membership.objects.values_list("role").annotate(n=Count("id"))),
         "team": dict(TeamMembership.objects.values_list("role").annotate(n=Count("id"))),
@@ -408,7 +408,7 @@ def quota_row(quota: Quota, subject: str) -> dict[str, Any]:
         if quota.limit is None
         else max(quota.limit - quota.used - quota.promised, 0) / scale,
         "unit": unit_of(quota.resource),
-        "begins_anew": begins_anew() if quota.resource == GPU_HOURS else None,
+        "begins_anew": next_reset() if quota.resource == GPU_HOURS else None,
     }
 
 

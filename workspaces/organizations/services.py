@@ -20,8 +20,8 @@ from workspaces.access.role_grants import (
 from workspaces.credentials.tokens import revoke_tokens_of
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
 from workspaces.models.access import SERVICE_DOMAIN
-from workspaces.organizations.consent import is_unclaimed
-from workspaces.organizations.names import alone_in, check_slug, clean_name
+from workspaces.organizations.consent import is_unused_account
+from workspaces.organizations.names import check_slug, clean_name, lock_organization
 from workspaces.quotas.guarantee_ends import end_guarantees
 from workspaces.tenancy.scope import org_scope
 
@@ -170,7 +170,7 @@ def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -
     """
     authorize(actor, Permission.TEAMS_WRITE)
     check_slug(slug)
-    alone_in(org.id)
+    lock_organization(org.id)
     if Team.objects.filter(slug=slug).exists():
         raise Conflict(f"There is already a team {slug!r} in {org.slug}.")
     team = Team.objects.create(org=org, slug=slug, name=clean_name(name or slug))
@@ -227,12 +227,12 @@ def add_member(
     InvalidInput, Conflict, NotPermitted.
     """
     authorize(actor, Permission.MEMBERS_WRITE)
-    alone_in(org.id)
+    lock_organization(org.id)
     role = check_org_role(actor, org, role)
     user = person_of(email, name)
     if Membership.objects.filter(user=user).exists():
         raise Conflict(f"{user.email} is already a member of {org.slug}.")
-    if not (has_agreed or actor.is_operator or is_unclaimed(user)):
+    if not (has_agreed or actor.is_operator or is_unused_account(user)):
         raise Conflict(
             f"{user.email} already has an account and can only join by invitation.",
             code="has_account",
@@ -249,7 +249,7 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
     The last owner stays one, and nobody grants or revokes more than they have.
     """
     authorize(actor, Permission.MEMBERS_WRITE)
-    alone_in(org.id)
+    lock_organization(org.id)
     role = check_org_role(actor, org, role)
     membership = _membership(email, user__is_service=False)
     _check_may_change(actor, membership, keeps=role == OrgRole.OWNER)
@@ -272,7 +272,7 @@ def change_member(*, actor: Actor, org: Organization, email: str, role: str) -> 
 def remove_member(*, actor: Actor, org: Organization, email: str) -> None:
     """Remove a member from the organization and its teams, and revoke their tokens. Jobs stay."""
     authorize(actor, Permission.MEMBERS_WRITE)
-    alone_in(org.id)
+    lock_organization(org.id)
     membership = _membership(email, user__is_service=False)
     _check_may_change(actor, membership, keeps=False)
     seats = TeamMembership.objects.filter(user_id=membership.user_id)
@@ -301,7 +301,7 @@ def add_team_member(
     Raises InvalidInput, NotFound, Conflict, NotPermitted.
     """
     authorize(actor, Permission.MEMBERS_WRITE, team)
-    alone_in(team.org_id)
+    lock_organization(team.org_id)
     membership = _membership(email)
     if TeamMembership.objects.filter(team=team, user_id=membership.user_id).exists():
         raise Conflict(f"{email} is already in team {team.slug}.")
@@ -326,7 +326,7 @@ def add_team_member(
 def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> TeamMembership:
     """Change a member's role in the team."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
-    alone_in(team.org_id)
+    lock_organization(team.org_id)
     row = _team_membership(team, email)
     before, row.role = row.role, check_team_role(actor, team, role, row.user_id)
     row.save(update_fields=["role"])
@@ -348,7 +348,7 @@ def change_team_member(*, actor: Actor, team: Team, email: str, role: str) -> Te
 def remove_team_member(*, actor: Actor, team: Team, email: str) -> None:
     """Remove a member from a team and revoke their tokens for it. Jobs stay."""
     authorize(actor, Permission.MEMBERS_WRITE, team)
-    alone_in(team.org_id)
+    lock_organization(team.org_id)
     row = _team_membership(team, email)
     revoke_tokens_of(row.user_id, team_id=team.id, by=actor.email)
     row.delete()

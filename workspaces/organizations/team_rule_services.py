@@ -19,7 +19,7 @@ MOST, LONGEST, YEARS = 50, 255, 10 * 366 * 86400
 _pools: list[Callable[[Actor], Collection[str]]] = []
 
 
-def name_pools_by(pools: Callable[[Actor], Collection[str]]) -> None:
+def register_pools(pools: Callable[[Actor], Collection[str]]) -> None:
     """Register a function that lists the pools, and clusters without pools, an actor sees.
 
     Pools are in another app.

@@ -8,11 +8,11 @@ from django.db import connection, transaction
 
 from portal.core.ids import uuid7
 from workspaces.models import GpuMonth
-from workspaces.quotas.gpu_hours import Ran, by_month
+from workspaces.quotas.gpu_hours import GpuUsage, by_month
 
 
 @transaction.atomic(savepoint=False)
-def count(runs: Iterable[Ran]) -> None:
+def count(runs: Iterable[GpuUsage]) -> None:
     """Add runs to their months, in one query.
 
     The caller has cleared `is_held` of the attempts in the same transaction, so that nothing is

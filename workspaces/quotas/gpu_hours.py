@@ -18,7 +18,7 @@ from workspaces.quotas.limits import GPU_HOURS, ORG, TEAM, USER, Meter
 Whose = tuple[str, UUID]  # scope, subject
 
 
-class Ran(NamedTuple):
+class GpuUsage(NamedTuple):
     """A subject's use of GPUs over a time span."""
 
     org_id: UUID
@@ -33,11 +33,11 @@ class Ran(NamedTuple):
         return (ORG, self.org_id), (TEAM, self.team_id), (USER, self.user_id)
 
 
-Running = Callable[[Collection[UUID] | None, datetime], Iterable[Ran]]
+Running = Callable[[Collection[UUID] | None, datetime], Iterable[GpuUsage]]
 _running: list[Running] = []
 
 
-def count_running_by(running: Running) -> None:
+def register_running_usage(running: Running) -> None:
     """Register a function that returns the GPU usage of running attempts until now.
 
     It takes organization ids, or None for all in the current scope.
@@ -55,7 +55,7 @@ def end_of(month: date) -> datetime:
     return datetime.combine((month + timedelta(days=31)).replace(day=1), time(), UTC)
 
 
-def begins_anew() -> datetime:
+def next_reset() -> datetime:
     """Return when usage is reset."""
     return end_of(month_of(clock.now()))
 
@@ -72,7 +72,7 @@ def split(start: datetime, end: datetime) -> Iterator[tuple[date, int]]:
         start = until
 
 
-def by_month(runs: Iterable[Ran]) -> Counter[tuple[UUID, str, UUID, date]]:
+def by_month(runs: Iterable[GpuUsage]) -> Counter[tuple[UUID, str, UUID, date]]:
     """Return GPU-milliseconds by organization, scope, subject and month, without zeros."""
     found: Counter[tuple[UUID, str, UUID, date]] = Counter()
     for ran in runs:

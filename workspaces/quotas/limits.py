@@ -69,7 +69,7 @@ def unit_of(resource: str) -> str:
     return RESOURCE_UNITS[resource.partition(".")[0]]
 
 
-def judged(resources: Mapping[str, int]) -> Mapping[str, int]:
+def checked_resources(resources: Mapping[str, int]) -> Mapping[str, int]:
     """Return the resources to check before a start.
 
     Adds a first byte of log, so that a full storage limit blocks starts, and for GPUs a first
@@ -91,7 +91,7 @@ def meters(
     }
 
 
-def refusal(standings: Standings, amounts: Amounts) -> Meter | None:
+def first_full_meter(standings: Standings, amounts: Amounts) -> Meter | None:
     """Return the first meter without room for its amount, or None."""
     return next(
         (
@@ -132,7 +132,7 @@ def freed_by(meter: Meter, standings: Standings, amounts: Amounts) -> int:
     )
 
 
-def after(standings: Standings, amounts: Amounts) -> dict[Meter, QuotaUsage]:
+def meters_after(standings: Standings, amounts: Amounts) -> dict[Meter, QuotaUsage]:
     """Return the meters after the amounts are held, without unknown ones."""
     return {
         meter: now.moved(amount, freed_by(meter, standings, amounts))

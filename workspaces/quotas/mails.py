@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 _OUTCOMES = {QuotaRequest.State.APPROVED: "approved", QuotaRequest.State.DECLINED: "declined"}
 
 
-def tell_asker(row: QuotaRequest, org: Organization) -> bool:
+def mail_decision(row: QuotaRequest, org: Organization) -> bool:
     """Mail the decision and return whether that worked. Call after the commit.
 
     Nothing is sent for withdrawn requests or without a mail server.

@@ -23,7 +23,7 @@ State = QuotaRequest.State
 
 
 @transaction.atomic
-def ask_for_more(
+def request_limit(
     *,
     actor: Actor,
     org: Organization,

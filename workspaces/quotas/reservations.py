@@ -12,9 +12,17 @@ from typing import Any
 from django.db import connection, transaction
 
 from workspaces.models import Quota
-from workspaces.quotas.limits import Amounts, Meter, QuotaUsage, after, meters, refusal, unit_of
+from workspaces.quotas.limits import (
+    Amounts,
+    Meter,
+    QuotaUsage,
+    first_full_meter,
+    meters,
+    meters_after,
+    unit_of,
+)
 
-__all__ = ["Meter", "count", "hold", "meters", "settle", "quota_usage_of", "unit_of"]
+__all__ = ["Meter", "count", "hold", "meters", "quota_usage_of", "settle", "unit_of"]
 
 
 @transaction.atomic(savepoint=False)
@@ -29,7 +37,7 @@ def hold(amounts: Amounts) -> Meter | None:
         # The cached rows are gone, as after a restore or in a test
         _make(meter for meter in amounts if meter not in rows)
         rows = _locked(amounts)
-    refused = refusal({meter: quota_usage_of(row) for meter, row in rows.items()}, amounts)
+    refused = first_full_meter({meter: quota_usage_of(row) for meter, row in rows.items()}, amounts)
     if refused is None:
         _move(rows, amounts)
     return refused
@@ -82,7 +90,7 @@ def _locked(wanted: Iterable[Meter]) -> dict[Meter, Quota]:
 
 def _move(rows: Mapping[Meter, Quota], amounts: Amounts) -> None:
     """Write what locked rows hold."""
-    moved = after({meter: quota_usage_of(row) for meter, row in rows.items()}, amounts)
+    moved = meters_after({meter: quota_usage_of(row) for meter, row in rows.items()}, amounts)
     write([(rows[meter], now) for meter, now in moved.items()])
 
 

@@ -20,9 +20,9 @@ from workspaces.models import Membership, Organization, Quota, Team, User
 from workspaces.quotas.limits import GPU_HOURS, ORG, RESOURCE_UNITS, USER, Meter
 from workspaces.quotas.reservations import lock, quota_usage_of, write
 
-MOST = 2000  # changes per request
-RESOURCES = 50  # resources per request: their meters are locked meanwhile
-COUNTED = 2**63  # exceeds the column
+MAX_CHANGES = 2000  # changes per request
+MAX_RESOURCES = 50  # resources per request: their meters are locked meanwhile
+COUNTER_LIMIT = 2**63  # exceeds the column
 
 
 class _Keep:
@@ -86,11 +86,11 @@ def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) ->
 
 def meters_of(org: Organization, changes: Sequence[Wanted]) -> dict[Meter, Wanted]:
     """Return the meters of these changes. Raises InvalidInput, NotFound."""
-    if not 0 < len(changes) <= MOST:
-        raise InvalidInput.at("changes", f"must have 1 to {MOST} entries")
+    if not 0 < len(changes) <= MAX_CHANGES:
+        raise InvalidInput.at("changes", f"must have 1 to {MAX_CHANGES} entries")
     subjects = _subjects(org, {(change.scope, change.subject) for change in changes})
-    if len({change.resource for change in changes}) > RESOURCES:
-        raise InvalidInput.at("changes", f"must be about at most {RESOURCES} resources")
+    if len({change.resource for change in changes}) > MAX_RESOURCES:
+        raise InvalidInput.at("changes", f"must be about at most {MAX_RESOURCES} resources")
     found: dict[Meter, Wanted] = {}
     for change in changes:
         check_resource(change.resource)
@@ -162,7 +162,7 @@ def _update_promised(
             row.promised += sum(
                 quota_usage_of(r).idle - before[m].idle for m, r in inside[meter.resource]
             )
-            if row.promised >= COUNTED:
+            if row.promised >= COUNTER_LIMIT:
                 raise InvalidInput.at(
                     "guaranteed", f"{meter.resource} would exceed the countable maximum"
                 )

@@ -11,7 +11,7 @@ from workspaces.credentials.service_accounts import (
 )
 from workspaces.credentials.tokens import (
     Bearer,
-    Wish,
+    TokenParams,
     create_token,
     issue_attempt_tokens,
     revoke_attempt_tokens,
@@ -22,7 +22,7 @@ from workspaces.organizations.announcement_services import announce, withdraw_an
 from workspaces.organizations.bootstrap import bootstrap
 from workspaces.organizations.invitations import (
     accept,
-    bring_in,
+    add_or_invite,
     claim,
     invite,
     renew_invitation,
@@ -32,9 +32,9 @@ from workspaces.organizations.people_import import import_people
 from workspaces.organizations.platform_services import (
     found_org,
     reinstate_person,
+    remove_second_factors,
     sign_out_everywhere,
     suspend_person,
-    take_off_factors,
 )
 from workspaces.organizations.services import (
     add_member,
@@ -51,21 +51,20 @@ from workspaces.organizations.services import (
     show_guide,
 )
 from workspaces.organizations.team_rule_services import set_team_rules
-from workspaces.quotas.requests import ask_for_more, decide_request
+from workspaces.quotas.requests import decide_request, request_limit
 from workspaces.quotas.set_limits import Wanted, set_quota, set_quotas
 
 __all__ = [
     "Bearer",
+    "TokenParams",
     "Wanted",
-    "Wish",
     "accept",
     "act_as",
     "add_member",
+    "add_or_invite",
     "add_team_member",
     "announce",
-    "ask_for_more",
     "bootstrap",
-    "bring_in",
     "change_member",
     "change_role",
     "change_service_account",
@@ -87,11 +86,13 @@ __all__ = [
     "make_role",
     "reinstate_person",
     "remove_member",
+    "remove_second_factors",
     "remove_service_account",
     "remove_team_member",
     "rename_org",
     "rename_team",
     "renew_invitation",
+    "request_limit",
     "require_second_factor",
     "revoke_attempt_tokens",
     "revoke_invitation",
@@ -105,6 +106,5 @@ __all__ = [
     "sign_out_everywhere",
     "stop_acting",
     "suspend_person",
-    "take_off_factors",
     "withdraw_announcement",
 ]

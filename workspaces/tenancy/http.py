@@ -19,12 +19,12 @@ from django.shortcuts import redirect
 
 from portal.core import events
 from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from portal.web.errors import answer
 from workspaces.access.actors import ACTS_AS, Actor, actor_in_session
 from workspaces.access.impersonation import end_overdue
 from workspaces.credentials.authentication import by_token
-from workspaces.identity.sessions import renamed, seen
+from workspaces.identity.sessions import cycle_session_key, record_use
 from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope, request_scope
 
@@ -50,9 +50,9 @@ class TenancyMiddleware:
             except PortalError as error:
                 return answer(request, error)
             if request.actor is not None:  # type: ignore[attr-defined]
-                events.came_with(request.actor.via)  # type: ignore[attr-defined]
+                events.set_credential(request.actor.via)  # type: ignore[attr-defined]
                 if request.actor.acted_by is not None:  # type: ignore[attr-defined]
-                    events.acts_for(request.actor.acted_by.email, request.actor.email)  # type: ignore[attr-defined]
+                    events.set_impersonation(request.actor.acted_by.email, request.actor.email)  # type: ignore[attr-defined]
             return self.get_response(request)
 
     def process_view(
@@ -95,7 +95,7 @@ def enter(request: HttpRequest, slug: str) -> Organization:
     try:
         request.actor = entry.enter() if known else request.actor.enter(org)  # type: ignore[attr-defined]
     except NotFound as stranger:
-        note_denial(request, stranger, org.id)
+        record_denied_request(request, stranger, org.id)
         raise
     request.org = org  # type: ignore[attr-defined]
     request.tenancy.enter_context(org_scope(org.id))  # type: ignore[attr-defined]
@@ -128,20 +128,20 @@ def actor_from(request: HttpRequest) -> Actor | None:
     try:
         person = actor_in_session(request.user, request.session)  # type: ignore[arg-type]
     except NotPermitted:
-        forget_acting(request)
+        end_impersonation(request)
         end_overdue()
         raise
     # The session's owner, even when impersonating
-    if person is not None and not seen(request, request.user.pk):  # type: ignore[arg-type]
+    if person is not None and not record_use(request, request.user.pk):  # type: ignore[arg-type]
         request.user = AnonymousUser()
         return None
     return person
 
 
-def forget_acting(request: HttpRequest) -> None:
+def end_impersonation(request: HttpRequest) -> None:
     """End an impersonation and rotate the session key, which closes its open connections."""
     if request.session.pop(ACTS_AS, None):
-        renamed(request)
+        cycle_session_key(request)
 
 
 def _org_in(path: str) -> str:

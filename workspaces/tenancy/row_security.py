@@ -8,7 +8,13 @@ from typing import Any
 from django.apps import apps
 from django.db import connections
 
-from portal.core.postgres.row_security import ALL_TENANTS, NO_REQUEST, NO_TENANT, SETTING, row_security
+from portal.core.postgres.row_security import (
+    ALL_TENANTS,
+    NO_REQUEST,
+    NO_TENANT,
+    SETTING,
+    row_security,
+)
 from workspaces.tenancy.models import TenantModel
 from workspaces.tenancy.scope import is_in_request, scope_or_none
 
@@ -114,7 +120,7 @@ def after_migrating(using: str, **_: Any) -> None:
         connection.close_wall()  # type: ignore[attr-defined]
 
 
-def bare_tables(connection: Any) -> list[str]:
+def unprotected_tables(connection: Any) -> list[str]:
     """Return the tables that lack row-level security or one of their policies."""
     wanted = policies()
     with connection.cursor() as cursor:
@@ -130,7 +136,7 @@ def bare_tables(connection: Any) -> list[str]:
 def protect(connection: Any) -> None:
     """Add missing policies, and create the unprivileged role for superuser connections."""
     with connection.cursor() as cursor:
-        for table in bare_tables(connection):
+        for table in unprotected_tables(connection):
             _protect_table(cursor, connection.ops.quote_name(table), table)
         cursor.execute("SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user")
         is_superuser, bypasses = cursor.fetchone()
@@ -143,7 +149,7 @@ def protect(connection: Any) -> None:
             )
 
 
-def admit_role(connection: Any, role: str, password: str) -> str:
+def grant_role(connection: Any, role: str, password: str) -> str:
     """Grant a non-owner role access to all tables, creating it if needed.
 
     Returns why row-level security could not apply to it, or "".

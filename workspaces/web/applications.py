@@ -10,12 +10,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.errors import PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from portal.web.options import faults_of
 from workspaces.access.permissions import Permission as P
 from workspaces.identity.oidc_provider import applications as service
 from workspaces.web.base import action, page
-from workspaces.web.one_time_forms import free_if_it_fails, is_again
+from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 
 
 @page(P.APPLICATIONS_READ, ("GET", "HEAD", "POST"))
@@ -32,7 +32,7 @@ def applications(request: Any) -> HttpResponse:
             needs_pkce="without_pkce" not in request.POST,
         )
     except PortalError as error:
-        note_denial(request, error)
+        record_denied_request(request, error)
         message, faults = faults_of(error)
         return _shown(
             request,
@@ -50,9 +50,9 @@ def application(request: Any, client: str) -> HttpResponse:
     """Edit or delete an application, or rotate its secret."""
     back, verb = f"/{request.org.slug}/applications", request.POST.get("verb", "")
     if verb == "renew":
-        if is_again(request):
+        if is_resubmitted(request):
             return redirect(back)
-        with free_if_it_fails(request):
+        with release_on_failure(request):
             return _shown(request, made=service.renew_secret(actor=request.actor, client_id=client))
     if verb == "remove":
         return action(

@@ -20,13 +20,13 @@ from portal.core.audit.models import AuditCheck
 from portal.core.audit.reading import FILTERS, events_of, facts, page_of
 from portal.core.audit.state import chain_state
 from portal.core.errors import InvalidInput, NotFound, PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.api.audit import exported
 from workspaces.audit import services
 from workspaces.models import Organization
 from workspaces.templatetags.muster import told
-from workspaces.web.base import action, page, tell_fault
+from workspaces.web.base import action, page, show_error
 
 READ_WRITE = ("GET", "HEAD", "POST")
 QUICK = (("", "All"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
@@ -79,12 +79,12 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
     kept, error, rows = {n: v for n, v in asked.items() if v}, "", []
     links: tuple[str | None, str | None] = (None, None)
     try:
-        with services.reach_of(chain):
+        with services.scope_of(chain):
             found = page_of(events_of(chain, asked), cursor=request.GET.get("cursor", ""))
         rows, links = [_row(fact) for fact in facts(found.items)], (found.next, found.previous)
     except PortalError as caught:
         error = caught.message
-    with services.reach_of(chain):
+    with services.scope_of(chain):
         state = chain_state(chain)
     return render(
         request,
@@ -160,10 +160,10 @@ def _forward(request: Any, who: dict[str, Any], here: str) -> HttpResponse | Non
             from_start=bool(request.POST.get("from_start")),
         )
     except PortalError as error:
-        note_denial(request, error)
-        tell_fault(request, error)
+        record_denied_request(request, error)
+        show_error(request, error)
         return redirect(here)
-    messages.success(request, f"Events go to {services.shown(made.row.target)} from now on.")
+    messages.success(request, f"Events go to {services.redacted(made.row.target)} from now on.")
     request.made_forward = made if made.secret else None
     return None if made.secret else redirect(here)
 

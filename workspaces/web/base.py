@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from portal.core.errors import InvalidInput, PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access.actors import authorize
 from workspaces.access.permissions import Permission
 
@@ -54,14 +54,14 @@ def action(request: HttpRequest, back: str, done: str, act: Callable[[], Any]) -
     try:
         act()
     except PortalError as error:
-        note_denial(request, error)
-        tell_fault(request, error)
+        record_denied_request(request, error)
+        show_error(request, error)
     else:
         messages.success(request, done)
     return redirect(back)
 
 
-def tell_fault(request: HttpRequest, error: PortalError) -> None:
+def show_error(request: HttpRequest, error: PortalError) -> None:
     """Show an error above the page.
 
     `faults.js` moves errors of a field to it and restores the input.

@@ -11,13 +11,13 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.errors import NotFound
-from portal.web.options import fields, given, stored
+from portal.web.options import fields, store_form, submitted_values
 from workspaces.access.permissions import OrgRole, TeamRole
 from workspaces.access.permissions import Permission as P
 from workspaces.identity import provider_services as service
 from workspaces.identity.directory_sync import last_runs, link_people, start_sync
 from workspaces.identity.provider_types import kind_of, kinds
-from workspaces.identity.reinstatement import shut_out
+from workspaces.identity.reinstatement import suspended_addresses
 from workspaces.models import DirectoryRun, GroupRule, Organization, Provider, Team
 from workspaces.organizations.leavers import leavers_of
 from workspaces.tenancy.scope import platform_scope
@@ -40,8 +40,8 @@ def directories(request: Any) -> HttpResponse:
         "may_write": request.actor.may(P.PROVIDERS_WRITE),
     }
     if kind:
-        org, options = None if is_wide else request.org, given(request, kind.options)
-        made, told = stored(
+        org, options = None if is_wide else request.org, submitted_values(request, kind.options)
+        made, told = store_form(
             request,
             lambda: service.create_provider(
                 actor=request.actor,
@@ -85,7 +85,7 @@ def directory(request: Any, slug: str) -> HttpResponse:
             "kind": what,
             "rules": [
                 rule | {"place": "/".join(filter(None, (rule["org"], rule["team"])))}
-                for rule in service.rules_told(row)
+                for rule in service.group_rules(row)
             ],
             "places": _places(row),
             "roles": [*OrgRole, *(r for r in TeamRole if r not in set(OrgRole))],
@@ -94,7 +94,7 @@ def directory(request: Any, slug: str) -> HttpResponse:
             "under_way": under_way,
             "may_write": request.actor.may(P.PROVIDERS_WRITE),
             "leavers": leavers_of(row),
-            "shut_out": shut_out(row) if request.actor.may(P.PROVIDERS_WRITE) else [],
+            "shut_out": suspended_addresses(row) if request.actor.may(P.PROVIDERS_WRITE) else [],
             "more": max(
                 0,
                 sum(whole.counts.get(name, 0) for name in ("given", "taken", "changed", "left out"))
@@ -112,10 +112,10 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
     """Change options; empty secrets are kept, those ticked for removal are deleted."""
     row = service.find_provider(request.actor, slug)
     what, here = kind_of(row.kind), f"/{request.org.slug}/directories/{row.short_name}"
-    options = given(request, what.options, row.config)
-    made, told = stored(
+    options = submitted_values(request, what.options, row.config)
+    made, told = store_form(
         request,
-        lambda: service.change_provider(
+        lambda: service.update_provider(
             actor=request.actor,
             provider=row,
             options=options,
@@ -134,7 +134,9 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
         request,
         "workspaces/directories/edit.html",
         told
-        | fields(request, what.options, told["faults"], row.config, service.secrets_set(row))
+        | fields(
+            request, what.options, told["faults"], row.config, service.stored_secret_names(row)
+        )
         | {
             "page_title": "Edit",
             "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)],
@@ -195,7 +197,7 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
             request,
             back,
             f"{row.name} is switched {'on' if do == 'enable' else 'off'}.",
-            lambda: service.change_provider(
+            lambda: service.update_provider(
                 actor=request.actor, provider=row, is_enabled=do == "enable"
             ),
         )

@@ -16,13 +16,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from portal.core.errors import PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access import impersonation
 from workspaces.access.actors import ACTS_AS
 from workspaces.access.permissions import Permission as P
-from workspaces.identity.sessions import renamed
-from workspaces.tenancy.http import forget_acting
-from workspaces.web.base import page, tell_fault
+from workspaces.identity.sessions import cycle_session_key
+from workspaces.tenancy.http import end_impersonation
+from workspaces.web.base import page, show_error
 from workspaces.web.tokens import whole
 
 
@@ -37,10 +37,10 @@ def act_as(request: Any, person: UUID) -> HttpResponse:
             minutes=whole(request, "minutes", "60"),
         )
     except PortalError as error:
-        note_denial(request, error)
-        tell_fault(request, error)
+        record_denied_request(request, error)
+        show_error(request, error)
         return redirect("platform-person", org=request.org.slug, person=person)
-    renamed(request)
+    cycle_session_key(request)
     request.session[ACTS_AS] = str(row.id)
     return redirect("start")
 
@@ -53,8 +53,8 @@ def stop(request: Any) -> HttpResponse:
     try:
         impersonation.stop_acting(actor=request.actor)
     except PortalError as error:
-        tell_fault(request, error)
+        show_error(request, error)
         return redirect("start")
-    forget_acting(request)
+    end_impersonation(request)
     messages.success(request, _("You are yourself again."))
     return redirect("start")

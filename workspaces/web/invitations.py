@@ -16,9 +16,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from portal.core.errors import NotFound, PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from portal.web.errors import answer
-from workspaces.access.custom_roles import read_own_roles
+from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.permissions import OrgRole, TeamRole
 from workspaces.access.permissions import Permission as P
 from workspaces.access.role_grants import org_roles_for
@@ -26,9 +26,9 @@ from workspaces.access.roles import roles_of
 from workspaces.organizations import invitations as invitations_services
 from workspaces.organizations import selectors
 from workspaces.organizations.invitation_links import can_mail, send_invitation
-from workspaces.organizations.invitations import Invited, invitation_of, needs_account
-from workspaces.web.base import action, page, tell_fault
-from workspaces.web.one_time_forms import free_if_it_fails, is_again
+from workspaces.organizations.invitations import NewInvitation, invitation_of, needs_account
+from workspaces.web.base import action, page, show_error
+from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 from workspaces.web.tokens import whole
 
 
@@ -46,10 +46,10 @@ def invitations(request: Any) -> HttpResponse:
             ),
         )
     if request.method == "POST":
-        if is_again(request):
+        if is_resubmitted(request):
             return redirect(request.path)
         try:
-            with free_if_it_fails(request):
+            with release_on_failure(request):
                 made = (
                     _invited(request)
                     if do == "invite"
@@ -58,8 +58,8 @@ def invitations(request: Any) -> HttpResponse:
                     )
                 )
         except PortalError as error:
-            note_denial(request, error)
-            tell_fault(request, error)
+            record_denied_request(request, error)
+            show_error(request, error)
     return render(
         request,
         "workspaces/invitations.html",
@@ -69,14 +69,14 @@ def invitations(request: Any) -> HttpResponse:
             "made": made and _sent(request, made),
             "invitations": selectors.open_invitations(),
             "roles": org_roles_for(request.actor, request.org),
-            "team_roles": roles_of("team", read_own_roles(request.org.id)),
+            "team_roles": roles_of("team", read_custom_roles(request.org.id)),
             "teams": selectors.teams_for(request.actor),
             "can_mail": can_mail(),
         },
     )
 
 
-def _invited(request: Any) -> Invited:
+def _invited(request: Any) -> NewInvitation:
     given = request.POST
     teams = {given["team"]: given.get("team_role", TeamRole.MEMBER)} if given.get("team") else {}
     return invitations_services.invite(
@@ -90,7 +90,7 @@ def _invited(request: Any) -> Invited:
     )
 
 
-def _sent(request: Any, made: Invited) -> dict[str, Any]:
+def _sent(request: Any, made: NewInvitation) -> dict[str, Any]:
     wants_mail = request.POST.get("send") == "1" and can_mail()
     return {
         "email": made.row.email,
@@ -121,10 +121,10 @@ def invitation(request: Any, text: str) -> HttpResponse:
         if request.method == "POST":
             return _accepted(request, text)
     except PortalError as error:
-        note_denial(request, error)
+        record_denied_request(request, error)
         if request.method != "POST" or error.kind == "not_found":
             return answer(request, error)
-        tell_fault(request, error)
+        show_error(request, error)
     actor = request.actor
     if actor is None and not needs_account(row):
         return redirect_to_login(request.get_full_path())

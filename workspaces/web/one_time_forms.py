@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 KEPT = 24 * 3600  # seconds; a form left open longer has been filled in anew
 
 
-def is_again(request: Any) -> bool:
+def is_resubmitted(request: Any) -> bool:
     """Return whether this form (with `{% once %}`) was submitted before, adding a message if so.
 
     Forms without the mark, as sent by programs, count as new.
@@ -31,7 +31,7 @@ def is_again(request: Any) -> bool:
 
 
 @contextmanager
-def free_if_it_fails(request: Any) -> Iterator[None]:
+def release_on_failure(request: Any) -> Iterator[None]:
     """Allow resubmission if the wrapped work fails, so that the form can be corrected."""
     try:
         yield

@@ -9,13 +9,13 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from portal.core.errors import PortalError, TooLarge
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.organizations import people_import
-from workspaces.organizations.invitation_links import can_mail, handed_out
+from workspaces.organizations.invitation_links import can_mail, import_links
 from workspaces.organizations.people_file import LARGEST, MOST, decoded
 from workspaces.organizations.people_import import Report
-from workspaces.web.base import page, tell_fault
+from workspaces.web.base import page, show_error
 
 
 @page(P.MEMBERS_WRITE, ("GET", "HEAD", "POST"))
@@ -42,8 +42,8 @@ def import_people(request: Any) -> HttpResponse:
             )
             context |= {"report": report, "links": _links(request, report)}
         except PortalError as error:
-            note_denial(request, error)
-            tell_fault(request, error)
+            record_denied_request(request, error)
+            show_error(request, error)
     return render(request, "workspaces/people_import.html", context)
 
 
@@ -51,7 +51,7 @@ def _links(request: Any, report: Report) -> list[str]:
     """Return lines of "address,link", with ",mailed" if a mail was sent."""
     if not report.is_done:
         return []
-    made = handed_out(report, request.actor.email, send=request.POST.get("send") == "1")
+    made = import_links(report, request.actor.email, send=request.POST.get("send") == "1")
     return [
         ",".join([link["email"], link["url"], *([_("mailed")] if link["is_sent"] else [])])
         for link in made

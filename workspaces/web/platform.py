@@ -11,14 +11,14 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from portal.core.errors import PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.organizations import platform_services
 from workspaces.organizations.invitation_links import invite_url
 from workspaces.organizations.platform_selectors import one_person
 from workspaces.organizations.platform_selectors import organizations as all_organizations
 from workspaces.organizations.platform_selectors import people as all_people
-from workspaces.web.base import action, page, tell_fault
+from workspaces.web.base import action, page, show_error
 
 READ_WRITE = ("GET", "HEAD", "POST")
 
@@ -36,8 +36,8 @@ def organizations(request: Any) -> HttpResponse:
             context["made"] = _create_org(request)
             context["given"] = {}
         except PortalError as error:
-            note_denial(request, error)
-            tell_fault(request, error)
+            record_denied_request(request, error)
+            show_error(request, error)
     return render(
         request, "workspaces/platform/organizations.html", context | {"rows": all_organizations()}
     )
@@ -98,7 +98,7 @@ def person(request: Any, person: UUID) -> HttpResponse:
             request,
             request.path,
             _("Their second factor is gone. They sign in by password, and set one up again."),
-            lambda: platform_services.take_off_factors(
+            lambda: platform_services.remove_second_factors(
                 actor=request.actor, user_id=person, why=given.get("why", "")
             ),
         )

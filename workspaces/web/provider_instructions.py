@@ -15,8 +15,8 @@ from workspaces.access.permissions import Permission as P
 from workspaces.identity import provider_services as service
 from workspaces.identity.scim import tokens
 from workspaces.models import Provider, ScimToken
-from workspaces.web.base import page, tell_fault
-from workspaces.web.one_time_forms import free_if_it_fails, is_again
+from workspaces.web.base import page, show_error
+from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 
 
 @page(P.PROVIDERS_READ, ("GET", "HEAD", "POST"))
@@ -30,12 +30,12 @@ def other_side(request: Any, slug: str) -> HttpResponse:
                 tokens.end_scim_token(actor=request.actor, provider=row)
                 messages.success(request, "The token no longer works.")
                 return redirect(f"{here}/other-side")
-            if is_again(request):
+            if is_resubmitted(request):
                 return redirect(f"{here}/other-side")
-            with free_if_it_fails(request):
+            with release_on_failure(request):
                 secret = tokens.make_scim_token(actor=request.actor, provider=row)
         except PortalError as error:
-            tell_fault(request, error)
+            show_error(request, error)
             return redirect(f"{here}/other-side")
     return render(
         request,

@@ -10,17 +10,17 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import NotFound, PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access import services as access_services
 from workspaces.access.check import About, about_named, explain_person, permission_named
 from workspaces.access.explanation import as_data
 from workspaces.access.permissions import OPERATORS_ONLY, WORDS
 from workspaces.access.permissions import Permission as P
 from workspaces.access.services import CHOICES, holders
-from workspaces.access.whatif import difference_row, if_role_were
+from workspaces.access.whatif import difference_row, preview_role
 from workspaces.models import Role, Team
 from workspaces.organizations import selectors
-from workspaces.web.base import action, page, tell_fault
+from workspaces.web.base import action, page, show_error
 from workspaces.web.views import READ_WRITE, team_named
 
 _COLUMNS = {"org": "In the organization", "team": "In a team"}
@@ -37,8 +37,8 @@ def roles(request: Any) -> HttpResponse:
         try:
             row = access_services.make_role(actor=request.actor, org=request.org, **form)
         except PortalError as error:
-            note_denial(request, error)
-            tell_fault(request, error)
+            record_denied_request(request, error)
+            show_error(request, error)
         else:
             messages.success(
                 request, f"The role {row.name} is there. Give it on the page of a member or a team."
@@ -108,7 +108,7 @@ def role(request: Any, role: str) -> HttpResponse:
             "choices": _choices(request.actor, wanted if looked else row.permissions),
             "may_write": request.actor.may(P.ROLES_WRITE),
             "looked": looked,
-            "differences": [difference_row(one) for one in if_role_were(request.org, role, wanted)]
+            "differences": [difference_row(one) for one in preview_role(request.org, role, wanted)]
             if looked
             else [],
         },
@@ -135,7 +135,7 @@ def access(request: Any) -> HttpResponse:
         try:
             context |= _answer(request, asked)
         except PortalError as error:
-            note_denial(request, error)
+            record_denied_request(request, error)
             context["fault"] = error.message
     return render(
         request, "workspaces/access.html", context, status=200 if "fault" not in context else 400

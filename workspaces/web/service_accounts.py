@@ -8,7 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import InvalidInput, PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access.permissions import OrgRole
 from workspaces.access.permissions import Permission as P
 from workspaces.access.role_grants import org_roles_for
@@ -16,8 +16,8 @@ from workspaces.access.roles import RoleFacts
 from workspaces.credentials import service_accounts as service_accounts_services
 from workspaces.models import ServiceAccount
 from workspaces.organizations import selectors
-from workspaces.web.base import action, page, tell_fault
-from workspaces.web.one_time_forms import free_if_it_fails, is_again
+from workspaces.web.base import action, page, show_error
+from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 from workspaces.web.tokens import wish_in
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -60,17 +60,17 @@ def service_account(request: Any, account: str) -> HttpResponse:
     row = selectors.service_account(account)
     made, do = None, request.POST.get("do", "")
     if request.method == "POST" and do == "token":
-        if is_again(request):
+        if is_resubmitted(request):
             return redirect(request.path)
         try:
-            with free_if_it_fails(request):
+            with release_on_failure(request):
                 new = service_accounts_services.create_service_token(
                     actor=request.actor, account=row, wish=wish_in(request)
                 )
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
-            note_denial(request, error)
-            tell_fault(request, error)
+            record_denied_request(request, error)
+            show_error(request, error)
     elif request.method == "POST":
         return _changed(request, row, do)
     return render(

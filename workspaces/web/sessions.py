@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from portal.core.errors import PortalError
-from workspaces.identity.sessions import end_one, end_others, sessions_of
+from workspaces.identity.sessions import end_other_sessions, end_session, sessions_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -36,10 +36,12 @@ def _end(request: Any) -> None:
     actor = request.actor
     try:
         if given := request.POST.get("id"):
-            end_one(actor.user_id, UUID(given), actor=actor.email)
+            end_session(actor.user_id, UUID(given), actor=actor.email)
             messages.success(request, "That session is signed out.")
         else:
-            count = end_others(actor.user_id, request.session.session_key, actor=actor.email)
+            count = end_other_sessions(
+                actor.user_id, request.session.session_key, actor=actor.email
+            )
             messages.success(
                 request,
                 f"Signed out everywhere else: {count} {'session' if count == 1 else 'sessions'}.",

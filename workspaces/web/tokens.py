@@ -10,14 +10,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import InvalidInput, PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials import tokens as tokens_services
-from workspaces.credentials.tokens import Wish
+from workspaces.credentials.tokens import TokenParams
 from workspaces.models import Team
 from workspaces.organizations import selectors
-from workspaces.web.base import action, page, tell_fault
-from workspaces.web.one_time_forms import free_if_it_fails, is_again
+from workspaces.web.base import action, page, show_error
+from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 
 POST = ("POST",)
 
@@ -27,10 +27,10 @@ def tokens(request: Any) -> HttpResponse:
     """List and create tokens."""
     made = None
     if request.method == "POST":
-        if is_again(request):
+        if is_resubmitted(request):
             return redirect(request.path)
         try:
-            with free_if_it_fails(request):
+            with release_on_failure(request):
                 wish = wish_in(request)
                 new = tokens_services.create_token(
                     actor=request.actor,
@@ -43,8 +43,8 @@ def tokens(request: Any) -> HttpResponse:
                 )
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
-            note_denial(request, error)
-            tell_fault(request, error)
+            record_denied_request(request, error)
+            show_error(request, error)
     return _shown(request, made)
 
 
@@ -67,8 +67,8 @@ def rotate_token(request: Any, token: UUID) -> HttpResponse:
             actor=request.actor, token_id=token, overlap_hours=whole(request, "overlap_hours", "24")
         )
     except PortalError as error:
-        note_denial(request, error)
-        tell_fault(request, error)
+        record_denied_request(request, error)
+        show_error(request, error)
         return redirect(back_from(request))
     return _shown(
         request, selectors.token_row(made.row) | {"token": made.secret, "is_successor": True}
@@ -90,13 +90,13 @@ def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
     )
 
 
-def wish_in(request: HttpRequest) -> Wish:
+def wish_in(request: HttpRequest) -> TokenParams:
     """Parse the form for a new token. Raises InvalidInput."""
     slug = request.POST.get("team", "")
     team = Team.objects.filter(slug=slug).first() if slug else None
     if slug and team is None:
         raise InvalidInput.at("team", f"there is no team {slug[:40]!r} here")
-    return Wish(
+    return TokenParams(
         request.POST.get("name", ""),
         request.POST.getlist("scopes") or ["all"],
         team,

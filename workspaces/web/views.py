@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import NotFound, PortalError
-from portal.web.denials import note_denial
+from portal.web.denials import record_denied_request
 from workspaces.access.permissions import OrgRole, TeamRole
 from workspaces.access.permissions import Permission as P
 from workspaces.access.role_grants import org_roles_for, team_roles_for
@@ -19,8 +19,8 @@ from workspaces.models import Team
 from workspaces.organizations import invitations, selectors
 from workspaces.organizations import services as organization_services
 from workspaces.organizations.invitation_links import invite_url
-from workspaces.organizations.invitations import Invited
-from workspaces.web.base import action, page, tell_fault
+from workspaces.organizations.invitations import NewInvitation
+from workspaces.web.base import action, page, show_error
 
 READ_WRITE = ("GET", "HEAD", "POST")
 POST = ("POST",)
@@ -143,7 +143,7 @@ def members(request: Any) -> HttpResponse:
     }
     if request.method == "POST":
         try:
-            row = invitations.bring_in(
+            row = invitations.add_or_invite(
                 actor=request.actor,
                 org=request.org,
                 email=request.POST.get("email", ""),
@@ -151,10 +151,10 @@ def members(request: Any) -> HttpResponse:
                 role=request.POST.get("role", OrgRole.MEMBER),
             )
         except PortalError as error:
-            note_denial(request, error)
-            tell_fault(request, error)
+            record_denied_request(request, error)
+            show_error(request, error)
             return redirect(request.path)
-        if isinstance(row, Invited):
+        if isinstance(row, NewInvitation):
             context["asked"] = {"email": row.row.email, "url": row.url, "until": row.row.expires_at}
         elif link := invite_url(row.user):  # shown once, in this response
             context["invite"] = {"email": row.user.email, "url": link}

@@ -22,7 +22,7 @@ from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE
 from portal.core import clock
 from portal.core.events import EventRecord, record
 from schedulers import capabilities_of
-from schedulers.contract import Backend, Capability, Poll, Rejected, Unavailable, Waiting
+from schedulers.contract import Backend, Capability, PendingReason, Poll, Rejected, Unavailable
 from schedulers.states import State
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Reasons:
     """Store the scheduler's pending reasons and their history; write only changes."""
 
     def __init__(self) -> None:
-        self._reported: dict[UUID, Waiting] = {}
+        self._reported: dict[UUID, PendingReason] = {}
 
     def keeps(self, attempt_id: UUID) -> bool:
         """Tell whether the scheduler reported a pending reason in the last poll: no output yet."""
@@ -166,7 +166,7 @@ class Reasons:
 
 
 @transaction.atomic
-def _write(ids: Sequence[UUID], changes: Mapping[UUID, Waiting]) -> None:
+def _write(ids: Sequence[UUID], changes: Mapping[UUID, PendingReason]) -> None:
     """Store the reasons in `news` and clear those of the other ids."""
     rows = _lock_pending(ids)
     pending_history.note(
@@ -188,7 +188,7 @@ def _lock_pending(ids: Sequence[UUID]) -> list[Attempt]:
     return list(rows.order_by("id"))
 
 
-def _facts(reported: Waiting) -> dict[str, object]:
+def _facts(reported: PendingReason) -> dict[str, object]:
     """Return the reason as it is stored on the attempt."""
     return {
         **reported.facts,

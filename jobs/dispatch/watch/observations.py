@@ -21,7 +21,7 @@ from jobs.job_specs import spec_of
 from jobs.models import Attempt
 from jobs.models.attempt import key_of
 from portal.core import clock
-from portal.core.joined_select import Reading
+from portal.core.joined_select import JoinedSelect
 from schedulers.contract import Backend, Observation, Poll
 from schedulers.states import FINAL_FLOOR, Reason, State
 
@@ -68,7 +68,7 @@ def has_work(cluster_id: UUID) -> bool:
 
 
 # Each half uses its own index (attempt_active, attempt_unforgotten) and repeats its condition.
-_WORK = Reading(
+_WORK = JoinedSelect(
     f"SELECT 1 WHERE EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND state > {State.QUEUED:d} AND "  # noqa: S608  numbers
     f"state < {State.SUCCEEDED:d}) OR EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND NOT is_forgotten AND "
     f"state >= {State.SUCCEEDED:d} AND NOT is_log_sealed)",

@@ -18,7 +18,7 @@ from portal.core.audit.anchors import Anchorer, chains
 from portal.core.audit.forwarding import forward_all
 from portal.core.audit.models import AuditCheck
 from portal.core.audit.sealing import Sealer
-from portal.core.audit.verify import remember, verify
+from portal.core.audit.verify import store_report, verify
 from portal.core.lease_holder import new_holder
 
 LEASE, RENEW = 60.0, 20.0  # seconds
@@ -45,14 +45,14 @@ def sealer(stop: threading.Event) -> None:
             stop.wait(rest)
 
 
-def keeper(stop: threading.Event) -> None:
+def verifier(stop: threading.Event) -> None:
     """Verify chains: those for which somebody requested it, and each once a day."""
     lead, next_round = LeaderLease("audit:keeper"), 0.0
     with lead:
         while not stop.is_set():
             if lead.is_mine():
                 for chain in asked():
-                    remember(verify(chain, lambda _: lead.is_mine()))
+                    store_report(verify(chain, lambda _: lead.is_mine()))
                 if clock.monotonic() >= next_round:
                     _daily(lead, stop)
                     next_round = clock.monotonic() + 3600.0
@@ -88,7 +88,7 @@ def _daily(lead: LeaderLease, stop: threading.Event) -> None:
         *AuditCheck.objects.values_list("chain", flat=True),
     }:  # includes chains that have lost all links
         if chain not in fresh and not stop.is_set():
-            remember(verify(chain, lambda _: lead.is_mine()))
+            store_report(verify(chain, lambda _: lead.is_mine()))
 
 
 class LeaderLease:

@@ -95,12 +95,12 @@ def chain_of(values: Sequence[Any]) -> UUID:
     return values[_ORG] or NO_ORG
 
 
-def begin(chain: UUID) -> bytes:
+def initial_hash(chain: UUID) -> bytes:
     """Return the hash before the first event of a chain."""
     return hashlib.sha256(b"muster audit chain " + chain.bytes).digest()
 
 
-def follow(before: bytes, event: bytes) -> bytes:
+def next_hash(before: bytes, event: bytes) -> bytes:
     """Return the hash after this event."""
     return hashlib.sha256(before + event).digest()
 

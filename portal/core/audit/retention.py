@@ -14,7 +14,7 @@ from django.db import transaction
 
 from portal.core import clock
 from portal.core.audit.anchors import anchor
-from portal.core.audit.canonical import COLUMNS, NO_ORG, canonical, follow
+from portal.core.audit.canonical import COLUMNS, NO_ORG, canonical, next_hash
 from portal.core.audit.models import AuditAnchor, AuditLink, AuditPolicy
 from portal.core.audit.verify import PAGE, links_behind, start_of
 from portal.core.events import EventRecord, record
@@ -66,7 +66,7 @@ def _trim_page(chain: UUID, before: datetime) -> tuple[int, str]:
     positions: list[int] = []
     trouble = ""
     for seq, stored, position, values in links_behind(chain, expected - 1):
-        if seq != expected or values is None or follow(at_hash, canonical(values)) != stored:
+        if seq != expected or values is None or next_hash(at_hash, canonical(values)) != stored:
             trouble = (
                 f"Events from #{expected:,} on are not deleted, because the chain is damaged "
                 "there. Verify it."

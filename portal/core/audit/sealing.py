@@ -26,12 +26,12 @@ from portal.core.audit.anchors import last_cut
 from portal.core.audit.canonical import (
     Head,
     Row,
-    begin,
     canonical,
     chain_of,
     columns,
     event_table,
-    follow,
+    initial_hash,
+    next_hash,
     read,
 )
 from portal.core.audit.models import AuditLink
@@ -126,7 +126,7 @@ class Sealer:
 
 def _link(end: Head, row: Row) -> tuple[Any, ...]:
     """Return the next link of a chain, and advance its end."""
-    end.seq, end.hash, end.since = end.seq + 1, follow(end.hash, canonical(row)), end.since + 1
+    end.seq, end.hash, end.since = end.seq + 1, next_hash(end.hash, canonical(row)), end.since + 1
     return (row[0], chain_of(row), end.seq, end.hash)
 
 
@@ -158,4 +158,4 @@ def heads_of(chains: Iterable[UUID]) -> dict[UUID, Head]:
 
 def _beginning(chain: UUID) -> Head:
     cut = last_cut(chain)
-    return Head(cut.seq, bytes(cut.hash)) if cut else Head(0, begin(chain))
+    return Head(cut.seq, bytes(cut.hash)) if cut else Head(0, initial_hash(chain))

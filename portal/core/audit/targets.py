@@ -53,7 +53,7 @@ class Policy:
     portal: str = "muster"  # host name of this installation in syslog messages
 
 
-def place(target: str) -> SplitResult:
+def parse_target(target: str) -> SplitResult:
     """Parse a target. Raises ValueError for an invalid one."""
     found = urlsplit(target)
     port = found.port
@@ -74,7 +74,7 @@ def place(target: str) -> SplitResult:
 
 
 def is_trusted(target: str, policy: Policy) -> bool:
-    at = place(target)
+    at = parse_target(target)
     return bool({at.netloc.lower(), at.hostname} & policy.trusted)
 
 
@@ -82,7 +82,7 @@ def deliver(
     target: str, facts: Sequence[Fact], *, name: str, secret: bytes, policy: Policy
 ) -> None:
     """Deliver the events in order. Raises DeliveryFailed."""
-    at = place(target)
+    at = parse_target(target)
     if at.scheme not in {"https", "syslog+tls"} and not is_trusted(target, policy):
         raise DeliveryFailed(
             f"{at.hostname} would be told without encryption, which the operator has not allowed "
@@ -91,7 +91,7 @@ def deliver(
     send = {"https": _webhook, "http": _webhook, "syslog+udp": _datagrams}.get(at.scheme, _stream)
     try:
         send(at, facts, name, secret, policy)
-    except addresses.NotOpen as error:
+    except addresses.AddressNotAllowed as error:
         raise DeliveryFailed(
             f"{error}; an operator may name it in MUSTER_FORWARD_TARGETS"
         ) from error
@@ -177,7 +177,7 @@ def _stream(
 def _datagrams(
     at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy
 ) -> None:
-    where = addresses.allowed(
+    where = addresses.resolve_allowed(
         at.hostname or "",
         _port(at),
         is_trusted=is_trusted(at.geturl(), policy),

@@ -17,11 +17,11 @@ from portal.core.audit.anchors import EVERY, WITHIN, is_genuine
 from portal.core.audit.canonical import (
     COLUMNS,
     NO_ORG,
-    begin,
     canonical,
     columns,
     event_table,
-    follow,
+    initial_hash,
+    next_hash,
     read,
 )
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
@@ -109,7 +109,7 @@ def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) 
     return report
 
 
-def remember(report: Report) -> AuditCheck:
+def store_report(report: Report) -> AuditCheck:
     """Store the report as the last verification."""
     row, _ = AuditCheck.objects.update_or_create(
         chain=report.chain,
@@ -147,7 +147,7 @@ def _check_links(
             )
         else:
             event = canonical(values)
-            if follow(at_hash, event) != stored:
+            if next_hash(at_hash, event) != stored:
                 mismatches.append(_Mismatch(seq, position, str(values[3]), event, at_hash, stored))
             _check_time(report, seq, values[_AT], before)
         if seq in anchors and anchors[seq] != stored:
@@ -186,7 +186,7 @@ def start_of(chain: UUID) -> tuple[bytes, int]:
         .order_by("-number")
         .first()
     )
-    return (bytes(cut.hash), cut.seq + 1) if cut else (begin(chain), 1)
+    return (bytes(cut.hash), cut.seq + 1) if cut else (initial_hash(chain), 1)
 
 
 def links_behind(chain: UUID, after: int) -> Iterator[tuple[int, bytes, int, list[Any] | None]]:
@@ -233,7 +233,7 @@ def _classify_mismatches(report: Report, mismatches: list[_Mismatch]) -> None:
     befores = {one.before for one in mismatches} | hashes
     for one in mismatches[:KEPT]:
         is_whole = (
-            any(follow(before, one.event) in hashes for before in befores)
+            any(next_hash(before, one.event) in hashes for before in befores)
             if len(mismatches) <= KEPT
             else False
         )

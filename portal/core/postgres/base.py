@@ -8,7 +8,14 @@ from typing import Any
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
-from portal.core.postgres.row_security import ROLE, Cursor, NamedCursor, forget_tenant, set_tenant, row_security
+from portal.core.postgres.row_security import (
+    ROLE,
+    Cursor,
+    NamedCursor,
+    forget_tenant,
+    row_security,
+    set_tenant,
+)
 
 # Only in databases that have the tables, not in `postgres`, from which others are created.
 _TAKE_ROLE = (

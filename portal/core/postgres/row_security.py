@@ -142,7 +142,11 @@ class Cursor(_Cursor):
             self.connection.muster_told = where
 
     def _news(self) -> str | None:
-        where = ALL_TENANTS if getattr(self.connection, "muster_sees_all", False) else row_security.where()
+        where = (
+            ALL_TENANTS
+            if getattr(self.connection, "muster_sees_all", False)
+            else row_security.where()
+        )
         return None if where == getattr(self.connection, "muster_told", None) else where
 
     def _run(self, query: Any, params: Any, options: dict[str, Any]) -> Any:

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from portal.core.addresses import is_open_internet
-from schedulers.images.http import Policy, Unreadable, Wire
+from schedulers.images.http import Policy, RegistryClient, Unreadable
 from schedulers.images.reference import parse
 from schedulers.images.registry import MANIFEST_LIMIT, read_image
 from tests.rig.hostile import servers
@@ -78,7 +78,7 @@ def test_redirect_to_another_allowed_host_drops_the_token(serve):
     store = serve(http(404))
     server = serve(http(307, Location=f"http://{store.host}/blob"))
     both = frozenset({server.host, store.host})
-    with Wire(Policy(both, both)) as wire:
+    with RegistryClient(Policy(both, both)) as wire:
         assert (
             wire.get(f"http://{server.host}/blob", limit=10, authorization="Bearer hush").status
             == 404

@@ -29,7 +29,7 @@ JOBS = "/api/v1/orgs/atlas/jobs"
 def rehearse(story, image, **spec):
     spec = parse_mapping({"run": "true", "image": image, "resources": GPU, **spec})
     with org_scope(story.atlas.id):
-        return services.rehearse(actor=story.actor(story.ada), team=story.vision, spec=spec)
+        return services.dry_run_job(actor=story.actor(story.ada), team=story.vision, spec=spec)
 
 
 def said_of(told, name="image"):
@@ -207,7 +207,7 @@ def test_member_without_submit_permission_causes_no_lookup(story, allowed, add_n
     monkeypatch.setattr(lookups, "begin", lambda name: pytest.fail("a registry was asked"))
     spec = parse_mapping({"run": "true", "image": f"{allowed.host}/torch:v1"})
     with org_scope(story.atlas.id):
-        told = services.rehearse(actor=story.actor(story.ben), team=story.speech, spec=spec)
+        told = services.dry_run_job(actor=story.actor(story.ben), team=story.speech, spec=spec)
     assert said_of(told, "access").is_ok is False
 
 

@@ -32,7 +32,7 @@ def end(
 def said(story, image: str, org=None, person=None, team=None) -> str:
     spec = parse_mapping({"run": "true", "image": image, "resources": GPU})
     with org_scope((org or story.atlas).id):
-        told = services.rehearse(
+        told = services.dry_run_job(
             actor=story.actor(person or story.ada), team=team or story.vision, spec=spec
         )
     assert told.is_ok

@@ -23,7 +23,7 @@ from jobs.quotas.preview import preview
 from jobs.quotas.tree import tree
 from jobs.scheduling import pending_explanation
 from jobs.scheduling.snapshot import limits_of
-from jobs.services import rehearse
+from jobs.services import dry_run_job
 from portal.core import clock
 from portal.core.errors import InvalidInput, QuotaExceeded
 from schedulers.spec import parse_mapping
@@ -32,7 +32,7 @@ from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
 from tests.story import tell
 from workspaces.models import GpuMonth, QuotaRequest
 from workspaces.organizations.selectors import quotas_for
-from workspaces.quotas.gpu_hours import Ran, by_month, end_of, split
+from workspaces.quotas.gpu_hours import GpuUsage, by_month, end_of, split
 from workspaces.quotas.limits import GPU_HOURS
 from workspaces.quotas.requests import decide_request
 from workspaces.quotas.set_limits import Wanted, set_quotas
@@ -103,7 +103,7 @@ def test_span_split_by_month_adds_up(one, other, gpus):
         // timedelta(milliseconds=1)
         for month, n in parts
     )
-    counted = by_month([Ran(UUID(int=1), UUID(int=2), UUID(int=3), gpus, start, end)])
+    counted = by_month([GpuUsage(UUID(int=1), UUID(int=2), UUID(int=3), gpus, start, end)])
     assert all(counted[UUID(int=1), "team", UUID(int=2), month] == n * gpus for month, n in parts)
 
 
@@ -391,7 +391,7 @@ def test_usage_of_a_person_does_not_count_in_another_organization(story, monkeyp
     cluster_with(gpus=4)
     _limit(story, 2, "user", story.ada.email)
     ask = pending_explanation.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
-    elsewhere = Ran(
+    elsewhere = GpuUsage(
         story.borealis.id, UUID(int=2), story.ada.id, 2, NOON - timedelta(hours=1), NOON
     )
     monkeypatch.setattr("workspaces.quotas.gpu_hours._running", [lambda org_ids, at: [elsewhere]])
@@ -438,7 +438,7 @@ def test_dry_run_says_when_the_job_would_start(story):
     _limit(story, 1)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
     with org_scope(story.atlas.id):
-        told = rehearse(
+        told = dry_run_job(
             actor=story.actor(story.ada),
             team=story.vision,
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 1}}),

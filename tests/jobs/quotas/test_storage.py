@@ -10,7 +10,7 @@ from jobs.models import Attempt, Job
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import tree
 from jobs.scheduling import pending_explanation
-from jobs.services import rehearse
+from jobs.services import dry_run_job
 from portal.blobs.logs import log_store
 from portal.core import clock
 from portal.core.errors import QuotaExceeded
@@ -179,7 +179,7 @@ def test_dry_run_reports_that_the_job_would_wait(story):
     counted(story)
     limit(story, 100)
     with org_scope(story.atlas.id):
-        told = rehearse(
+        told = dry_run_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
         )
     assert "The team keeps 700 B of logs, and the limit is 100 B." in next(

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from clusters.models import Cluster, Pool, PoolGrant
 from jobs.job_specs import spec_of
-from jobs.services import rehearse
+from jobs.services import dry_run_job
 from portal.core.errors import InvalidInput, NotPermitted
 from schedulers.spec import parse_mapping
 from tests.jobs.stage import cluster_with, submit
@@ -91,7 +91,7 @@ def test_dry_run_gives_the_same_refusal(story):
     cluster_with(gpus=4)
     _rules(story, max_gpus=1)
     with org_scope(story.atlas.id):
-        told = rehearse(
+        told = dry_run_job(
             actor=story.actor(story.ada),
             team=story.vision,
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 2}}),

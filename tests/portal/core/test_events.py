@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from portal.core.events import Caller, EventRecord, caller, changes, clean_address, on_behalf_of, record
+from portal.core.events import (
+    Caller,
+    EventRecord,
+    caller,
+    changes,
+    clean_address,
+    on_behalf_of,
+    record,
+)
 from portal.core.models import Event
 
 

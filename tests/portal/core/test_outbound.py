@@ -7,11 +7,11 @@ import pytest
 import requests
 
 from portal.core import outbound
-from portal.core.outbound import Reach, Refused, Session
+from portal.core.outbound import OutboundPolicy, RequestRefused, Session
 from tests.rig.hostile import servers
 from tests.rig.slapd import write_certificates
 
-HERE = Reach(is_private=True, is_plain=True, seconds=2)
+HERE = OutboundPolicy(is_private=True, is_plain=True, seconds=2)
 
 
 @pytest.fixture
@@ -34,15 +34,15 @@ def test_outbound_to_allowed_private_host_is_read(serve):
 
 def test_outbound_to_private_address_is_not_sent(serve):
     server = serve(_http())
-    with pytest.raises(Refused, match="not on the open internet"):
-        Session(Reach(is_plain=True)).get(server.url)
+    with pytest.raises(RequestRefused, match="not on the open internet"):
+        Session(OutboundPolicy(is_plain=True)).get(server.url)
     assert server.requests == []
 
 
 def test_outbound_without_encryption_is_not_sent(serve):
     server = serve(_http())
-    with pytest.raises(Refused, match="https"):
-        Session(Reach(is_private=True)).get(server.url)
+    with pytest.raises(RequestRefused, match="https"):
+        Session(OutboundPolicy(is_private=True)).get(server.url)
     assert server.requests == []
 
 
@@ -90,7 +90,7 @@ def test_outbound_response_over_size_limit_is_cut(serve):
         while True:
             connection.sendall(b"x" * 65536)
 
-    with pytest.raises(Refused, match="larger"):
+    with pytest.raises(RequestRefused, match="larger"):
         Session(HERE).get(serve(flood).url)
 
 
@@ -105,8 +105,8 @@ def test_outbound_slow_response_is_cut_after_total_time(serve, said):
             time.sleep(0.05)
 
     started = time.monotonic()
-    with pytest.raises(Refused, match=r"within 0\.5 s"):
-        Session(Reach(is_private=True, is_plain=True, seconds=0.5)).get(serve(drip).url)
+    with pytest.raises(RequestRefused, match=r"within 0\.5 s"):
+        Session(OutboundPolicy(is_private=True, is_plain=True, seconds=0.5)).get(serve(drip).url)
     assert time.monotonic() - started < 3
 
 
@@ -117,8 +117,10 @@ def test_outbound_slow_tls_handshake_is_cut(serve):
             connection.sendall(b"x")
             time.sleep(0.05)
 
-    with pytest.raises(Refused, match=r"within 0\.5 s"):
-        Session(Reach(is_private=True, seconds=0.5)).get(serve(drip).url.replace("http:", "https:"))
+    with pytest.raises(RequestRefused, match=r"within 0\.5 s"):
+        Session(OutboundPolicy(is_private=True, seconds=0.5)).get(
+            serve(drip).url.replace("http:", "https:")
+        )
 
 
 def test_outbound_ignores_proxy_and_netrc_of_environment(serve, monkeypatch, tmp_path):
@@ -139,7 +141,7 @@ def test_outbound_malformed_response_is_a_failed_request(serve, said):
 
 def test_outbound_tls_contexts_are_cached_per_ca(tmp_path):
     def trusted(ca):
-        session = Session(Reach(ca=ca))
+        session = Session(OutboundPolicy(ca=ca))
         return session.get_adapter("https://a.example").poolmanager.connection_pool_kw[
             "ssl_context"
         ]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from portal.core.errors import InvalidInput, QuotaExceeded
 from portal.series import reading, store
 from portal.series.models import Chunk, Series
-from portal.series.points import NO_STEP, Point, broken, fitted, gap_of
+from portal.series.points import NO_STEP, Point, fitted, gap_of, split_at_gaps
 from portal.series.reading import _ChunkRows, _with_gaps, latest, query
 from portal.series.store import FULL, OPEN, append, compact, prune
 
@@ -232,7 +232,7 @@ def test_fitted_series_is_bounded_and_keeps_extremes_and_end(steps, most):
     for wait, value in steps:
         at += wait
         rows.append((NO_STEP, at, value))
-    parts = fitted(broken(rows, gap_of(rows)), most)
+    parts = fitted(split_at_gaps(rows, gap_of(rows)), most)
     kept = [row for part in parts for row in part]
     assert (
         len(kept) + len(parts) - 1 <= most

@@ -11,7 +11,7 @@ from workspaces.access import services as access_services
 from workspaces.access.differences import EVERYWHERE, PersonRoles, differences, reach
 from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS
 from workspaces.access.permissions import Permission as P
-from workspaces.access.whatif import if_role_were, standings, what_would_change
+from workspaces.access.whatif import preview_memberships, preview_role, standings
 from workspaces.models import Membership
 from workspaces.organizations import services as organization_services
 from workspaces.tenancy.scope import org_scope
@@ -73,7 +73,7 @@ def atlas(story):
 
 def test_preview_group_added_to_team_lists_gains_without_storing(story, atlas):
     before = standings()
-    found = what_would_change(
+    found = preview_memberships(
         atlas,
         {
             "kim@atlas.example": PersonRoles("member", {"vision": "member"}),
@@ -89,7 +89,7 @@ def test_preview_group_added_to_team_lists_gains_without_storing(story, atlas):
 
 
 def test_preview_matches_applied_change(story, atlas):
-    [told] = what_would_change(atlas, {story.ben.email: PersonRoles("viewer", {})})
+    [told] = preview_memberships(atlas, {story.ben.email: PersonRoles("viewer", {})})
     assert told.lost == {
         "vision": {
             P.JOBS_CANCEL,
@@ -113,12 +113,12 @@ def test_preview_matches_applied_change(story, atlas):
 
 
 def test_preview_removed_member_loses_all_suspended_loses_nothing(story, atlas):
-    [told] = what_would_change(atlas, {story.ben.email: PersonRoles()})
+    [told] = preview_memberships(atlas, {story.ben.email: PersonRoles()})
     assert told.lost[EVERYWHERE] == story.actor(story.ben).granted()
     from portal.core import clock
 
     Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
-    assert what_would_change(atlas, {story.ben.email: PersonRoles()}) == []
+    assert preview_memberships(atlas, {story.ben.email: PersonRoles()}) == []
 
 
 def test_preview_role_change_lists_all_members_with_role(story, atlas):
@@ -132,7 +132,7 @@ def test_preview_role_change_lists_all_members_with_role(story, atlas):
     organization_services.change_team_member(
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="trainer"
     )
-    [told] = if_role_were(atlas, "trainer", ["jobs:read", "jobs:exec"])
+    [told] = preview_role(atlas, "trainer", ["jobs:read", "jobs:exec"])
     assert (told.email, told.gained, told.lost) == (
         story.ben.email,
         {"vision": {P.JOBS_EXEC}},

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from tests.each import each
 from tests.workspaces.access.worlds import ORG, World, permissions, teams, worlds
-from workspaces.access.explanation import as_data, sentences, why_not
+from workspaces.access.explanation import as_data, denial_reason, sentences
 from workspaces.access.grants import apply, gained, smallest_grants
 from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
 from workspaces.access.steps import Case, explained
@@ -114,7 +114,7 @@ def test_proposal_role_is_minimal(world: World, permission, team):
 @given(worlds, permissions, teams)
 def test_explanation_sentences_have_no_missing_values(world: World, permission, team):
     explanation = explained(world.case(permission, team))
-    for text in (*sentences(explanation), why_not(explanation)):
+    for text in (*sentences(explanation), denial_reason(explanation)):
         assert text and "%(" not in text and "None" not in text
 
 
@@ -131,7 +131,7 @@ def test_explanation_denied_submit_proposes_team_role():
             "changes": [{"kind": "team-role", "role": "member"}],
         }
     ]
-    assert why_not(explanation) == (
+    assert denial_reason(explanation) == (
         "The role Member in the organization does not grant jobs:submit. kim@x has no role in team vision."
         " To be allowed: the role Member in team vision."
     )

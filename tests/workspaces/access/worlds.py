@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from portal.core.errors import NotFound
 from workspaces.access.actors import Actor, TokenFacts
 from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
-from workspaces.access.roles import OwnRole, own_role
+from workspaces.access.roles import CustomRole, custom_role
 from workspaces.access.steps import Case
 from workspaces.models import Organization
 
@@ -25,7 +25,7 @@ STORED = [*map(str, Permission), "jobs:fly"]
 class World:
     """A random state. `seats`: the user's team roles; without an entry they are not a member."""
 
-    own: dict[str, OwnRole]
+    own: dict[str, CustomRole]
     org_role: str
     seats: dict[UUID, str]
     is_operator: bool
@@ -91,7 +91,8 @@ owned = st.dictionaries(
     max_size=3,
 ).map(
     lambda found: {
-        slug: own_role(slug, kind, slug.title(), stored) for slug, (kind, stored) in found.items()
+        slug: custom_role(slug, kind, slug.title(), stored)
+        for slug, (kind, stored) in found.items()
     }
 )
 _org_roles = st.sampled_from(["", "gone", "trainer", "helpdesk", "annotator", *ORG_GRANTS])

@@ -7,7 +7,7 @@ import pytest
 from portal.core.errors import InvalidInput, NotPermitted
 from tests.each import each
 from tests.workspaces.trying import try_options
-from workspaces.identity.provider_services import change_provider, config_of, create_provider
+from workspaces.identity.provider_services import config_of, create_provider, update_provider
 from workspaces.tenancy.scope import org_scope
 
 
@@ -60,7 +60,7 @@ def test_private_address_option_is_for_operators_only(story, issuer):
     row = _make(story, story.dot, issuer.url, is_private=True)
     options = {"issuer": "http://127.0.0.1:6379", "client_secret": "entered again"}
     with org_scope(story.atlas.id), pytest.raises(NotPermitted):
-        change_provider(actor=story.actor(story.ada), provider=row, options=options)
+        update_provider(actor=story.actor(story.ada), provider=row, options=options)
     with org_scope(story.atlas.id), pytest.raises(NotPermitted):
         try_options(
             actor=story.actor(story.ada),
@@ -71,7 +71,7 @@ def test_private_address_option_is_for_operators_only(story, issuer):
         )
     with org_scope(story.atlas.id):
         assert (
-            change_provider(actor=story.actor(story.ada), provider=row, name="Other").name
+            update_provider(actor=story.actor(story.ada), provider=row, name="Other").name
             == "Other"
         )
 

@@ -17,9 +17,9 @@ from workspaces.models import Provider
 
 @pytest.fixture(autouse=True)
 def nobody_is_away():
-    request_limits.forget_all()
+    request_limits.reset()
     yield
-    request_limits.forget_all()
+    request_limits.reset()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from django.test import RequestFactory
 from portal.core.errors import NotPermitted
 from tests.each import each
 from workspaces.access.actors import ONLY_ORG, VOUCHED_BY
-from workspaces.identity.session_policy import worth_of
+from workspaces.identity.session_policy import session_limits
 from workspaces.models import Provider
 from workspaces.tenancy.scope import platform_scope
 
@@ -26,7 +26,7 @@ def half_way(story):
 
 
 def test_org_directory_session_is_limited_to_its_organization(story, half_way):
-    assert worth_of(half_way, story.ben) == {
+    assert session_limits(half_way, story.ben) == {
         ONLY_ORG: str(story.atlas.id),
         VOUCHED_BY: str(Provider.objects.get().id),
     }
@@ -37,4 +37,4 @@ def test_session_whose_directory_was_removed_or_disabled_is_refused(story, half_
     with platform_scope("roles stay when a provider goes"):
         meanwhile(Provider.objects.filter(slug="corp"))
     with pytest.raises(NotPermitted, match="no longer available"):
-        worth_of(half_way, story.ben)
+        session_limits(half_way, story.ben)

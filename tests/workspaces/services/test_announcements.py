@@ -12,7 +12,7 @@ from portal.core.models import Event
 from tests.each import each
 from workspaces.models import Announcement
 from workspaces.organizations import announcement_services
-from workspaces.organizations.announcement_services import MOST
+from workspaces.organizations.announcement_services import MAX_ANNOUNCEMENTS
 from workspaces.organizations.announcements import announced_to
 from workspaces.tenancy.scope import org_scope
 
@@ -143,7 +143,7 @@ def test_announcement_publish_and_withdraw_are_recorded(story):
 
 
 def test_announcements_above_maximum_are_rejected(story):
-    for n in range(MOST):
+    for n in range(MAX_ANNOUNCEMENTS):
         announce(story, f"line {n}")
     with pytest.raises(Conflict, match="already"):
         announce(story, "one more")

@@ -8,7 +8,7 @@ from portal.core.errors import Conflict, NotPermitted
 from tests.each import each
 from tests.workspaces.services.test_invitations import path_of, roles
 from workspaces.models import Identity, Invitation, Membership, Provider, User
-from workspaces.organizations.invitations import Invited, bring_in
+from workspaces.organizations.invitations import NewInvitation, add_or_invite
 from workspaces.organizations.people_import import import_people
 from workspaces.organizations.services import add_member
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -17,7 +17,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 def brought(story, email, by=None, org=None):
     org = org or story.atlas
     with org_scope(org.id):
-        return bring_in(actor=story.actor(by or story.ada, org), org=org, email=email)
+        return add_or_invite(actor=story.actor(by or story.ada, org), org=org, email=email)
 
 
 def test_add_member_without_consent_is_rejected(story):
@@ -28,7 +28,7 @@ def test_add_member_without_consent_is_rejected(story):
 
 def test_bring_in_existing_user_joins_after_accepting(story):
     made = brought(story, story.cyd.email.upper())
-    assert isinstance(made, Invited) and roles(story, story.cyd.email)[0] == ""
+    assert isinstance(made, NewInvitation) and roles(story, story.cyd.email)[0] == ""
     story.client(story.cyd).post(path_of(made))
     assert roles(story, story.cyd.email)[0] == "member"
 
@@ -41,7 +41,7 @@ def test_bring_in_by_operator_adds_immediately(story):
 def test_bring_in_unused_account_of_other_org_is_invited(story):
     assert isinstance(brought(story, "fay@atlas.example"), Membership)
     assert isinstance(
-        brought(story, "fay@atlas.example", by=story.cyd, org=story.borealis), Invited
+        brought(story, "fay@atlas.example", by=story.cyd, org=story.borealis), NewInvitation
     )
 
 
@@ -61,7 +61,7 @@ def test_account_with_any_use_is_claimed(story, fact):
             subject="una",
             provider=Provider.objects.create(kind="ldap", slug="ad", name="AD"),
         )
-    assert isinstance(brought(story, user.email), Invited)
+    assert isinstance(brought(story, user.email), NewInvitation)
 
 
 def test_account_without_use_is_unclaimed(story):

@@ -16,7 +16,7 @@ from portal.core.models import Event
 from tests.story import tell
 from workspaces.models import Quota
 from workspaces.organizations.services import create_team
-from workspaces.quotas.limits import Meter, QuotaUsage, after, meters, refusal
+from workspaces.quotas.limits import Meter, QuotaUsage, first_full_meter, meters, meters_after
 from workspaces.quotas.reservations import hold, settle
 from workspaces.quotas.set_limits import Wanted, set_quota, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -55,10 +55,10 @@ def test_limits_random_holds_respect_limits_and_guarantees(now, steps):
     whole, held = Meter(ORG, "org", ORG, "gpu"), []
     for team, user, amount, gives_back in steps:
         if gives_back and held:
-            now = now | after(now, {meter: -n for meter, n in held.pop().items()})
+            now = now | meters_after(now, {meter: -n for meter, n in held.pop().items()})
         ask = meters(ORG, team, user, {"gpu": amount})
-        if refusal(now, ask) is None:
-            now = now | after(now, ask)
+        if first_full_meter(now, ask) is None:
+            now = now | meters_after(now, ask)
             held.append(ask)
         for meter, standing in now.items():
             assert standing.used == sum(ask.get(meter, 0) for ask in held)
@@ -74,10 +74,11 @@ def test_limits_random_holds_respect_limits_and_guarantees(now, steps):
 def test_limits_smaller_amount_is_also_allowed(now, steps, team, user):
     for of, by, amount, _ in steps:
         ask = meters(ORG, of, by, {"gpu": amount})
-        if refusal(now, ask) is None:
-            now = now | after(now, ask)
+        if first_full_meter(now, ask) is None:
+            now = now | meters_after(now, ask)
     room = [
-        refusal(now, meters(ORG, team, user, {"gpu": amount})) is None for amount in range(1, 26)
+        first_full_meter(now, meters(ORG, team, user, {"gpu": amount})) is None
+        for amount in range(1, 26)
     ]
     assert room == sorted(room, reverse=True)
 

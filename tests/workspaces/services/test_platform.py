@@ -18,8 +18,8 @@ from workspaces.organizations.platform_selectors import PAGE, organizations, peo
 from workspaces.organizations.platform_services import (
     found_org,
     reinstate_person,
+    remove_second_factors,
     suspend_person,
-    take_off_factors,
 )
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
@@ -212,4 +212,6 @@ def test_operator_removes_factor_with_reason(story):
         (story.ada, story.ben, NotPermitted),
     ):
         with pytest.raises(error):
-            take_off_factors(actor=story.actor(actor, story.atlas), user_id=person.id, why="again")
+            remove_second_factors(
+                actor=story.actor(actor, story.atlas), user_id=person.id, why="again"
+            )

@@ -16,15 +16,15 @@ from tests.workspaces.trying import try_options
 from workspaces.access.actors import actor_of
 from workspaces.identity.oidc.settings import Config as Oidc
 from workspaces.identity.provider_services import (
-    change_provider,
     config_of,
     create_provider,
     find_provider,
+    group_rules,
     providers_for,
     remove_provider,
-    rules_told,
-    secrets_set,
     set_rules,
+    stored_secret_names,
+    update_provider,
 )
 from workspaces.identity.provider_types import MISSING
 from workspaces.models import DirectoryRun, Membership, Provider, ProviderTest
@@ -55,7 +55,9 @@ def made(story):
 def test_provider_secret_is_encrypted_and_never_shown(story, made):
     row = Provider.objects.get(id=made.id)
     assert SECRET not in str(row.config) and SECRET.encode() not in bytes(row.secrets)
-    assert str(config_of(row).bind_password) == SECRET and secrets_set(row) == ["bind_password"]
+    assert str(config_of(row).bind_password) == SECRET and stored_secret_names(row) == [
+        "bind_password"
+    ]
     assert SECRET not in str(list(Event.objects.values()))
     client = story.client(story.ada)
     for path in (
@@ -69,7 +71,7 @@ def test_provider_secret_is_encrypted_and_never_shown(story, made):
 
 
 def test_provider_empty_secret_is_kept_and_not_recorded(story, made):
-    change_provider(
+    update_provider(
         actor=story.actor(story.ada),
         provider=made,
         options={"bind_password": "", "people_base": "ou=staff,dc=x"},
@@ -125,7 +127,7 @@ def test_provider_requires_owner_or_operator(story, made):
         lambda: create_provider(
             actor=ada, org=None, kind="ldap", slug="x2", name="", options=OPTIONS
         ),
-        lambda: change_provider(actor=ben, provider=made, is_enabled=False),
+        lambda: update_provider(actor=ben, provider=made, is_enabled=False),
         lambda: remove_provider(actor=ben, provider=made),
         lambda: set_rules(actor=ben, provider=made, rules=[]),
         lambda: try_options(actor=ben, org=story.atlas, kind="ldap", options=OPTIONS),
@@ -195,7 +197,7 @@ def test_provider_name_is_unique_per_organization(story, made):
 
 def test_domain_of_another_organization_is_refused(story, made):
     with no_scope():
-        change_provider(
+        update_provider(
             actor=story.actor(story.dot, story.atlas), provider=made, domains=["corp.example"]
         )
     dot = story.actor(story.dot, story.borealis)
@@ -222,7 +224,7 @@ def test_provider_rules_keep_order_and_stay_in_reach(story, made):
         {"group": "*", "team": "vision", "role": "viewer"},
     ]
     set_rules(actor=ada, provider=made, rules=rules)
-    assert rules_told(made) == [
+    assert group_rules(made) == [
         {"group": "cn=staff,dc=x", "org": "atlas", "team": "", "role": "member"},
         {"group": "*", "org": "atlas", "team": "vision", "role": "viewer"},
     ]
@@ -237,7 +239,7 @@ def test_provider_rules_keep_order_and_stay_in_reach(story, made):
     ):
         with pytest.raises(InvalidInput):
             set_rules(actor=ada, provider=made, rules=[wrong])
-    assert len(rules_told(made)) == 2
+    assert len(group_rules(made)) == 2
     event = Event.objects.filter(kind="provider.rules_changed").get()
     assert event.data["before"] == [] and len(event.data["after"]) == 2
 
@@ -252,7 +254,7 @@ def test_remove_provider_keeps_roles_as_given_by_hand(story, made):
 
 
 def test_provider_error_does_not_leak_secret(story, made, monkeypatch):
-    from workspaces.identity.provider_types import Found, kind_of
+    from workspaces.identity.provider_types import ProviderTestResult, kind_of
 
     kind = kind_of("ldap")
     monkeypatch.setattr(
@@ -260,7 +262,7 @@ def test_provider_error_does_not_leak_secret(story, made, monkeypatch):
         lambda name: kind.__class__(
             **{
                 **{f: getattr(kind, f) for f in kind.__dataclass_fields__},
-                "test": lambda config: Found(False, f"no: {SECRET}"),
+                "test": lambda config: ProviderTestResult(False, f"no: {SECRET}"),
             }
         ),
     )
@@ -323,7 +325,7 @@ def test_provider_new_address_requires_secret_again(story, made):
         config_of(Provider.objects.get(id=made.id)).url == OPTIONS["url"]
         and not ProviderTest.objects.exists()
     )
-    moved = change_provider(
+    moved = update_provider(
         actor=story.actor(story.ada), provider=made, options=elsewhere | {"bind_password": SECRET}
     )
     assert moved.config["url"] == elsewhere["url"]

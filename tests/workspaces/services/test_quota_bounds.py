@@ -11,7 +11,7 @@ from jobs.web.quotas import changes_in
 from portal.core.errors import InvalidInput
 from tests.each import each
 from workspaces.models import Quota
-from workspaces.quotas.set_limits import RESOURCES, Wanted, set_quotas
+from workspaces.quotas.set_limits import MAX_RESOURCES, Wanted, set_quotas
 from workspaces.tenancy.scope import org_scope
 
 
@@ -38,10 +38,10 @@ def test_guarantees_overflowing_in_total_are_rejected(story):
 
 
 def test_set_quotas_too_many_resources_is_rejected(story):
-    some = [("team", "vision", f"gpu.t{n}", n) for n in range(RESOURCES + 1)]
-    with pytest.raises(InvalidInput, match=f"{RESOURCES} resources"):
+    some = [("team", "vision", f"gpu.t{n}", n) for n in range(MAX_RESOURCES + 1)]
+    with pytest.raises(InvalidInput, match=f"{MAX_RESOURCES} resources"):
         put(story, *some)
-    assert len(put(story, *some[1:])) == RESOURCES
+    assert len(put(story, *some[1:])) == MAX_RESOURCES
 
 
 @each(

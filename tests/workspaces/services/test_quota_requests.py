@@ -9,7 +9,7 @@ from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.models import Event
 from tests.each import each
 from workspaces.models import Quota, QuotaRequest
-from workspaces.quotas.requests import ask_for_more, decide_request
+from workspaces.quotas.requests import decide_request, request_limit
 from workspaces.quotas.set_limits import set_quota
 from workspaces.tenancy.scope import org_scope
 
@@ -38,7 +38,7 @@ def _ask(story, person, **more):
         **more,
     }
     with org_scope(story.atlas.id):
-        return ask_for_more(actor=story.actor(person), org=story.atlas, **wish)
+        return request_limit(actor=story.actor(person), org=story.atlas, **wish)
 
 
 def _decide(story, person, row, do, word=""):

@@ -8,7 +8,7 @@ from portal.core import clock
 from portal.core.models import Event
 from tests.each import each
 from workspaces.identity.provisioning_services import Person, sync_people
-from workspaces.identity.reinstatement import shut_out
+from workspaces.identity.reinstatement import suspended_addresses
 from workspaces.models import GroupRule, Identity, Membership, Provider, User
 from workspaces.tenancy.scope import no_scope, platform_scope
 
@@ -46,7 +46,7 @@ def remove(story, corp, **more) -> None:
 
 
 def test_remove_provider_keeps_suspensions_and_roles(story, corp):
-    assert shut_out(corp) == ["p0@corp.example"] and not may_come("p0@corp.example")
+    assert suspended_addresses(corp) == ["p0@corp.example"] and not may_come("p0@corp.example")
     remove(story, corp)
     assert not may_come("p0@corp.example") and may_come("p1@corp.example")
 
@@ -116,7 +116,7 @@ def test_remove_one_of_two_providers_keeps_user_disabled(story, two, order):
         client = story.client(story.dot)
         client.post(f"/atlas/directories/{first.slug}/act", {"do": "remove", "bring_back": "1"})
         assert not may_come("p0@corp.example") and not Provider.objects.filter(id=first.id).exists()
-        assert shut_out(second) == ["p0@corp.example"]
+        assert suspended_addresses(second) == ["p0@corp.example"]
         client.post(f"/atlas/directories/{second.slug}/act", {"do": "remove", "bring_back": "1"})
     with platform_scope("test"):
         assert User.objects.get(email="p0@corp.example").is_active

@@ -9,7 +9,7 @@ import pytest
 from portal.core.errors import InvalidInput, NotPermitted
 from tests.each import each
 from workspaces.access.permissions import (
-    HANDED_ON,
+    DELEGABLE_TEAM_ROLES,
     ORG_GRANTS,
     ORG_TITLES,
     TEAM_GRANTS,
@@ -85,7 +85,7 @@ def test_user_admin_cannot_change_or_remove_higher_role(story, atlas, name):
     assert Membership.objects.get(user__email=f"{name}@atlas.example").role == before
 
 
-@each("role", sorted(HANDED_ON))
+@each("role", sorted(DELEGABLE_TEAM_ROLES))
 def test_user_admin_adds_others_but_not_self_to_teams(story, atlas, role):
     uma = person(story, "uma")
     row = organization_services.add_team_member(

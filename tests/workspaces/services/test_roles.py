@@ -12,7 +12,7 @@ from tests.each import each
 from workspaces.access import custom_roles
 from workspaces.access import services as access_services
 from workspaces.access.permissions import OPERATORS_ONLY, Permission
-from workspaces.access.roles import NEVER_OWN
+from workspaces.access.roles import RESERVED_PERMISSIONS
 from workspaces.access.services import CHOICES
 from workspaces.credentials.authentication import by_token
 from workspaces.models import Membership, Role, User
@@ -24,7 +24,7 @@ from workspaces.tenancy.scope import org_scope
 def atlas(story):
     with org_scope(story.atlas.id):
         yield story.atlas
-    custom_roles.forget()
+    custom_roles.invalidate()
 
 
 def make(
@@ -94,25 +94,25 @@ def test_custom_role_change_by_other_process_is_seen_in_seconds(story, atlas, mo
     story.actor(story.ben)
     Role.objects.update(permissions=["jobs:read"])
     now = custom_roles.time.monotonic()
-    monkeypatch.setattr(custom_roles.time, "monotonic", lambda: now + custom_roles.KEPT)
+    monkeypatch.setattr(custom_roles.time, "monotonic", lambda: now + custom_roles.CACHE_SECONDS)
     assert not story.actor(story.ben).may(Permission.JOBS_SUBMIT, story.vision.id)
-    assert custom_roles.KEPT + 2.5 < 5
+    assert custom_roles.CACHE_SECONDS + 2.5 < 5
 
 
 def test_custom_role_cache_drops_stale_reads(story, atlas, monkeypatch):
     make(story)
-    read = custom_roles.read_own_roles
+    read = custom_roles.read_custom_roles
 
     def slowly(org_id):
         found = read(org_id)
-        custom_roles.forget()
+        custom_roles.invalidate()
         return found
 
-    custom_roles.forget()
-    monkeypatch.setattr(custom_roles, "read_own_roles", slowly)
-    custom_roles.own_roles(atlas.id)
-    monkeypatch.setattr(custom_roles, "read_own_roles", lambda org_id: {})
-    assert custom_roles.own_roles(atlas.id) == {}
+    custom_roles.invalidate()
+    monkeypatch.setattr(custom_roles, "read_custom_roles", slowly)
+    custom_roles.cached_custom_roles(atlas.id)
+    monkeypatch.setattr(custom_roles, "read_custom_roles", lambda org_id: {})
+    assert custom_roles.cached_custom_roles(atlas.id) == {}
 
 
 def test_token_authentication_query_count_with_custom_roles(story, atlas):
@@ -129,24 +129,27 @@ def test_token_authentication_query_count_with_custom_roles(story, atlas):
     assert statements() == 1
     make(story)
     give(story)
-    custom_roles.forget()
+    custom_roles.invalidate()
     assert [statements(), statements()] == [2, 1]
 
 
-@each("permission", sorted(NEVER_OWN))
+@each("permission", sorted(RESERVED_PERMISSIONS))
 def test_custom_role_reserved_permissions_are_rejected(story, atlas, permission):
     for actor in (story.actor(story.ada), story.actor(story.dot, atlas)):
         with pytest.raises(InvalidInput, match="not available to custom roles"):
             make(story, permissions=["jobs:read", permission], actor=actor)
     row = make(story)
     Role.objects.filter(id=row.id).update(permissions=["jobs:read", str(permission), "jobs:fly"])
-    custom_roles.forget()
+    custom_roles.invalidate()
     give(story)
     ben = story.actor(story.ben)
     assert ben.may(Permission.JOBS_READ, story.vision.id) and not ben.may(
         permission, story.vision.id
     )
-    assert set(custom_roles.read_own_roles(atlas.id)["trainer"].unknown) == {permission, "jobs:fly"}
+    assert set(custom_roles.read_custom_roles(atlas.id)["trainer"].unknown) == {
+        permission,
+        "jobs:fly",
+    }
 
 
 @each("permissions", [[], ["jobs:fly"], ["all"], ["jobs:read", ""]])
@@ -170,7 +173,7 @@ def test_custom_role_duplicate_name_is_conflict(story, atlas):
 
 
 def test_custom_roles_above_maximum_are_rejected(story, atlas, monkeypatch):
-    monkeypatch.setattr(access_services, "MOST", 1)
+    monkeypatch.setattr(access_services, "MAX_CUSTOM_ROLES", 1)
     make(story)
     with pytest.raises(Conflict, match="maximum"):
         make(story, slug="other")

@@ -12,9 +12,9 @@ from portal.core.models import Event
 from tests.each import each
 from workspaces.credentials.secret_selectors import secrets_for, writable
 from workspaces.credentials.secrets import (
-    KEPT,
-    LARGEST,
-    Use,
+    MAX_BYTES,
+    MAX_VERSIONS,
+    SecretReferences,
     check_references,
     delete_secret,
     delete_version,
@@ -45,7 +45,11 @@ def put(story, value=VALUE, person=None, team="vision", name="wandb"):
 def opened(story, reference, team=None):
     team = team or story.vision
     [got] = open_secrets(
-        [Use(team.org_id, team.id, team.slug, {"KEY": reference}, uuid4(), {"number": 7})]
+        [
+            SecretReferences(
+                team.org_id, team.id, team.slug, {"KEY": reference}, uuid4(), {"number": 7}
+            )
+        ]
     )
     return got
 
@@ -119,20 +123,27 @@ def test_secret_use_is_recorded_without_value(atlas):
 
 def test_open_secrets_missing_one_opens_none(atlas):
     put(atlas)
-    use = Use(atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb", "B": "team/gone"})
+    use = SecretReferences(
+        atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb", "B": "team/gone"}
+    )
     [got] = open_secrets([use])
     assert got.values == {} and got.lacks and not Event.objects.filter(kind="secret.used").exists()
 
 
 def test_open_secrets_without_references_takes_no_query(atlas, django_assert_num_queries):
     with django_assert_num_queries(0):
-        assert open_secrets([Use(atlas.atlas.id, atlas.vision.id, "vision", {})])[0].values == {}
+        assert (
+            open_secrets([SecretReferences(atlas.atlas.id, atlas.vision.id, "vision", {})])[
+                0
+            ].values
+            == {}
+        )
 
 
 def test_open_secrets_query_count_is_constant(atlas, django_assert_num_queries):
     put(atlas)
     uses = [
-        Use(atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb"}, uuid4())
+        SecretReferences(atlas.atlas.id, atlas.vision.id, "vision", {"A": "team/wandb"}, uuid4())
         for _ in range(30)
     ]
     with django_assert_num_queries(4):
@@ -205,14 +216,16 @@ def test_secret_value_is_encrypted_and_not_printed(atlas):
 
 
 def test_secret_versions_are_pruned_and_numbers_not_reused(atlas):
-    for n in range(KEPT + 3):
+    for n in range(MAX_VERSIONS + 3):
         put(atlas, f"value {n}")
     assert list(SecretVersion.objects.order_by("number").values_list("number", flat=True)) == list(
-        range(4, KEPT + 4)
+        range(4, MAX_VERSIONS + 4)
     )
-    delete_version(actor=atlas.actor(atlas.ada), team=atlas.vision, name="wandb", number=KEPT)
-    assert "no version" in opened(atlas, f"team/wandb@{KEPT}").lacks
-    assert put(atlas).number == KEPT + 4
+    delete_version(
+        actor=atlas.actor(atlas.ada), team=atlas.vision, name="wandb", number=MAX_VERSIONS
+    )
+    assert "no version" in opened(atlas, f"team/wandb@{MAX_VERSIONS}").lacks
+    assert put(atlas).number == MAX_VERSIONS + 4
 
 
 def test_delete_newest_secret_version_is_rejected(atlas):
@@ -230,7 +243,7 @@ def test_delete_secret_removes_values(atlas):
     assert Event.objects.get(kind="secret.deleted").data["secret"] == "vision/wandb"
 
 
-@each("value", ["", "a\0b", "x" * (LARGEST + 1), "\ud800"])
+@each("value", ["", "a\0b", "x" * (MAX_BYTES + 1), "\ud800"])
 def test_set_secret_invalid_value_is_rejected_unquoted(atlas, value):
     with pytest.raises(InvalidInput) as caught:
         put(atlas, value)

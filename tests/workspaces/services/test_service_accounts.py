@@ -18,7 +18,7 @@ from workspaces.credentials.service_accounts import (
     remove_service_account,
 )
 from workspaces.credentials.token_format import authenticate_token
-from workspaces.credentials.tokens import Wish, create_token, rotate_token
+from workspaces.credentials.tokens import TokenParams, create_token, rotate_token
 from workspaces.models import Membership, User
 from workspaces.organizations import selectors
 from workspaces.organizations.invitation_links import invite_url
@@ -47,7 +47,7 @@ def secret(story, row, by=None, **wish):
     return create_service_token(
         actor=by or story.actor(story.ada),
         account=row,
-        wish=Wish(**{"name": "ci", "scopes": ["all"], **wish}),
+        wish=TokenParams(**{"name": "ci", "scopes": ["all"], **wish}),
     ).secret
 
 

@@ -241,9 +241,12 @@ def test_table_without_policy_is_detected_and_repaired(db):
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE workspaces_team DISABLE ROW LEVEL SECURITY")
             cursor.execute("DROP POLICY muster_org_1 ON workspaces_secret")
-        assert row_security.bare_tables(connection) == ["workspaces_secret", "workspaces_team"]
+        assert row_security.unprotected_tables(connection) == [
+            "workspaces_secret",
+            "workspaces_team",
+        ]
         row_security.protect(connection)
-        assert row_security.bare_tables(connection) == []
+        assert row_security.unprotected_tables(connection) == []
     finally:
         connection.close_wall()
 

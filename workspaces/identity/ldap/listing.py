@@ -17,7 +17,7 @@ from workspaces.identity.provisioning import Person
 SECONDS = 300.0
 
 
-def everybody(config: Config, progress: Callable[[int], None]) -> Listing:
+def list_everyone(config: Config, progress: Callable[[int], None]) -> Listing:
     """List everyone; `progress` gets the number of people read, after each thousand.
 
     Raises DirectoryError.

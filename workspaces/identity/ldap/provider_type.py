@@ -6,19 +6,25 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from workspaces.identity.ldap.settings import Config, normalized_dn
-from workspaces.identity.provider_types import FIND_SECONDS, MISSING, Found, Kind, Listing
+from workspaces.identity.provider_types import (
+    FIND_SECONDS,
+    MISSING,
+    Listing,
+    ProviderTestResult,
+    ProviderType,
+)
 
 
-def _test(config: Config) -> Found:
+def _test(config: Config) -> ProviderTestResult:
     from workspaces.identity.ldap.testing import check_settings
 
     return check_settings(config)
 
 
 def _listing(config: Config, progress: Callable[[int], None]) -> Listing:
-    from workspaces.identity.ldap.listing import everybody
+    from workspaces.identity.ldap.listing import list_everyone
 
-    return everybody(config, progress)
+    return list_everyone(config, progress)
 
 
 def _find_groups(config: Config, typed: str) -> list[str]:
@@ -32,7 +38,7 @@ def _missing() -> str:
     return "" if find_spec("ldap") else MISSING
 
 
-LDAP = Kind(
+LDAP = ProviderType(
     "ldap",
     "LDAP directory",
     "People sign in with their directory password, and their groups determine their roles.",

@@ -9,22 +9,22 @@ from workspaces.identity.ldap.client import Directory
 from workspaces.identity.ldap.entries import Groups, entry_of, is_disabled, person_of
 from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
-from workspaces.identity.provider_types import Found
+from workspaces.identity.provider_types import ProviderTestResult
 
 SECONDS = 10.0
 
 
-def check_settings(config: Config) -> Found:
+def check_settings(config: Config) -> ProviderTestResult:
     """Follow all steps of a sync, and count people and groups."""
     start = clock.monotonic()
     try:
         with Directory(config, SECONDS) as directory:
             return _counted(directory, config, start)
     except DirectoryError as trouble:
-        return Found(False, trouble.message)
+        return ProviderTestResult(False, trouble.message)
 
 
-def _counted(directory: Directory, config: Config, start: float) -> Found:
+def _counted(directory: Directory, config: Config, start: float) -> ProviderTestResult:
     schema = config.schema
     people = directory.people()
     some = list(islice(people, 50))
@@ -32,14 +32,14 @@ def _counted(directory: Directory, config: Config, start: float) -> Found:
     known = [(entry, person) for entry in living if (person := person_of(entry, schema))]
     count = len(some) + sum(1 for _ in people)
     if not count:
-        return Found(
+        return ProviderTestResult(
             False,
             f"Connected by {directory.encryption}, but found no people below "
             f"{config.people_base} with {schema.people}. Check the search base, the filter, "
             "and the permissions of the bind DN.",
         )
     if not known:
-        return Found(
+        return ProviderTestResult(
             False,
             f"Found {count:,} people, but their entries have no {schema.subject} that the "
             "bind DN can read. Choose another attribute that never changes, under More.",
@@ -65,7 +65,7 @@ def _counted(directory: Directory, config: Config, start: float) -> Found:
         ("seconds", round(seconds, 2)),
         ("encryption", directory.encryption),
     )
-    return Found(
+    return ProviderTestResult(
         True,
         f"Connected by {directory.encryption}, found {count:,} people and "
         f"{len(groups.names):,} groups in {seconds:.1f} s. "

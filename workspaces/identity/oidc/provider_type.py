@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from workspaces.identity.oidc.settings import Config
-from workspaces.identity.provider_types import Found, Kind
+from workspaces.identity.provider_types import ProviderTestResult, ProviderType
 
 
-def _test(config: Config) -> Found:
+def _test(config: Config) -> ProviderTestResult:
     from workspaces.identity.oidc.testing import check_settings
 
     return check_settings(config)
 
 
-OIDC = Kind(
+OIDC = ProviderType(
     "oidc",
     "OpenID Connect",
     "People sign in with your identity provider, such as Entra ID, Okta, Keycloak or Google, "

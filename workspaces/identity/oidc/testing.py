@@ -11,10 +11,10 @@ from workspaces.identity.error_messages import why_of
 from workspaces.identity.http_client import provider_requests
 from workspaces.identity.oidc.protocol import ALGORITHMS, discover, fetch_json
 from workspaces.identity.oidc.settings import Config
-from workspaces.identity.provider_types import Found
+from workspaces.identity.provider_types import ProviderTestResult
 
 
-def check_settings(config: Config) -> Found:
+def check_settings(config: Config) -> ProviderTestResult:
     """Fetch the discovery document and the keys."""
     with provider_requests(config):
         try:
@@ -25,16 +25,16 @@ def check_settings(config: Config) -> Found:
                 if isinstance(key, dict)
             ]
         except (OAuth2Error, RequestException) as error:
-            return Found(False, f"{config.issuer}: {why_of(error)}.")
+            return ProviderTestResult(False, f"{config.issuer}: {why_of(error)}.")
     usable = [
         key
         for key in keys
         if key.get("kty") in set(ALGORITHMS.values()) and key.get("use", "sig") == "sig"
     ]
     if not usable:
-        return Found(False, f"{config.issuer} answers, but publishes no signing key.")
+        return ProviderTestResult(False, f"{config.issuer} answers, but publishes no signing key.")
     warning = _warning(described)
-    return Found(
+    return ProviderTestResult(
         True,
         f"{config.issuer} has a valid discovery document and publishes {len(usable)} signing "
         f"key{'' if len(usable) == 1 else 's'}.{warning}",

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from workspaces.identity.oidc_provider.keys import signing_keys
-from workspaces.identity.session_policy import closed_to_passwords
+from workspaces.identity.session_policy import orgs_requiring_sso
 from workspaces.models import Identity, Membership, TeamMembership, User
 from workspaces.tenancy.scope import platform_scope
 
@@ -90,7 +90,7 @@ def is_verified(user: User) -> bool:
 
 def groups_of(user: User) -> list[str]:
     """Return the organizations and teams of active memberships that the user can enter."""
-    closed = closed_to_passwords(user)
+    closed = orgs_requiring_sso(user)
     with platform_scope("groups claim of a user"):
         rows = Membership.objects.filter(user=user, suspended_at=None).exclude(org_id__in=closed)
         rows = rows if user.has_second_factor else rows.exclude(org__requires_second_factor=True)

@@ -24,7 +24,7 @@ from workspaces.models import Consent, User
 from workspaces.web.base import action
 
 
-def agreements_of(user: User) -> list[dict[str, Any]]:
+def consents_of(user: User) -> list[dict[str, Any]]:
     """Return a user's consents by application name, with the scopes in words."""
     rows = (
         Consent.objects.filter(user=user)
@@ -43,7 +43,7 @@ def agreements_of(user: User) -> list[dict[str, Any]]:
 
 
 @transaction.atomic
-def take_back(*, user: User, client_id: str) -> None:
+def withdraw_consent(*, user: User, client_id: str) -> None:
     """Withdraw a consent and revoke the application's tokens of this user. Raises NotFound."""
     row = Consent.objects.select_for_update().filter(user=user, client_id=client_id).first()
     if row is None:
@@ -103,10 +103,12 @@ def agreements(request: Any) -> HttpResponse:
             request,
             request.path,
             _("Access revoked. The application must ask you again."),
-            lambda: take_back(user=request.user, client_id=request.POST.get("client_id", "")),
+            lambda: withdraw_consent(
+                user=request.user, client_id=request.POST.get("client_id", "")
+            ),
         )
     return render(
         request,
         "account/agreements.html",
-        {"page_title": _("Applications you use"), "rows": agreements_of(request.user)},
+        {"page_title": _("Applications you use"), "rows": consents_of(request.user)},
     )

@@ -22,7 +22,7 @@ from django.views.decorators.cache import never_cache
 from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 
 from portal.core.errors import NotFound, PortalError
-from workspaces.access.actors import Actor, actor_of, confined
+from workspaces.access.actors import Actor, actor_of, restrict_to_org
 from workspaces.credentials.tokens import NewToken, create_token
 from workspaces.identity.oidc_provider.agreements import discard_without_consent
 from workspaces.identity.oidc_provider.refresh_tokens import refreshed
@@ -143,7 +143,7 @@ def token_for(user: User, data: dict[str, Any]) -> NewToken:
         raise NotFound("The organization no longer exists.")
     actor: Actor = actor_of(user)
     if only := data.get("only"):  # confirmed in a session limited to one organization
-        actor = confined(
+        actor = restrict_to_org(
             actor, UUID(only), UUID(data["vouched_by"]) if data.get("vouched_by") else None
         )
     actor = actor.enter(org)

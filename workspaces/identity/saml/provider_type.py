@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from workspaces.identity.provider_types import MISSING, Found, Kind
+from workspaces.identity.provider_types import MISSING, ProviderTestResult, ProviderType
 from workspaces.identity.saml.settings import Config
 
 
-def _test(config: Config) -> Found:
+def _test(config: Config) -> ProviderTestResult:
     from workspaces.identity.saml.testing import check_settings
 
     return check_settings(config)
@@ -18,7 +18,7 @@ def _missing() -> str:
     return "" if find_spec("onelogin") and find_spec("xmlsec") else MISSING
 
 
-SAML = Kind(
+SAML = ProviderType(
     "saml",
     "SAML",
     "People sign in with your SAML 2.0 identity provider, such as AD FS or Shibboleth, and "

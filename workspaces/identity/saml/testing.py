@@ -7,20 +7,22 @@ from requests import RequestException
 
 from workspaces.identity.error_messages import why_of
 from workspaces.identity.http_client import provider_requests
-from workspaces.identity.provider_types import Found
+from workspaces.identity.provider_types import ProviderTestResult
 from workspaces.identity.saml.protocol import idp_metadata
 from workspaces.identity.saml.settings import Config
 
 
-def check_settings(config: Config) -> Found:
+def check_settings(config: Config) -> ProviderTestResult:
     """Fetch the metadata again and describe it."""
     with provider_requests(config):
         try:
             found = idp_metadata(config, refresh=True)
         except (OAuth2Error, RequestException) as error:
-            return Found(False, f"{config.metadata_url or 'The metadata'}: {why_of(error)}.")
+            return ProviderTestResult(
+                False, f"{config.metadata_url or 'The metadata'}: {why_of(error)}."
+            )
     many = found.get("x509certMulti", {}).get("signing") or [found.get("x509cert")]
-    return Found(
+    return ProviderTestResult(
         True,
         f"{found['entityId']} uses the sign-in page {found['singleSignOnService']['url']} and "
         f"signs with {len(many)} certificate{'' if len(many) == 1 else 's'}.",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workspaces.identity.provider_types import Found, Kind
+from workspaces.identity.provider_types import ProviderTestResult, ProviderType
 
 
 @dataclass(frozen=True)
@@ -15,15 +15,15 @@ class Config:
     """No settings: the client authenticates with a token."""
 
 
-def _test(config: Config) -> Found:
-    return Found(
+def _test(config: Config) -> ProviderTestResult:
+    return ProviderTestResult(
         True,
         "There is nothing to test: the client connects to Muster, with the token from the "
         "provider's page.",
     )
 
 
-SCIM = Kind(
+SCIM = ProviderType(
     "scim",
     "SCIM 2.0",
     "Your identity provider pushes changes of people and groups to Muster. People sign in "

@@ -12,7 +12,7 @@ from portal.core.errors import InvalidInput
 from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor
 from workspaces.credentials.token_format import digest_of, is_well_formed, new_secret
-from workspaces.identity.provider_services import check_may_write
+from workspaces.identity.provider_services import check_can_write
 from workspaces.models import Provider, ScimToken
 from workspaces.tenancy.scope import platform_scope
 
@@ -23,7 +23,7 @@ _TOUCH = timedelta(minutes=5)
 @transaction.atomic
 def make_scim_token(*, actor: Actor, provider: Provider) -> str:
     """Create a token; the previous one is revoked at once. Raises NotPermitted, InvalidInput."""
-    check_may_write(actor, provider.org)
+    check_can_write(actor, provider.org)
     if provider.kind not in KINDS:
         raise InvalidInput(
             "SCIM isn't available for directories, because Muster queries them itself."
@@ -45,7 +45,7 @@ def make_scim_token(*, actor: Actor, provider: Provider) -> str:
 @transaction.atomic
 def end_scim_token(*, actor: Actor, provider: Provider) -> None:
     """Revoke the token. Raises NotPermitted."""
-    check_may_write(actor, provider.org)
+    check_can_write(actor, provider.org)
     former = _hint(provider)
     if ScimToken.objects.filter(provider=provider).delete()[0]:
         _record("ended", provider, actor, before=former, after=None)

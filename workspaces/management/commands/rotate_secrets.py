@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import models
 
 from portal.core import vault
-from workspaces.identity.mfa import rotate_factors
+from workspaces.identity.mfa import rotate_second_factors
 from workspaces.tenancy.scope import platform_scope
 
 
@@ -53,7 +53,7 @@ def _rotations(batch: int, *, is_dry: bool) -> Iterator[tuple[str, Iterator[str]
                 for pk, stored in _rows(model, field, batch)
             ),
         )
-    yield "second factors", rotate_factors(is_dry=is_dry)
+    yield "second factors", rotate_second_factors(is_dry=is_dry)
 
 
 def sealed_fields() -> Iterator[tuple[type[models.Model], str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.core.audit.canonical import NO_ORG
-from portal.core.audit.verify import Report, remember, verify
+from portal.core.audit.verify import Report, store_report, verify
 from workspaces.models import Organization
 
 PLATFORM = "platform"
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         faults = 0
         for name, chain in _chains(org).items():
             report = verify(chain, self._progress(name))
-            remember(report)
+            store_report(report)
             self._print_report(name, report)
             faults += report.fault_count
         if faults:

@@ -19,7 +19,14 @@ from portal.core.audit import forwarding, targets
 from portal.core.audit.forwarding import PURPOSE, forward, forward_all, state_of
 from portal.core.audit.models import AuditForward, AuditPolicy
 from portal.core.audit.retention import trim
-from portal.core.audit.targets import DeliveryFailed, Policy, deliver, message, place, signature
+from portal.core.audit.targets import (
+    DeliveryFailed,
+    Policy,
+    deliver,
+    message,
+    parse_target,
+    signature,
+)
 from portal.core.models import Event
 from tests.portal.core.audit.conftest import ORG, seal, write
 
@@ -205,7 +212,7 @@ def test_invalid_target_is_refused():
         "//host",
     ):
         with pytest.raises(ValueError, match=r"."):
-            place(target)
+            parse_target(target)
 
 
 FACTS = [

@@ -11,9 +11,17 @@ from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 
 from portal.core import clock
-from portal.core.audit.canonical import NO_ORG, begin, canonical, columns, event_table, follow, read
+from portal.core.audit.canonical import (
+    NO_ORG,
+    canonical,
+    columns,
+    event_table,
+    initial_hash,
+    next_hash,
+    read,
+)
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
-from portal.core.audit.verify import Report, remember, verify
+from portal.core.audit.verify import Report, store_report, verify
 from portal.core.events import EventRecord, record
 from portal.core.models import Event
 from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
@@ -31,14 +39,14 @@ def forge_from(seq: int) -> None:
     """Recompute the chain, as an attacker with the database but without the key would."""
     from django.db import connection
 
-    at = bytes(AuditLink.objects.get(chain=ORG, seq=seq - 1).hash) if seq > 1 else begin(ORG)
+    at = bytes(AuditLink.objects.get(chain=ORG, seq=seq - 1).hash) if seq > 1 else initial_hash(ORG)
     for link in AuditLink.objects.filter(chain=ORG, seq__gte=seq).order_by("seq"):
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT {columns()} FROM {event_table()} e WHERE position = %s", [link.position]
             )
             [row] = read(cursor.fetchall())
-        at = follow(at, canonical(row))
+        at = next_hash(at, canonical(row))
         AuditLink.objects.filter(position=link.position).update(hash=at)
 
 
@@ -228,7 +236,7 @@ def test_verify_counts_all_faults_and_keeps_the_first(sealed):
 
 def test_last_verification_is_stored(sealed):
     Event.objects.filter(position=event(7).position).update(actor="eve@atlas.example")
-    remember(verify(ORG))
+    store_report(verify(ORG))
     row = AuditCheck.objects.get(chain=ORG)
     assert (row.events, row.fault_count, row.faults[0]["kind"], row.faults[0]["seq"]) == (
         20,

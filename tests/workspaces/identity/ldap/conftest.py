@@ -32,7 +32,7 @@ def nobody_has_tried_yet():
     """Reset rate limits and pooled connections before each test."""
     cache.clear()
     connection_pool.close_all()
-    request_limits.forget_all()
+    request_limits.reset()
 
 
 @pytest.fixture

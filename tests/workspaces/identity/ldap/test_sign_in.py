@@ -14,7 +14,7 @@ from tests.rig.slapd import password_of
 from tests.story import PASSWORD, prove
 from workspaces.access.actors import ONLY_ORG, actor_of
 from workspaces.identity.auth_backend import directories_for
-from workspaces.identity.provider_services import change_provider
+from workspaces.identity.provider_services import update_provider
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
@@ -99,9 +99,9 @@ def test_org_directory_without_domain_is_not_asked_unless_chosen(story, own, sla
     assert directories_for("ada@corp.example") == [] and directories_for("ada") == []
     assert not is_in(sign_in("ada@corp.example", password_of("ada"))[0])
     with org_scope(story.atlas.id), pytest.raises(Exception, match="operator"):
-        change_provider(actor=story.actor(story.ada), provider=own, domains=["corp.example"])
+        update_provider(actor=story.actor(story.ada), provider=own, domains=["corp.example"])
     with org_scope(story.atlas.id):
-        change_provider(actor=story.actor(story.dot), provider=own, domains=["corp.example"])
+        update_provider(actor=story.actor(story.dot), provider=own, domains=["corp.example"])
     assert is_in(sign_in("ada@corp.example", password_of("ada"))[0])
     assert directories_for("ada@elsewhere.example") == []
 
