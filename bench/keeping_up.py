@@ -85,7 +85,7 @@ def _grow(actor: Any, slurm: Slurm, cluster: Any, size: int) -> None:
         fresh = list(Attempt.objects.filter(cluster=cluster, state=State.QUEUED))
         numbers = _queued(slurm, [attempt.key for attempt in fresh])
         for attempt in fresh:
-            attempt.state, attempt.native_id, attempt.is_held, attempt.wait = (
+            attempt.state, attempt.native_id, attempt.has_reservation, attempt.wait = (
                 State.SUBMITTED,
                 str(numbers[attempt.key]),
                 True,
@@ -93,7 +93,7 @@ def _grow(actor: Any, slurm: Slurm, cluster: Any, size: int) -> None:
             )
             attempt.state_at = clock.now()
         Attempt.objects.bulk_update(
-            fresh, ["state", "native_id", "is_held", "wait", "state_at"], batch_size=2000
+            fresh, ["state", "native_id", "has_reservation", "wait", "state_at"], batch_size=2000
         )
         Job.objects.update(state=State.SUBMITTED)
 

@@ -33,7 +33,7 @@ def running(org_ids: Collection[UUID] | None, at: datetime) -> Iterator[GpuUsage
     """Yield the GPU use of running attempts until `at`."""
     where = {} if org_ids is None else {"org_id__in": org_ids}
     rows = Attempt.objects.filter(
-        is_held=True,
+        has_reservation=True,
         state__gt=State.QUEUED,
         state__lt=State.SUCCEEDED,
         started_at__isnull=False,

@@ -127,7 +127,7 @@ def placements() -> dict[Place, list[dict[str, Any]]]:
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     with platform_scope("what is taken on a node is taken for every organization"):
         rows = (
-            Attempt.objects.filter(is_held=True)
+            Attempt.objects.filter(has_reservation=True)
             .exclude(placement=None)
             .values_list("cluster_id", "placement")
         )

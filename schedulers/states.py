@@ -78,7 +78,7 @@ class Reason(StrEnum):
     INTERRUPTED = "interrupted"
     NODE_FAILED = "node_failed"
     XID = "xid"
-    FORGOTTEN = "forgotten"
+    LOST_BY_SCHEDULER = "forgotten"
     LOST = "lost"
     PLATFORM_ERROR = "platform_error"
 
@@ -215,7 +215,7 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
         "",
     ),
     Reason.XID: (State.FAILED, Fault.PLATFORM, True, "A GPU reported an error (XID).", ""),
-    Reason.FORGOTTEN: (
+    Reason.LOST_BY_SCHEDULER: (
         State.FAILED,
         Fault.PLATFORM,
         True,

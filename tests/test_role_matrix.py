@@ -523,7 +523,7 @@ def test_node_page_shows_only_visible_jobs(stage):
         Attempt.objects.update(
             state=State.RUNNING,
             node="n0",
-            is_held=True,
+            has_reservation=True,
             placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [], "uuids": []},
         )
     for who, numbers in (("ben", [1]), ("vic", [1]), ("eve", [])):

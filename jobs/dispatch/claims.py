@@ -57,7 +57,16 @@ _CROWDED = (
     Wait.CAPACITY,
     Wait.SCATTERED,
 )
-_CLAIMED = ("state", "state_at", "is_held", "placement", "node", "lease", "lease_until", "wait")
+_CLAIMED = (
+    "state",
+    "state_at",
+    "has_reservation",
+    "placement",
+    "node",
+    "lease",
+    "lease_until",
+    "wait",
+)
 # Loaded once per job instead of once per attempt.
 _OF_JOB = tuple(
     f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key
@@ -311,7 +320,7 @@ def _lease(claim: Claim) -> None:
     at = clock.now()
     fresh = [a for a in claim.attempts if a.state == State.QUEUED]
     for attempt in claim.attempts:
-        attempt.is_held, attempt.lease, attempt.lease_until, attempt.wait = (
+        attempt.has_reservation, attempt.lease, attempt.lease_until, attempt.wait = (
             True,
             claim.lease,
             claim.until,

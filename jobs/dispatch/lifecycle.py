@@ -48,7 +48,7 @@ _FIELDS = (
     "node",
     "nodes",
     "native_id",
-    "is_held",
+    "has_reservation",
     "is_current",
     "lease",
     "lease_until",
@@ -173,14 +173,14 @@ def _end_as_canceled(moved: Sequence[Attempt]) -> None:
 def _settle_all(moved: Sequence[Attempt]) -> None:
     """Release the quota of ended attempts and count their GPU-hours.
 
-    Only this function clears `is_held`, so both happen exactly once.
+    Only this function clears `has_reservation`, so both happen exactly once.
     """
     ended: Counter[UUID] = Counter()
     given_back = []
     jobs = {attempt.job_id: attempt.job for attempt in moved}
     for attempt in moved:
-        if attempt.is_held and State(attempt.state).is_final:
-            attempt.is_held = False
+        if attempt.has_reservation and State(attempt.state).is_final:
+            attempt.has_reservation = False
             ended[attempt.job_id] += 1
             given_back.append(attempt)
     if ended:
@@ -238,7 +238,10 @@ def _may_retry(attempt: Attempt) -> bool:
     if attempt.state != State.FAILED or job.cancel_asked_at:
         return False
     policy = spec_of(job).policy
-    if attempt.reason == Reason.FORGOTTEN and attempt.ordinal <= policy.retries + MOST_FORGOTTEN:
+    if (
+        attempt.reason == Reason.LOST_BY_SCHEDULER
+        and attempt.ordinal <= policy.retries + MOST_FORGOTTEN
+    ):
         return True  # it hardly ran, so it does not count as a try of the policy
     if attempt.ordinal > policy.retries:
         return False
@@ -298,6 +301,8 @@ def _backoff(attempt: Attempt) -> float:
     submitted again after seconds.
     """
     first = (
-        2.0 if attempt.reason == Reason.FORGOTTEN else float(spec_of(attempt.job).policy.backoff)
+        2.0
+        if attempt.reason == Reason.LOST_BY_SCHEDULER
+        else float(spec_of(attempt.job).policy.backoff)
     )
     return min(first * 2.0 ** (attempt.ordinal - 1), MAX_BACKOFF)

@@ -35,7 +35,7 @@ class Attempt(TenantModel):
     due_at = models.DateTimeField(null=True, default=clock.now)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    is_held = models.BooleanField(default=False)  # resources are reserved for it
+    has_reservation = models.BooleanField(default=False)  # resources are reserved for it
     # {"node", "cpus", "memory", "gpus": [index], "uuids": [...]}
     placement = models.JSONField(null=True)
     lease = models.UUIDField(null=True)  # worker that is handing it over

@@ -259,7 +259,9 @@ def _reserved() -> Mapping[Any, Mapping[str, int]]:
     """Return what admitted jobs that do not run yet reserve, by scope, subject and resource."""
     found: dict[Any, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     rows = (
-        Attempt.objects.filter(is_held=True, state__gt=State.QUEUED, state__lt=State.RUNNING)
+        Attempt.objects.filter(
+            has_reservation=True, state__gt=State.QUEUED, state__lt=State.RUNNING
+        )
         .values_list("org_id", "job__team_id", "job__owner_id", "job__resources")
         .annotate(n=Count("id"))
     )

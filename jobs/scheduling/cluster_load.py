@@ -106,7 +106,7 @@ def reserved_by_node(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[i
     taken: dict[tuple[UUID, str], tuple[int, int, int]] = {}
     with platform_scope("node capacity is shared by all organizations"):
         rows = list(
-            Attempt.objects.filter(cluster__in=list(clusters), is_held=True)
+            Attempt.objects.filter(cluster__in=list(clusters), has_reservation=True)
             .exclude(placement=None)
             .values_list("cluster_id", "placement")
         )

@@ -185,7 +185,10 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
     if not isinstance(resource, str):
         return []
     rows = Attempt.objects.filter(
-        is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED, **_competitors(job, wait)
+        has_reservation=True,
+        state__gt=State.QUEUED,
+        state__lt=State.SUCCEEDED,
+        **_competitors(job, wait),
     )
     held = [
         (a.job.resources.get(resource, 0), a)

@@ -69,7 +69,7 @@ def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeAvailability]:
         return list(rooms.values())
     with platform_scope("node capacity is shared by all organizations"):
         held = Attempt.objects.filter(
-            cluster=cluster, is_held=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED
+            cluster=cluster, has_reservation=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED
         )
         places = list(held.values_list("placement", flat=True))
     for place in places:
@@ -94,7 +94,7 @@ def running_of(job_ids: Iterable[UUID]) -> dict[UUID, int]:
     running: dict[UUID, int] = defaultdict(int)
     if wanted:
         rows = (
-            Attempt.objects.filter(job__in=wanted, is_held=True)
+            Attempt.objects.filter(job__in=wanted, has_reservation=True)
             .values("job_id")
             .annotate(n=Count("id"))
         )

@@ -51,7 +51,7 @@ _ENDS = {
     "REVOKED": (Reason.CANCELED, "Its sibling job started on another cluster."),
     "CANCELLED": (Reason.CANCELED, ""),
     FORGOTTEN: (
-        Reason.FORGOTTEN,
+        Reason.LOST_BY_SCHEDULER,
         "Slurm forgot it when its controller was started again, and ended what ran of it.",
     ),
 }
@@ -238,7 +238,7 @@ def _verdict(
 ) -> Verdict:
     if is_of_another(row, record) and not row.is_asked_to_end:
         return Verdict(
-            Reason.FORGOTTEN,
+            Reason.LOST_BY_SCHEDULER,
             f"Slurm forgot its job {record.id} when its controller was started again, and ended what ran of it.",
         )
     # its number was reused
@@ -247,7 +247,9 @@ def _verdict(
         and (record.code is None or record.is_cut_off)
         and not row.is_asked_to_end
     ):
-        return Verdict(Reason.FORGOTTEN, "A node refused to start it, and Slurm put it on hold.")
+        return Verdict(
+            Reason.LOST_BY_SCHEDULER, "A node refused to start it, and Slurm put it on hold."
+        )
     # by us, after Slurm requeued it
     is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)
     if (is_requeued(row, record) or is_taken_back) and not row.is_asked_to_end:
@@ -263,7 +265,8 @@ def _verdict(
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
         is_silent = is_unstarted(row, record) and not evidence.said.strip()
         return Verdict(
-            Reason.FORGOTTEN if is_silent else Reason.PLATFORM_ERROR, _unstarted(number, evidence)
+            Reason.LOST_BY_SCHEDULER if is_silent else Reason.PLATFORM_ERROR,
+            _unstarted(number, evidence),
         )
     if record.code and not record.asked and (trouble := image_trouble(record.code, evidence.tail)):
         return trouble

@@ -80,7 +80,7 @@ def grow(story, begin: int, end: int) -> None:
             Attempt.objects.filter(job=job).update(
                 state=State.RUNNING,
                 node="n0",
-                is_held=True,
+                has_reservation=True,
                 placement={"node": "n0", "cpus": 100, "memory": 0, "gpus": [], "uuids": []},
             )
     with platform_scope("test"):

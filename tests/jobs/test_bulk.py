@@ -21,7 +21,7 @@ NAMES = (
     "placement",
     "evidence",
     "exit_code",
-    "is_held",
+    "has_reservation",
     "peak_memory",
     "native_id",
 )
@@ -68,7 +68,7 @@ def test_write_rows_refuses_too_long_values_without_truncation(story, kinds):
 
 def _fill(row: Attempt, kind: int, at) -> None:
     """Set every type of column, with quotes and braces in texts, and nulls in every other kind."""
-    row.is_held, row.state_at = kind % 2 == 0, at + timedelta(microseconds=kind)
+    row.has_reservation, row.state_at = kind % 2 == 0, at + timedelta(microseconds=kind)
     row.evidence, row.native_id = (
         f'{kind} "quoted", \\ {{braces}} NULL',
         "" if kind % 2 else f"native {kind}",

@@ -188,7 +188,7 @@ def test_quota_taken_by_another_planner_admits_as_many_as_fit(story, monkeypatch
     monkeypatch.setattr(claims, "room_of", with_stale_view)
     assert len(claim_due(cluster.id).attempts) == 2
     assert Quota.objects.get(scope="org", resource="jobs").used == 2
-    assert Attempt.objects.filter(is_held=True).count() == 2
+    assert Attempt.objects.filter(has_reservation=True).count() == 2
 
 
 def test_attempt_canceled_before_hand_over_never_starts(story, double):

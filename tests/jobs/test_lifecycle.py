@@ -98,9 +98,9 @@ def test_forgotten_attempts_are_resubmitted_a_limited_number_of_times(story):
     cluster_with()
     job = submit(story)
     for _ in range(MOST_FORGOTTEN):
-        step(only_attempt(job), State.FAILED, Reason.FORGOTTEN)
+        step(only_attempt(job), State.FAILED, Reason.LOST_BY_SCHEDULER)
         assert Job.objects.get(id=job.id).state == State.QUEUED
-    step(only_attempt(job), State.FAILED, Reason.FORGOTTEN)
+    step(only_attempt(job), State.FAILED, Reason.LOST_BY_SCHEDULER)
     assert Job.objects.get(id=job.id).state == State.FAILED
 
 

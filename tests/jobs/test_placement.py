@@ -154,7 +154,7 @@ def test_usage_is_what_the_portal_reserved_if_it_places_jobs(story, place):
 
         submit(story)
         Attempt.objects.update(
-            is_held=True,
+            has_reservation=True,
             placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [0], "uuids": ["GPU-0-0"]},
         )
     assert place(resources={"accelerators": 2}).considered[0].rank == BUSY

@@ -83,7 +83,7 @@ def test_running_jobs_that_were_forgotten_run_again_under_reused_numbers(
     assert set(site.states()) == {State.SUCCEEDED}, site.describe()
     assert all(1 <= count <= 2 for count in site.runs())
     lost = Attempt.objects.filter(is_current=False)
-    assert {attempt.reason for attempt in lost} <= {Reason.FORGOTTEN}, site.describe()
+    assert {attempt.reason for attempt in lost} <= {Reason.LOST_BY_SCHEDULER}, site.describe()
 
 
 def test_job_killed_by_its_node_after_a_controller_loss_runs_again(site, wait_for):
@@ -101,7 +101,7 @@ def test_job_killed_by_its_node_after_a_controller_loss_runs_again(site, wait_fo
     site.until(site.is_over, 60)
     assert (site.states(), site.runs()) == ([State.SUCCEEDED], [2]), site.describe()
     lost = Attempt.objects.filter(is_current=False)  # the next job may meet its number on the node
-    assert {attempt.reason for attempt in lost} == {Reason.FORGOTTEN}
+    assert {attempt.reason for attempt in lost} == {Reason.LOST_BY_SCHEDULER}
 
 
 @SEEDS

@@ -168,7 +168,7 @@ class World:
         self.double.before_submit = lambda launch: None
         with org_scope(self.story.atlas.id):
             for job in Job.objects.filter(
-                is_held=True, cancel_asked_at=None, state__lt=State.SUCCEEDED
+                has_reservation=True, cancel_asked_at=None, state__lt=State.SUCCEEDED
             ):
                 services.release_job(actor=self.story.actor(self.story.ada), job=job)
         for _ in range(400):
@@ -208,7 +208,7 @@ def test_random_worlds_leak_nothing(story, double, monkeypatch, seed):
 
 
 def assert_nothing_is_over_committed():
-    held = Attempt.objects.filter(is_held=True)
+    held = Attempt.objects.filter(has_reservation=True)
     assert sum(a.placement["cpus"] for a in held) <= 6000
     assert all(a.placement for a in held)
     used = Quota.objects.get(scope="org", resource="cpu").used
@@ -233,7 +233,7 @@ def assert_nothing_is_left(double: BackendDouble):
     assert max(Counter(double.starts).values()) == 1
     assert set(Quota.objects.values_list("used", flat=True)) == {0}
     assert not AccessToken.objects.exists()
-    assert not Attempt.objects.filter(is_held=True).exists()
+    assert not Attempt.objects.filter(has_reservation=True).exists()
     for job in Job.objects.all():
         tasks = Attempt.objects.filter(job=job)
         latest = tasks.filter(is_current=True)

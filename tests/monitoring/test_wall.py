@@ -38,7 +38,7 @@ def twins(story) -> tuple[Cluster, Cluster]:
             cluster=local,
             node="n0",
             state=State.RUNNING,
-            is_held=True,
+            has_reservation=True,
             placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [2], "uuids": ["GPU-0-2"]},
         )
     return local, big

@@ -363,8 +363,8 @@ def test_incomplete_record_is_ignored():
 
 
 CODES = [
-    (None, Reason.FORGOTTEN),
-    (137, Reason.FORGOTTEN),
+    (None, Reason.LOST_BY_SCHEDULER),
+    (137, Reason.LOST_BY_SCHEDULER),
     (0, Reason.COMPLETED),
     (3, Reason.USER_ERROR),
 ]
@@ -386,7 +386,7 @@ def test_end_is_that_of_original_job_not_replacement(subtests):
 
 
 KILLED = [
-    ("", 2, "", Reason.FORGOTTEN),
+    ("", 2, "", Reason.LOST_BY_SCHEDULER),
     ("", 600, "", Reason.KILLED_BY_SIGNAL),
     ("time", 2, "", Reason.TIME_LIMIT),
     ("cancel", 2, "", Reason.CANCELED),
@@ -458,7 +458,7 @@ def test_requeued_job_ends_with_reason_of_slurm(subtests):
 def test_job_failed_without_record_is_forgotten():
     """Happens when its number still runs on the node, for a job that the controller lost."""
     row = Row(7, "FAILED", "t-1", exit="1:0", nodes="n1", started=1000, ended=1001)
-    assert states.ended(row, states.Record(), states.Evidence()).reason == Reason.FORGOTTEN
+    assert states.ended(row, states.Record(), states.Evidence()).reason == Reason.LOST_BY_SCHEDULER
     for ran in (replace(row, ended=1400), replace(row, exit="3:0")):
         assert states.ended(ran, states.Record(), states.Evidence()).reason == Reason.PLATFORM_ERROR
     assert (
@@ -471,4 +471,4 @@ def test_job_refused_by_node_is_forgotten():
     """Slurm reused the number: the record belongs to the lost job."""
     row = Row(29, "PENDING", "t-1", reason="launch failed requeued held")
     seen = states.ended(row, states.Record(id="29", started=1000), states.Evidence())
-    assert seen.reason == Reason.FORGOTTEN
+    assert seen.reason == Reason.LOST_BY_SCHEDULER

@@ -15,7 +15,7 @@ from workspaces.quotas.gpu_hours import GpuUsage, by_month
 def count(runs: Iterable[GpuUsage]) -> None:
     """Add runs to their months, in one query.
 
-    The caller has cleared `is_held` of the attempts in the same transaction, so that nothing is
+    The caller has cleared `has_reservation` of the attempts in the same transaction, so that nothing is
     counted twice. Rows are updated in one order to avoid deadlocks.
     """
     rows = [

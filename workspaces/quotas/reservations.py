@@ -47,7 +47,7 @@ def hold(amounts: Amounts) -> Meter | None:
 def settle(amounts: Amounts) -> None:
     """Release amounts.
 
-    The caller has cleared `is_held` of the attempt in the same transaction, so that nothing is
+    The caller has cleared `has_reservation` of the attempt in the same transaction, so that nothing is
     released twice.
     """
     _move(_locked(amounts), {meter: -amount for meter, amount in amounts.items()})

@@ -194,7 +194,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                     attempt.id,
                     State.FAILED,
                     cluster.backend,
-                    Reason.FORGOTTEN,
+                    Reason.LOST_BY_SCHEDULER,
                     f"{cluster.name} had started it as {attempt.native_id} but no longer knows it.",
                 )
         elif attempt.state == State.STOPPING and at - attempt.missing_since > LOST_AFTER:

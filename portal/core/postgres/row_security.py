@@ -54,7 +54,7 @@ _Cursor: Any = base.Cursor  # type: ignore[attr-defined]  # the stubs describe a
 def forget_tenant(connection: Any) -> None:
     """Mark the setting of the connection as unknown, after a rollback or an error."""
     if connection is not None:
-        connection.muster_told = None
+        connection.muster_tenant = None
 
 
 def set_tenant(connection: Any, where: str | None = None) -> None:
@@ -63,7 +63,7 @@ def set_tenant(connection: Any, where: str | None = None) -> None:
     `where` overrides the current value.
     """
     with connection.cursor() as cursor:
-        cursor.tell(where)
+        cursor.set_tenant(where)
 
 
 class NamedCursor:
@@ -73,7 +73,7 @@ class NamedCursor:
     """
 
     def __init__(self, cursor: Any):
-        self._cursor, self._where = cursor, cursor.connection.muster_told
+        self._cursor, self._where = cursor, cursor.connection.muster_tenant
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cursor, name)
@@ -107,18 +107,18 @@ class Cursor(_Cursor):
         if word in _SILENT:
             return self._run(query, params, options)
         if word not in _JOINED:
-            self.tell()
+            self.set_tenant()
             return self._run(query, params, options)
         news = f"SET {SETTING} = '{where}'; "
         self._run(news + query, params, options)
-        self.connection.muster_told = where
+        self.connection.muster_tenant = where
         self.nextset()
         # Logs and tests expect the original statement.
         self._query.query = self._query.query.removeprefix(news.encode())
         return self
 
     def executemany(self, query: Any, params_seq: Any, **options: Any) -> None:
-        self.tell()
+        self.set_tenant()
         try:
             super().executemany(query, params_seq, **options)
         except BaseException:
@@ -126,20 +126,20 @@ class Cursor(_Cursor):
             raise
 
     def copy(self, statement: Any, params: Any = None, **options: Any) -> Any:
-        self.tell()
+        self.set_tenant()
         return super().copy(statement, params, **options)
 
-    def tell(self, where: str | None = None) -> None:
+    def set_tenant(self, where: str | None = None) -> None:
         where = (
             self._news()
             if where is None
             else None
-            if where == getattr(self.connection, "muster_told", None)
+            if where == getattr(self.connection, "muster_tenant", None)
             else where
         )
         if where is not None:
             self._run(f"SET {SETTING} = '{where}'", None, {})
-            self.connection.muster_told = where
+            self.connection.muster_tenant = where
 
     def _news(self) -> str | None:
         where = (
@@ -147,7 +147,7 @@ class Cursor(_Cursor):
             if getattr(self.connection, "muster_sees_all", False)
             else row_security.where()
         )
-        return None if where == getattr(self.connection, "muster_told", None) else where
+        return None if where == getattr(self.connection, "muster_tenant", None) else where
 
     def _run(self, query: Any, params: Any, options: dict[str, Any]) -> Any:
         try:

@@ -265,12 +265,12 @@ def test_exhausted_gpu_hours_block_jobs_with_gpus_only(story, scope, subject, wa
     _limit(story, 3, scope, subject)
     _run(_held(story), NOON - timedelta(minutes=89), NOON)
     second = _held(story)
-    assert only_attempt(second).is_held
+    assert only_attempt(second).has_reservation
     _run(second, NOON - timedelta(minutes=1), NOON)
     third, plain = _held(story), submit(story)
     assert only_attempt(third).wait == wait
     claim_all(plain.cluster)
-    assert only_attempt(plain).is_held
+    assert only_attempt(plain).has_reservation
 
 
 def test_running_jobs_count_so_far_and_are_not_stopped(story):
@@ -336,7 +336,7 @@ def test_pending_job_names_limit_usage_month_end_and_sufficient_value(
     assert answer.change is None
     _limit(story, 4)
     claim_all(job.cluster)
-    assert only_attempt(job).is_held
+    assert only_attempt(job).has_reservation
 
 
 def test_growing_usage_alone_writes_nothing(story):

@@ -68,11 +68,11 @@ def test_exhausted_storage_blocks_starts_until_logs_are_deleted(story, scope, su
     kept = counted(story)
     limit(story, 700, scope, subject)
     job = waiting(story)
-    assert only_attempt(job).wait == wait and not only_attempt(job).is_held
+    assert only_attempt(job).wait == wait and not only_attempt(job).has_reservation
     delete(story, kept)
     tasks.delete_logs()
     claim_all(job.cluster)
-    assert only_attempt(job).is_held
+    assert only_attempt(job).has_reservation
 
 
 def test_storage_limit_blocks_starts_and_stops_no_running_job(story):
@@ -80,13 +80,13 @@ def test_storage_limit_blocks_starts_and_stops_no_running_job(story):
     limit(story, 701)
     job = waiting(story)
     limit(story, 10)
-    assert only_attempt(job).is_held and only_attempt(job).state != State.STOPPING
+    assert only_attempt(job).has_reservation and only_attempt(job).state != State.STOPPING
 
 
 def test_storage_limit_of_one_person_blocks_nobody_else(story):
     counted(story)
     limit(story, 700, "user", "ada@atlas.example")
-    assert only_attempt(waiting(story, story.ben)).is_held
+    assert only_attempt(waiting(story, story.ben)).has_reservation
     assert only_attempt(waiting(story)).wait == Wait.QUOTA_USER
 
 
@@ -125,14 +125,14 @@ def test_guaranteed_storage_is_kept_free_of_other_teams_logs(story):
     assert only_attempt(waiting(story)).wait == Wait.QUOTA_ORG
     limit(story, None, "team", "speech", guaranteed=100)
     job = waiting(story)
-    assert only_attempt(job).is_held
+    assert only_attempt(job).has_reservation
 
 
 def test_job_within_its_guarantee_starts(story):
     counted(story)
     limit(story, 1500, "org", "")
     limit(story, None, "team", "vision", guaranteed=1500)
-    assert only_attempt(waiting(story)).is_held
+    assert only_attempt(waiting(story)).has_reservation
 
 
 def test_pending_job_names_the_storage_limit_usage_and_advice(story):
