@@ -178,14 +178,14 @@ def test_quota_taken_by_another_planner_admits_as_many_as_fit(story, monkeypatch
         )
     for _ in range(5):
         submit(story)
-    seen = claims.room_of
+    seen = claims.snapshot_of
 
     def with_stale_view(*args):
         room = seen(*args)
         room.limits.clear()
         return room
 
-    monkeypatch.setattr(claims, "room_of", with_stale_view)
+    monkeypatch.setattr(claims, "snapshot_of", with_stale_view)
     assert len(claim_due(cluster.id).attempts) == 2
     assert Quota.objects.get(scope="org", resource="jobs").used == 2
     assert Attempt.objects.filter(has_reservation=True).count() == 2

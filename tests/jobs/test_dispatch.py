@@ -228,7 +228,7 @@ def test_sweep_finds_work_whose_hint_was_lost(story, backend, monkeypatch):
     cluster_with()
     submit(story)
     asked = []
-    monkeypatch.setattr(claims, "hint", asked.append)
+    monkeypatch.setattr(claims, "wake_worker", asked.append)
     claims.due_sweep()
     assert asked == ["jobs.dispatch"]
 

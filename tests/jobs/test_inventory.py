@@ -125,7 +125,7 @@ def test_node_of_the_same_name_in_another_cluster_is_unchanged(cluster):
 
 def test_pending_jobs_are_checked_when_capacity_changes_and_not_usage(cluster, monkeypatch):
     told: list[str] = []
-    monkeypatch.setattr("clusters.services.inventory.hint", told.append)
+    monkeypatch.setattr("clusters.services.inventory.wake_worker", told.append)
     for nodes, is_told in (
         ([node(0)], True),
         ([node(0, used_gpus=2)], False),

@@ -118,7 +118,7 @@ def test_end_that_frees_jobs_does_not_deadlock_with_their_cancel(transactional_d
     waiting = [submit(story, after=[first.number]) for _ in range(3)]
     [ending] = claim_due(cluster.id).attempts
     freed, go_on = threading.Event(), threading.Event()
-    judged, said = job_status.verdict_of, job_status.hint
+    judged, said = job_status.verdict_of, job_status.wake_worker
 
     def slowly(name):
         if threading.current_thread() is watcher and not freed.is_set():
@@ -131,7 +131,7 @@ def test_end_that_frees_jobs_does_not_deadlock_with_their_cancel(transactional_d
         "verdict_of",
         lambda jobs: dict(sorted(judged(jobs).items(), key=lambda pair: pair[0].id, reverse=True)),
     )
-    monkeypatch.setattr(job_status, "hint", slowly)
+    monkeypatch.setattr(job_status, "wake_worker", slowly)
     watcher = _thread(
         lambda: transition([Change(ending.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
     )
@@ -181,7 +181,7 @@ def test_claim_after_a_planner_without_capacity_takes_what_was_freed(transaction
     [running] = claim_due(cluster.id).attempts
     waiting = submit(story)
     saw_no_room, go_on = threading.Event(), threading.Event()
-    room_of = dispatch.room_of
+    room_of = dispatch.snapshot_of
 
     def slowly(*given):
         room = room_of(*given)
@@ -190,7 +190,7 @@ def test_claim_after_a_planner_without_capacity_takes_what_was_freed(transaction
             go_on.wait(10)
         return room
 
-    monkeypatch.setattr(dispatch, "room_of", slowly)
+    monkeypatch.setattr(dispatch, "snapshot_of", slowly)
     first = _thread(lambda: claim_due(cluster.id))
     first.start()
     assert saw_no_room.wait(10)

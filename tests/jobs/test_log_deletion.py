@@ -201,7 +201,7 @@ def test_jobs_with_open_logs_block_no_other_deletion(story, monkeypatch):
         [],
         storage._delete,
     )
-    monkeypatch.setattr(storage, "hint", hinted.append)
+    monkeypatch.setattr(storage, "wake_worker", hinted.append)
     job = ended(story)
     for one in (*waiting, job):
         delete(story, one)

@@ -25,7 +25,7 @@ DUE = [
 def test_sweep_wakes_a_planner_only_for_due_or_abandoned_attempts(subtests, story, monkeypatch):
     cluster_with()
     attempt, told = only_attempt_of(story), []
-    monkeypatch.setattr(claims, "hint", told.append)
+    monkeypatch.setattr(claims, "wake_worker", told.append)
     for state, due, lease, is_told in DUE:
         with subtests.test(state=state, due=due, lease=lease):
             told.clear()

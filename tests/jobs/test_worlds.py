@@ -168,7 +168,7 @@ class World:
         self.double.before_submit = lambda launch: None
         with org_scope(self.story.atlas.id):
             for job in Job.objects.filter(
-                has_reservation=True, cancel_asked_at=None, state__lt=State.SUCCEEDED
+                is_held=True, cancel_asked_at=None, state__lt=State.SUCCEEDED
             ):
                 services.release_job(actor=self.story.actor(self.story.ada), job=job)
         for _ in range(400):

@@ -45,7 +45,7 @@ class World:
             token=self.token,
         )
         try:
-            with mock.patch("workspaces.access.actors.own_roles_for", return_value=self.own):
+            with mock.patch("workspaces.access.actors.custom_roles_for", return_value=self.own):
                 role, seats = ("", {}) if self.is_suspended else (self.org_role, self.seats)
                 return actor.within(ORG, role, seats).may(permission, team)
         except NotFound:

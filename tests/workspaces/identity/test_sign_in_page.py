@@ -101,7 +101,7 @@ def test_password_session_excludes_organization_that_requires_sso(story, require
         and client.get("/")["Location"] == "/borealis/"
     )
     closed = client.get("/atlas/teams")
-    assert closed.status_code == 403 and "sign in with Atlas ID" in closed.content.decode()
+    assert closed.status_code == 403 and "requires sign-in with Atlas ID" in closed.content.decode()
 
 
 def test_required_sso_does_not_apply_to_other_organizations(story, required):
