@@ -24,7 +24,7 @@ class UserQuerySet(BaseUserManager["User"]):
 class User(AbstractBaseUser):
     """A user of the installation, identified by e-mail. Permissions come from memberships.
 
-    Written by `workspaces.services`.
+    Written by the services of `workspaces.organizations`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -81,7 +81,7 @@ class Organization(models.Model):
 class Membership(TenantModel):
     """A user's role in an organization: built in (`OrgRole`) or custom.
 
-    Written by `workspaces.services`.
+    Written by the services of `workspaces.organizations`.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
@@ -147,7 +147,7 @@ class Role(TenantModel):
 class TeamMembership(TenantModel):
     """A user's role in a team: built in (`TeamRole`) or custom.
 
-    Its members are also members of the organization. Written by `workspaces.services`.
+    Its members are also members of the organization. Written by the services of `workspaces.organizations`.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")

@@ -89,7 +89,7 @@ def rotate_secret(session: Session, client_id: Id) -> None:
 def delete_application(session: Session, client_id: Id) -> None:
     """Delete an application with its tokens and consents."""
     session.client.applications.remove(client_id)
-    session.show({"deleted": client_id}, f"{client_id} is deleted.", [client_id])
+    session.show({"deleted": client_id}, f"Deleted {client_id}.", [client_id])
 
 
 def _show_secret(session: Session, made: Json) -> None:

@@ -24,7 +24,8 @@ from tests.rig.redis import Redis, start_redis
 STRANGER = """
 from workspaces.access.actors import actor_of
 from workspaces.models import User
-from workspaces.services import create_org, create_token
+from workspaces.credentials.tokens import create_token
+from workspaces.organizations.services import create_org
 from workspaces.tenancy.scope import no_scope, org_scope
 with no_scope():
     cyd = User.objects.create_user("cyd@borealis.example", "a long password of Cyd", name="Cyd")

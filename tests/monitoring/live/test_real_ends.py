@@ -15,13 +15,14 @@ WITHIN = 5.0
 MAKE = """
 from workspaces.access.actors import actor_of
 from workspaces.models import Organization, User
-from workspaces.services import Wish, create_service_account, create_service_token
+from workspaces.credentials.service_accounts import create_service_account, create_service_token
+from workspaces.credentials.tokens import TokenParams
 from workspaces.tenancy.scope import org_scope
 org = Organization.objects.get(slug="home")
 with org_scope(org.id):
     actor = actor_of(User.objects.get(email="ada@atlas.example")).enter(org)
     row = create_service_account(actor=actor, org=org, name="{name}")
-    print(create_service_token(actor=actor, account=row, wish=Wish("ci", ["all"])).secret)
+    print(create_service_token(actor=actor, account=row, wish=TokenParams("ci", ["all"])).secret)
 """
 SWITCH_OFF = """
 from workspaces.models import User

@@ -263,7 +263,8 @@ assert Session.objects.filter(session_key="{key}").delete()[0]
 GUEST = """
 from workspaces.access.actors import actor_of
 from workspaces.models import Organization, User
-from workspaces.services import add_member, create_token
+from workspaces.credentials.tokens import create_token
+from workspaces.organizations.services import add_member
 from workspaces.tenancy.scope import no_scope, org_scope
 with no_scope():
     guest = User.objects.create_user("guest@atlas.example", "a long password of a guest", name="Guest")

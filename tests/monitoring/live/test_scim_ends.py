@@ -32,7 +32,7 @@ from django.conf import settings
 from django.test import Client
 from workspaces.access.actors import actor_of
 from workspaces.models import Organization, User
-from workspaces.services import create_token
+from workspaces.credentials.tokens import create_token
 from workspaces.tenancy.scope import org_scope
 eve, org = User.objects.get(email="{email}"), Organization.objects.get(slug="home")
 client = Client()
