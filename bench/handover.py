@@ -56,12 +56,20 @@ def main() -> int:
     finally:
         folder.close()
     p50, p99 = added[SINGLES // 2] * 1000, added[SINGLES * 99 // 100] * 1000
-    report([
-        _row("", together, "" if apart else f"; {TOO_FEW}"),
-        *([_row(", the cluster on a core of its own", apart)] if apart else []),
-        Row("latency that the hand-over adds, one job", f"{direct * 1000:.0f} ms for a direct submission", "–",
-            f"p50 {p50:.0f} ms, p99 {p99:.0f} ms", "p50 ≤ 50 ms, p99 ≤ 250 ms", p50 <= 50 and p99 <= 250),
-    ])  # fmt: skip
+    report(
+        [
+            _row("", together, "" if apart else f"; {TOO_FEW}"),
+            *([_row(", the cluster on a core of its own", apart)] if apart else []),
+            Row(
+                "latency that the hand-over adds, one job",
+                f"{direct * 1000:.0f} ms for a direct submission",
+                "–",
+                f"p50 {p50:.0f} ms, p99 {p99:.0f} ms",
+                "p50 ≤ 50 ms, p99 ≤ 250 ms",
+                p50 <= 50 and p99 <= 250,
+            ),
+        ]
+    )
     return 0
 
 

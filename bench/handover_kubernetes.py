@@ -1,10 +1,12 @@
 """Submit attempts to Kubernetes, compared with the same create requests on plain connections.
 
-On the cluster whose kubeconfig MUSTER_TEST_KUBECONFIG names; its pods wait for a node that is not there, so that only the hand-over is measured.
-**Without one, against our double of its API, in a process of its own whose cluster does nothing**: then the figures are what our side costs, and
-not what a real API server takes; the raw ones show how fast the double is. Ours: claimed from the database, made into a Job and its Secret,
-created, and recorded. Raw: the same two objects of each job, by as many connections. They take turns.
-The double once as it comes to lie on the cores, and once on a core of its own (`bench/sides.py`); a real cluster is where it is.
+Uses the cluster of the kubeconfig in MUSTER_TEST_KUBECONFIG; its pods select a node that does not
+exist, so only the submission is measured. **Without a kubeconfig it uses our test double of the API,
+in its own process**: the figures then show what our side costs, not what a real API server takes.
+
+Ours: claim from the database, build a Job and its Secret, create both, record the result. Raw: create
+the same two objects on as many connections. Both take turns. The double runs once on any core and once
+on a core of its own (`bench/sides.py`).
 """
 
 from __future__ import annotations
@@ -42,7 +44,13 @@ SPEC = {
     "resources": {"cpus": 1, "memory": "1Gi"},
     "policy": {"pool": "k8s", "max_runtime": "10m"},
 }
-DOUBLE = "from tests.rig.kubernetes_double import Double; d = Double(); d.store.listeners.clear(); print(d.url, d.token, flush=True); input()"
+DOUBLE = """
+from tests.rig.kubernetes_double import Double
+double = Double()
+double.store.listeners.clear()
+print(double.url, double.token, flush=True)
+input()
+"""
 
 
 def main() -> int:

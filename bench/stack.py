@@ -74,11 +74,24 @@ def _measure(folder: Folder, mode: str, limit: int, seconds: float, bare: str) -
     portal.stop()
     what = f"{count} processes" + (", PostgreSQL and Redis among them" if postgres else "")
     return [
-        Row(f"idle, {mode}", bare, "–", f"{pss:.0f} MiB PSS, {cpu:.2f} % of a core", f"≤ {limit} MiB, ≤ 1 %",
-            pss <= limit and cpu <= 1, what),
-        Row(f"sign-in page after start, {mode}", "–", "–", f"{first:.1f} s fresh, {again:.1f} s again", "≤ 3 s",
-            max(first, again) <= 3),
-    ]  # fmt: skip
+        Row(
+            f"idle, {mode}",
+            bare,
+            "–",
+            f"{pss:.0f} MiB PSS, {cpu:.2f} % of a core",
+            f"≤ {limit} MiB, ≤ 1 %",
+            pss <= limit and cpu <= 1,
+            what,
+        ),
+        Row(
+            f"sign-in page after start, {mode}",
+            "–",
+            "–",
+            f"{first:.1f} s fresh, {again:.1f} s again",
+            "≤ 3 s",
+            max(first, again) <= 3,
+        ),
+    ]
 
 
 def _first_page(portal: Portal) -> float:

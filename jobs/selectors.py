@@ -19,7 +19,6 @@ from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
 MAX_PAGE = 200
-_SORTS = {"created": "number", "number": "number", "": "number"}
 
 
 @dataclass(frozen=True)

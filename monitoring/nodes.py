@@ -19,7 +19,6 @@ from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.tenancy.scope import platform_scope
 
-FRESH_MS = 60_000
 PAGE = 50
 _GPU = ("index", "uuid", "model", "type", "memory")
 _UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")

@@ -55,12 +55,18 @@ def limit(cap: ResourceLimit, need: NodeRequest) -> Told:
     if cap.kind == "jobs":
         run = f"{cap.used} {'runs' if cap.used == 1 else 'run'}"
         return (
-            f"{cap.whose} lets{f'{who} run' if who else ''} {_jobs(cap.limit)}{'' if who else ' run'} at once, and {run}.",
+            (
+                f"{cap.whose} lets{f'{who} run' if who else ''} {_jobs(cap.limit)}"
+                f"{'' if who else ' run'} at once, and {run}."
+            ),
             used,
         )
     if cap.each:
         return (
-            f"{cap.whose} lets{who} hold {most}, of which {taken} {'is' if taken == '1' else 'are'} held; this asks {ask}.",
+            (
+                f"{cap.whose} lets{who} hold {most}, of which {taken} "
+                f"{'is' if taken == '1' else 'are'} held; this asks {ask}."
+            ),
             used,
         )
     return f"{cap.whose} holds {taken} of {most}; this asks {ask}.", used
@@ -73,7 +79,8 @@ def nodes(seen: Assessment, field: Candidates, need: NodeRequest, where: str) ->
         down = [spot for spot in field.spots if not spot.is_up and spot.holds(need, spot.total)]
         able = [spot for spot in field.spots if spot.holds(need, spot.total)]
         return (
-            f"{len(down)} of {len(able)} nodes of {where} that could hold it {'is' if len(down) == 1 else 'are'} down or drained: "
+            f"{len(down)} of {len(able)} nodes of {where} that could hold it "
+            f"{'is' if len(down) == 1 else 'are'} down or drained: "
             f"{_names(down)}."
         ), {**facts, "down": len(down)}
     if seen.wait == Wait.IMPOSSIBLE:
@@ -91,7 +98,8 @@ def nodes(seen: Assessment, field: Candidates, need: NodeRequest, where: str) ->
         }
     most = amount_text(seen.kind, field.most(seen.kind))
     return (
-        f"{amount_text(seen.kind, field.free(seen.kind))} free in {where}, but scattered: the most on one node is {most}; this asks "
+        f"{amount_text(seen.kind, field.free(seen.kind))} free in {where}, but scattered: "
+        f"the most on one node is {most}; this asks "
         f"{_asked(need, seen.kind)}."
     ), facts
 
@@ -114,7 +122,10 @@ def room(field: Candidates, need: NodeRequest, kind: str = "") -> dict[str, Any]
 def fitting(field: Candidates, need: NodeRequest) -> str:
     """Return a sentence such as "2 of 4 nodes have room for it now."."""
     fits = able_now(field, need)
-    return f"{fits} of {_nodes(len(field.spots))} {'has' if fits == 1 else 'have'} room for {'it' if need.nodes == 1 else 'one of its nodes'} now."
+    return (
+        f"{fits} of {_nodes(len(field.spots))} {'has' if fits == 1 else 'have'} room for "
+        f"{'it' if need.nodes == 1 else 'one of its nodes'} now."
+    )
 
 
 def able_now(field: Candidates, need: NodeRequest) -> int:
@@ -144,7 +155,10 @@ def held(ours: Sequence[tuple[str, int, float]], others: Sequence[int]) -> dict[
 def _too_small(field: Candidates, need: NodeRequest, kind: str, where: str) -> str:
     able = sum(spot.holds(need, spot.total) for spot in field.spots)
     if able:
-        return f"Too few nodes of {where} are large enough: it asks {need.nodes}, and there {'is' if able == 1 else 'are'} {able}."
+        return (
+            f"Too few nodes of {where} are large enough: it asks {need.nodes}, and there "
+            f"{'is' if able == 1 else 'are'} {able}."
+        )
     if kind not in KINDS:
         return f"No node of {where} has all that it asks for."
     most = amount_text(kind, field.most(kind, lambda spot: spot.total))

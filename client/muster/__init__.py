@@ -21,9 +21,20 @@ if TYPE_CHECKING:
     from muster.training import log
 
 __all__ = [
-    "Attempt", "Client", "Conflict", "InvalidInput", "Job", "MusterError", "NotAuthenticated", "NotFound", "NotPermitted",
-    "QuotaExceeded", "RateLimited", "Unavailable", "log",
-]  # fmt: skip
+    "Attempt",
+    "Client",
+    "Conflict",
+    "InvalidInput",
+    "Job",
+    "MusterError",
+    "NotAuthenticated",
+    "NotFound",
+    "NotPermitted",
+    "QuotaExceeded",
+    "RateLimited",
+    "Unavailable",
+    "log",
+]
 __version__ = "0.1.0"
 
 _HOMES = {

@@ -87,16 +87,26 @@ class Root(TyperGroup):
 
 
 app = typer.Typer(
-    cls=Root, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, epilog=EPILOG,
+    cls=Root,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
-)  # fmt: skip
+)
 
 
 @app.callback()
 def options(
-    context: typer.Context, json: Json = False, quiet: Quiet = False, org: Org = None, team: Team = None, url: Url = None,
+    context: typer.Context,
+    json: Json = False,
+    quiet: Quiet = False,
+    org: Org = None,
+    team: Team = None,
+    url: Url = None,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:  # fmt: skip
+) -> None:
     """Run and manage jobs on your organization's clusters."""
     start(context, json=json, quiet=quiet, org=org, team=team, url=url)
     if version:

@@ -47,9 +47,15 @@ class Client:
     """
 
     def __init__(
-        self, url: str | None = None, token: str | None = None, org: str | None = None, team: str | None = None,
-        *, timeout: float = 30, tries: int = TRIES,
-    ):  # fmt: skip
+        self,
+        url: str | None = None,
+        token: str | None = None,
+        org: str | None = None,
+        team: str | None = None,
+        *,
+        timeout: float = 30,
+        tries: int = TRIES,
+    ):
         self.settings = settings.load(url=url, token=token, org=org, team=team)
         if not self.settings.url:
             raise InvalidInput(

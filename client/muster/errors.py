@@ -36,9 +36,13 @@ class MusterError(Exception):
     def as_problem(self) -> Json:
         """Return problem+json (RFC 9457): the portal's, or an equivalent for a local error."""
         return self.body or {
-            "type": "about:blank", "title": self.code, "status": self.status, "code": self.code,
-            "detail": self.message, "errors": self.errors,
-        }  # fmt: skip
+            "type": "about:blank",
+            "title": self.code,
+            "status": self.status,
+            "code": self.code,
+            "detail": self.message,
+            "errors": self.errors,
+        }
 
 
 class InvalidInput(MusterError):
@@ -81,9 +85,19 @@ class Unavailable(MusterError):
 
 _BY_CODE = {kind.kind: kind for kind in (QuotaExceeded,)}
 _BY_STATUS: dict[int, type[MusterError]] = {
-    400: InvalidInput, 422: InvalidInput, 401: NotAuthenticated, 403: NotPermitted, 404: NotFound, 409: Conflict,
-    413: TooLarge, 429: RateLimited, 408: Unavailable, 502: Unavailable, 503: Unavailable, 504: Unavailable,
-}  # fmt: skip
+    400: InvalidInput,
+    422: InvalidInput,
+    401: NotAuthenticated,
+    403: NotPermitted,
+    404: NotFound,
+    409: Conflict,
+    413: TooLarge,
+    429: RateLimited,
+    408: Unavailable,
+    502: Unavailable,
+    503: Unavailable,
+    504: Unavailable,
+}
 
 
 def error_of(status: int, body: object, text: str, url: str) -> MusterError:

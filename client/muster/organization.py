@@ -263,9 +263,15 @@ class ServiceAccounts(_Noun):
         return list(self._client.items(f"service-accounts/{_safe(name)}/tokens"))
 
     def create_token(
-        self, name: str, token: str, scopes: Sequence[str] = ("all",), *, team: str | None = None, days: int | None = 90,
+        self,
+        name: str,
+        token: str,
+        scopes: Sequence[str] = ("all",),
+        *,
+        team: str | None = None,
+        days: int | None = 90,
         networks: Sequence[str] = (),
-    ) -> Json:  # fmt: skip
+    ) -> Json:
         """Create a token for the account; arguments as for `tokens.create`."""
         return self._client.send(
             "POST",

@@ -130,9 +130,10 @@ def _plain_table(columns: Sequence[str], rows: list[list[str]]) -> str:
         "  ".join(
             cell.rjust(width) if name.startswith(">") else cell.ljust(width)
             for cell, width, name in zip(line, widths, columns, strict=True)
-        ).rstrip() + "\n"
+        ).rstrip()
+        + "\n"
         for line in [names, *rows]
-    )  # fmt: skip
+    )
 
 
 def _rich_table(table: Table, rows: list[list[str]]) -> str:

@@ -68,9 +68,16 @@ class Attempt:
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Attempt:
         return cls(
-            data["index"], data["ordinal"], data["state"], data.get("node") or "", data.get("exit_code"),
-            _reason(data.get("reason")), _time(data.get("started_at")), _time(data.get("finished_at")), dict(data),
-        )  # fmt: skip
+            data["index"],
+            data["ordinal"],
+            data["state"],
+            data.get("node") or "",
+            data.get("exit_code"),
+            _reason(data.get("reason")),
+            _time(data.get("started_at")),
+            _time(data.get("finished_at")),
+            dict(data),
+        )
 
 
 @dataclass(frozen=True)
@@ -156,12 +163,22 @@ class Job:
         }
         asked = data.get("resources") or {}
         return cls(
-            **plain, owner=(data.get("owner") or {}).get("email", ""), reason=_reason(data.get("reason")),
-            pending=_pending(data.get("pending")), array_size=(data.get("array") or {}).get("size"),
-            resources=Resources(asked.get("cpus", 0), asked.get("memory", 0), asked.get("gpus", 0), asked.get("gpu_type")),
-            created_at=_time(data.get("created_at")), started_at=_time(data.get("started_at")),
-            finished_at=_time(data.get("finished_at")), raw=dict(data),
-        )  # fmt: skip
+            **plain,
+            owner=(data.get("owner") or {}).get("email", ""),
+            reason=_reason(data.get("reason")),
+            pending=_pending(data.get("pending")),
+            array_size=(data.get("array") or {}).get("size"),
+            resources=Resources(
+                asked.get("cpus", 0),
+                asked.get("memory", 0),
+                asked.get("gpus", 0),
+                asked.get("gpu_type"),
+            ),
+            created_at=_time(data.get("created_at")),
+            started_at=_time(data.get("started_at")),
+            finished_at=_time(data.get("finished_at")),
+            raw=dict(data),
+        )
 
 
 @dataclass(frozen=True)

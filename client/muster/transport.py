@@ -42,9 +42,15 @@ class Transport:
         self._http.close()
 
     def request(
-        self, method: str, path: str, *, body: Any = None, query: Mapping[str, Any] | None = None,
-        timeout: float | None = None, is_repeatable: bool = True,
-    ) -> httpx.Response:  # fmt: skip
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+        is_repeatable: bool = True,
+    ) -> httpx.Response:
         """Send a request and return a successful answer.
 
         With `is_repeatable=False`, only requests that cannot have arrived are retried. Raises

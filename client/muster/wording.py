@@ -9,9 +9,16 @@ from typing import Any
 from muster.errors import InvalidInput, Json
 
 COLOURS = {
-    "running": "blue", "succeeded": "green", "failed": "red", "canceled": "bright_black", "queued": "bright_black",
-    "stopping": "yellow", "starting": "yellow", "submitted": "yellow", "dispatching": "yellow",
-}  # fmt: skip
+    "running": "blue",
+    "succeeded": "green",
+    "failed": "red",
+    "canceled": "bright_black",
+    "queued": "bright_black",
+    "stopping": "yellow",
+    "starting": "yellow",
+    "submitted": "yellow",
+    "dispatching": "yellow",
+}
 _TIMES = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 _SIZES = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 

@@ -147,13 +147,6 @@ class JobDetailSerializer(JobSerializer):
     )
 
 
-class RehearsalSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    ok = serializers.BooleanField()
-    starts_now = serializers.BooleanField()
-    checks = serializers.ListField(child=serializers.DictField())
-    launch = serializers.CharField(help_text="The exact text that would be sent.")
-
-
 class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     ok = serializers.BooleanField()
     errors = serializers.ListField(child=serializers.DictField())

@@ -48,7 +48,6 @@ _UNITS = {
 _QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numk]|[KMGTPE]i?|)")
 _OVER = frozenset({"Succeeded", "Failed"})
 _HIDING = frozenset({"NoSchedule", "NoExecute"})
-_CORDON = "node.kubernetes.io/unschedulable"
 
 
 def quantity(text: object) -> float:

@@ -1,4 +1,7 @@
-"""A double of the portal's REST API that fails on demand; the end-to-end tests with the real portal are test_real_portal.py and tests/e2e."""
+"""A double of the portal's REST API that fails on demand.
+
+Tests against the real portal are in test_real_portal.py and tests/e2e.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,11 @@ TOKEN = "mst_right"
 
 @dataclass
 class Fault:
-    """What happens to the next request that `path` is part of: a status to answer with, "drop" (close without an answer; with
-    `acts` after doing what was asked) or "cut" (half of the body)."""
+    """What happens to the next request whose URL contains `path`.
+
+    `what` is a status to answer with, "drop" (close the connection without an answer; with `acts`,
+    after doing what was asked) or "cut" (send half of the body).
+    """
 
     what: int | str
     path: str = ""
@@ -95,13 +101,32 @@ class PortalDouble:
         number = len(self.jobs) + 1
         started = None if state == "queued" else "2026-11-20T10:00:00Z"
         self.jobs[number] = {
-            "id": f"01a1fb6d-a2c8-74c9-b80f-{number:012d}", "number": number, "name": f"job-{number}", "org": "atlas", "team": "vision",
-            "owner": {"email": "ada@atlas.example", "name": "Ada"}, "state": state, "state_text": f"{state}, 4 s ago", "reason": None,
-            "pending": None, "priority": "normal", "created_at": "2026-11-20T09:59:00Z", "started_at": started, "finished_at": None,
-            "exit_code": None, "array": None, "attempt_count": 1, "resources": {"cpus": 1, "memory": 0, "gpus": 0, "gpu_type": None},
-            "labels": {}, "node": "n1", "cluster": "local", "image": "", "after": [], "page": f"/atlas/jobs/{number}",
+            "id": f"01a1fb6d-a2c8-74c9-b80f-{number:012d}",
+            "number": number,
+            "name": f"job-{number}",
+            "org": "atlas",
+            "team": "vision",
+            "owner": {"email": "ada@atlas.example", "name": "Ada"},
+            "state": state,
+            "state_text": f"{state}, 4 s ago",
+            "reason": None,
+            "pending": None,
+            "priority": "normal",
+            "created_at": "2026-11-20T09:59:00Z",
+            "started_at": started,
+            "finished_at": None,
+            "exit_code": None,
+            "array": None,
+            "attempt_count": 1,
+            "resources": {"cpus": 1, "memory": 0, "gpus": 0, "gpu_type": None},
+            "labels": {},
+            "node": "n1",
+            "cluster": "local",
+            "image": "",
+            "after": [],
+            "page": f"/atlas/jobs/{number}",
             "spec": {"name": f"job-{number}", "run": "true", "resources": {"cpus": 1}},
-        } | fields  # fmt: skip
+        } | fields
         self.attempts[number] = []
         self.add_attempt(number, state, log=log, complete=complete)
         return self.jobs[number]

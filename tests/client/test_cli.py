@@ -111,11 +111,17 @@ def test_run_options_become_a_spec(
     assert portal.posts("/jobs")[0].body == {
         "team": "vision",
         "spec": {
-            "name": "sft", "run": "python x.py", "image": "a/b:1", "array": "0-9%2", "after": ["12:any"], "labels": {"p": "q"},
+            "name": "sft",
+            "run": "python x.py",
+            "image": "a/b:1",
+            "array": "0-9%2",
+            "after": ["12:any"],
+            "labels": {"p": "q"},
             "resources": {"accelerators": "h100:8", "cpus": "64", "memory": "512Gi"},
-            "policy": {"max_runtime": "2h", "priority": "low"}, "envs": {"A": "1=2", "FROM_HERE": "yes"},
+            "policy": {"max_runtime": "2h", "priority": "low"},
+            "envs": {"A": "1=2", "FROM_HERE": "yes"},
         },
-    }  # fmt: skip
+    }
 
 
 def test_run_single_argument_with_spaces_is_a_shell_line(portal: PortalDouble, muster: Muster):

@@ -485,27 +485,35 @@ def test_application_secret_is_printed_once_and_alone(shell: Shell):
     assert b"Create one: muster application create" in shell("application", "list").stdout
 
 
-@pytest.mark.parametrize(("words_of", "code", "says"), [
-    (["job", "info", "99999"], 3, "99999"),
-    (["job", "info"], 2, "JOB"),
-    (["job", "shout"], 2, "shout"),
-    (["node", "info", "no-such-node"], 3, "no-such-node"),
-    (["run", "-m", "lots", "--", "true"], 2, "memory"),
-    (["run", "-c", "9000", "--", "true"], 2, "cpu"),
-    (["job", "submit", "no-such.yaml"], 2, "no-such.yaml"),
-    (["token", "create", "x", "--scopes", "everything"], 2, "everything"),
-    (["team", "create", "default"], 5, "default"),
-    (["quota", "request", "gpu", "none"], 2, "requested limit"),
-    (["quota", "request", "gpu", "8", "--job", "last"], 2, "not a job number"),
-    (["quota", "request", "gpu.h100", "8", "--user", "-"], 5, "no such limit"),
-    (["quota", "approve", "00000000-0000-0000-0000-000000000000"], 3, "no such request"),
-    (["quota", "approve", "7"], 3, "muster quota requests"),
-    (["quota", "rules", "nobody"], 3, "nobody"),
-    (["quota", "rules", "default", "--max-gpus", "many"], 2, "many"),
-    (["application", "show", "nothing"], 3, "nothing"),
-    (["application", "create", "grafana2"], 2, "--address"),
-    (["application", "create", "grafana2", "-a", "http://grafana.example.com/"], 2, "grafana.example.com"),
-    (["job", "list", "--org", "elsewhere"], 3, "elsewhere")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words_of", "code", "says"),
+    [
+        (["job", "info", "99999"], 3, "99999"),
+        (["job", "info"], 2, "JOB"),
+        (["job", "shout"], 2, "shout"),
+        (["node", "info", "no-such-node"], 3, "no-such-node"),
+        (["run", "-m", "lots", "--", "true"], 2, "memory"),
+        (["run", "-c", "9000", "--", "true"], 2, "cpu"),
+        (["job", "submit", "no-such.yaml"], 2, "no-such.yaml"),
+        (["token", "create", "x", "--scopes", "everything"], 2, "everything"),
+        (["team", "create", "default"], 5, "default"),
+        (["quota", "request", "gpu", "none"], 2, "requested limit"),
+        (["quota", "request", "gpu", "8", "--job", "last"], 2, "not a job number"),
+        (["quota", "request", "gpu.h100", "8", "--user", "-"], 5, "no such limit"),
+        (["quota", "approve", "00000000-0000-0000-0000-000000000000"], 3, "no such request"),
+        (["quota", "approve", "7"], 3, "muster quota requests"),
+        (["quota", "rules", "nobody"], 3, "nobody"),
+        (["quota", "rules", "default", "--max-gpus", "many"], 2, "many"),
+        (["application", "show", "nothing"], 3, "nothing"),
+        (["application", "create", "grafana2"], 2, "--address"),
+        (
+            ["application", "create", "grafana2", "-a", "http://grafana.example.com/"],
+            2,
+            "grafana.example.com",
+        ),
+        (["job", "list", "--org", "elsewhere"], 3, "elsewhere"),
+    ],
+)
 def test_failing_command_exits_with_code_and_message(
     shell: Shell, words_of: list[str], code: int, says: str
 ):

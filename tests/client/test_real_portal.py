@@ -35,8 +35,13 @@ def sdk(real: tuple[Portal, str]) -> Iterator[Client]:
 @pytest.fixture
 def begin(real: tuple[Portal, str], tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
     def begin(*words: str) -> subprocess.Popen[bytes]:
-        env = {**os.environ, "PYTHONPATH": str(ROOT / "client"), "MUSTER_URL": real[0].url, "MUSTER_TOKEN": real[1],
-               "MUSTER_CONFIG": str(tmp_path / "none")}  # fmt: skip
+        env = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "client"),
+            "MUSTER_URL": real[0].url,
+            "MUSTER_TOKEN": real[1],
+            "MUSTER_CONFIG": str(tmp_path / "none"),
+        }
         return subprocess.Popen(
             [sys.executable, "-m", "muster", *words],
             env=env,

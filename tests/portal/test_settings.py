@@ -16,9 +16,15 @@ def setting(name: str, **environment: str) -> str:
     ).stdout.strip()
 
 
-@pytest.mark.parametrize(("address", "policy"), [
-    ("https://muster.example", "same-origin"), ("http://127.0.0.1:8000", "same-origin"), ("http://[::1]:8000", "same-origin"),
-    ("http://muster.example", "None"), ("http://127.0.0.1.example", "None"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("address", "policy"),
+    [
+        ("https://muster.example", "same-origin"),
+        ("http://127.0.0.1:8000", "same-origin"),
+        ("http://[::1]:8000", "same-origin"),
+        ("http://muster.example", "None"),
+        ("http://127.0.0.1.example", "None"),
+    ],
+)
 def test_cross_origin_opener_policy_depends_on_base_url(address, policy):
     assert setting("SECURE_CROSS_ORIGIN_OPENER_POLICY", MUSTER_BASE_URL=address) == policy

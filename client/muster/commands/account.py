@@ -186,9 +186,15 @@ def create(
 
 @tokens.command("rotate")
 def rotate(
-    session: Session, token: Annotated[str, Argument(metavar="ID", help="From `muster token list`.")],
-    overlap: Annotated[int, Option("--overlap", min=0, max=168, metavar="HOURS", help="How long the old token stays valid.")] = 24,
-) -> None:  # fmt: skip
+    session: Session,
+    token: Annotated[str, Argument(metavar="ID", help="From `muster token list`.")],
+    overlap: Annotated[
+        int,
+        Option(
+            "--overlap", min=0, max=168, metavar="HOURS", help="How long the old token stays valid."
+        ),
+    ] = 24,
+) -> None:
     """Replace a token with a new one that has the same scopes, and print it once."""
     made = session.client.tokens.rotate(token, overlap)
     session.say(
@@ -224,8 +230,18 @@ def _browser_token(url: str) -> tuple[str, str]:
 
 def token_table(items: list[Json], empty: str) -> Table:
     """Return a table of tokens that marks those about to expire."""
-    rows = ([t["id"], t["name"], f"{t['hint']}…", t.get("team") or "", ", ".join([*t["scopes"], *(f"from {n}" for n in t.get("networks", ()))]),
-             ago(t["last_used_at"]) or "never", (t["expires_at"] or "never")[:10] + _note(t)] for t in items)  # fmt: skip
+    rows = (
+        [
+            t["id"],
+            t["name"],
+            f"{t['hint']}…",
+            t.get("team") or "",
+            ", ".join([*t["scopes"], *(f"from {n}" for n in t.get("networks", ()))]),
+            ago(t["last_used_at"]) or "never",
+            (t["expires_at"] or "never")[:10] + _note(t),
+        ]
+        for t in items
+    )
     return Table(["Id", "~Name", "Token", "Team", "~Scopes", "Last used", "Expires"], rows, empty)
 
 

@@ -55,9 +55,13 @@ def show_application(session: Session, client_id: Id) -> None:
 
 @applications.command("create")
 def create_application(
-    session: Session, client_id: Id, address: Addresses = None,
-    name: Annotated[str, Option("--name", metavar="TEXT", help="Name shown on the sign-in page.")] = "",
-) -> None:  # fmt: skip
+    session: Session,
+    client_id: Id,
+    address: Addresses = None,
+    name: Annotated[
+        str, Option("--name", metavar="TEXT", help="Name shown on the sign-in page.")
+    ] = "",
+) -> None:
     """Create an application and print its client secret, which is shown only once."""
     if not address:
         raise InvalidInput(
@@ -69,9 +73,13 @@ def create_application(
 
 @applications.command("change")
 def change_application(
-    session: Session, client_id: Id, address: Addresses = None,
-    name: Annotated[str | None, Option("--name", metavar="TEXT", help="Name shown on the sign-in page.")] = None,
-) -> None:  # fmt: skip
+    session: Session,
+    client_id: Id,
+    address: Addresses = None,
+    name: Annotated[
+        str | None, Option("--name", metavar="TEXT", help="Name shown on the sign-in page.")
+    ] = None,
+) -> None:
     """Change the name, or replace all redirect URIs."""
     if not address and name is None:
         raise InvalidInput("Nothing to change. Give --name or --address.")

@@ -47,9 +47,17 @@ Installation = Annotated[
 
 @audit.command("list")
 def list_events(
-    session: Session, actor: Actor = "", kind: Kind = "", subject: Subject = "", address: Address = "", since: Since = "", until: Until = "",
-    request: Request = "", installation: Installation = False, limit: Annotated[int, Option("--limit", min=1, metavar="N")] = 50,
-) -> None:  # fmt: skip
+    session: Session,
+    actor: Actor = "",
+    kind: Kind = "",
+    subject: Subject = "",
+    address: Address = "",
+    since: Since = "",
+    until: Until = "",
+    request: Request = "",
+    installation: Installation = False,
+    limit: Annotated[int, Option("--limit", min=1, metavar="N")] = 50,
+) -> None:
     """List events, newest first."""
     asked = {
         "actor": actor,
@@ -61,8 +69,17 @@ def list_events(
         "request": request,
     }
     found = session.client.audit.list(limit, of_installation=installation, **asked)
-    rows = ([e["at"][:19].replace("T", " "), e["actor"] or "–", e["kind"], f"{e['subject']} {e['subject_type']}".strip(), e["address"], _change(e)]
-            for e in found)  # fmt: skip
+    rows = (
+        [
+            e["at"][:19].replace("T", " "),
+            e["actor"] or "–",
+            e["kind"],
+            f"{e['subject']} {e['subject_type']}".strip(),
+            e["address"],
+            _change(e),
+        ]
+        for e in found
+    )
     session.show(
         {"items": found},
         Table(
@@ -74,11 +91,20 @@ def list_events(
 
 @audit.command("export")
 def export(
-    session: Session, actor: Actor = "", kind: Kind = "", subject: Subject = "", address: Address = "", since: Since = "", until: Until = "",
-    request: Request = "", installation: Installation = False,
+    session: Session,
+    actor: Actor = "",
+    kind: Kind = "",
+    subject: Subject = "",
+    address: Address = "",
+    since: Since = "",
+    until: Until = "",
+    request: Request = "",
+    installation: Installation = False,
     form: Annotated[str, Option("--format", metavar="FORMAT", help="jsonl or csv.")] = "jsonl",
-    output: Annotated[Path | None, Option("--output", "-o", metavar="FILE", help="Default: standard output.")] = None,
-) -> None:  # fmt: skip
+    output: Annotated[
+        Path | None, Option("--output", "-o", metavar="FILE", help="Default: standard output.")
+    ] = None,
+) -> None:
     """Export all events, oldest first, with their positions in the hash chain."""
     asked = {
         "actor": actor,

@@ -41,10 +41,23 @@ Unset = Annotated[
 def list_clusters(session: Session) -> None:
     """List clusters with their state, nodes and GPUs."""
     found = session.client.clusters.all()
-    rows = ([c["name"], c["title"], _state(c), _nodes(c), f"{c['gpus']['used']}/{c['gpus']['total']}", ago(c["seen_at"]), c["trouble"]]
-            for c in found["items"])  # fmt: skip
-    table = Table(["Cluster", "Kind", "State", "Nodes", ">GPUs in use", ">Last seen", "~Problem"], rows,
-                  "No clusters yet. Connect one: muster cluster connect NAME KIND --set NAME=VALUE")  # fmt: skip
+    rows = (
+        [
+            c["name"],
+            c["title"],
+            _state(c),
+            _nodes(c),
+            f"{c['gpus']['used']}/{c['gpus']['total']}",
+            ago(c["seen_at"]),
+            c["trouble"],
+        ]
+        for c in found["items"]
+    )
+    table = Table(
+        ["Cluster", "Kind", "State", "Nodes", ">GPUs in use", ">Last seen", "~Problem"],
+        rows,
+        "No clusters yet. Connect one: muster cluster connect NAME KIND --set NAME=VALUE",
+    )
     session.show(found, table, [c["name"] for c in found["items"]])
 
 
@@ -52,16 +65,25 @@ def list_clusters(session: Session) -> None:
 def show_cluster(session: Session, name: ClusterName) -> None:
     """Show a cluster and its options. Secrets are never shown."""
     row = session.client.clusters.get(name)
-    facts = [("Kind", row["title"]), ("State", _state(row)), ("Nodes", _nodes(row)), ("GPUs in use", f"{row['gpus']['used']}/{row['gpus']['total']}"),
-             ("Last seen", ago(row["seen_at"])), *([("Problem", row["trouble"])] if row["trouble"] else []),
-             *((option, str(value)) for option, value in row["options"].items())]  # fmt: skip
+    facts = [
+        ("Kind", row["title"]),
+        ("State", _state(row)),
+        ("Nodes", _nodes(row)),
+        ("GPUs in use", f"{row['gpus']['used']}/{row['gpus']['total']}"),
+        ("Last seen", ago(row["seen_at"])),
+        *([("Problem", row["trouble"])] if row["trouble"] else []),
+        *((option, str(value)) for option, value in row["options"].items()),
+    ]
     session.show(row, Table(["Cluster", f"~{row['name']}"], facts, wraps=True), [row["name"]])
 
 
 @clusters.command("connect")
 def connect_cluster(
-    session: Session, name: ClusterName, kind: Annotated[str, Argument(metavar="KIND", help="local, slurm or kubernetes.")], options: Options = None,
-) -> None:  # fmt: skip
+    session: Session,
+    name: ClusterName,
+    kind: Annotated[str, Argument(metavar="KIND", help="local, slurm or kubernetes.")],
+    options: Options = None,
+) -> None:
     """Connect a cluster. Its nodes are discovered automatically."""
     made = session.client.clusters.connect(name, kind, pairs(options))
     session.show(made, f"Connected {name}. Test it: muster cluster test {name}", [name])
@@ -112,8 +134,16 @@ def remove_cluster(session: Session, name: ClusterName) -> None:
 def list_pools(session: Session) -> None:
     """List the pools that the organization's teams may use."""
     found = session.client.get("pools")
-    rows = ([p["name"], p["cluster"], _rule(p), "all teams" if p["is_open"] else ", ".join(p["teams"]) or "none", p["note"]]
-            for p in found["items"])  # fmt: skip
+    rows = (
+        [
+            p["name"],
+            p["cluster"],
+            _rule(p),
+            "all teams" if p["is_open"] else ", ".join(p["teams"]) or "none",
+            p["note"],
+        ]
+        for p in found["items"]
+    )
     table = Table(
         ["Pool", "Cluster", "Nodes", "Teams", "~Note"],
         rows,
@@ -124,13 +154,18 @@ def list_pools(session: Session) -> None:
 
 @pools.command("create")
 def create_pool(
-    session: Session, name: PoolName, cluster: ClusterName,
+    session: Session,
+    name: PoolName,
+    cluster: ClusterName,
     partition: Annotated[str, Option("--partition", metavar="NAME")] = "",
     gpu_type: Annotated[str, Option("--gpu-type", metavar="TYPE")] = "",
-    label: Annotated[list[str] | None, Option("--label", metavar="NAME=VALUE", help="Include nodes with this label. Repeatable.")] = None,
+    label: Annotated[
+        list[str] | None,
+        Option("--label", metavar="NAME=VALUE", help="Include nodes with this label. Repeatable."),
+    ] = None,
     note: Annotated[str, Option("--note", metavar="TEXT")] = "",
     is_open: Annotated[bool, Option("--open", help="Allow all teams to use it.")] = False,
-) -> None:  # fmt: skip
+) -> None:
     """Create a pool from a cluster's nodes.
 
     Once a cluster has a pool, jobs reach it only through its pools.
@@ -158,11 +193,21 @@ def delete_pool(session: Session, name: PoolName) -> None:
 
 @pools.command("grant")
 def grant_pool(
-    session: Session, name: PoolName, team: TeamName,
-    user: Annotated[str | None, Option("--as", metavar="USER", help="Unix user that the team's jobs run as (Slurm).")] = None,
-    account: Annotated[str | None, Option("--account", metavar="NAME", help="Account that they are charged to (Slurm).")] = None,
-    qos: Annotated[str | None, Option("--qos", metavar="NAME", help="QOS of the team's jobs (Slurm).")] = None,
-) -> None:  # fmt: skip
+    session: Session,
+    name: PoolName,
+    team: TeamName,
+    user: Annotated[
+        str | None,
+        Option("--as", metavar="USER", help="Unix user that the team's jobs run as (Slurm)."),
+    ] = None,
+    account: Annotated[
+        str | None,
+        Option("--account", metavar="NAME", help="Account that they are charged to (Slurm)."),
+    ] = None,
+    qos: Annotated[
+        str | None, Option("--qos", metavar="NAME", help="QOS of the team's jobs (Slurm).")
+    ] = None,
+) -> None:
     """Grant a pool to a team. On Slurm, --as, --account and --qos replace the previous values."""
     identity = {
         key: value
@@ -214,6 +259,9 @@ def _nodes(cluster: Json) -> str:
 
 
 def _rule(pool: Json) -> str:
-    words = [f"partition {pool['partition']}" if pool["partition"] else "", f"with {pool['gpu_type']}" if pool["gpu_type"] else "",
-             *(f"{name}={value}" for name, value in pool["labels"].items())]  # fmt: skip
+    words = [
+        f"partition {pool['partition']}" if pool["partition"] else "",
+        f"with {pool['gpu_type']}" if pool["gpu_type"] else "",
+        *(f"{name}={value}" for name, value in pool["labels"].items()),
+    ]
     return ", ".join(filter(None, words)) or "all"

@@ -41,17 +41,26 @@ def list_directories(session: Session) -> None:
         ]
         for d in found
     )
-    table = Table(["Directory", "Name", "Kind", "For", "State", ">Last seen", "~Problem"], rows,
-                  "No directories yet. Connect one: muster directory connect DIRECTORY KIND --set NAME=VALUE")  # fmt: skip
+    table = Table(
+        ["Directory", "Name", "Kind", "For", "State", ">Last seen", "~Problem"],
+        rows,
+        "No directories yet. Connect one: muster directory connect DIRECTORY KIND --set NAME=VALUE",
+    )
     session.show(found, table, [d["slug"] for d in found])
 
 
 @directories.command("connect")
 def connect_directory(
-    session: Session, slug: Slug, kind: Annotated[str, Argument(metavar="KIND", help="ldap, oidc, saml or scim.")], options: Options = None,
-    name: Annotated[str, Option("--name", metavar="TEXT")] = "", domains: Domains = None,
-    is_wide: Annotated[bool, Option("--wide", help="For the whole installation (operators).")] = False,
-) -> None:  # fmt: skip
+    session: Session,
+    slug: Slug,
+    kind: Annotated[str, Argument(metavar="KIND", help="ldap, oidc, saml or scim.")],
+    options: Options = None,
+    name: Annotated[str, Option("--name", metavar="TEXT")] = "",
+    domains: Domains = None,
+    is_wide: Annotated[
+        bool, Option("--wide", help="For the whole installation (operators).")
+    ] = False,
+) -> None:
     """Connect a directory or identity provider. Nobody can sign in until it has group rules."""
     made = session.client.directories.connect(
         slug, kind, pairs(options), name, domains=domains or (), is_wide=is_wide
@@ -61,9 +70,13 @@ def connect_directory(
 
 @directories.command("change")
 def change_directory(
-    session: Session, slug: Slug, options: Options = None, unset: Unset = None,
-    name: Annotated[str | None, Option("--name", metavar="TEXT")] = None, domains: Domains = None,
-) -> None:  # fmt: skip
+    session: Session,
+    slug: Slug,
+    options: Options = None,
+    unset: Unset = None,
+    name: Annotated[str | None, Option("--name", metavar="TEXT")] = None,
+    domains: Domains = None,
+) -> None:
     """Change options. Other options keep their values; --domain replaces all domains."""
     given = {
         "options": {**pairs(options), **dict.fromkeys(unset or [])},
@@ -112,10 +125,15 @@ def test_directory(session: Session, slug: Slug) -> None:
 
 @directories.command("sync")
 def sync_directory(
-    session: Session, slug: Slug,
-    is_dry: Annotated[bool, Option("--dry-run", help="Show what would change without changing it.")] = False,
-    accepts: Annotated[bool, Option("--accept", help="Accept the changes at which the last run was stopped.")] = False,
-) -> None:  # fmt: skip
+    session: Session,
+    slug: Slug,
+    is_dry: Annotated[
+        bool, Option("--dry-run", help="Show what would change without changing it.")
+    ] = False,
+    accepts: Annotated[
+        bool, Option("--accept", help="Accept the changes at which the last run was stopped.")
+    ] = False,
+) -> None:
     """Sync people and roles. Exit code 5 if a safety limit stopped it, 6 if it is unreachable."""
     stopped = (
         next(

@@ -96,9 +96,15 @@ def list_jobs(
 ) -> None:
     """List jobs, newest first."""
     filters = {
-        "state": state, "owner": "me" if mine else owner, "q": search, "name": name, "label": label and label.replace("=", ":", 1),
-        "team": session.team, "cluster": cluster, "pool": pool,
-    }  # fmt: skip
+        "state": state,
+        "owner": "me" if mine else owner,
+        "q": search,
+        "name": name,
+        "label": label and label.replace("=", ":", 1),
+        "team": session.team,
+        "cluster": cluster,
+        "pool": pool,
+    }
     if watch and session.json:
         raise InvalidInput("--watch cannot be used with --json.")
     while True:
@@ -269,15 +275,24 @@ def _show_jobs(session: Session, found: Json, *, is_filtered: bool) -> None:
 
 def _facts(session: Session, row: Json) -> list[tuple[str, object]]:
     facts = [
-        ("State", row["state_text"] or row["state"]), ("Tasks", progress(row)), ("Reason", why(row)), ("Next step", advice(row)),
+        ("State", row["state_text"] or row["state"]),
+        ("Tasks", progress(row)),
+        ("Reason", why(row)),
+        ("Next step", advice(row)),
         ("In use by", holders(row)),
-        ("Owner", f"{row['owner']['email']}, team {row['team']}"), ("Resources", held(row["resources"])), ("Image", row.get("image")),
-        ("Node", " ".join(filter(None, [row.get("cluster"), _where(row)]))), ("Priority", row["priority"]),
-        ("Labels", " ".join(f"{k}={v}" for k, v in row["labels"].items())), ("After", " ".join(f"#{n}" for n in row.get("after") or [])),
-        ("Submitted", ago(row["created_at"])), ("Elapsed", span(row["started_at"], row["finished_at"])),
-        ("Exit code", row["exit_code"]), ("Attempts", row["attempt_count"] if row["attempt_count"] > 1 else None),
+        ("Owner", f"{row['owner']['email']}, team {row['team']}"),
+        ("Resources", held(row["resources"])),
+        ("Image", row.get("image")),
+        ("Node", " ".join(filter(None, [row.get("cluster"), _where(row)]))),
+        ("Priority", row["priority"]),
+        ("Labels", " ".join(f"{k}={v}" for k, v in row["labels"].items())),
+        ("After", " ".join(f"#{n}" for n in row.get("after") or [])),
+        ("Submitted", ago(row["created_at"])),
+        ("Elapsed", span(row["started_at"], row["finished_at"])),
+        ("Exit code", row["exit_code"]),
+        ("Attempts", row["attempt_count"] if row["attempt_count"] > 1 else None),
         ("Page", f"{session.client.url}{row['page']}"),
-    ]  # fmt: skip
+    ]
     return [(name, value) for name, value in facts if value not in (None, "")]
 
 

@@ -25,8 +25,16 @@ Send = Annotated[bool, Option("--send", help="Also send it by e-mail.")]
 def list_invitations(session: Session) -> None:
     """List pending invitations."""
     found = session.client.get("invitations")
-    rows = ([i["id"], i["email"], i["role"], ", ".join(i["teams"]), i["expires_at"][:10] + (" (expired)" if i["is_expired"] else "")]
-            for i in found["items"])  # fmt: skip
+    rows = (
+        [
+            i["id"],
+            i["email"],
+            i["role"],
+            ", ".join(i["teams"]),
+            i["expires_at"][:10] + (" (expired)" if i["is_expired"] else ""),
+        ]
+        for i in found["items"]
+    )
     table = Table(
         ["Id", "~Person", "Role", "Teams", "Expires"],
         rows,
@@ -37,11 +45,17 @@ def list_invitations(session: Session) -> None:
 
 @invitations.command("create")
 def create_invitation(
-    session: Session, email: Annotated[str, Argument(metavar="EMAIL")],
-    role: Annotated[str, Option("--role", metavar="ROLE", help="owner, admin, member or viewer.")] = "member",
-    teams: Annotated[list[str] | None, Option("--to", metavar="TEAM[=ROLE]", help="Team to join. Repeatable.")] = None,
-    days: Annotated[int, Option("--days", min=1, max=30, metavar="N")] = 7, send: Send = False,
-) -> None:  # fmt: skip
+    session: Session,
+    email: Annotated[str, Argument(metavar="EMAIL")],
+    role: Annotated[
+        str, Option("--role", metavar="ROLE", help="owner, admin, member or viewer.")
+    ] = "member",
+    teams: Annotated[
+        list[str] | None, Option("--to", metavar="TEAM[=ROLE]", help="Team to join. Repeatable.")
+    ] = None,
+    days: Annotated[int, Option("--days", min=1, max=30, metavar="N")] = 7,
+    send: Send = False,
+) -> None:
     """Invite a person and print the link, which is shown only once."""
     places = {
         slug: team_role or "member"
@@ -68,10 +82,18 @@ def revoke_invitation(session: Session, invitation: Id) -> None:
 
 @people.command("import")
 def import_people(
-    session: Session, file: Annotated[str, Argument(metavar="FILE", help="CSV with a header: email, name, role, team.")],
-    dry_run: Annotated[bool, Option("--dry-run", help="Show what would change without changing it.")] = False,
-    add: Annotated[bool, Option("--add", help="Add members at once instead of inviting them.")] = False, send: Send = False,
-) -> None:  # fmt: skip
+    session: Session,
+    file: Annotated[
+        str, Argument(metavar="FILE", help="CSV with a header: email, name, role, team.")
+    ],
+    dry_run: Annotated[
+        bool, Option("--dry-run", help="Show what would change without changing it.")
+    ] = False,
+    add: Annotated[
+        bool, Option("--add", help="Add members at once instead of inviting them.")
+    ] = False,
+    send: Send = False,
+) -> None:
     """Invite people from a CSV file and add members to teams, all or none.
 
     Prints the invitation links, or the planned changes.
@@ -84,8 +106,16 @@ def import_people(
         f"{'Done' if found['is_done'] else 'Nothing was changed'}: {counts or 'no people'}."
     )
     links = ([link["email"], link["url"]] for link in found["links"])
-    rows = ([str(p["line"]), p["email"], p["kind"], " ".join(f"{slug}={role}" for slug, role in p["teams"].items()), p["note"]]
-            for p in found["people"])  # fmt: skip
+    rows = (
+        [
+            str(p["line"]),
+            p["email"],
+            p["kind"],
+            " ".join(f"{slug}={role}" for slug, role in p["teams"].items()),
+            p["note"],
+        ]
+        for p in found["people"]
+    )
     shown = (
         Table(["~Person", "Link"], links, "No links.")
         if found["is_done"]
@@ -122,9 +152,12 @@ def list_sessions(session: Session) -> None:
 
 @sessions.command("end")
 def end_session(
-    session: Session, which: Annotated[str, Argument(metavar="[ID]", help="Session id from `muster session list`.")] = "",
+    session: Session,
+    which: Annotated[
+        str, Argument(metavar="[ID]", help="Session id from `muster session list`.")
+    ] = "",
     every: Annotated[bool, Option("--all", help="End all sessions.")] = False,
-) -> None:  # fmt: skip
+) -> None:
     """End one browser session, or all. Open pages disconnect within seconds."""
     if bool(which) == every:
         raise InvalidInput("Give a session id, or --all.", code="usage")

@@ -33,11 +33,19 @@ def list_organizations(session: Session) -> None:
 
 @organizations.command("create")
 def create_organization(
-    session: Session, slug: Annotated[str, Argument(metavar="SLUG")],
-    owner: Annotated[str, Option("--owner", metavar="EMAIL", help="First owner. The account is created if it does not exist.")],
+    session: Session,
+    slug: Annotated[str, Argument(metavar="SLUG")],
+    owner: Annotated[
+        str,
+        Option(
+            "--owner",
+            metavar="EMAIL",
+            help="First owner. The account is created if it does not exist.",
+        ),
+    ],
     name: Annotated[str, Option("--name", metavar="TEXT")] = "",
     owner_name: Annotated[str, Option("--owner-name", metavar="TEXT")] = "",
-) -> None:  # fmt: skip
+) -> None:
     """Create an organization and its first owner (operators)."""
     made = session.client.organizations.create(slug, owner, name=name, owner_name=owner_name)
     link = (
@@ -91,9 +99,13 @@ def create_team(
 
 @teams.command("add")
 def add_to_team(
-    session: Session, name: TeamName, email: Email,
-    role: Annotated[str, Option("--role", metavar="ROLE", help="See `muster role list`.")] = "member",
-) -> None:  # fmt: skip
+    session: Session,
+    name: TeamName,
+    email: Email,
+    role: Annotated[
+        str, Option("--role", metavar="ROLE", help="See `muster role list`.")
+    ] = "member",
+) -> None:
     """Add a member of the organization to a team."""
     made = session.client.teams.add(name, email, role)
     session.show(made, f"{email} is now {role} in team {name}.", [email])
@@ -117,9 +129,13 @@ def list_members(session: Session) -> None:
 
 @members.command("add")
 def add_member(
-    session: Session, email: Email, name: Annotated[str, Option("--name", metavar="TEXT")] = "",
-    role: Annotated[str, Option("--role", metavar="ROLE", help="See `muster role list`.")] = "member",
-) -> None:  # fmt: skip
+    session: Session,
+    email: Email,
+    name: Annotated[str, Option("--name", metavar="TEXT")] = "",
+    role: Annotated[
+        str, Option("--role", metavar="ROLE", help="See `muster role list`.")
+    ] = "member",
+) -> None:
     """Add a person to the organization. A person with an account is invited instead."""
     made = session.client.members.add(email, name, role)
     if made.get("is_invited"):
@@ -185,9 +201,13 @@ def node_info(session: Session, node: Annotated[str, Argument(metavar="NODE")]) 
 
 @nodes.command("drain")
 def drain_node(
-    session: Session, cluster: Annotated[str, Argument(metavar="CLUSTER")], node: Annotated[str, Argument(metavar="NODE")],
-    reason: Annotated[str, Option("--reason", "-m", metavar="TEXT", help="Reason, shown with the node.")],
-) -> None:  # fmt: skip
+    session: Session,
+    cluster: Annotated[str, Argument(metavar="CLUSTER")],
+    node: Annotated[str, Argument(metavar="NODE")],
+    reason: Annotated[
+        str, Option("--reason", "-m", metavar="TEXT", help="Reason, shown with the node.")
+    ],
+) -> None:
     """Drain a node: no new jobs, running jobs continue (operators)."""
     row = session.client.clusters.drain(cluster, node, reason)
     session.show(

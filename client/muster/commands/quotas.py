@@ -16,8 +16,14 @@ quotas = Commands(help="Show usage and quotas, set limits, request more, set job
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _ANY = "any"
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_RULES = {"max_runtime": "Maximum run time", "default_runtime": "Default run time", "max_gpus": "Maximum GPUs per task",
-          "images": "Allowed images", "pools": "Allowed pools", "default_pool": "Default pool"}  # fmt: skip
+_RULES = {
+    "max_runtime": "Maximum run time",
+    "default_runtime": "Default run time",
+    "max_gpus": "Maximum GPUs per task",
+    "images": "Allowed images",
+    "pools": "Allowed pools",
+    "default_pool": "Default pool",
+}
 RequestId = Annotated[str, Argument(metavar="ID", help="Request id from `muster quota requests`.")]
 Word = Annotated[str, Option("--word", "-m", metavar="TEXT", help="Message to the requester.")]
 _NOTHING = "Nothing is in use and no limit is set. Set one: muster quota set gpu 8"
@@ -119,8 +125,17 @@ def show_storage(
 ) -> None:
     """List the jobs with the largest logs, of the organization, --team or --user."""
     found = session.client.get("storage", team=session.team or "", owner=user, limit=limit)
-    rows = ([f"#{row['number']}", row["name"], amount(row["bytes"], "bytes"), row["owner"]["email"], row["team"], ago(row["finished_at"])]
-            for row in found["items"])  # fmt: skip
+    rows = (
+        [
+            f"#{row['number']}",
+            row["name"],
+            amount(row["bytes"], "bytes"),
+            row["owner"]["email"],
+            row["team"],
+            ago(row["finished_at"]),
+        ]
+        for row in found["items"]
+    )
     table = Table(
         ["Job", "~Name", ">Logs", "Owner", "Team", "Ended"],
         rows,
@@ -172,8 +187,9 @@ def request(
 
 @quotas.command("requests")
 def list_requests(
-    session: Session, is_all: Annotated[bool, Option("--all", "-a", help="Include decided requests.")] = False,
-) -> None:  # fmt: skip
+    session: Session,
+    is_all: Annotated[bool, Option("--all", "-a", help="Include decided requests.")] = False,
+) -> None:
     """List open requests: your own, and everyone's if you may set limits."""
     found = session.client.get("quotas/requests")
     shown = [r for r in found["items"] if is_all or r["state"] == "open"]

@@ -44,10 +44,12 @@ def list_roles(session: Session) -> None:
 
 @roles.command("create")
 def create_role(
-    session: Session, role: RoleName, permission: Permissions,
+    session: Session,
+    role: RoleName,
+    permission: Permissions,
     name: Annotated[str, Option("--name", metavar="TEXT", help="Display name.")] = "",
     kind: Annotated[str, Option("--for", metavar="SCOPE", help="org or team.")] = "org",
-) -> None:  # fmt: skip
+) -> None:
     """Create a custom role."""
     made = session.client.roles.create(role, permission, kind=kind, name=name)
     give = (
@@ -60,10 +62,14 @@ def create_role(
 
 @roles.command("edit")
 def edit_role(
-    session: Session, role: RoleName,
-    permission: Annotated[list[str] | None, Option("--permission", "-p", metavar="NAME", help="Replaces all permissions. Repeatable.")] = None,
+    session: Session,
+    role: RoleName,
+    permission: Annotated[
+        list[str] | None,
+        Option("--permission", "-p", metavar="NAME", help="Replaces all permissions. Repeatable."),
+    ] = None,
     name: Annotated[str | None, Option("--name", metavar="TEXT")] = None,
-) -> None:  # fmt: skip
+) -> None:
     """Change the name or the permissions of a role, for everyone who has it."""
     row = session.client.roles.change(role, permissions=permission or None, name=name)
     session.show(row, f"Updated {row['name']}: {', '.join(row['permissions'])}.", [role])

@@ -84,12 +84,16 @@ def run(
 ) -> int:
     """Run a command as a job, stream its log and exit with its exit code."""
     spec: dict[str, Any] = {
-        "name": name or name_of(command), "run": script_of(command), "image": image,
+        "name": name or name_of(command),
+        "run": script_of(command),
+        "image": image,
         "resources": _set({"accelerators": _gpus(gpus, gpu_type), "cpus": cpus, "memory": memory}),
         "policy": _set({"max_runtime": time_limit, "priority": priority, "pool": pool}),
-        "envs": dict(_variable(e) for e in env or []), "labels": dict(_pair(e, "--label") for e in label or []),
-        "array": array, "after": after,
-    }  # fmt: skip
+        "envs": dict(_variable(e) for e in env or []),
+        "labels": dict(_pair(e, "--label") for e in label or []),
+        "array": array,
+        "after": after,
+    }
     if dry_run:
         return show_dry_run(session, session.client.jobs.rehearse(_set(spec)))
     return after_submit(session, session.client.jobs.submit(_set(spec)), stays=not detach)

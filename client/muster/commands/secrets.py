@@ -43,9 +43,17 @@ def list_secrets(session: Session) -> None:
 
 @secrets.command("set")
 def set_secret(
-    session: Session, name: Name,
-    from_file: Annotated[str, Option("--from-file", metavar="PATH", help="Read the value unchanged from a file; - for standard input.")] = "",
-) -> None:  # fmt: skip
+    session: Session,
+    name: Name,
+    from_file: Annotated[
+        str,
+        Option(
+            "--from-file",
+            metavar="PATH",
+            help="Read the value unchanged from a file; - for standard input.",
+        ),
+    ] = "",
+) -> None:
     """Create a secret or a new version of it.
 
     The value is prompted for, read from a pipe (without the final newline), or from --from-file.
@@ -59,9 +67,15 @@ def set_secret(
 
 @secrets.command("delete")
 def delete_secret(
-    session: Session, name: Name,
-    version: Annotated[int | None, Option("--version", min=1, metavar="N", help="Only this version, which cannot be the newest.")] = None,
-) -> None:  # fmt: skip
+    session: Session,
+    name: Name,
+    version: Annotated[
+        int | None,
+        Option(
+            "--version", min=1, metavar="N", help="Only this version, which cannot be the newest."
+        ),
+    ] = None,
+) -> None:
     """Delete a secret with all versions, or one version."""
     where, _, alone = _place(session, name)
     session.client.secrets.delete(where, alone, version)

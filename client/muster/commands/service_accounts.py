@@ -19,8 +19,17 @@ Name = Annotated[str, Argument(metavar="NAME")]
 def list_accounts(session: Session) -> None:
     """List service accounts."""
     found = session.client.get("service-accounts")
-    rows = ([a["name"], a["role"], ", ".join(t["slug"] for t in a["teams"]), a["tokens"], ago(a["last_used_at"]) or "never", a["note"]]
-            for a in found["items"])  # fmt: skip
+    rows = (
+        [
+            a["name"],
+            a["role"],
+            ", ".join(t["slug"] for t in a["teams"]),
+            a["tokens"],
+            ago(a["last_used_at"]) or "never",
+            a["note"],
+        ]
+        for a in found["items"]
+    )
     table = Table(
         ["Account", "Role", "Teams", ">Tokens", "Last used", "~Purpose"],
         rows,
@@ -31,10 +40,13 @@ def list_accounts(session: Session) -> None:
 
 @accounts.command("create")
 def create_account(
-    session: Session, name: Name,
-    role: Annotated[str, Option("--role", metavar="ROLE", help="admin, member or viewer; not above your own.")] = "member",
+    session: Session,
+    name: Name,
+    role: Annotated[
+        str, Option("--role", metavar="ROLE", help="admin, member or viewer; not above your own.")
+    ] = "member",
     note: Annotated[str, Option("--note", metavar="TEXT", help="Purpose of the account.")] = "",
-) -> None:  # fmt: skip
+) -> None:
     """Create a service account."""
     made = session.client.service_accounts.create(name, note=note, role=role)
     session.show(
@@ -61,11 +73,22 @@ def list_tokens(session: Session, name: Name) -> None:
 
 @accounts.command("token")
 def create_token(
-    session: Session, name: Name, token: Annotated[str, Argument(metavar="TOKEN-NAME", help="What the token is for.")],
-    scopes: Annotated[str, Option("--scopes", metavar="SCOPES", help="all, or comma-separated permissions.")] = "all",
-    days: Annotated[int, Option("--days", min=0, metavar="N", help="Days until it expires; 0 for never.")] = 90,
-    networks: Annotated[str, Option("--from", metavar="CIDRS", help="Comma-separated networks from which it is accepted.")] = "",
-) -> None:  # fmt: skip
+    session: Session,
+    name: Name,
+    token: Annotated[str, Argument(metavar="TOKEN-NAME", help="What the token is for.")],
+    scopes: Annotated[
+        str, Option("--scopes", metavar="SCOPES", help="all, or comma-separated permissions.")
+    ] = "all",
+    days: Annotated[
+        int, Option("--days", min=0, metavar="N", help="Days until it expires; 0 for never.")
+    ] = 90,
+    networks: Annotated[
+        str,
+        Option(
+            "--from", metavar="CIDRS", help="Comma-separated networks from which it is accepted."
+        ),
+    ] = "",
+) -> None:
     """Create a token for a service account and print it. It is shown only once."""
     made = session.client.service_accounts.create_token(
         name, token, words(scopes), team=session.team, days=days or None, networks=words(networks)

@@ -121,8 +121,14 @@ class Reader:
     data: bytearray = field(default_factory=bytearray)
     end: dict[str, Any] | None = None
 
-    async def read(self, socket: ClientConnection, until: Callable[[Reader], bool], seconds: float = 30, *,
-                   again: bool = True) -> None:  # fmt: skip
+    async def read(
+        self,
+        socket: ClientConnection,
+        until: Callable[[Reader], bool],
+        seconds: float = 30,
+        *,
+        again: bool = True,
+    ) -> None:
         """Subscribe at the current offset if needed, and read until `until` is true."""
         if again:
             await socket.send(

@@ -41,8 +41,14 @@ class Supervised:
     def __init__(self, folder: Path) -> None:
         self.run, self.starts = folder / "run", folder / "starts"
         environment = {**os.environ, "RUN": str(self.run), "STARTS": str(self.starts)}
-        self.process = subprocess.Popen([sys.executable, "-c", SCRIPT], cwd=ROOT, env=environment, text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # fmt: skip
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SCRIPT],
+            cwd=ROOT,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == "up\n"
 
