@@ -53,7 +53,13 @@ CONNECTS = {
     "schedulers/http_connection.py",  # connected by operators
     "portal/core/lease_holder.py",
 }  # the host name
-CHANCE = {"portal/core/audit/forwarding.py"}  # jitter
+CHANCE = {
+    "portal/core/audit/forwarding.py",  # jitter
+    "monitoring/demo/backend.py",  # simulated programs and sensors
+    "monitoring/demo/history.py",
+    "monitoring/demo/simulation.py",
+    "monitoring/demo/telemetry.py",
+}
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
 # SAML responses come from the provider's page; SCIM uses only tokens.
 EXEMPT = {
