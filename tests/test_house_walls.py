@@ -47,7 +47,7 @@ CONNECTS = {
     "portal/process/parts.py",  # our own listening sockets
     "workspaces/identity/ldap/connection.py",
     "workspaces/identity/oidc/protocol.py",
-    "schedulers/images/http.py",
+    "schedulers/images/registry.py",
     "schedulers/kubernetes/client.py",
     "schedulers/kubernetes/access.py",
     "schedulers/http_connection.py",  # connected by operators

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from portal.core.addresses import is_open_internet
-from schedulers.images.http import Policy, RegistryClient, Unreadable
+from portal.core.outbound import Session
 from schedulers.images.reference import parse
-from schedulers.images.registry import MANIFEST_LIMIT, read_image
+from schedulers.images.registry import LIMIT, Unreadable, read_image, registry_policy
 from tests.rig.hostile import servers
 from tests.rig.registry import INDEX, MANIFEST, digest_of
 
@@ -21,7 +21,9 @@ def serve():
 
 def read(server, seconds=1.0):
     host = frozenset({server.host})
-    return read_image(parse(f"{server.host}/team/torch:v1"), Policy(host, host, seconds=seconds))
+    return read_image(
+        parse(f"{server.host}/team/torch:v1"), registry_policy(host, host, seconds=seconds)
+    )
 
 
 def http(status, body=b"", **headers):
@@ -53,7 +55,7 @@ def test_endless_manifest_is_aborted_at_the_limit(serve):
     server = serve(talk)
     with pytest.raises(Unreadable, match="larger than any"):
         read(server, seconds=10)
-    assert sum(sent) < 4 * MANIFEST_LIMIT
+    assert sum(sent) < 4 * LIMIT
 
 
 def test_redirect_loop_is_followed_three_times(serve):
@@ -78,11 +80,9 @@ def test_redirect_to_another_allowed_host_drops_the_token(serve):
     store = serve(http(404))
     server = serve(http(307, Location=f"http://{store.host}/blob"))
     both = frozenset({server.host, store.host})
-    with RegistryClient(Policy(both, both)) as wire:
-        assert (
-            wire.get(f"http://{server.host}/blob", limit=10, authorization="Bearer hush").status
-            == 404
-        )
+    with Session(registry_policy(both, both)) as session:
+        url, headers = f"http://{server.host}/blob", {"Authorization": "Bearer hush"}
+        assert session.get(url, headers=headers).status_code == 404
     assert b"Bearer hush" in server.requests[0]
     assert b"hush" not in store.requests[0]
 

@@ -15,7 +15,7 @@ from jobs import services
 from jobs.images import lookups
 from jobs.models import Job
 from portal.core.errors import InvalidInput
-from schedulers.images.http import Unreadable
+from schedulers.images.registry import Unreadable
 from schedulers.spec import parse_mapping
 from tests.jobs.images.test_hostile_registry import serve  # noqa: F401  a server that hangs
 from tests.jobs.stage import submit

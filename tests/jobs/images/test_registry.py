@@ -13,9 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from schedulers.images.http import Policy, Unreadable
 from schedulers.images.reference import parse
-from schedulers.images.registry import read_image
+from schedulers.images.registry import Unreadable, read_image, registry_policy
 from tests.rig.registry import start_registry
 
 CUDA = {
@@ -27,7 +26,7 @@ CUDA = {
 
 @pytest.fixture
 def policy(registry):
-    return Policy(trusted=frozenset({registry.host}), plain=frozenset({registry.host}))
+    return registry_policy(trusted=frozenset({registry.host}), plain=frozenset({registry.host}))
 
 
 def test_config_of_a_single_image_is_read(registry, policy):
@@ -81,9 +80,9 @@ def test_local_registry_is_not_queried_unless_the_operator_allows_it(registry, p
     registry.push("team/torch", "v1", CUDA)
     reference = parse(f"{registry.host}/team/torch:v1")
     with pytest.raises(Unreadable, match="not on the open internet"):
-        read_image(reference, Policy())
+        read_image(reference, registry_policy())
     with pytest.raises(Unreadable, match="speaks no TLS"):
-        read_image(reference, Policy(trusted=policy.trusted))
+        read_image(reference, registry_policy(trusted=policy.trusted))
     assert read_image(reference, policy).variants
 
 
@@ -123,7 +122,7 @@ def test_registry_with_an_untrusted_certificate_is_rejected(rig, certificate):
     )
     reference, policy = (
         parse(f"{secure.host}/team/torch:v1"),
-        Policy(trusted=frozenset({secure.host})),
+        registry_policy(trusted=frozenset({secure.host})),
     )
     with pytest.raises(Unreadable, match="certificate is not trusted"):
         read_image(reference, policy)
@@ -144,7 +143,7 @@ def test_missing_credentials_are_distinguished_from_a_missing_image(rig):
     with pytest.raises(Unreadable, match="only to those who log in"):
         read_image(
             parse(f"{closed.host}/a/b"),
-            Policy(trusted=frozenset({closed.host}), plain=frozenset({closed.host})),
+            registry_policy(trusted=frozenset({closed.host}), plain=frozenset({closed.host})),
         )
 
 
@@ -203,7 +202,7 @@ def test_registry_with_a_token_server_is_asked_again_with_the_token(rig, certifi
     realm = f"127.0.0.1:{token_server.server_port}"
     more = f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: token_server, rootcertbundle: {certificate[1]}}}}}\n"
     guarded = start_registry(rig, more=more, name="registry-guarded")
-    policy = Policy(
+    policy = registry_policy(
         trusted=frozenset({guarded.host, realm}), plain=frozenset({guarded.host, realm})
     )
     with pytest.raises(Unreadable, match="has no such image"):
