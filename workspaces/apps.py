@@ -11,11 +11,11 @@ class WorkspacesConfig(AppConfig):
         from django.db.models.signals import post_migrate, pre_migrate
 
         from workspaces.audit import sign_in_events
-        from workspaces.identity import rate_limit_cache
+        from workspaces.identity import allauth_compat, rate_limit_cache
         from workspaces.identity.allauth_signals import listen
         from workspaces.tenancy import row_security
 
-        rate_limit_cache.use_for_allauth()
+        allauth_compat.use_cache(rate_limit_cache.durable)
         listen()
         sign_in_events.listen()
         if settings.MUSTER_ROW_SECURITY:

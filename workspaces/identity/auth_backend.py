@@ -8,10 +8,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from allauth.account.auth_backends import AuthenticationBackend
-from allauth.account.internal.flows.login import (
-    AUTHENTICATION_METHODS_SESSION_KEY,
-    record_authentication,
-)
+from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from django.contrib.auth.hashers import is_password_usable
 from django.core.exceptions import PermissionDenied
 from django.db.models import F
@@ -22,6 +19,7 @@ from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, Unavailable
 from portal.core.vault import Unreadable
 from workspaces.identity import request_limits
+from workspaces.identity.allauth_compat import record_authentication, show_deactivated
 from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.password_check import Answer, query_directories
 from workspaces.identity.provider_services import config_of
@@ -197,7 +195,7 @@ def _record_answers(rows: dict[str, Provider], answers: list[Answer]) -> None:
 
 def _deny(user: Any) -> NoReturn:
     """Deny sign-in; allauth then shows its page for deactivated accounts."""
-    AuthenticationBackend._stash_user(user)  # noqa: SLF001  the only way that allauth has
+    show_deactivated(user)
     raise PermissionDenied
 
 
