@@ -21,7 +21,7 @@ from schedulers.contract import Rejected, Unavailable
 from schedulers.slurm.rest_body import Json
 
 CONNECTIONS = 8
-LIMIT = 1 << 30  # bytes of a response: a listing describes each job in some 10 KB
+LIMIT = 1 << 30  # bytes of a response: a listing has at least 3 KB per job
 # result of a conditional request for something that has not changed
 UNCHANGED: Json = {"unchanged": True}
 

@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
+import jwt
 import pytest
 
 from schedulers.images.reference import parse
@@ -147,19 +148,6 @@ def test_missing_credentials_are_distinguished_from_a_missing_image(rig):
         )
 
 
-def signed(header, claims, key):
-    """Return a JSON web token signed by openssl."""
-
-    def text(data):
-        return base64.urlsafe_b64encode(data).rstrip(b"=")
-
-    front = b".".join(text(json.dumps(part).encode()) for part in (header, claims))
-    made = subprocess.run(
-        ["openssl", "dgst", "-sha256", "-sign", key], input=front, check=True, capture_output=True
-    )
-    return (front + b"." + text(made.stdout)).decode()
-
-
 @pytest.fixture
 def token_server(certificate):
     """Run a token server that grants every request; `asked` has the requests."""
@@ -181,9 +169,8 @@ def token_server(certificate):
                 "jti": "1",
                 "access": [{"type": "repository", "name": name, "actions": ["pull"]}],
             }
-            body = json.dumps(
-                {"token": signed({"alg": "RS256", "typ": "JWT", "x5c": [chain]}, claims, key)}
-            ).encode()
+            token = jwt.encode(claims, key.read_bytes(), "RS256", headers={"x5c": [chain]})
+            body = json.dumps({"token": token}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
