@@ -15,7 +15,7 @@ from django.core.cache import cache
 from portal.core.outbound import OutboundPolicy
 from schedulers.images.config import Image
 from schedulers.images.reference import Reference, parse
-from schedulers.images.registry import Unreadable, read_image, registry_policy
+from schedulers.images.registry import ImageUnreadable, read_image, registry_policy
 
 BY_TAG, BY_DIGEST, TROUBLE = 15 * 60, 7 * 24 * 3600, 60  # cache lifetimes in seconds
 FRESH = 20  # cache lifetime in seconds for a dry run
@@ -82,7 +82,7 @@ def _read(name: str, reference: Reference) -> Image | str:
     try:
         try:
             found: Image | str = read_image(reference, policy())
-        except Unreadable as error:
+        except ImageUnreadable as error:
             found = str(error)
             # Keep the previous result while the registry is down.
             if isinstance(cached := known(name), Image):

@@ -37,7 +37,7 @@ _ACCEPT = ", ".join((*INDEXES, *MANIFESTS))
 _PARAMETER = re.compile(r'(\w+)="([^"]*)"')
 
 
-class Unreadable(Exception):
+class ImageUnreadable(Exception):
     """The image's config could not be read.
 
     The message says why, for people; it quotes nothing of the response.
@@ -63,12 +63,12 @@ def registry_policy(
 
 
 def read_image(reference: Reference, policy: OutboundPolicy) -> Image:
-    """Read an image from its registry. Raises Unreadable with the reason."""
+    """Read an image from its registry. Raises ImageUnreadable with the reason."""
     try:
         with Session(policy) as session, outbound.deadline(policy.seconds):
             return _Reader(session, reference).image()
     except (requests.RequestException, OSError) as error:
-        raise Unreadable(_why(error, policy)) from error
+        raise ImageUnreadable(_why(error, policy)) from error
 
 
 def _why(error: Exception, policy: OutboundPolicy) -> str:
@@ -106,7 +106,7 @@ class _Reader:
             return Image(str(self._reference), digest, [self._variant(document, digest)])
         entries = entries_of(document)
         if not entries:
-            raise Unreadable("the index names no image")
+            raise ImageUnreadable("the index names no image")
         chosen = [
             found
             for arch in READ
@@ -124,7 +124,7 @@ class _Reader:
     def _variant(self, manifest: dict[str, object], digest: str) -> Variant:
         config = config_digest_of(manifest)
         if not config:
-            raise Unreadable(
+            raise ImageUnreadable(
                 "what the name leads to is not a container image, or one in a format of before 2016"
             )
         answer = self._get("blobs", config)
@@ -145,7 +145,7 @@ class _Reader:
             self._authorization = self._token(answer.headers.get("WWW-Authenticate", ""))
             answer = self._ask(url, accept)
         if answer.status_code != 200:
-            raise Unreadable(
+            raise ImageUnreadable(
                 _REFUSALS.get(answer.status_code, f"the registry answered {answer.status_code}")
             )
         return answer
@@ -162,7 +162,7 @@ class _Reader:
         kind, _, rest = challenge.partition(" ")
         asked = dict(_PARAMETER.findall(rest))
         if kind.lower() != "bearer" or "realm" not in asked:
-            raise Unreadable(_REFUSALS[401])
+            raise ImageUnreadable(_REFUSALS[401])
         query = {"scope": f"repository:{self._reference.path}:pull"} | (
             {"service": asked["service"]} if "service" in asked else {}
         )
@@ -171,7 +171,7 @@ class _Reader:
         found = _json(answer) if answer.status_code == 200 else {}
         token = found.get("token") or found.get("access_token")
         if not isinstance(token, str) or not re.fullmatch(r"[\x21-\x7e]+", token):
-            raise Unreadable(_REFUSALS[401])
+            raise ImageUnreadable(_REFUSALS[401])
         return f"Bearer {token}"
 
     @staticmethod
@@ -180,18 +180,18 @@ class _Reader:
         algorithm = asked.partition(":")[0] or "sha256"
         digest = f"{algorithm}:{hashlib.new(algorithm, answer.content).hexdigest()}"
         if asked and digest != asked:
-            raise Unreadable("the registry's answer is not what its digest says")
+            raise ImageUnreadable("the registry's answer is not what its digest says")
         return digest
 
 
 def _json(answer: requests.Response) -> dict[str, Any]:
-    """Parse the body. Raises Unreadable for anything but a JSON object."""
+    """Parse the body. Raises ImageUnreadable for anything but a JSON object."""
     try:
         found = json.loads(answer.content)
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise Unreadable("the registry's answer is no JSON object")
+        raise ImageUnreadable("the registry's answer is no JSON object")
     return found
 
 

@@ -15,7 +15,7 @@ import jwt
 import pytest
 
 from schedulers.images.reference import parse
-from schedulers.images.registry import Unreadable, read_image, registry_policy
+from schedulers.images.registry import ImageUnreadable, read_image, registry_policy
 from tests.rig.registry import start_registry
 
 CUDA = {
@@ -73,16 +73,16 @@ def test_image_is_read_by_its_digest(registry, policy):
 
 
 def test_missing_image_is_explained(registry, policy):
-    with pytest.raises(Unreadable, match="the registry has no such image"):
+    with pytest.raises(ImageUnreadable, match="the registry has no such image"):
         read_image(parse(f"{registry.host}/team/none:v1"), policy)
 
 
 def test_local_registry_is_not_queried_unless_the_operator_allows_it(registry, policy):
     registry.push("team/torch", "v1", CUDA)
     reference = parse(f"{registry.host}/team/torch:v1")
-    with pytest.raises(Unreadable, match="not on the open internet"):
+    with pytest.raises(ImageUnreadable, match="not on the open internet"):
         read_image(reference, registry_policy())
-    with pytest.raises(Unreadable, match="speaks no TLS"):
+    with pytest.raises(ImageUnreadable, match="speaks no TLS"):
         read_image(reference, registry_policy(trusted=policy.trusted))
     assert read_image(reference, policy).variants
 
@@ -125,9 +125,9 @@ def test_registry_with_an_untrusted_certificate_is_rejected(rig, certificate):
         parse(f"{secure.host}/team/torch:v1"),
         registry_policy(trusted=frozenset({secure.host})),
     )
-    with pytest.raises(Unreadable, match="certificate is not trusted"):
+    with pytest.raises(ImageUnreadable, match="certificate is not trusted"):
         read_image(reference, policy)
-    with pytest.raises(Unreadable, match="has no such image"):
+    with pytest.raises(ImageUnreadable, match="has no such image"):
         read_image(reference, replace(policy, ca_file=str(cert)))
 
 
@@ -141,7 +141,7 @@ def test_missing_credentials_are_distinguished_from_a_missing_image(rig):
         more=f"auth: {{htpasswd: {{realm: acme, path: {rig.path}/htpasswd}}}}\n",
         name="registry-closed",
     )
-    with pytest.raises(Unreadable, match="only to those who log in"):
+    with pytest.raises(ImageUnreadable, match="only to those who log in"):
         read_image(
             parse(f"{closed.host}/a/b"),
             registry_policy(trusted=frozenset({closed.host}), plain=frozenset({closed.host})),
@@ -192,12 +192,12 @@ def test_registry_with_a_token_server_is_asked_again_with_the_token(rig, certifi
     policy = registry_policy(
         trusted=frozenset({guarded.host, realm}), plain=frozenset({guarded.host, realm})
     )
-    with pytest.raises(Unreadable, match="has no such image"):
+    with pytest.raises(ImageUnreadable, match="has no such image"):
         read_image(parse(f"{guarded.host}/team/torch:v1"), policy)
     assert token_server.RequestHandlerClass.asked == [
         {"scope": ["repository:team/torch:pull"], "service": ["reg"]}
     ]
-    with pytest.raises(Unreadable, match="without encryption"):
+    with pytest.raises(ImageUnreadable, match="without encryption"):
         read_image(
             parse(f"{guarded.host}/team/torch:v1"), replace(policy, plain=frozenset({guarded.host}))
         )
