@@ -14,7 +14,7 @@ from jobs.images import lookups
 from jobs.images.check import answer_for
 from jobs.outputs import warning
 from jobs.scheduling import quota_limits
-from jobs.scheduling.admission import ClusterSnapshot, ResourceRequest
+from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot
 from jobs.scheduling.pending_explanation import change_text
 from jobs.scheduling.pending_summary import wait_text
 from jobs.services.checks import (
@@ -160,12 +160,12 @@ def _try(
     return answer
 
 
-def _ask_text(ask: ResourceRequest) -> str:
-    held = ", ".join(amount_text(r, n) for r, n in ask.resources.items() if r != "jobs")
+def _ask_text(ask: AdmissionRequest) -> str:
+    held = ", ".join(amount_text(r, n) for r, n in ask.resources.totals.items() if r != "jobs")
     return f"Each task would use {held}."
 
 
-def _now(checks: list[Check], ask: ResourceRequest, room: ClusterSnapshot) -> bool:
+def _now(checks: list[Check], ask: AdmissionRequest, room: ClusterSnapshot) -> bool:
     verdict = room.judge(ask)
     if verdict.wait is None:
         checks.append(Check("start", True, "It would start at once."))

@@ -14,7 +14,7 @@ from jobs.images.check import check_image
 from jobs.job_specs import spec_of
 from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
-from jobs.scheduling.admission import ResourceRequest
+from jobs.scheduling.admission import AdmissionRequest
 from jobs.services import accept
 from jobs.services.checks import (
     Place,
@@ -87,7 +87,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     return job
 
 
-def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: ResourceRequest) -> Place:
+def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: AdmissionRequest) -> Place:
     if cluster := plain_cluster(spec, ask):
         check_features(spec, cluster)
         return Place(cluster)
@@ -97,7 +97,7 @@ def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: ResourceRequest)
     return place
 
 
-def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: ResourceRequest) -> Job:
+def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: AdmissionRequest) -> Job:
     assert actor.user_id is not None
     at = clock.now()
     # Enough for display, without a query.
@@ -113,7 +113,7 @@ def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Resourc
         spec=spec.to_mapping(),
         labels=dict(spec.labels),
         priority=PRIORITIES[spec.policy.priority],
-        resources=dict(ask.resources),
+        resources=dict(ask.resources.totals),
         array_size=spec.array.size if spec.array else None,
         max_parallel=(spec.array.max_parallel or None) if spec.array else None,
         created_at=at,
