@@ -74,12 +74,6 @@ _OF_JOB = tuple(
 )
 
 
-def dispatch_all() -> int:
-    """Dispatch every cluster until nothing more can start; return how many were handed over."""
-    with platform_scope("dispatch"):
-        return sum(dispatch_cluster(cluster) for cluster in Cluster.objects.all())
-
-
 def dispatch_cluster(cluster: Cluster) -> int:
     """Claim and hand over until nothing more can start; return how many were handed over.
 

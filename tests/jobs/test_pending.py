@@ -8,14 +8,13 @@ import pytest
 
 from clusters.models import Cluster
 from jobs import representations
-from jobs.dispatch.claims import dispatch_all
 from jobs.models import Job
 from jobs.scheduling import pending_explanation
 from portal.core import clock
 from schedulers.contract import Unavailable
 from schedulers.states import State
 from tests.jobs.backend_double import BackendDouble
-from tests.jobs.stage import cluster_with, submit
+from tests.jobs.stage import cluster_with, dispatch_all, submit
 from workspaces.tenancy.scope import platform_scope
 
 SAID = "Slurm's controller does not answer."
