@@ -19,6 +19,7 @@ from workspaces.quotas.limits import Meter, QuotaUsage, meters
 ORG, TEAM, USER = UUID(int=1), UUID(int=2), UUID(int=3)
 MIB = 1 << 20
 STEP = {"gpu": 1, "cpu": 100, "memory": MIB}
+STEPS = {**STEP, "nodes": 1}
 
 
 @st.composite
@@ -38,24 +39,26 @@ def nodes(draw):
                 draw(st.integers(0, cpus // 100)) * 100,
                 draw(st.integers(0, memory // MIB)) * MIB,
                 free,
+                is_up=draw(st.integers(0, 4)) > 0,
             )
         )
     return made
 
 
-def node(name, total, cpus, memory, gpus):
+def node(name, total, cpus, memory, gpus, is_up=True):
     total, free = (
         {"cpu": c, "memory": m, **gpu_amounts(Counter(gpu.type for gpu in found))}
         for c, m, found in (total, (cpus, memory, gpus))
     )
-    return NodeCapacity(name, total, free, free_gpus=gpus)
+    return NodeCapacity(name, total, free, is_up, free_gpus=gpus)
 
 
 @st.composite
 def asks(draw):
     gpus, kind = draw(st.integers(0, 4)), draw(st.sampled_from(["", "h100", "a100"]))
     cpu, memory = draw(st.integers(1, 100)) * 100, draw(st.integers(0, 80)) * MIB
-    return ask_for(ResourceRequest(gpus, cpu, memory, gpu_type=kind if gpus else ""))
+    nodes = draw(st.sampled_from([1, 1, 1, 3]))
+    return ask_for(ResourceRequest(gpus, cpu, memory, nodes, kind if gpus else ""))
 
 
 def ask_for(resources):
@@ -87,7 +90,7 @@ def test_proposed_change_starts_the_job_and_is_the_smallest_of_its_resource(room
     if change is None:
         return
     assert admits(room, ask, change.kind, change.after)
-    one_more = change.after + STEP[change.kind]
+    one_more = change.after + STEPS[change.kind]
     if one_more < change.before:
         assert not admits(room, ask, change.kind, one_more)
 
@@ -97,7 +100,7 @@ def test_proposed_change_starts_the_job_and_is_the_smallest_of_its_resource(room
 def test_no_change_is_proposed_only_if_no_single_reduction_helps(room, ask):
     if room.judge(ask).wait is None or room.smallest_change(ask) is not None:
         return
-    for resource, step in STEP.items():
+    for resource, step in STEPS.items():
         for amount in range(step, ask.resources.of(resource), step):
             assert not admits(room, ask, resource, amount)
 
@@ -129,7 +132,9 @@ def _brute(room: ClusterSnapshot, ask: AdmissionRequest) -> Wait | None:
             return {"org": Wait.QUOTA_ORG, "team": Wait.QUOTA_TEAM, "user": Wait.QUOTA_USER}[
                 meter.scope
             ]
-    if room.places and not any(fits(n.free) for n in room.nodes):
+    if room.places and not any(fits(n.total) for n in room.nodes if n.is_up):
+        return Wait.NODES_DOWN
+    if room.places and not any(fits(n.free) for n in room.nodes if n.is_up):
         return Wait.CAPACITY
     return None
 
