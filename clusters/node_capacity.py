@@ -12,7 +12,7 @@ from django.db.models import Count
 from clusters.models import Cluster, Gpu, Node
 from clusters.workload import workload
 from schedulers import backends, capabilities_of
-from schedulers.capacity import GpuId, NodeCapacity, free_after, gpu_amounts
+from schedulers.capacity import GpuId, NodeCapacity, gpu_amounts, reported_capacity
 from schedulers.contract import Capability
 
 
@@ -48,7 +48,7 @@ def node_usage_in(
     held = {} if is_idle or not placing else workload().reserved_by_node(placing)
     gpus, counts = _gpus(placing, known.keys() - placing)
     for node in Node.objects.filter(cluster__in=known, is_gone=False).order_by("name"):
-        capacity = reported_capacity(node, counts[node.id])
+        capacity = capacity_of_node(node, counts[node.id])
         if node.cluster_id in placing:
             capacity = replace(capacity, free=capacity.total, free_gpus=gpus[node.id])
             if taken := held.get((node.cluster_id, node.name)):
@@ -62,13 +62,11 @@ def node_usage_of(cluster: Cluster, *, is_idle: bool = False) -> list[NodeUsage]
     return node_usage_in([cluster], is_idle=is_idle)[cluster.id]
 
 
-def reported_capacity(node: Node, gpus: Mapping[str, int]) -> NodeCapacity:
+def capacity_of_node(node: Node, gpus: Mapping[str, int]) -> NodeCapacity:
     """Return the capacity with the usage that the scheduler reports. `gpus`: count by type."""
     total = {"cpu": node.cpus, "memory": node.memory, **gpu_amounts(gpus)}
     used = {"cpu": node.used_cpus, "memory": node.used_memory, "gpu": node.used_gpus}
-    return NodeCapacity(
-        node.name, total, free_after(total, used), node.state == "ready", node.labels
-    )
+    return reported_capacity(node.name, total, used, is_up=node.state == "ready")
 
 
 def _gpus(

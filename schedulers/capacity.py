@@ -67,20 +67,14 @@ class ResourceRequest:
 
     def only(self, kind: str) -> ResourceRequest:
         """Return a request for this kind alone."""
-        changes: dict[str, Any] = dict.fromkeys((other for other in KINDS if other != kind), 0)
-        return replace(self, **changes)
+        nothing = replace(self, gpu=0, cpu=0, memory=0)
+        return nothing.with_amount(kind, self.of(kind))
 
     def in_all(self, kind: str) -> int:
         """Return the amount that counts against a limit."""
-        return (
-            1
-            if kind == "jobs"
-            else self.nodes
-            if kind in ("nodes", "pods")
-            else self.of(kind) * self.nodes
-            if kind in KINDS
-            else 0
-        )
+        if kind in KINDS:
+            return self.of(kind) * self.nodes
+        return {"jobs": 1, "nodes": self.nodes, "pods": self.nodes}.get(kind, 0)
 
 
 @dataclass(frozen=True)
@@ -136,28 +130,28 @@ def gpu_amounts(counts: Mapping[str, int]) -> dict[str, int]:
     return {"gpu": sum(counts.values()), **{f"gpu.{kind}": n for kind, n in counts.items()}}
 
 
-def free_after(total: Mapping[str, int], used: Mapping[str, int]) -> dict[str, int]:
-    """Return what is free if a scheduler counts the used GPUs, but not by type.
+def reported_capacity(
+    name: str, total: Mapping[str, int], used: Mapping[str, int], *, is_up: bool
+) -> NodeCapacity:
+    """Return the capacity of a node if its scheduler counts the used GPUs, but not by type.
 
     On a node with GPUs of several types the used ones are assumed to be of each type, so that
     what is said to be free is free.
     """
-    return {
-        resource: max(amount - used.get(resource.partition(".")[0], 0), 0)
+    free = {
+        resource: max(amount - used[resource.partition(".")[0]], 0)
         for resource, amount in total.items()
     }
+    return NodeCapacity(name, total, free, is_up)
 
 
 def capacity_of(node: NodeFacts) -> NodeCapacity:
     """Return the capacity of a node of an inventory."""
-    total = {
-        "cpu": round(node.cpus * 1000),
-        "memory": node.memory,
-        **gpu_amounts(Counter(gpu.type for gpu in node.gpus)),
-    }
+    gpus = gpu_amounts(Counter(gpu.type for gpu in node.gpus))
+    total = {"cpu": round(node.cpus * 1000), "memory": node.memory, **gpus}
     used = {"cpu": round(node.used_cpus * 1000), "memory": node.used_memory, "gpu": node.used_gpus}
     is_up = node.is_ready and not node.is_drained
-    return NodeCapacity(node.name, total, free_after(total, used), is_up, node.labels)
+    return reported_capacity(node.name, total, used, is_up=is_up)
 
 
 Amounts = Callable[[NodeCapacity], Mapping[str, int]]
@@ -201,7 +195,6 @@ class ResourceLimit:
     used: int | None
     whose: str
     each: str = ""
-    said: str = ""
 
     def refuses(self, request: ResourceRequest) -> bool:
         return (self.used or 0) + self.asked(request) > self.limit

@@ -21,8 +21,6 @@ from schedulers.capacity import (
     Change,
     NodeCapacity,
     ResourceRequest,
-    ever,
-    fits,
     idle,
     smallest_change,
 )
@@ -157,7 +155,8 @@ class ClusterSnapshot:
     def _impossible(self, need: ResourceRequest) -> Verdict:
         """Return the verdict if not even an empty node could run the task."""
         best = max(self.nodes, key=lambda node: [node.total[k] for k in ("gpu", "memory", "cpu")])
-        kind = next(kind for kind in KINDS if not fits(need.only(kind), best, ever))
+        has = {kind: best.total.get(need.resource(kind), 0) for kind in KINDS}
+        kind = next(kind for kind in KINDS if need.of(kind) > has[kind])
         return Verdict(
             Wait.IMPOSSIBLE,
             facts={
@@ -165,7 +164,7 @@ class ClusterSnapshot:
                 "ask": need.of(kind),
                 "node": best.name,
                 "unit": unit_of(kind),
-                "largest": best.total.get(need.resource(kind), 0),
+                "largest": has[kind],
                 "type": need.gpu_type,
             },
         )

@@ -22,11 +22,11 @@ from workspaces.quotas.reservations import meter_of, quota_usage_of
 
 
 def snapshot_of(
-    cluster: Cluster, asks: Sequence[AdmissionRequest], *, is_empty: bool = False
+    cluster: Cluster, asks: Sequence[AdmissionRequest], *, is_idle: bool = False
 ) -> ClusterSnapshot:
     """Load limits of these requests, free node capacity, and running tasks of their jobs.
 
-    `is_empty`: capacity as if nothing ran.
+    `is_idle`: capacity as if nothing ran.
     """
     places, trouble, only = Capability.PLACES in capabilities_of(cluster.backend), "", None
     try:
@@ -35,9 +35,7 @@ def snapshot_of(
         trouble = str(error)
     return ClusterSnapshot(
         limits=limits_of(asks),
-        nodes=[node.capacity for node in node_usage_of(cluster, is_idle=is_empty)]
-        if places
-        else (),
+        nodes=[node.capacity for node in node_usage_of(cluster, is_idle=is_idle)] if places else (),
         places=places,
         trouble=trouble if cluster.is_enabled else "An operator has switched this cluster off.",
         running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id),

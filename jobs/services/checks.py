@@ -15,7 +15,6 @@ from jobs.models.job import PRIORITIES, Job
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, meters_of_request
 from jobs.scheduling.placement import FEATURES, HERE, choose
-from jobs.scheduling.snapshot import snapshot_of
 from portal.core.errors import InvalidInput, QuotaExceeded
 from portal.core.formatting import amount_text
 from schedulers import capabilities_of
@@ -169,16 +168,6 @@ def ask_for(actor: Actor, team: Team, spec: JobSpec) -> AdmissionRequest:
     """Return the request of one task of the spec."""
     assert actor.user_id is not None
     return AdmissionRequest(team.org_id, team.id, actor.user_id, request_of(spec))
-
-
-def empty_room(cluster: Cluster, ask: AdmissionRequest) -> ClusterSnapshot:
-    """Return the capacity of the idle cluster; cheaper than `room_for`."""
-    return snapshot_of(cluster, [ask], is_empty=True)
-
-
-def room_for(cluster: Cluster, ask: AdmissionRequest) -> ClusterSnapshot:
-    """Return the current free capacity of the cluster and the current limits."""
-    return snapshot_of(cluster, [ask])
 
 
 def find_needs(actor: Actor, spec: JobSpec) -> list[Prerequisite]:

@@ -15,6 +15,7 @@ from jobs.job_specs import spec_of
 from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
 from jobs.scheduling.admission import AdmissionRequest
+from jobs.scheduling.snapshot import snapshot_of
 from jobs.services import accept
 from jobs.services.checks import (
     Place,
@@ -25,7 +26,6 @@ from jobs.services.checks import (
     check_possible,
     check_secrets,
     choose_place,
-    empty_room,
     find_needs,
     left_out,
 )
@@ -93,7 +93,7 @@ def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: AdmissionRequest
         return Place(cluster)
     place = choose_place(actor, team, spec)
     check_features(spec, place.cluster)
-    check_possible(ask, empty_room(place.cluster, ask))
+    check_possible(ask, snapshot_of(place.cluster, [ask], is_idle=True))
     return place
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from clusters.capacity import natural, stock_of
 from clusters.models import Cluster, Gpu, Node, Pool
-from clusters.node_capacity import NodeUsage, reported_capacity
+from clusters.node_capacity import NodeUsage, capacity_of_node
 from clusters.status import history_of, status_of
 from jobs.models import Attempt, Job
 from portal.core import clock
@@ -235,7 +235,7 @@ def test_missing_cluster_is_404_and_one_without_nodes_gives_advice(dot, story):
 def test_used_gpus_of_a_mixed_node_are_counted_once_and_marked_as_estimate():
     def usage(gpus, used):
         node = Node(name="n", cpus=1, memory=1, used_gpus=used)
-        return NodeUsage(node, reported_capacity(node, gpus))
+        return NodeUsage(node, capacity_of_node(node, gpus))
 
     stock = stock_of([usage({"a100": 2, "h100": 2}, 3)])
     assert (
