@@ -145,7 +145,7 @@ def _pace(sides: Sides, actor: Any, cluster: Any) -> Pace:
 def _single(actor: Any, cluster: Any) -> float:
     """Measure one job from its claim until it is recorded."""
     from jobs.dispatch.claims import claim_due
-    from jobs.dispatch.submission import hand_over
+    from tests.jobs.stage import hand_over
     from workspaces.tenancy.scope import platform_scope
 
     _submit(actor, 1)

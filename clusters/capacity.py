@@ -107,7 +107,7 @@ def natural(name: str) -> list[tuple[bool, int, str]]:
 
 
 def _count(stock: Stock, machine: NodeUsage) -> None:
-    is_ready, left = machine.node.state == "ready", machine.used_gpus
+    is_ready, left = machine.node.state == "ready", machine.used("gpu")
     stock.nodes[machine.node.state] += 1
     total = sum(machine.gpus.values())
     stock.is_exact &= len(machine.gpus) < 2 or left in (0, total)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db.models import Count
@@ -12,94 +12,77 @@ from django.db.models import Count
 from clusters.models import Cluster, Gpu, Node
 from clusters.workload import workload
 from schedulers import backends, capabilities_of
+from schedulers.capacity import GpuId, NodeCapacity, gpu_amounts, reported_capacity
 from schedulers.contract import Capability
 
 
 @dataclass(frozen=True)
-class NodeRequirements:
-    """The request of each node of a job in quota units, and the number of nodes."""
-
-    cpus: int
-    memory: int
-    gpus: int
-    gpu_type: str
-    nodes: int
-
-
-@dataclass(frozen=True)
 class NodeUsage:
-    """A node with its total and used capacity. `gpus`: count by type."""
+    """A node with its total and free capacity."""
 
     node: Node
-    gpus: Mapping[str, int]
-    used_cpus: int
-    used_memory: int
-    used_gpus: int
+    capacity: NodeCapacity
 
-    def has(self, need: NodeRequirements) -> int:
-        """Count the GPUs of the requested type."""
-        return sum(n for kind, n in self.gpus.items() if need.gpu_type in ("", kind))
+    @property
+    def gpus(self) -> dict[str, int]:
+        """The number of GPUs by type."""
+        total = self.capacity.total
+        return {name[4:]: n for name, n in total.items() if name.startswith("gpu.")}
 
-    def free_gpus(self, need: NodeRequirements) -> int:
-        """Count the free GPUs of the requested type.
-
-        Schedulers do not say which GPUs are used, so a node with two types assumes the worst.
-        """
-        return max(min(self.has(need), self.has(need) - self.used_gpus), 0)
-
-    def could(self, need: NodeRequirements) -> int:
-        """Count how many of the job's nodes it could be if idle."""
-        return _times(need, self.node.cpus, self.node.memory, self.has(need))
-
-    def can(self, need: NodeRequirements) -> int:
-        """Count how many of the job's nodes it could be now."""
-        free = (
-            self.node.cpus - self.used_cpus,
-            self.node.memory - self.used_memory,
-            self.free_gpus(need),
-        )
-        return _times(need, *free) if self.node.state == "ready" else 0
+    def used(self, resource: str) -> int:
+        return self.capacity.total[resource] - self.capacity.free[resource]
 
 
-def _times(need: NodeRequirements, cpus: int, memory: int, gpus: int) -> int:
-    asked = ((need.cpus, cpus), (need.memory, memory), (need.gpus, gpus))
-    return max(min(has // ask for ask, has in asked if ask), 0)
+def node_usage_in(
+    clusters: Iterable[Cluster], *, is_idle: bool = False
+) -> dict[UUID, list[NodeUsage]]:
+    """Return the nodes of these clusters, by cluster and in the order of names, with their usage.
 
-
-def node_usage_in(clusters: Iterable[Cluster]) -> dict[UUID, list[NodeUsage]]:
-    """Return the nodes of these clusters, by cluster, with their usage."""
-    wanted = {cluster.id: cluster for cluster in clusters}
-    found = _machines(
-        {pk: cluster for pk, cluster in wanted.items() if cluster.backend in backends()}
-    )
-    return {pk: found.get(pk, []) for pk in wanted}
-
-
-def node_usage_of(cluster: Cluster) -> list[NodeUsage]:
-    """Return the nodes of one cluster with their usage."""
-    return node_usage_in([cluster])[cluster.id]
-
-
-def _machines(clusters: Mapping[UUID, Cluster]) -> dict[UUID, list[NodeUsage]]:
-    """Return the current nodes by cluster.
-
-    Usage is what the portal reserved if it places jobs, else what the scheduler reports.
+    Usage is what the portal reserved if it places jobs, else what the scheduler reports. `is_idle`:
+    as if the portal had reserved nothing.
     """
-    kinds: dict[UUID, dict[str, int]] = defaultdict(dict)
-    for node_id, kind, n in (
-        Gpu.objects.filter(node__cluster__in=clusters)
-        .values_list("node_id", "type")
-        .annotate(n=Count("id"))
-    ):
-        kinds[node_id][kind] = n
-    placing = {c.id for c in clusters.values() if Capability.PLACES in capabilities_of(c.backend)}
-    held = workload().reserved_by_node(placing)
-    found: dict[UUID, list[NodeUsage]] = defaultdict(list)
-    for node in Node.objects.filter(cluster__in=clusters, is_gone=False):
-        cpus, memory, gpus = (
-            held.get((node.cluster_id, node.name), (0, 0, 0))
-            if node.cluster_id in placing
-            else (node.used_cpus, node.used_memory, node.used_gpus)
-        )
-        found[node.cluster_id].append(NodeUsage(node, kinds[node.id], cpus, memory, gpus))
+    clusters = list(clusters)
+    found: dict[UUID, list[NodeUsage]] = {cluster.id: [] for cluster in clusters}
+    known = {c.id: c.backend for c in clusters if c.backend in backends()}
+    placing = {pk for pk, backend in known.items() if Capability.PLACES in capabilities_of(backend)}
+    held = {} if is_idle or not placing else workload().reserved_by_node(placing)
+    gpus, counts = _gpus(placing, known.keys() - placing)
+    for node in Node.objects.filter(cluster__in=known, is_gone=False).order_by("name"):
+        capacity = capacity_of_node(node, counts[node.id])
+        if node.cluster_id in placing:
+            capacity = replace(capacity, free=capacity.total, free_gpus=gpus[node.id])
+            if taken := held.get((node.cluster_id, node.name)):
+                capacity = capacity.without(*taken)
+        found[node.cluster_id].append(NodeUsage(node, capacity))
     return found
+
+
+def node_usage_of(cluster: Cluster, *, is_idle: bool = False) -> list[NodeUsage]:
+    """Return the nodes of one cluster with their usage."""
+    return node_usage_in([cluster], is_idle=is_idle)[cluster.id]
+
+
+def capacity_of_node(node: Node, gpus: Mapping[str, int]) -> NodeCapacity:
+    """Return the capacity with the usage that the scheduler reports. `gpus`: count by type."""
+    total = {"cpu": node.cpus, "memory": node.memory, **gpu_amounts(gpus)}
+    used = {"cpu": node.used_cpus, "memory": node.used_memory, "gpu": node.used_gpus}
+    return reported_capacity(node.name, total, used, is_up=node.state == "ready")
+
+
+def _gpus(
+    placing: Collection[UUID], others: Collection[UUID]
+) -> tuple[dict[UUID, list[GpuId]], dict[UUID, dict[str, int]]]:
+    """Return the GPUs by node where the portal assigns them, and the counts of all by type."""
+    ids: dict[UUID, list[GpuId]] = defaultdict(list)
+    counts: dict[UUID, dict[str, int]] = defaultdict(Counter)
+    rows = Gpu.objects.order_by()
+    if placing:
+        named = rows.filter(node__cluster__in=placing).order_by("index", "uuid")
+        for node_id, index, uuid, kind in named.values_list("node_id", "index", "uuid", "type"):
+            ids[node_id].append(GpuId(index, uuid, kind))
+            counts[node_id][kind] += 1
+    if others:
+        alike = rows.filter(node__cluster__in=others).values_list("node_id", "type")
+        for node_id, kind, n in alike.annotate(n=Count("id")):
+            counts[node_id][kind] = n
+    return ids, counts

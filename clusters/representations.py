@@ -45,7 +45,7 @@ def cluster_rows() -> list[dict[str, Any]]:
         .items()
     ):
         if cluster_id in counts:
-            counts[cluster_id]["used_gpus"] += taken
+            counts[cluster_id]["used_gpus"] += len(taken)
     gpus: dict[Any, dict[str, int]] = {}
     for row in (
         Gpu.objects.filter(node__is_gone=False)
@@ -131,11 +131,11 @@ def machine_page(
 
 
 def _machine_facts(m: NodeUsage) -> dict[str, Any]:
-    facts = node_facts(m.node, dict(m.gpus))
+    facts = node_facts(m.node, m.gpus)
     for name, used in (
-        ("cpus", m.used_cpus / 1000),
-        ("memory", m.used_memory),
-        ("gpus", m.used_gpus),
+        ("cpus", m.used("cpu") / 1000),
+        ("memory", m.used("memory")),
+        ("gpus", m.used("gpu")),
     ):
         facts[name]["used"] = used
     return facts

@@ -21,8 +21,8 @@ class Workload(Protocol):
 
     def reserved_by_node(
         self, clusters: Iterable[UUID]
-    ) -> dict[tuple[UUID, str], tuple[int, int, int]]:
-        """Return (millicores, bytes of memory, GPUs) that Muster reserved, by (cluster, node)."""
+    ) -> dict[tuple[UUID, str], tuple[int, int, list[str]]]:
+        """Return (millicores, bytes, UUIDs of GPUs) that Muster reserved, by (cluster, node)."""
 
     def load_of(self, actor: Actor, cluster: Cluster, pool: Pool | None = None) -> Load:
         """Return the load by team of every organization. Operators only; raises NotPermitted."""

@@ -1,13 +1,13 @@
-"""Convert a job's row to its spec, and a spec to the resources of one task."""
+"""Convert a job's row to its spec, and a spec to the request of one task."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 
 import orjson
 
 from jobs.models import Job
+from schedulers.capacity import ResourceRequest
 from schedulers.spec import JobSpec, parse_mapping
 
 
@@ -21,19 +21,13 @@ def _parsed(text: bytes) -> JobSpec:
     return parse_mapping(orjson.loads(text))
 
 
-def resources_of(spec: JobSpec) -> dict[str, int]:
-    """Return what one task reserves in quota units: millicores, bytes of memory, GPUs."""
+def request_of(spec: JobSpec) -> ResourceRequest:
+    """Return what one task requests on each of its nodes."""
     ask = spec.resources
-    amounts = {"cpu": round(ask.cpus * 1000), "memory": ask.memory, "gpu": ask.gpus, "jobs": 1}
-    if ask.gpus and ask.gpu_type:
-        amounts[f"gpu.{ask.gpu_type.lower()}"] = ask.gpus
-    return {
-        name: amount * (1 if name == "jobs" else spec.num_nodes)
-        for name, amount in amounts.items()
-        if amount
-    }
-
-
-def gpu_type_in(resources: Mapping[str, int]) -> str:
-    """Return the requested GPU type; empty for any."""
-    return next((name.partition(".")[2] for name in resources if name.startswith("gpu.")), "")
+    return ResourceRequest(
+        ask.gpus,
+        round(ask.cpus * 1000),
+        ask.memory,
+        spec.num_nodes,
+        (ask.gpu_type or "").lower() if ask.gpus else "",
+    )

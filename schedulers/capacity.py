@@ -1,18 +1,19 @@
 """Decide whether a job would start on a cluster now, and what prevents it.
 
-Pure. A cluster's own scheduler decides for itself; this explains its reasons in numbers. Amounts
-are in the units of quotas: CPU in thousandths of a core, memory in bytes. `Candidates.judge` is monotone
-in each amount, so bisection finds the smallest change that would help.
+Pure. Backends, pool choice, admission, dry run and pages all judge by this module, so they agree on what fits.
+Amounts are in the units and names of quotas: "cpu" in thousandths of a core, "memory" in bytes, "gpu", and "gpu.h100"
+for one type. `Candidates.judge` is monotone in each amount, so bisection finds the smallest change that would help.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from schedulers.contract import NodeFacts
+from schedulers.contract import NodeFacts, Placement
 from schedulers.states import Wait
 
 KINDS = ("gpu", "cpu", "memory")
@@ -20,8 +21,8 @@ STEPS = {"gpu": 1, "cpu": 1000, "memory": 1 << 20, "nodes": 1}
 
 
 @dataclass(frozen=True)
-class NodeRequest:
-    """Resources that a job requests on each of its nodes.
+class ResourceRequest:
+    """Resources that one task of a job requests on each of its nodes.
 
     `packs`: several nodes of the job may share one node of the cluster.
     """
@@ -33,56 +34,152 @@ class NodeRequest:
     gpu_type: str = ""
     packs: bool = False
 
+    @classmethod
+    def of_totals(cls, totals: Mapping[str, int], nodes: int = 1) -> ResourceRequest:
+        """Return the request with these totals over all nodes."""
+        types = (name.partition(".")[2] for name in totals if name.startswith("gpu."))
+        gpu, cpu, memory = (totals.get(kind, 0) // nodes for kind in KINDS)
+        return cls(gpu, cpu, memory, nodes, next(types, ""))
+
+    @cached_property
+    def totals(self) -> dict[str, int]:
+        """The amounts over all nodes, as they count against quotas."""
+        amounts = {kind: self.in_all(kind) for kind in ("cpu", "memory", "gpu", "jobs")}
+        if self.gpu_type:
+            amounts[f"gpu.{self.gpu_type}"] = self.in_all("gpu")
+        return {resource: amount for resource, amount in amounts.items() if amount}
+
     @cached_property
     def each(self) -> list[tuple[str, int]]:
-        """The requested kinds and amounts on each node."""
-        return [(kind, self.of(kind)) for kind in KINDS if self.of(kind)]
+        """The requested resources and amounts on each node."""
+        return [(self.resource(kind), self.of(kind)) for kind in KINDS if self.of(kind)]
+
+    def resource(self, kind: str) -> str:
+        """Return the resource of this kind: "gpu.h100" for "gpu" if a type is requested."""
+        return f"gpu.{self.gpu_type}" if kind == "gpu" and self.gpu_type else kind
 
     def of(self, kind: str) -> int:
         return int(getattr(self, kind))
 
-    def with_amount(self, kind: str, amount: int) -> NodeRequest:
+    def with_amount(self, kind: str, amount: int) -> ResourceRequest:
         changes: dict[str, Any] = {kind: amount}
         return replace(self, **changes)
 
-    def only(self, kind: str) -> NodeRequest:
+    def only(self, kind: str) -> ResourceRequest:
         """Return a request for this kind alone."""
-        changes: dict[str, Any] = dict.fromkeys((other for other in KINDS if other != kind), 0)
-        return replace(self, **changes)
+        nothing = replace(self, gpu=0, cpu=0, memory=0)
+        return nothing.with_amount(kind, self.of(kind))
 
     def in_all(self, kind: str) -> int:
         """Return the amount that counts against a limit."""
-        return (
-            1
-            if kind == "jobs"
-            else self.nodes
-            if kind in ("nodes", "pods")
-            else self.of(kind) * self.nodes
-            if kind in KINDS
-            else 0
-        )
+        if kind in KINDS:
+            return self.of(kind) * self.nodes
+        return {"jobs": 1, "nodes": self.nodes, "pods": self.nodes}.get(kind, 0)
+
+
+@dataclass(frozen=True)
+class GpuId:
+    """A GPU of a node."""
+
+    index: int
+    uuid: str
+    type: str
 
 
 @dataclass(frozen=True)
 class NodeCapacity:
-    """A node as far as this job may use it: GPUs of other types do not count."""
+    """Total and free resources of a node, by resource.
+
+    `is_up`: it takes new jobs. `free_gpus`, by index, are known only where the portal assigns GPUs.
+    """
 
     name: str
-    free: Mapping[str, int]
     total: Mapping[str, int]
+    free: Mapping[str, int]
     is_up: bool = True
+    labels: Mapping[str, str] = field(default_factory=dict)
+    free_gpus: Sequence[GpuId] = ()
 
-    def holds(self, need: NodeRequest, amounts: Mapping[str, int]) -> int:
-        """Return how many nodes of the job fit here."""
-        times = need.nodes if need.packs else 1
-        for kind, asked in need.each:
-            times = min(times, amounts.get(kind, 0) // asked)
-            if not times:
-                return 0
-        return times
+    def place(self, request: ResourceRequest) -> Placement:
+        """Assign what the request needs on this node, with the free GPUs of the lowest indexes."""
+        usable = [gpu for gpu in self.free_gpus if request.gpu_type in ("", gpu.type)]
+        chosen = usable[: request.gpu]
+        return Placement(
+            node=self.name,
+            cpus=request.cpu / 1000,
+            memory=request.memory,
+            gpus=tuple(gpu.index for gpu in chosen),
+            gpu_uuids=tuple(gpu.uuid for gpu in chosen),
+        )
+
+    def without(self, cpu: int, memory: int, gpu_uuids: Iterable[str]) -> NodeCapacity:
+        """Return what is left after these resources are assigned."""
+        uuids = set(gpu_uuids)
+        left = [gpu for gpu in self.free_gpus if gpu.uuid not in uuids]
+        free = {
+            **dict.fromkeys(self.total, 0),
+            "cpu": max(self.free["cpu"] - cpu, 0),
+            "memory": max(self.free["memory"] - memory, 0),
+            **gpu_amounts(Counter(gpu.type for gpu in left)),
+        }
+        return replace(self, free=free, free_gpus=left)
+
+
+def gpu_amounts(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the amounts of counts by type: {"gpu": 3, "gpu.h100": 2, "gpu.a100": 1}."""
+    return {"gpu": sum(counts.values()), **{f"gpu.{kind}": n for kind, n in counts.items()}}
+
+
+def reported_capacity(
+    name: str, total: Mapping[str, int], used: Mapping[str, int], *, is_up: bool
+) -> NodeCapacity:
+    """Return the capacity of a node if its scheduler counts the used GPUs, but not by type.
+
+    On a node with GPUs of several types the used ones are assumed to be of each type, so that
+    what is said to be free is free.
+    """
+    free = {
+        resource: max(amount - used[resource.partition(".")[0]], 0)
+        for resource, amount in total.items()
+    }
+    return NodeCapacity(name, total, free, is_up)
+
+
+def capacity_of(node: NodeFacts) -> NodeCapacity:
+    """Return the capacity of a node of an inventory."""
+    gpus = gpu_amounts(Counter(gpu.type for gpu in node.gpus))
+    total = {"cpu": round(node.cpus * 1000), "memory": node.memory, **gpus}
+    used = {"cpu": round(node.used_cpus * 1000), "memory": node.used_memory, "gpu": node.used_gpus}
+    is_up = node.is_ready and not node.is_drained
+    return reported_capacity(node.name, total, used, is_up=is_up)
 
 
 Amounts = Callable[[NodeCapacity], Mapping[str, int]]
+
+
+def now(node: NodeCapacity) -> Mapping[str, int]:
+    """Return what jobs may use now."""
+    return node.free if node.is_up else {}
+
+
+def idle(node: NodeCapacity) -> Mapping[str, int]:
+    """Return what jobs may use once all running ones have ended."""
+    return node.total if node.is_up else {}
+
+
+def ever(node: NodeCapacity) -> Mapping[str, int]:
+    """Return what jobs may use once the node is also in service."""
+    return node.total
+
+
+def fits(request: ResourceRequest, node: NodeCapacity, amounts: Amounts = now) -> int:
+    """Return how many of the job's nodes fit on this node."""
+    times, has = request.nodes if request.packs else 1, amounts(node)
+    for resource, asked in request.each:
+        times = min(times, has.get(resource, 0) // asked)
+        if not times:
+            return 0
+    return times
 
 
 @dataclass(frozen=True)
@@ -98,28 +195,27 @@ class ResourceLimit:
     used: int | None
     whose: str
     each: str = ""
-    said: str = ""
 
-    def refuses(self, need: NodeRequest) -> bool:
-        return (self.used or 0) + self.asked(need) > self.limit
+    def refuses(self, request: ResourceRequest) -> bool:
+        return (self.used or 0) + self.asked(request) > self.limit
 
-    def refuses_for_ever(self, need: NodeRequest) -> bool:
-        return self.asked(need) > self.limit
+    def refuses_for_ever(self, request: ResourceRequest) -> bool:
+        return self.asked(request) > self.limit
 
-    def asked(self, need: NodeRequest) -> int:
-        return need.of(self.kind) if self.each == "node" else need.in_all(self.kind)
+    def asked(self, request: ResourceRequest) -> int:
+        return request.of(self.kind) if self.each == "node" else request.in_all(self.kind)
 
 
 @dataclass(frozen=True)
 class Assessment:
     """Result of a check. `wait` is None if nothing known prevents the start.
 
-    `cap` is the limit that prevents it, if any; `kind` is the scarce resource on the nodes.
+    `limit` is the one that prevents it, if any; `kind` is the scarce resource on the nodes.
     """
 
     wait: Wait | None
     kind: str = ""
-    cap: ResourceLimit | None = None
+    limit: ResourceLimit | None = None
 
 
 @dataclass(frozen=True)
@@ -135,128 +231,120 @@ class Change:
         return {"resource": self.kind, "from": self.before, "to": self.after}
 
 
+def smallest_change(
+    request: ResourceRequest,
+    is_admitted: Callable[[ResourceRequest], bool],
+    steps: Mapping[str, int] = STEPS,
+) -> Change | None:
+    """Return the smallest relative reduction of one amount that is admitted.
+
+    None if no single reduction is enough.
+    """
+    found = [
+        Change(kind, request.of(kind), amount)
+        for kind, step in steps.items()
+        if (amount := _largest(request, kind, step, is_admitted))
+    ]
+    return min(
+        found, key=lambda change: (change.before - change.after) / change.before, default=None
+    )
+
+
+def _largest(
+    request: ResourceRequest,
+    kind: str,
+    step: int,
+    is_admitted: Callable[[ResourceRequest], bool],
+) -> int:
+    """Return the largest admitted amount below the request; 0 if none is."""
+    low, high = 1, (request.of(kind) - 1) // step
+    if high < 1 or not is_admitted(request.with_amount(kind, step)):
+        return 0
+    while low < high:
+        middle = (low + high + 1) // 2
+        if is_admitted(request.with_amount(kind, middle * step)):
+            low = middle
+        else:
+            high = middle - 1
+    return low * step
+
+
 @dataclass(frozen=True)
 class Candidates:
     """Nodes that a job may use and limits that apply to it, in the order of their evaluation."""
 
-    spots: Sequence[NodeCapacity]
-    caps: Sequence[ResourceLimit] = field(default_factory=tuple)
+    nodes: Sequence[NodeCapacity]
+    limits: Sequence[ResourceLimit] = field(default_factory=tuple)
 
-    def judge(self, need: NodeRequest) -> Assessment:
+    def judge(self, request: ResourceRequest) -> Assessment:
         """Return the first obstacle.
 
         In order: impossible, a limit, nodes out of service, too little in total, enough in
         total but fragmented.
         """
-        if cap := next((cap for cap in self.caps if cap.refuses_for_ever(need)), None):
-            return Assessment(Wait.IMPOSSIBLE, cap.kind, cap)
-        if self.fitting(need, _ever) < need.nodes:
-            return Assessment(Wait.IMPOSSIBLE, self._short(need, _ever))
-        if cap := next((cap for cap in self.caps if cap.refuses(need)), None):
-            return Assessment(Wait.CLUSTER_LIMIT, cap.kind, cap)
-        if self.fitting(need, _empty) < need.nodes:
-            return Assessment(Wait.NODES_DOWN)
-        if self.fitting(need) >= need.nodes:
+        if limit := next((one for one in self.limits if one.refuses_for_ever(request)), None):
+            return Assessment(Wait.IMPOSSIBLE, limit.kind, limit)
+        if not self.could_run(request):
+            return Assessment(Wait.IMPOSSIBLE, self._short(request, ever))
+        if limit := next((one for one in self.limits if one.refuses(request)), None):
+            return Assessment(Wait.CLUSTER_LIMIT, limit.kind, limit)
+        if len(self.first_fit(request)) == request.nodes:
             return Assessment(None)
-        full = next((kind for kind in KINDS if self.free(kind) < need.in_all(kind)), "")
-        return (
-            Assessment(Wait.CAPACITY, full)
-            if full
-            else Assessment(Wait.SCATTERED, self._short(need, _now))
-        )
+        if len(self.first_fit(request, idle)) < request.nodes:
+            return Assessment(Wait.NODES_DOWN)
+        for kind in KINDS:
+            if self.sum(request.resource(kind)) < request.in_all(kind):
+                return Assessment(Wait.CAPACITY, kind)
+        return Assessment(Wait.SCATTERED, self._short(request, now))
 
-    def admits(self, need: NodeRequest) -> bool:
+    def admits(self, request: ResourceRequest) -> bool:
         """Return whether `judge` finds no obstacle.
 
         Cheaper, as one pass is enough: whatever fits into the free resources fits into the
         total.
         """
-        return not any(cap.refuses(need) for cap in self.caps) and self.fitting(need) >= need.nodes
-
-    def fitting(self, need: NodeRequest, amounts: Amounts | None = None) -> int:
-        """Count the nodes of the job that fit; stops when all do."""
-        found = 0
-        for spot in self.spots:
-            found += spot.holds(need, (amounts or _now)(spot))
-            if found >= need.nodes:
-                return need.nodes
-        return found
-
-    def free(self, kind: str) -> int:
-        return sum(_now(spot).get(kind, 0) for spot in self.spots)
-
-    def total(self, kind: str) -> int:
-        return sum(spot.total.get(kind, 0) for spot in self.spots)
-
-    def most(self, kind: str, amounts: Amounts | None = None) -> int:
-        """Return the largest amount on one node."""
-        return max(((amounts or _now)(spot).get(kind, 0) for spot in self.spots), default=0)
-
-    def smallest_change(self, need: NodeRequest) -> Change | None:
-        """Return the smallest relative reduction of one amount that lets the job start now.
-
-        None if no single reduction is enough.
-        """
-        found = [
-            Change(kind, need.of(kind), amount)
-            for kind in STEPS
-            if (amount := self._largest(need, kind))
-        ]
-        return min(
-            found, key=lambda change: (change.before - change.after) / change.before, default=None
+        return (
+            not any(limit.refuses(request) for limit in self.limits)
+            and len(self.first_fit(request)) == request.nodes
         )
 
-    def _largest(self, need: NodeRequest, kind: str) -> int:
-        """Return the largest amount below the request that would start; 0 if none would."""
-        step, low, high = STEPS[kind], 1, (need.of(kind) - 1) // STEPS[kind]
-        if high < 1 or not self.admits(need.with_amount(kind, step)):
-            return 0
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self.admits(need.with_amount(kind, middle * step)):
-                low = middle
-            else:
-                high = middle - 1
-        return low * step
+    def could_run(self, request: ResourceRequest) -> bool:
+        """Return whether the job fits on the nodes if they are idle and in service."""
+        return len(self.first_fit(request, ever)) == request.nodes
 
-    def _short(self, need: NodeRequest, amounts: Amounts) -> str:
+    def first_fit(self, request: ResourceRequest, amounts: Amounts = now) -> list[NodeCapacity]:
+        """Return the node for each node of the job; fewer if not all of them fit."""
+        found: list[NodeCapacity] = []
+        for node in self.nodes:
+            found += [node] * fits(request, node, amounts)
+            if len(found) >= request.nodes:
+                return found[: request.nodes]
+        return found
+
+    def count(self, request: ResourceRequest, amounts: Amounts = now) -> int:
+        """Count the nodes that have room for one node of the job."""
+        return sum(fits(request, node, amounts) > 0 for node in self.nodes)
+
+    def sum(self, resource: str, amounts: Amounts = now) -> int:
+        return sum(amounts(node).get(resource, 0) for node in self.nodes)
+
+    def most(self, resource: str, amounts: Amounts = now) -> int:
+        """Return the largest amount on one node."""
+        return max((amounts(node).get(resource, 0) for node in self.nodes), default=0)
+
+    def smallest_change(self, request: ResourceRequest) -> Change | None:
+        """Return the smallest relative reduction of one amount that lets the job start now."""
+        return smallest_change(request, self.admits)
+
+    def _short(self, request: ResourceRequest, amounts: Amounts) -> str:
         """Return the resource of which too few nodes have enough.
 
         Empty if each alone is available, but not on the same nodes.
         """
         for kind in KINDS:
-            if need.of(kind) and self.fitting(need.only(kind), amounts) < need.nodes:
+            if (
+                request.of(kind)
+                and len(self.first_fit(request.only(kind), amounts)) < request.nodes
+            ):
                 return kind
         return ""
-
-
-def _now(spot: NodeCapacity) -> Mapping[str, int]:
-    return spot.free if spot.is_up else {}
-
-
-def _ever(spot: NodeCapacity) -> Mapping[str, int]:
-    return spot.total
-
-
-def _empty(spot: NodeCapacity) -> Mapping[str, int]:
-    return spot.total if spot.is_up else {}
-
-
-def candidates_of(nodes: Sequence[NodeFacts], gpu_type: str = "") -> list[NodeCapacity]:
-    """Build the spots of an inventory.
-
-    On a node with GPUs of several types, the ones in use are unknown: the free ones are assumed
-    to be of this type.
-    """
-    return [_spot(node, gpu_type) for node in nodes]
-
-
-def _spot(node: NodeFacts, gpu_type: str) -> NodeCapacity:
-    gpus = sum(gpu_type in ("", gpu.type) for gpu in node.gpus)
-    total = {"gpu": gpus, "cpu": round(node.cpus * 1000), "memory": node.memory}
-    free = {
-        "gpu": max(min(gpus, len(node.gpus) - node.used_gpus), 0),
-        "cpu": max(round((node.cpus - node.used_cpus) * 1000), 0),
-        "memory": max(node.memory - node.used_memory, 0),
-    }
-    return NodeCapacity(node.name, free, total, node.is_ready and not node.is_drained)

@@ -17,8 +17,10 @@ from schedulers.capacity import (
     Candidates,
     Change,
     NodeCapacity,
-    NodeRequest,
     ResourceLimit,
+    ResourceRequest,
+    ever,
+    fits,
 )
 from schedulers.states import Wait
 
@@ -33,7 +35,7 @@ ADVICE = {
 Told = tuple[str, dict[str, Any]]
 
 
-def limit(cap: ResourceLimit, need: NodeRequest) -> Told:
+def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
     """Explain a limit: "Account borealis holds 3 of 3 GPUs; this asks 2."."""
     asked, facts = (
         cap.asked(need),
@@ -72,23 +74,23 @@ def limit(cap: ResourceLimit, need: NodeRequest) -> Told:
     return f"{cap.whose} holds {taken} of {most}; this asks {ask}.", used
 
 
-def nodes(seen: Assessment, field: Candidates, need: NodeRequest, where: str) -> Told:
+def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where: str) -> Told:
     """Explain the nodes: full, fragmented, out of service, or too small forever."""
-    facts = room(field, need, seen.kind)
+    facts, resource = room(candidates, need, seen.kind), need.resource(seen.kind)
     if seen.wait == Wait.NODES_DOWN:
-        down = [spot for spot in field.spots if not spot.is_up and spot.holds(need, spot.total)]
-        able = [spot for spot in field.spots if spot.holds(need, spot.total)]
+        able = [node for node in candidates.nodes if fits(need, node, ever)]
+        down = [node for node in able if not node.is_up]
         return (
             f"{len(down)} of {len(able)} nodes of {where} that could hold it "
             f"{'is' if len(down) == 1 else 'are'} down or drained: "
             f"{_names(down)}."
         ), {**facts, "down": len(down)}
     if seen.wait == Wait.IMPOSSIBLE:
-        return _too_small(field, need, seen.kind, where), facts
+        return _too_small(candidates, need, seen.kind, where), facts
     if seen.wait == Wait.CAPACITY:
         return (
-            f"{where[0].upper()}{where[1:]} is full: {part(seen.kind, field.free(seen.kind))} of "
-            f"{amount_text(seen.kind, field.total(seen.kind))} free; this asks {_asked(need, seen.kind)}."
+            f"{where[0].upper()}{where[1:]} is full: {part(seen.kind, candidates.sum(resource))} of "
+            f"{amount_text(seen.kind, candidates.sum(resource, ever))} free; this asks {_asked(need, seen.kind)}."
         ), facts
     if not seen.kind:
         words = " and ".join(_WORDS[kind] for kind in KINDS if need.of(kind))
@@ -96,41 +98,36 @@ def nodes(seen: Assessment, field: Candidates, need: NodeRequest, where: str) ->
             **facts,
             "apart": [k for k in KINDS if need.of(k)],
         }
-    most = amount_text(seen.kind, field.most(seen.kind))
+    most = amount_text(seen.kind, candidates.most(resource))
     return (
-        f"{amount_text(seen.kind, field.free(seen.kind))} free in {where}, but scattered: "
+        f"{amount_text(seen.kind, candidates.sum(resource))} free in {where}, but scattered: "
         f"the most on one node is {most}; this asks "
         f"{_asked(need, seen.kind)}."
     ), facts
 
 
-def room(field: Candidates, need: NodeRequest, kind: str = "") -> dict[str, Any]:
+def room(candidates: Candidates, need: ResourceRequest, kind: str = "") -> dict[str, Any]:
     """Return the node totals of the scarce resource, or of the first one requested."""
     kind = kind if kind in KINDS else next((name for name in KINDS if need.of(name)), "cpu")
     return {
         "resource": kind,
         "ask": need.of(kind),
         "on_nodes": need.nodes,
-        "free": field.free(kind),
-        "total": field.total(kind),
-        "most_on_one_node": field.most(kind),
-        "fitting": able_now(field, need),
-        "of_nodes": len(field.spots),
+        "free": candidates.sum(need.resource(kind)),
+        "total": candidates.sum(need.resource(kind), ever),
+        "most_on_one_node": candidates.most(need.resource(kind)),
+        "fitting": candidates.count(need),
+        "of_nodes": len(candidates.nodes),
     }
 
 
-def fitting(field: Candidates, need: NodeRequest) -> str:
+def fitting(candidates: Candidates, need: ResourceRequest) -> str:
     """Return a sentence such as "2 of 4 nodes have room for it now."."""
-    fits = able_now(field, need)
+    able = candidates.count(need)
     return (
-        f"{fits} of {_nodes(len(field.spots))} {'has' if fits == 1 else 'have'} room for "
+        f"{able} of {_nodes(len(candidates.nodes))} {'has' if able == 1 else 'have'} room for "
         f"{'it' if need.nodes == 1 else 'one of its nodes'} now."
     )
-
-
-def able_now(field: Candidates, need: NodeRequest) -> int:
-    """Count the nodes that have room for one node of the job."""
-    return sum(spot.is_up and spot.holds(need, spot.free) > 0 for spot in field.spots)
 
 
 def changed(change: Change | None) -> dict[str, Any]:
@@ -152,8 +149,8 @@ def held(ours: Sequence[tuple[str, int, float]], others: Sequence[int]) -> dict[
     return {**facts, **({"others": {"jobs": len(rest), "amount": sum(rest)}} if rest else {})}
 
 
-def _too_small(field: Candidates, need: NodeRequest, kind: str, where: str) -> str:
-    able = sum(spot.holds(need, spot.total) for spot in field.spots)
+def _too_small(candidates: Candidates, need: ResourceRequest, kind: str, where: str) -> str:
+    able = sum(fits(need, node, ever) for node in candidates.nodes)
     if able:
         return (
             f"Too few nodes of {where} are large enough: it asks {need.nodes}, and there "
@@ -161,16 +158,16 @@ def _too_small(field: Candidates, need: NodeRequest, kind: str, where: str) -> s
         )
     if kind not in KINDS:
         return f"No node of {where} has all that it asks for."
-    most = amount_text(kind, field.most(kind, lambda spot: spot.total))
+    most = amount_text(kind, candidates.most(need.resource(kind), ever))
     return f"No node of {where} is large enough: the largest has {most}, it asks {amount_text(kind, need.of(kind))}."
 
 
-def _asked(need: NodeRequest, kind: str) -> str:
+def _asked(need: ResourceRequest, kind: str) -> str:
     each = f" on {'one node' if need.nodes == 1 else f'each of {need.nodes} nodes'}"
     return amount_text(kind, need.of(kind)) + each
 
 
-def _same(need: NodeRequest) -> str:
+def _same(need: ResourceRequest) -> str:
     return "one node" if need.nodes == 1 else f"{need.nodes} nodes"
 
 
@@ -182,8 +179,8 @@ def _jobs(number: int) -> str:
     return f"{number} job{'' if number == 1 else 's'}"
 
 
-def _names(spots: Sequence[NodeCapacity]) -> str:
-    names = [spot.name for spot in spots]
+def _names(nodes: Sequence[NodeCapacity]) -> str:
+    names = [node.name for node in nodes]
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 

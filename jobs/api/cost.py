@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jobs.job_specs import resources_of
+from jobs.job_specs import request_of
 from portal.core.formatting import amount_text
 from schedulers.spec import JobSpec
 from workspaces.access.actors import Actor
@@ -14,7 +14,7 @@ from workspaces.quotas.reservations import meters, unit_of
 
 def cost_of(actor: Actor, team: Team | None, spec: JobSpec) -> list[dict[str, Any]]:
     """Return one entry per resource, with the tightest limit that applies."""
-    amounts = resources_of(spec)
+    amounts = request_of(spec).totals
     return [
         _entry(actor, team, resource, amount, spec.tasks) for resource, amount in amounts.items()
     ]

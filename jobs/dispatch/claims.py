@@ -26,13 +26,14 @@ from jobs.dispatch import job_status
 from jobs.dispatch.submission import Claim, Handover
 from jobs.models import Attempt, Job
 from jobs.scheduling import pending_history
-from jobs.scheduling.admission import ClusterSnapshot, ResourceRequest, Verdict, plan
+from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, Verdict, plan
 from jobs.scheduling.reservations import meters_of, with_jobs
 from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
 from portal.core.events import EventRecord, record_all
 from portal.core.lease_holder import is_dead, new_lease
 from portal.core.wakeups import wake_worker
+from schedulers.capacity import ResourceRequest
 from schedulers.states import State, Wait
 from workspaces.quotas.reservations import hold
 from workspaces.tenancy.scope import platform_scope
@@ -47,7 +48,7 @@ LEASE = 15.0  # Seconds a worker has to hand a batch over.
 MAX_KINDS = 50  # Upper bound of the NOT conditions in one query.
 # Last attempt read in the previous round, by cluster; the next round continues there.
 _reached: dict[UUID, Attempt] = {}
-_OF_NODES = frozenset({Wait.IMPOSSIBLE, Wait.CAPACITY, Wait.SCATTERED})
+_OF_NODES = frozenset({Wait.IMPOSSIBLE, Wait.NODES_DOWN, Wait.CAPACITY, Wait.SCATTERED})
 # While a job stays refused, its reason may change among these.
 _CROWDED = (
     Wait.ARRAY_LIMIT,
@@ -71,12 +72,6 @@ _CLAIMED = (
 _OF_JOB = tuple(
     f"job__{field.attname}" for field in Job._meta.concrete_fields if not field.primary_key
 )
-
-
-def dispatch_all() -> int:
-    """Dispatch every cluster until nothing more can start; return how many were handed over."""
-    with platform_scope("dispatch"):
-        return sum(dispatch_cluster(cluster) for cluster in Cluster.objects.all())
 
 
 def dispatch_cluster(cluster: Cluster) -> int:
@@ -277,11 +272,12 @@ def _select(
     return chosen
 
 
-def ask_of(attempt: Attempt) -> ResourceRequest:
+def ask_of(attempt: Attempt) -> AdmissionRequest:
     """Return the request of one attempt."""
     job = attempt.job
-    return ResourceRequest(
-        job.org_id, job.team_id, job.owner_id, job.resources, job.id, job.max_parallel
+    resources = ResourceRequest.of_totals(job.resources, job.spec.get("num_nodes", 1))
+    return AdmissionRequest(
+        job.org_id, job.team_id, job.owner_id, resources, job.id, job.max_parallel
     )
 
 

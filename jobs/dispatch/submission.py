@@ -108,12 +108,6 @@ def _completed(call: Callable[..., Handle | Exception], *given: Any) -> Future[H
     return done
 
 
-def hand_over(claim: Claim, workers: int = WORKERS) -> None:
-    """Submit one claim and apply the results."""
-    with Handover(workers) as handover:
-        handover.finish(handover.begin(claim))
-
-
 def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exception:
     if clock.now() >= claim.until:
         return Unavailable("The lease expired before the submission started.")

@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 
 from jobs.dispatch.claims import HORIZON, ask_of
 from jobs.models import Attempt
-from jobs.scheduling.admission import ClusterSnapshot, ResourceRequest, plan
+from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, plan
 from jobs.scheduling.reservations import with_jobs
 from jobs.scheduling.snapshot import limits_of, running_of
 from portal.core.formatting import amount_text
@@ -118,7 +118,7 @@ def _queue() -> list[Attempt]:
 
 
 def _starting(
-    asks: Sequence[ResourceRequest], due: Sequence[Attempt], room: ClusterSnapshot
+    asks: Sequence[AdmissionRequest], due: Sequence[Attempt], room: ClusterSnapshot
 ) -> set[UUID]:
     return {
         attempt.id

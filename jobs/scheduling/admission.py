@@ -1,8 +1,8 @@
 """Decide who may start now and, if not, why and what would help. Pure: no I/O.
 
 The planner, the pending explanation and the dry run share this module, so the explanation always
-matches the decision. `ClusterSnapshot` is a snapshot of limits and nodes; `judge` decides, `take` books an
-admitted request so that the next one sees it.
+matches the decision. What fits on the nodes is decided by `schedulers.capacity`. `ClusterSnapshot` is a
+snapshot of limits and nodes; `judge` decides, `take` books an admitted request so that the next one sees it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,17 @@ from functools import lru_cache
 from types import MappingProxyType
 from uuid import UUID
 
-from jobs.job_specs import gpu_type_in
 from portal.core.formatting import scale_of
+from schedulers.capacity import (
+    KINDS,
+    STEPS,
+    Candidates,
+    Change,
+    NodeCapacity,
+    ResourceRequest,
+    idle,
+    smallest_change,
+)
 from schedulers.contract import Placement
 from schedulers.states import Wait
 from workspaces.quotas.limits import (
@@ -32,78 +41,19 @@ from workspaces.quotas.limits import (
 
 QUOTA_WAITS = {"user": Wait.QUOTA_USER, "team": Wait.QUOTA_TEAM, "org": Wait.QUOTA_ORG}
 _GIB = 1 << 30
+_STEPS = {**STEPS, "cpu": 100}  # the portal gives out tenths of a core
 
 
 @dataclass(frozen=True)
-class ResourceRequest:
-    """The request of one attempt. `resources` in quota units."""
+class AdmissionRequest:
+    """What one attempt requests, and whose limits it counts against."""
 
     org_id: UUID
     team_id: UUID
     user_id: UUID
-    resources: Mapping[str, int]
+    resources: ResourceRequest
     job_id: UUID | None = None
     max_parallel: int | None = None
-
-    @property
-    def gpu_type(self) -> str:
-        return gpu_type_in(self.resources)
-
-    def get(self, resource: str) -> int:
-        return self.resources.get(resource, 0)
-
-    def with_amount(self, resource: str, amount: int) -> ResourceRequest:
-        """Return a copy with another amount; a typed GPU count follows the plain one."""
-        changed = dict(self.resources) | {resource: amount}
-        if resource == "gpu" and self.gpu_type:
-            changed[f"gpu.{self.gpu_type}"] = amount
-        return replace(self, resources={name: n for name, n in changed.items() if n})
-
-
-@dataclass
-class NodeAvailability:
-    """Free capacity of a node. `gpus` are (index, uuid, type)."""
-
-    name: str
-    cpus: int
-    memory: int
-    gpus: list[tuple[int, str, str]]
-    total_cpus: int
-    total_memory: int
-    total_gpus: list[tuple[int, str, str]]
-
-    def fit(self, ask: ResourceRequest) -> Placement | None:
-        """Return a placement in the free capacity, on the GPUs with the lowest indexes."""
-        if ask.get("cpu") > self.cpus or ask.get("memory") > self.memory:
-            return None
-        chosen = [g for g in self.gpus if ask.gpu_type in ("", g[2])][: ask.get("gpu")]
-        if len(chosen) < ask.get("gpu"):
-            return None
-        return Placement(
-            node=self.name,
-            cpus=ask.get("cpu") / 1000,
-            memory=ask.get("memory"),
-            gpus=tuple(g[0] for g in chosen),
-            gpu_uuids=tuple(g[1] for g in chosen),
-        )
-
-    def lacks(self, ask: ResourceRequest) -> list[str]:
-        """Return the resources of which even the empty node has too little."""
-        typed = [g for g in self.total_gpus if ask.gpu_type in ("", g[2])]
-        return [
-            name
-            for name, has in (
-                ("cpu", self.total_cpus),
-                ("memory", self.total_memory),
-                ("gpu", len(typed)),
-            )
-            if ask.get(name) > has
-        ]
-
-    def take(self, place: Placement) -> None:
-        self.cpus -= round(place.cpus * 1000)
-        self.memory -= place.memory
-        self.gpus = [g for g in self.gpus if g[1] not in place.gpu_uuids]
 
 
 @dataclass(frozen=True)
@@ -119,15 +69,6 @@ class Verdict:
     facts: Mapping[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Change:
-    """The smallest change found that would start the job now. Amounts in quota units."""
-
-    resource: str
-    before: int
-    after: int
-
-
 @dataclass
 class ClusterSnapshot:
     """A snapshot of the free capacity.
@@ -137,17 +78,20 @@ class ClusterSnapshot:
     """
 
     limits: dict[Meter, QuotaUsage]
-    nodes: Sequence[NodeAvailability]
+    nodes: Sequence[NodeCapacity]
     places: bool = True
     trouble: str = ""
     running: dict[UUID, int] = field(default_factory=dict)
     only_org: UUID | None = None  # jobs of other organizations wait, because of `only_text`
     only_text: str = ""
 
-    def judge(self, ask: ResourceRequest) -> Verdict:
+    def judge(self, ask: AdmissionRequest) -> Verdict:
         """Return the dominant reason, in the order of `Wait`."""
-        if self.places and (impossible := self._impossible(ask)):
-            return impossible
+        # The portal places single tasks; a job of several nodes is refused for its features.
+        need = ask.resources.with_amount("nodes", 1)
+        candidates = Candidates(self.nodes)
+        if self.places and self.nodes and not candidates.could_run(need):
+            return self._impossible(need)
         if self.trouble:
             return Verdict(Wait.CLUSTER_DOWN, facts={"said": self.trouble})
         if self.only_org and ask.org_id != self.only_org:
@@ -161,23 +105,30 @@ class ClusterSnapshot:
             return over
         if not self.places:
             return Verdict(None)
-        place = next((p for node in self.nodes if (p := node.fit(ask))), None)
-        return Verdict(None, place) if place else self._no_room(ask)
+        if nodes := candidates.first_fit(need):
+            return Verdict(None, nodes[0].place(need))
+        return self._no_room(need)
 
-    def take(self, ask: ResourceRequest, place: Placement | None) -> None:
+    def take(self, ask: AdmissionRequest, place: Placement | None) -> None:
         """Book an admitted request."""
-        self.limits.update(meters_after(self.limits, _meters(ask)))
+        self.limits.update(meters_after(self.limits, meters_of_request(ask)))
         if ask.job_id:
             self.running[ask.job_id] = self.running.get(ask.job_id, 0) + 1
         if place:
-            next(node for node in self.nodes if node.name == place.node).take(place)
+            cpu = round(place.cpus * 1000)
+            self.nodes = [
+                node.without(cpu, place.memory, place.gpu_uuids)
+                if node.name == place.node
+                else node
+                for node in self.nodes
+            ]
 
-    def smallest_limit(self, ask: ResourceRequest) -> dict[str, int]:
+    def smallest_limit(self, ask: AdmissionRequest) -> dict[str, int]:
         """Return {"enough": limit} if raising the one limit in the way would admit the request now.
 
         Empty if that alone would not help.
         """
-        amounts = _meters(ask)
+        amounts = meters_of_request(ask)
         meter = first_full_meter(self.limits, amounts)
         if meter is None:
             return {}
@@ -193,56 +144,33 @@ class ClusterSnapshot:
         raised = replace(self, limits={**self.limits, meter: now.limited(enough)})
         return {"enough": enough} if raised.judge(ask).wait is None else {}
 
-    def smallest_change(self, ask: ResourceRequest) -> Change | None:
-        """Return the smallest reduction of one resource that would be admitted now.
+    def smallest_change(self, ask: AdmissionRequest) -> Change | None:
+        """Return the smallest reduction of one amount that would be admitted now, if any."""
 
-        For each resource it finds the largest amount below the request; of these the one with the
-        smallest relative reduction wins. None if no single reduction helps.
-        """
-        found = [
-            Change(name, ask.get(name), amount)
-            for name in ("gpu", "cpu", "memory")
-            if (amount := self._largest(ask, name)) is not None
-        ]
-        return min(found, key=lambda c: (c.before - c.after) / c.before, default=None)
+        def is_admitted(resources: ResourceRequest) -> bool:
+            return self.judge(replace(ask, resources=resources)).wait is None
 
-    def _largest(self, ask: ResourceRequest, resource: str) -> int | None:
-        """Find the largest admitted amount by bisection, as admission is monotone.
+        return smallest_change(ask.resources, is_admitted, _STEPS)
 
-        Steps: 1 GPU, 0.1 core, 1 MiB.
-        """
-        step = {"gpu": 1, "cpu": 100, "memory": 1 << 20}[resource]
-        low, high = 0, (ask.get(resource) - 1) // step
-        if high < 1:
-            return None
-        while low < high:
-            middle = (low + high + 1) // 2
-            if self.judge(ask.with_amount(resource, middle * step)).wait is None:
-                low = middle
-            else:
-                high = middle - 1
-        return low * step if low else None
-
-    def _impossible(self, ask: ResourceRequest) -> Verdict | None:
-        """Return a verdict if not even an empty node could run the task."""
-        if not self.nodes or any(not node.lacks(ask) for node in self.nodes):
-            return None
-        best = max(self.nodes, key=lambda n: (len(n.total_gpus), n.total_memory, n.total_cpus))
-        lacking = best.lacks(ask)[0]
+    def _impossible(self, need: ResourceRequest) -> Verdict:
+        """Return the verdict if not even an empty node could run the task."""
+        best = max(self.nodes, key=lambda node: [node.total[k] for k in ("gpu", "memory", "cpu")])
+        has = {kind: best.total.get(need.resource(kind), 0) for kind in KINDS}
+        kind = next(kind for kind in KINDS if need.of(kind) > has[kind])
         return Verdict(
             Wait.IMPOSSIBLE,
             facts={
-                "resource": lacking,
-                "ask": ask.get(lacking),
+                "resource": kind,
+                "ask": need.of(kind),
                 "node": best.name,
-                "unit": unit_of(lacking),
-                "largest": _total(best, lacking, ask.gpu_type),
-                "type": ask.gpu_type,
+                "unit": unit_of(kind),
+                "largest": has[kind],
+                "type": need.gpu_type,
             },
         )
 
-    def _over_quota(self, ask: ResourceRequest) -> Verdict | None:
-        amounts = _meters(ask)
+    def _over_quota(self, ask: AdmissionRequest) -> Verdict | None:
+        amounts = meters_of_request(ask)
         meter = first_full_meter(self.limits, amounts)
         if meter is None:
             return None
@@ -261,58 +189,45 @@ class ClusterSnapshot:
             | ({"kept": kept} if kept else {}),
         )
 
-    def _no_room(self, ask: ResourceRequest) -> Verdict:
-        """Return the verdict for a full cluster, or for capacity that no single node has."""
-        for name in ("gpu", "cpu", "memory"):
-            free = [_free(node, name, ask.gpu_type) for node in self.nodes]
-            if ask.get(name) > max(free, default=0):
-                total = sum(_total(node, name, ask.gpu_type) for node in self.nodes)
-                wait = Wait.SCATTERED if sum(free) >= ask.get(name) else Wait.CAPACITY
-                return Verdict(
-                    wait,
-                    facts={
-                        "resource": name,
-                        "ask": ask.get(name),
-                        "free": sum(free),
-                        "total": total,
-                        "most_on_one_node": max(free, default=0),
-                        "unit": unit_of(name),
-                    },
-                )
+    def _no_room(self, need: ResourceRequest) -> Verdict:
+        """Return the verdict for nodes that are full, fragmented or out of service."""
+        if not self.nodes:
+            return Verdict(Wait.CAPACITY)
+        candidates = Candidates(self.nodes)
+        seen = candidates.judge(need)
+        if seen.wait == Wait.NODES_DOWN:
+            return Verdict(seen.wait)
+        if not seen.kind:
+            return Verdict(seen.wait, facts={"apart": [kind for kind in KINDS if need.of(kind)]})
+        resource = need.resource(seen.kind)
         return Verdict(
-            Wait.SCATTERED if self.nodes else Wait.CAPACITY,
-            facts={"apart": [n for n in ("gpu", "cpu", "memory") if ask.get(n)]}
-            if self.nodes
-            else {},
+            seen.wait,
+            facts={
+                "resource": seen.kind,
+                "ask": need.of(seen.kind),
+                "free": candidates.sum(resource),
+                "total": candidates.sum(resource, idle),
+                "most_on_one_node": candidates.most(resource),
+                "unit": unit_of(seen.kind),
+            },
         )
 
 
-def _meters(ask: ResourceRequest) -> Mapping[Meter, int]:
-    return _moved(ask.org_id, ask.team_id, ask.user_id, tuple(ask.resources.items()))
-
-
 @lru_cache(256)  # a batch mostly has few users with few shapes of requests
-def _moved(
-    org_id: UUID, team_id: UUID, user_id: UUID, resources: tuple[tuple[str, int], ...]
+def _metered(
+    org_id: UUID, team_id: UUID, user_id: UUID, resources: ResourceRequest
 ) -> Mapping[Meter, int]:
-    return MappingProxyType(meters(org_id, team_id, user_id, checked_resources(dict(resources))))
+    return MappingProxyType(meters(org_id, team_id, user_id, checked_resources(resources.totals)))
 
 
-def _free(node: NodeAvailability, resource: str, gpu_type: str) -> int:
-    if resource == "gpu":
-        return sum(gpu_type in ("", g[2]) for g in node.gpus)
-    return node.cpus if resource == "cpu" else node.memory
-
-
-def _total(node: NodeAvailability, resource: str, gpu_type: str) -> int:
-    if resource == "gpu":
-        return sum(gpu_type in ("", g[2]) for g in node.total_gpus)
-    return node.total_cpus if resource == "cpu" else node.total_memory
+def meters_of_request(ask: AdmissionRequest) -> Mapping[Meter, int]:
+    """Return what the request would hold on each meter."""
+    return _metered(ask.org_id, ask.team_id, ask.user_id, ask.resources)
 
 
 def plan(
-    room: ClusterSnapshot, asks: Sequence[ResourceRequest]
-) -> Iterator[tuple[ResourceRequest, Verdict]]:
+    room: ClusterSnapshot, asks: Sequence[AdmissionRequest]
+) -> Iterator[tuple[AdmissionRequest, Verdict]]:
     """Judge in order and book what is admitted; backfill without reservations."""
     for ask in asks:
         verdict = room.judge(ask)

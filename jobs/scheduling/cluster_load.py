@@ -101,21 +101,28 @@ def active_attempts_on(cluster: Cluster) -> int:
     return Attempt.objects.filter(cluster=cluster, state__lt=State.SUCCEEDED).count()
 
 
-def reserved_by_node(clusters: Iterable[UUID]) -> dict[tuple[UUID, str], tuple[int, int, int]]:
-    """Return (millicores, bytes of memory, GPUs) that the portal reserved, by (cluster, node)."""
-    taken: dict[tuple[UUID, str], tuple[int, int, int]] = {}
+def reserved_by_node(
+    clusters: Iterable[UUID],
+) -> dict[tuple[UUID, str], tuple[int, int, list[str]]]:
+    """Return (millicores, bytes, UUIDs of GPUs) that the portal reserved, by (cluster, node)."""
+    taken: dict[tuple[UUID, str], tuple[int, int, list[str]]] = {}
     with platform_scope("node capacity is shared by all organizations"):
         rows = list(
-            Attempt.objects.filter(cluster__in=list(clusters), has_reservation=True)
+            Attempt.objects.filter(
+                cluster__in=list(clusters),
+                has_reservation=True,
+                state__gt=State.QUEUED,
+                state__lt=State.SUCCEEDED,
+            )
             .exclude(placement=None)
             .values_list("cluster_id", "placement")
         )
     for cluster_id, place in rows:
-        cpus, memory, gpus = taken.get((cluster_id, place["node"]), (0, 0, 0))
+        cpus, memory, gpus = taken.get((cluster_id, place["node"]), (0, 0, []))
         taken[cluster_id, place["node"]] = (
             cpus + place["cpus"],
             memory + place["memory"],
-            gpus + len(place["uuids"]),
+            [*gpus, *place["uuids"]],
         )
     return taken
 

@@ -11,13 +11,13 @@ from jobs.dispatch.claims import ask_of
 from jobs.dispatch.job_status import verdict_of
 from jobs.models import Attempt, Dependency, Job, PendingSpell
 from jobs.scheduling import quota_limits
-from jobs.scheduling.admission import Change
 from jobs.scheduling.blocking_jobs import line, offer, reported_blockers, reported_change
 from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE, is_pending, silence_of, wait_text
 from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
 from portal.core.formatting import amount_text
 from schedulers import explanations
+from schedulers.capacity import Change
 from schedulers.states import State, Wait
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
@@ -158,11 +158,11 @@ def _subject_name(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
 
 def change_text(change: Change) -> str:
     """Return "It would start now with 2 GPUs instead of 4."."""
-    return str(offer(change.resource, change.before, change.after)["text"])
+    return str(offer(change.kind, change.before, change.after)["text"])
 
 
 def _offer(change: Change | None) -> dict[str, Any] | None:
-    return offer(change.resource, change.before, change.after) if change else None
+    return offer(change.kind, change.before, change.after) if change else None
 
 
 def _competitors(job: Job, wait: Wait) -> dict[str, Any]:

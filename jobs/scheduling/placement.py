@@ -6,19 +6,21 @@ Every pool that was considered gets a reason. The choice is no reservation: admi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db.models import Count
 
 from clusters.models import Cluster, Pool
-from clusters.node_capacity import NodeRequirements, NodeUsage, node_usage_in
+from clusters.node_capacity import node_usage_in
 from clusters.services.pools import is_in, pools_for
 from jobs.images.check import image_misfit
+from jobs.job_specs import request_of
 from jobs.models import Attempt
 from portal.core.errors import InvalidInput
 from portal.core.formatting import amount_text
 from schedulers import backends, capabilities_of
+from schedulers.capacity import KINDS, Candidates, ResourceRequest, ever
 from schedulers.contract import Capability
 from schedulers.spec import Feature, JobSpec
 from schedulers.states import State
@@ -103,14 +105,6 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
     )
 
 
-def need_of(spec: JobSpec) -> NodeRequirements:
-    """Return what each node of the job must have."""
-    ask = spec.resources
-    return NodeRequirements(
-        round(ask.cpus * 1000), ask.memory, ask.gpus, (ask.gpu_type or "").lower(), spec.num_nodes
-    )
-
-
 def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
     """Return pools the team may use and clusters without pools; the oldest cluster first."""
     whole = Cluster.objects.filter(is_enabled=True, pools=None).order_by("created_at")
@@ -134,13 +128,16 @@ def names_for(teams: Iterable[Team]) -> list[str]:
 
 
 def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Candidate]:
-    need, clusters = need_of(spec), {cluster.id: cluster for cluster, _ in places}
+    clusters = {cluster.id: cluster for cluster, _ in places}
     machines, queued = node_usage_in(clusters.values()), _queued(clusters)
     made = []
     for cluster, pool in places:
-        inside = [m for m in machines[cluster.id] if pool is None or is_in(pool, m.node, m.gpus)]
-        rank, text = _judge(cluster, pool, inside, need, spec, is_known=bool(machines[cluster.id]))
-        free = sum(m.free_gpus(need) for m in inside)
+        packs = Capability.PACKS in capabilities_of(cluster.backend)
+        need, usage = replace(request_of(spec), packs=packs), machines[cluster.id]
+        nodes = Candidates(
+            [m.capacity for m in usage if pool is None or is_in(pool, m.node, m.gpus)]
+        )
+        rank, text = _judge(cluster, pool, nodes, need, spec, is_known=bool(usage))
         made.append(
             Candidate(
                 pool.name if pool else cluster.name,
@@ -148,7 +145,7 @@ def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
                 pool,
                 rank,
                 text,
-                free,
+                nodes.sum(need.resource("gpu")),
                 queued.get(cluster.id, 0),
             )
         )
@@ -158,8 +155,8 @@ def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
 def _judge(
     cluster: Cluster,
     pool: Pool | None,
-    inside: Sequence[NodeUsage],
-    need: NodeRequirements,
+    candidates: Candidates,
+    need: ResourceRequest,
     spec: JobSpec,
     *,
     is_known: bool,
@@ -169,43 +166,38 @@ def _judge(
         return UNFIT, f"{faults[0].field}: {faults[0].message}"
     if not is_known:
         return UNKNOWN, "its nodes are not known yet"
-    most = need.nodes if Capability.PACKS in capabilities_of(cluster.backend) else 1
-    able = [m for m in inside if m.could(need)]
-    if sum(min(m.could(need), most) for m in able) < need.nodes:
-        return UNFIT, _lacks(inside, need, len(able))
+    if not candidates.could_run(need):
+        return UNFIT, _lacks(candidates, need)
     if misfit := image_misfit(spec, cluster, pool):
         return UNFIT, misfit
     if cluster.trouble:
         return TROUBLED, f"it does not respond: {cluster.trouble}"
-    free = [min(count, most) for m in able if (count := m.can(need))]
-    text = f"{len(free)} of {len(inside)} {'node has' if len(inside) == 1 else 'nodes have'} room for it now"
-    if need.gpus:
-        text += f"; {sum(m.free_gpus(need) for m in inside)} of {sum(m.has(need) for m in inside)} {_kind(need)} are free"
-    return (FREE if sum(free) >= need.nodes else BUSY), text
+    count, gpu = len(candidates.nodes), need.resource("gpu")
+    text = f"{candidates.count(need)} of {count} {'node has' if count == 1 else 'nodes have'} room for it now"
+    if need.gpu:
+        text += f"; {candidates.sum(gpu)} of {candidates.sum(gpu, ever)} {_gpus(need)} are free"
+    return (FREE if candidates.admits(need) else BUSY), text
 
 
-def _lacks(inside: Sequence[NodeUsage], need: NodeRequirements, able: int) -> str:
+def _lacks(candidates: Candidates, need: ResourceRequest) -> str:
     """Return why not even the empty pool could run the job."""
-    if not inside:
+    if not candidates.nodes:
         return "it has no nodes"
-    if able:
+    if able := candidates.count(need, ever):
         return f"{able} of its nodes could run it, and it needs {need.nodes}"
-    if need.gpus > (most := max(m.has(need) for m in inside)):
-        return (
-            f"no node has {need.gpus} {_kind(need)}; the most is {most}"
-            if most
-            else f"it has no {_kind(need)}"
-        )
-    if need.memory > (memory := max(m.node.memory for m in inside)):
-        return f"no node has {amount_text('memory', need.memory)}; the most is {amount_text('memory', memory)}"
-    if need.cpus > (cpus := max(m.node.cpus for m in inside)):
-        return (
-            f"no node has {amount_text('cpu', need.cpus)}; the most is {amount_text('cpu', cpus)}"
-        )
+    for kind in KINDS:
+        most = candidates.most(need.resource(kind), ever)
+        if need.of(kind) <= most:
+            continue
+        if kind != "gpu":
+            return f"no node has {amount_text(kind, need.of(kind))}; the most is {amount_text(kind, most)}"
+        if not most:
+            return f"it has no {_gpus(need)}"
+        return f"no node has {need.gpu} {_gpus(need)}; the most is {most}"
     return "no single node has everything it needs"
 
 
-def _kind(need: NodeRequirements) -> str:
+def _gpus(need: ResourceRequest) -> str:
     return f"{need.gpu_type.upper()} GPUs" if need.gpu_type else "GPUs"
 
 

@@ -8,26 +8,25 @@ from uuid import UUID
 
 from django.db.models import Count, Q
 
-from clusters.models import Cluster, Node
+from clusters.models import Cluster
+from clusters.node_capacity import node_usage_of
 from clusters.sharing import not_served_text, only_org_id
 from jobs.models import Attempt
-from jobs.scheduling.admission import ClusterSnapshot, NodeAvailability, ResourceRequest
+from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Unavailable
-from schedulers.states import State
 from workspaces.models import Quota
 from workspaces.quotas.gpu_hours import used_on
 from workspaces.quotas.limits import GPU_HOURS, Meter, QuotaUsage
 from workspaces.quotas.reservations import meter_of, quota_usage_of
-from workspaces.tenancy.scope import platform_scope
 
 
 def snapshot_of(
-    cluster: Cluster, asks: Sequence[ResourceRequest], *, is_empty: bool = False
+    cluster: Cluster, asks: Sequence[AdmissionRequest], *, is_idle: bool = False
 ) -> ClusterSnapshot:
     """Load limits of these requests, free node capacity, and running tasks of their jobs.
 
-    `is_empty`: capacity as if nothing ran.
+    `is_idle`: capacity as if nothing ran.
     """
     places, trouble, only = Capability.PLACES in capabilities_of(cluster.backend), "", None
     try:
@@ -36,7 +35,7 @@ def snapshot_of(
         trouble = str(error)
     return ClusterSnapshot(
         limits=limits_of(asks),
-        nodes=_nodes(cluster, is_empty) if places else (),
+        nodes=[node.capacity for node in node_usage_of(cluster, is_idle=is_idle)] if places else (),
         places=places,
         trouble=trouble if cluster.is_enabled else "An operator has switched this cluster off.",
         running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id),
@@ -45,7 +44,7 @@ def snapshot_of(
     )
 
 
-def limits_of(asks: Iterable[ResourceRequest]) -> dict[Meter, QuotaUsage]:
+def limits_of(asks: Iterable[AdmissionRequest]) -> dict[Meter, QuotaUsage]:
     """Return the limits and guarantees that concern these requests."""
     subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
     rows = Quota.objects.filter(
@@ -56,36 +55,6 @@ def limits_of(asks: Iterable[ResourceRequest]) -> dict[Meter, QuotaUsage]:
         used = used_on(of_hours)
         found |= {meter: found[meter].moved(used[meter]) for meter in of_hours}
     return found
-
-
-def _nodes(cluster: Cluster, is_empty: bool) -> list[NodeAvailability]:
-    rooms = {
-        node.name: _empty(node)
-        for node in Node.objects.filter(cluster=cluster, is_ready=True, is_drained=False)
-        .order_by("name")
-        .prefetch_related("gpus")
-    }
-    if is_empty:
-        return list(rooms.values())
-    with platform_scope("node capacity is shared by all organizations"):
-        held = Attempt.objects.filter(
-            cluster=cluster, has_reservation=True, state__gt=State.QUEUED, state__lt=State.SUCCEEDED
-        )
-        places = list(held.values_list("placement", flat=True))
-    for place in places:
-        if place and place["node"] in rooms:
-            room = rooms[place["node"]]
-            room.cpus -= place["cpus"]
-            room.memory -= place["memory"]
-            room.gpus = [g for g in room.gpus if g[1] not in place["uuids"]]
-    return list(rooms.values())
-
-
-def _empty(node: Node) -> NodeAvailability:
-    gpus = sorted((g.index, g.uuid, g.type) for g in node.gpus.all())
-    return NodeAvailability(
-        node.name, node.cpus, node.memory, list(gpus), node.cpus, node.memory, gpus
-    )
 
 
 def running_of(job_ids: Iterable[UUID]) -> dict[UUID, int]:

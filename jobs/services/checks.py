@@ -10,12 +10,11 @@ from django.db.models import Exists, OuterRef
 from clusters.backends import backend_of
 from clusters.models import Cluster, Pool
 from jobs.dispatch.launch import rehearsal_launch
-from jobs.job_specs import resources_of
+from jobs.job_specs import request_of
 from jobs.models.job import PRIORITIES, Job
 from jobs.scheduling import quota_limits
-from jobs.scheduling.admission import ClusterSnapshot, ResourceRequest
+from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, meters_of_request
 from jobs.scheduling.placement import FEATURES, HERE, choose
-from jobs.scheduling.snapshot import snapshot_of
 from portal.core.errors import InvalidInput, QuotaExceeded
 from portal.core.formatting import amount_text
 from schedulers import capabilities_of
@@ -26,7 +25,7 @@ from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.credentials.secrets import check_references
 from workspaces.models import Team
-from workspaces.quotas.limits import GPU_HOURS, STORAGE, checked_resources, meters
+from workspaces.quotas.limits import GPU_HOURS, STORAGE
 
 MAX_ARRAY = 100_000
 
@@ -119,7 +118,7 @@ def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
         raise InvalidInput.at(error.field or "slurm", str(error)) from error
 
 
-def check_possible(ask: ResourceRequest, room: ClusterSnapshot) -> None:
+def check_possible(ask: AdmissionRequest, room: ClusterSnapshot) -> None:
     """Require that an empty node could run the task and that no limit is below the request.
 
     Raises InvalidInput, QuotaExceeded.
@@ -138,9 +137,7 @@ def check_possible(ask: ResourceRequest, room: ClusterSnapshot) -> None:
             f"needs {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
             f"has {amount_text(facts['resource'], facts['largest'])}",
         )
-    for meter, amount in meters(
-        ask.org_id, ask.team_id, ask.user_id, checked_resources(ask.resources)
-    ).items():
+    for meter, amount in meters_of_request(ask).items():
         limit = now.limit if (now := room.limits.get(meter)) else None
         if limit is not None and amount > limit:
             if meter.resource == GPU_HOURS:
@@ -167,20 +164,10 @@ def check_possible(ask: ResourceRequest, room: ClusterSnapshot) -> None:
             )
 
 
-def ask_for(actor: Actor, team: Team, spec: JobSpec) -> ResourceRequest:
+def ask_for(actor: Actor, team: Team, spec: JobSpec) -> AdmissionRequest:
     """Return the request of one task of the spec."""
     assert actor.user_id is not None
-    return ResourceRequest(team.org_id, team.id, actor.user_id, resources_of(spec))
-
-
-def empty_room(cluster: Cluster, ask: ResourceRequest) -> ClusterSnapshot:
-    """Return the capacity of the idle cluster; cheaper than `room_for`."""
-    return snapshot_of(cluster, [ask], is_empty=True)
-
-
-def room_for(cluster: Cluster, ask: ResourceRequest) -> ClusterSnapshot:
-    """Return the current free capacity of the cluster and the current limits."""
-    return snapshot_of(cluster, [ask])
+    return AdmissionRequest(team.org_id, team.id, actor.user_id, request_of(spec))
 
 
 def find_needs(actor: Actor, spec: JobSpec) -> list[Prerequisite]:

@@ -14,9 +14,10 @@ from jobs.images import lookups
 from jobs.images.check import answer_for
 from jobs.outputs import warning
 from jobs.scheduling import quota_limits
-from jobs.scheduling.admission import ClusterSnapshot, ResourceRequest
+from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot
 from jobs.scheduling.pending_explanation import change_text
 from jobs.scheduling.pending_summary import wait_text
+from jobs.scheduling.snapshot import snapshot_of
 from jobs.services.checks import (
     Place,
     ask_for,
@@ -27,7 +28,6 @@ from jobs.services.checks import (
     choose_place,
     find_needs,
     left_out,
-    room_for,
 )
 from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
 from portal.core.errors import PortalError
@@ -135,7 +135,8 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Dr
             )
         if lost := warning(cluster):
             checks.append(Check("output", True, lost))
-        ask, room = ask_for(actor, team, spec), room_for(cluster, ask_for(actor, team, spec))
+        ask = ask_for(actor, team, spec)
+        room = snapshot_of(cluster, [ask])
         _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
         _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")
         starts = _now(checks, ask, room)
@@ -160,12 +161,12 @@ def _try(
     return answer
 
 
-def _ask_text(ask: ResourceRequest) -> str:
-    held = ", ".join(amount_text(r, n) for r, n in ask.resources.items() if r != "jobs")
+def _ask_text(ask: AdmissionRequest) -> str:
+    held = ", ".join(amount_text(r, n) for r, n in ask.resources.totals.items() if r != "jobs")
     return f"Each task would use {held}."
 
 
-def _now(checks: list[Check], ask: ResourceRequest, room: ClusterSnapshot) -> bool:
+def _now(checks: list[Check], ask: AdmissionRequest, room: ClusterSnapshot) -> bool:
     verdict = room.judge(ask)
     if verdict.wait is None:
         checks.append(Check("start", True, "It would start at once."))

@@ -12,7 +12,7 @@ from functools import cache
 from django.db import connection
 
 from clusters.models import Cluster, Gpu, Node, Pool
-from jobs.scheduling.admission import ResourceRequest
+from jobs.scheduling.admission import AdmissionRequest
 from schedulers import capabilities_of
 from schedulers.contract import Capability
 from schedulers.spec import JobSpec
@@ -34,7 +34,7 @@ SELECT {seen},
 FROM {cluster} c WHERE c.is_enabled LIMIT 2"""
 
 
-def plain_cluster(spec: JobSpec, ask: ResourceRequest) -> Cluster | None:
+def plain_cluster(spec: JobSpec, ask: AdmissionRequest) -> Cluster | None:
     """Return the only cluster if it plainly accepts this request, else None for the full checks."""
     if connection.vendor != "postgresql":
         return None
@@ -42,14 +42,14 @@ def plain_cluster(spec: JobSpec, ask: ResourceRequest) -> Cluster | None:
         cursor.execute(
             _statement(),
             {
-                "cpu": ask.get("cpu"),
-                "memory": ask.get("memory"),
-                "gpu": ask.get("gpu"),
-                "type": ask.gpu_type,
+                "cpu": ask.resources.cpu,
+                "memory": ask.resources.memory,
+                "gpu": ask.resources.gpu,
+                "type": ask.resources.gpu_type,
                 "org": ask.org_id,
                 "user": ask.user_id,
                 "team": ask.team_id,
-                "ask": json.dumps(dict(checked_resources(ask.resources))),
+                "ask": json.dumps(dict(checked_resources(ask.resources.totals))),
             },
         )
         rows = cursor.fetchall()

@@ -14,7 +14,8 @@ from jobs.images.check import check_image
 from jobs.job_specs import spec_of
 from jobs.models import Dependency, Job
 from jobs.models.job import PRIORITIES
-from jobs.scheduling.admission import ResourceRequest
+from jobs.scheduling.admission import AdmissionRequest
+from jobs.scheduling.snapshot import snapshot_of
 from jobs.services import accept
 from jobs.services.checks import (
     Place,
@@ -25,7 +26,6 @@ from jobs.services.checks import (
     check_possible,
     check_secrets,
     choose_place,
-    empty_room,
     find_needs,
     left_out,
 )
@@ -87,17 +87,17 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     return job
 
 
-def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: ResourceRequest) -> Place:
+def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: AdmissionRequest) -> Place:
     if cluster := plain_cluster(spec, ask):
         check_features(spec, cluster)
         return Place(cluster)
     place = choose_place(actor, team, spec)
     check_features(spec, place.cluster)
-    check_possible(ask, empty_room(place.cluster, ask))
+    check_possible(ask, snapshot_of(place.cluster, [ask], is_idle=True))
     return place
 
 
-def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: ResourceRequest) -> Job:
+def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: AdmissionRequest) -> Job:
     assert actor.user_id is not None
     at = clock.now()
     # Enough for display, without a query.
@@ -113,7 +113,7 @@ def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Resourc
         spec=spec.to_mapping(),
         labels=dict(spec.labels),
         priority=PRIORITIES[spec.policy.priority],
-        resources=dict(ask.resources),
+        resources=dict(ask.resources.totals),
         array_size=spec.array.size if spec.array else None,
         max_parallel=(spec.array.max_parallel or None) if spec.array else None,
         created_at=at,

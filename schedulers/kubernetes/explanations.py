@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ import orjson
 
 from schedulers import explanations
 from schedulers.cached import AnswerCache
-from schedulers.capacity import Candidates, NodeCapacity, NodeRequest, ResourceLimit
+from schedulers.capacity import Candidates, NodeCapacity, ResourceLimit, ResourceRequest
 from schedulers.contract import PendingReason
 from schedulers.kubernetes import kueue, names, nodes, states
 from schedulers.states import Wait
@@ -29,23 +29,12 @@ _JUDGED = (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE)
 
 
 @dataclass(frozen=True)
-class NodeUsage:
-    """A node: its allocatable resources and the sum of its pods' requests, by resource name."""
-
-    name: str
-    labels: Mapping[str, str]
-    has: Mapping[str, float]
-    used: Mapping[str, float]
-    is_up: bool
-
-
-@dataclass(frozen=True)
 class PodUsage:
     """A pod on a node. `key` is empty for pods that are not this portal's."""
 
     namespace: str
     key: str
-    asks: Mapping[str, float]
+    amounts: Mapping[str, int]
     since: float
 
 
@@ -53,7 +42,7 @@ class PodUsage:
 class Snapshot:
     """A snapshot of the cluster; `resource` is the resource name of a whole GPU."""
 
-    places: Sequence[NodeUsage] = ()
+    places: Sequence[NodeCapacity] = ()
     tenants: Sequence[PodUsage] = field(default_factory=tuple)
     resource: str = "nvidia.com/gpu"
     reserved: Sequence[kueue.Reserved] = ()
@@ -74,10 +63,10 @@ def snapshot_of(
         used.setdefault(pod["spec"]["nodeName"], Counter()).update(nodes.requests(pod["spec"]))
     return Snapshot(
         [
-            _place(node, used.get(node["metadata"]["name"], Counter()), tolerations)
+            _place(node, used.get(node["metadata"]["name"], {}), resource, tolerations)
             for node in found
         ],
-        [_tenant(pod, prefix) for pod in placed],
+        [_tenant(pod, resource, prefix) for pod in placed],
         resource,
     )
 
@@ -143,18 +132,18 @@ def _by_capacity(
     waiting: PendingReason, pending: Sequence[Object], snapshot: Snapshot
 ) -> PendingReason:
     """Explain by capacity: pods are placed one by one, and several may share a node."""
-    resource, need = _need(pending[0]["spec"], len(pending), snapshot)
-    scene = Candidates(_spots(pending[0]["spec"], resource, snapshot))
+    need = _need(pending[0]["spec"], len(pending), snapshot)
+    scene = Candidates(_allowed(pending[0]["spec"], snapshot))
     seen = scene.judge(need)
     if (
-        not scene.spots
+        not scene.nodes
         or seen.wait not in _JUDGED
         or (waiting.wait == Wait.IMPOSSIBLE and seen.wait != Wait.IMPOSSIBLE)
     ):
         return waiting
     text, facts = explanations.nodes(seen, scene, need, "the cluster")
     held = (
-        _held(snapshot.tenants, _native(seen.kind, resource))
+        _held(snapshot.tenants, need.resource(seen.kind or "gpu"))
         if seen.wait in (Wait.CAPACITY, Wait.SCATTERED)
         else {}
     )
@@ -176,8 +165,8 @@ def _by_quota(
     requests.nvidia.com/gpu=7, limited: requests.nvidia.com/gpu=8".
     """
     spec = job["spec"]["template"]["spec"]
-    resource, need = _need(spec, states.len_of(job), snapshot)
-    used, limits = _amounts(found[3], resource), _amounts(found[4], resource)
+    need = _need(spec, states.len_of(job), snapshot)
+    used, limits = (_amounts(found[n], need, snapshot.resource) for n in (3, 4))
     caps = [
         ResourceLimit(
             kind,
@@ -191,12 +180,12 @@ def _by_quota(
     if blamed is None:
         return waiting
     text, facts = explanations.limit(blamed, need)
-    change = Candidates(_spots(spec, resource, snapshot), caps).smallest_change(need)
+    change = Candidates(_allowed(spec, snapshot), caps).smallest_change(need)
     here = [
         tenant for tenant in snapshot.tenants if tenant.namespace == job["metadata"]["namespace"]
     ]
     is_never = blamed.refuses_for_ever(need)
-    held = {} if is_never else _held(here, _native(blamed.kind, resource))
+    held = {} if is_never else _held(here, need.resource(blamed.kind))
     return replace(
         waiting,
         wait=Wait.IMPOSSIBLE if is_never else Wait.CLUSTER_LIMIT,
@@ -223,10 +212,10 @@ def _by_queue(
     )
     change, spec = told.get("change"), job["spec"]["template"]["spec"]
     if change:
-        resource, need = _need(spec, states.len_of(job), snapshot)
+        need = _need(spec, states.len_of(job), snapshot)
         change = (
             change
-            if Candidates(_spots(spec, resource, snapshot)).admits(
+            if Candidates(_allowed(spec, snapshot)).admits(
                 need.with_amount(change["resource"], change["to"])
             )
             else None
@@ -234,32 +223,29 @@ def _by_queue(
     return replace(waiting, facts={**held, "change": change})
 
 
-def _need(spec: Object, count: int, snapshot: Snapshot) -> tuple[str, NodeRequest]:
-    """Return the request of each pod, and the resource name of its GPUs."""
-    asks, family = nodes.requests(spec), snapshot.resource.partition("/")[0]
-    resource = next((name for name in asks if name.startswith(f"{family}/mig-")), snapshot.resource)
-    amounts = _counted(asks, resource)
-    return resource, NodeRequest(
-        amounts["gpu"], amounts["cpu"], amounts["memory"], count, packs=True
+def _need(spec: Object, count: int, snapshot: Snapshot) -> ResourceRequest:
+    """Return the request of each pod."""
+    amounts = _counted(nodes.requests(spec), snapshot.resource)
+    gpu = next((name for name in amounts if name.startswith("gpu.")), "gpu")
+    return ResourceRequest(
+        amounts[gpu],
+        amounts["cpu"],
+        amounts["memory"],
+        count,
+        gpu_type=gpu.partition(".")[2],
+        packs=True,
     )
 
 
-def _spots(spec: Object, resource: str, snapshot: Snapshot) -> list[NodeCapacity]:
+def _allowed(spec: Object, snapshot: Snapshot) -> list[NodeCapacity]:
     """Return the nodes allowed by the node selector and the GPU type."""
     wanted, products = spec.get("nodeSelector") or {}, _products(spec)
     return [
-        _spot(place, resource)
-        for place in snapshot.places
-        if all(place.labels.get(name) == value for name, value in wanted.items())
-        and (not products or place.labels.get(nodes.PRODUCT) in products)
+        node
+        for node in snapshot.places
+        if all(node.labels.get(name) == value for name, value in wanted.items())
+        and (not products or node.labels.get(nodes.PRODUCT) in products)
     ]
-
-
-def _spot(place: NodeUsage, resource: str) -> NodeCapacity:
-    total, used = _counted(place.has, resource), _counted(place.used, resource)
-    return NodeCapacity(
-        place.name, {kind: max(total[kind] - used[kind], 0) for kind in total}, total, place.is_up
-    )
 
 
 def _products(spec: Object) -> list[str]:
@@ -283,16 +269,23 @@ def _products(spec: Object) -> list[str]:
 
 
 def _counted(amounts: Mapping[str, float], resource: str) -> dict[str, int]:
-    """Convert to the units of quotas."""
+    """Convert to the names and units of quotas: "nvidia.com/mig-1g.10gb" is gpu.mig-1g.10gb."""
+    mig = f"{resource.partition('/')[0]}/mig-"
     return {
         "gpu": round(amounts.get(resource, 0)),
         "cpu": round(amounts.get("cpu", 0) * 1000),
         "memory": round(amounts.get("memory", 0)),
+    } | {
+        f"gpu.mig-{name.removeprefix(mig)}": round(amount)
+        for name, amount in amounts.items()
+        if name.startswith(mig)
     }
 
 
-def _amounts(text: str, resource: str) -> dict[str, int]:
+def _amounts(text: str, need: ResourceRequest, resource: str) -> dict[str, int]:
     """Parse "requests.nvidia.com/gpu=7,pods=3"; unknown and invalid entries are ignored."""
+    if need.gpu_type:
+        resource = f"{resource.partition('/')[0]}/{need.gpu_type}"
     kinds = {resource: "gpu", "cpu": "cpu", "memory": "memory", "pods": "pods"}
     found = {}
     for name, _, value in (part.partition("=") for part in text.rstrip(".").split(",")):
@@ -302,44 +295,39 @@ def _amounts(text: str, resource: str) -> dict[str, int]:
     return found
 
 
-def _native(kind: str, resource: str) -> Callable[[PodUsage], int]:
-    """Return how much of a resource a pod uses."""
-    return (
-        (lambda tenant: 1)
-        if kind == "pods"
-        else (lambda tenant: _counted(tenant.asks, resource)[kind or "gpu"])
-    )
-
-
-def _held(tenants: Sequence[PodUsage], amount: Callable[[PodUsage], int]) -> dict[str, Any]:
+def _held(tenants: Sequence[PodUsage], resource: str) -> dict[str, Any]:
     """Return who uses the resource; the pods of one job are combined."""
     ours: dict[str, tuple[int, float]] = {}
-    for tenant in (one for one in tenants if one.key and amount(one)):
-        held, since = ours.get(tenant.key, (0, tenant.since))
-        ours[tenant.key] = held + amount(tenant), min(since, tenant.since)
-    return explanations.held(
-        [(key, held, since) for key, (held, since) in ours.items()],
-        [amount(one) for one in tenants if not one.key and amount(one)],
-    )
+    others = []
+    for tenant in tenants:
+        amount = 1 if resource == "pods" else tenant.amounts.get(resource, 0)
+        if tenant.key and amount:
+            held, since = ours.get(tenant.key, (0, tenant.since))
+            ours[tenant.key] = held + amount, min(since, tenant.since)
+        elif amount:
+            others.append(amount)
+    return explanations.held([(key, held, since) for key, (held, since) in ours.items()], others)
 
 
 def _place(
-    node: Object, used: Mapping[str, float], tolerations: Sequence[Mapping[str, str]]
-) -> NodeUsage:
-    has = {
-        name: nodes.quantity(value)
-        for name, value in node.get("status", {}).get("allocatable", {}).items()
-    }
-    return NodeUsage(
+    node: Object,
+    used: Mapping[str, float],
+    resource: str,
+    tolerations: Sequence[Mapping[str, str]],
+) -> NodeCapacity:
+    allocatable = node.get("status", {}).get("allocatable", {})
+    total = _counted({k: nodes.quantity(value) for k, value in allocatable.items()}, resource)
+    taken = _counted(used, resource)
+    return NodeCapacity(
         node["metadata"]["name"],
-        node["metadata"].get("labels", {}),
-        has,
-        used,
+        total,
+        {kind: max(amount - taken.get(kind, 0), 0) for kind, amount in total.items()},
         not nodes.why_out(node, tolerations),
+        node["metadata"].get("labels", {}),
     )
 
 
-def _tenant(pod: Object, prefix: str) -> PodUsage:
+def _tenant(pod: Object, resource: str, prefix: str) -> PodUsage:
     meta = pod["metadata"]
     is_ours = (
         meta.get("labels", {}).get(names.PORTAL) == prefix
@@ -349,6 +337,6 @@ def _tenant(pod: Object, prefix: str) -> PodUsage:
     return PodUsage(
         meta["namespace"],
         meta.get("annotations", {}).get(names.KEY, "") if is_ours else "",
-        nodes.requests(pod["spec"]),
+        _counted(nodes.requests(pod["spec"]), resource),
         since.timestamp() if since else 0,
     )

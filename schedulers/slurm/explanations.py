@@ -16,7 +16,7 @@ from typing import Any
 
 from schedulers import explanations
 from schedulers.cached import AnswerCache
-from schedulers.capacity import Candidates, candidates_of
+from schedulers.capacity import Candidates, capacity_of
 from schedulers.contract import NodeFacts, PendingReason
 from schedulers.slurm import pending_reasons
 from schedulers.slurm.limits import AppliedLimit, Limits, over
@@ -148,16 +148,16 @@ def _with_numbers(plain: PendingReason, job: Queued, snapshot: Snapshot) -> Pend
 
 def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Candidates, list[AppliedLimit]]:
     """Return the nodes and limits that apply to a job."""
-    row, kind, once = job.row, job.need.gpu_type, snapshot.answers.once
+    row, once = job.row, snapshot.answers.once
     limits = once(
-        ("limits", row.account, row.user, row.qos, row.partition, kind),
+        ("limits", row.account, row.user, row.qos, row.partition, job.need.gpu_type),
         lambda: over(job, snapshot.limits, snapshot.holding),
     )
-    spots = once(
-        ("spots", row.partition, job.features, kind),
-        lambda: candidates_of(_usable(job, snapshot.nodes), kind),
+    nodes = once(
+        ("nodes", row.partition, job.features),
+        lambda: [capacity_of(node) for node in _usable(job, snapshot.nodes)],
     )
-    return Candidates(spots, [one.cap for one in limits]), limits
+    return Candidates(nodes, [one.cap for one in limits]), limits
 
 
 def _usable(job: Queued, nodes: Sequence[NodeFacts]) -> list[NodeFacts]:
@@ -233,7 +233,7 @@ def _by_capacity(
 
     Slurm may also keep free nodes for a job of higher priority; then its reason stands alone.
     """
-    seen = Candidates(scene.spots).judge(job.need)
+    seen = Candidates(scene.nodes).judge(job.need)
     if seen.wait not in (Wait.CAPACITY, Wait.SCATTERED, Wait.NODES_DOWN, Wait.IMPOSSIBLE):
         return (
             replace(plain, facts={**plain.facts, **explanations.room(scene, job.need)})

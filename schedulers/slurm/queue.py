@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from schedulers.capacity import NodeRequest
+from schedulers.capacity import ResourceRequest
 from schedulers.slurm.rows import Row, number_of
 
 # The name is the last column because it may contain "|".
@@ -49,7 +49,7 @@ class Queued:
     """
 
     row: Row
-    need: NodeRequest
+    need: ResourceRequest
     priority: int = 0
     features: str = ""
     amounts: Mapping[str, int] = field(default_factory=dict)
@@ -120,7 +120,7 @@ def _queued(job: Mapping[str, Any], row: Row, tres: str) -> Queued:
 
 
 @lru_cache(4096)
-def need_of(tres: str, per_node: str, nodes: int) -> NodeRequest:
+def need_of(tres: str, per_node: str, nodes: int) -> ResourceRequest:
     """Return the request per node.
 
     `tres` such as "cpu=6,mem=6G,node=3,billing=6,gres/gpu=9" covers all nodes; `per_node` such as
@@ -129,7 +129,7 @@ def need_of(tres: str, per_node: str, nodes: int) -> NodeRequest:
     amounts = amounts_of(tres)
     nodes = amounts.get("nodes", 0) or max(nodes, 1)
     typed, count = _gpus(per_node)
-    return NodeRequest(
+    return ResourceRequest(
         count or -(-amounts.get("gpu", 0) // nodes),
         -(-amounts.get("cpu", 0) // nodes),
         -(-amounts.get("memory", 0) // nodes),

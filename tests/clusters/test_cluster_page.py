@@ -8,7 +8,7 @@ import pytest
 
 from clusters.capacity import natural, stock_of
 from clusters.models import Cluster, Gpu, Node, Pool
-from clusters.node_capacity import NodeUsage
+from clusters.node_capacity import NodeUsage, capacity_of_node
 from clusters.status import history_of, status_of
 from jobs.models import Attempt, Job
 from portal.core import clock
@@ -233,15 +233,18 @@ def test_missing_cluster_is_404_and_one_without_nodes_gives_advice(dot, story):
 
 
 def test_used_gpus_of_a_mixed_node_are_counted_once_and_marked_as_estimate():
-    node = Node(name="n", cpus=1, memory=1)
-    stock = stock_of([NodeUsage(node, {"a100": 2, "h100": 2}, 0, 0, 3)])
+    def usage(gpus, used):
+        node = Node(name="n", cpus=1, memory=1, used_gpus=used)
+        return NodeUsage(node, capacity_of_node(node, gpus))
+
+    stock = stock_of([usage({"a100": 2, "h100": 2}, 3)])
     assert (
         stock.gpus["a100"].used,
         stock.gpus["h100"].used,
         stock.all_gpus.used,
         stock.is_exact,
     ) == (2, 1, 3, False)
-    assert stock_of([NodeUsage(node, {"h100": 2}, 0, 0, 1)]).is_exact
+    assert stock_of([usage({"h100": 2}, 1)]).is_exact
 
 
 def test_names_are_sorted_naturally():

@@ -14,13 +14,12 @@ from clusters.models import Cluster
 from clusters.services.connections import connect_cluster
 from clusters.services.inventory import take_inventory
 from jobs import services
-from jobs.dispatch.claims import dispatch_all
 from jobs.dispatch.watch.watcher import Watcher
 from jobs.models import Attempt, Job
 from portal.core import clock
 from schedulers.kubernetes import names
 from schedulers.states import State
-from tests.jobs.stage import only_attempt, submit
+from tests.jobs.stage import dispatch_all, only_attempt, submit
 from tests.rig.kubernetes_double import Double
 from tests.story import Story
 from workspaces.tenancy.scope import org_scope

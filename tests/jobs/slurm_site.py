@@ -14,14 +14,13 @@ from clusters.backends import backend_of
 from clusters.models import Cluster
 from clusters.services.connections import connect_cluster
 from clusters.services.inventory import take_inventory
-from jobs.dispatch.claims import dispatch_all
 from jobs.dispatch.watch.watcher import Watcher
 from jobs.models import Attempt, Job
 from portal.core import clock
 from portal.core.models import Event
 from schedulers.slurm.rest import signed
 from schedulers.states import State
-from tests.jobs.stage import only_attempt, submit
+from tests.jobs.stage import dispatch_all, only_attempt, submit
 from tests.rig.seeds import courses
 from tests.rig.slurm import Slurm
 from tests.story import Story

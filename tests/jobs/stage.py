@@ -6,11 +6,12 @@ from typing import Any
 
 from clusters.models import Cluster, Gpu, Node
 from jobs import services
-from jobs.dispatch.claims import claim_due
+from jobs.dispatch.claims import claim_due, dispatch_cluster
+from jobs.dispatch.submission import Claim, Handover
 from jobs.models import Attempt, Job
 from schedulers.spec import parse_mapping
 from tests.story import Story
-from workspaces.tenancy.scope import org_scope
+from workspaces.tenancy.scope import org_scope, platform_scope
 
 GIB = 1 << 30
 
@@ -51,6 +52,18 @@ def claim_all(cluster: Cluster) -> list[Attempt]:
     while claim := claim_due(cluster.id):
         taken += claim.attempts
     return taken
+
+
+def dispatch_all() -> int:
+    """Dispatch every cluster until nothing more can start; return how many were handed over."""
+    with platform_scope("dispatch"):
+        return sum(dispatch_cluster(cluster) for cluster in Cluster.objects.all())
+
+
+def hand_over(claim: Claim, workers: int = 8) -> None:
+    """Submit one claim and apply the results."""
+    with Handover(workers) as handover:
+        handover.finish(handover.begin(claim))
 
 
 def only_attempt(job: Job, index: int = 0) -> Attempt:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
 from uuid import UUID
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.scheduling.admission import ClusterSnapshot, NodeAvailability, ResourceRequest, plan
+from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, plan
+from schedulers.capacity import GpuId, NodeCapacity, ResourceRequest, gpu_amounts
 from schedulers.states import Wait
 from workspaces.quotas.limits import Meter, QuotaUsage, meters
 
 ORG, TEAM, USER = UUID(int=1), UUID(int=2), UUID(int=3)
 MIB = 1 << 20
 STEP = {"gpu": 1, "cpu": 100, "memory": MIB}
+STEPS = {**STEP, "nodes": 1}
 
 
 @st.composite
@@ -22,37 +27,47 @@ def nodes(draw):
     made = []
     for n in range(draw(st.integers(1, 4))):
         gpus = [
-            (i, f"GPU-{n}-{i}", draw(st.sampled_from(["h100", "a100"])))
+            GpuId(i, f"GPU-{n}-{i}", draw(st.sampled_from(["h100", "a100"])))
             for i in range(draw(st.integers(0, 4)))
         ]
         cpus, memory = draw(st.integers(1, 80)) * 100, draw(st.integers(1, 64)) * MIB
         free = [g for g in gpus if draw(st.booleans())]
         made.append(
-            NodeAvailability(
+            node(
                 f"n{n}",
+                (cpus, memory, gpus),
                 draw(st.integers(0, cpus // 100)) * 100,
                 draw(st.integers(0, memory // MIB)) * MIB,
                 free,
-                cpus,
-                memory,
-                gpus,
+                is_up=draw(st.integers(0, 4)) > 0,
             )
         )
     return made
 
 
+def node(name, total, cpus, memory, gpus, is_up=True):
+    total, free = (
+        {"cpu": c, "memory": m, **gpu_amounts(Counter(gpu.type for gpu in found))}
+        for c, m, found in (total, (cpus, memory, gpus))
+    )
+    return NodeCapacity(name, total, free, is_up, free_gpus=gpus)
+
+
 @st.composite
 def asks(draw):
     gpus, kind = draw(st.integers(0, 4)), draw(st.sampled_from(["", "h100", "a100"]))
-    held = {
-        "cpu": draw(st.integers(1, 100)) * 100,
-        "memory": draw(st.integers(0, 80)) * MIB,
-        "gpu": gpus,
-        "jobs": 1,
-    }
-    if gpus and kind:
-        held[f"gpu.{kind}"] = gpus
-    return ResourceRequest(ORG, TEAM, USER, {k: v for k, v in held.items() if v})
+    cpu, memory = draw(st.integers(1, 100)) * 100, draw(st.integers(0, 80)) * MIB
+    nodes = draw(st.sampled_from([1, 1, 1, 3]))
+    return ask_for(ResourceRequest(gpus, cpu, memory, nodes, kind if gpus else ""))
+
+
+def ask_for(resources):
+    return AdmissionRequest(ORG, TEAM, USER, resources)
+
+
+def admits(room, ask, kind, amount):
+    changed = replace(ask, resources=ask.resources.with_amount(kind, amount))
+    return room.judge(changed).wait is None
 
 
 @st.composite
@@ -74,10 +89,10 @@ def test_proposed_change_starts_the_job_and_is_the_smallest_of_its_resource(room
     change = room.smallest_change(ask) if room.judge(ask).wait else None
     if change is None:
         return
-    assert room.judge(ask.with_amount(change.resource, change.after)).wait is None
-    one_more = change.after + STEP[change.resource]
+    assert admits(room, ask, change.kind, change.after)
+    one_more = change.after + STEPS[change.kind]
     if one_more < change.before:
-        assert room.judge(ask.with_amount(change.resource, one_more)).wait is not None
+        assert not admits(room, ask, change.kind, one_more)
 
 
 @settings(max_examples=400, deadline=None)
@@ -85,9 +100,9 @@ def test_proposed_change_starts_the_job_and_is_the_smallest_of_its_resource(room
 def test_no_change_is_proposed_only_if_no_single_reduction_helps(room, ask):
     if room.judge(ask).wait is None or room.smallest_change(ask) is not None:
         return
-    for resource, step in STEP.items():
-        for amount in range(step, ask.get(resource), step):
-            assert room.judge(ask.with_amount(resource, amount)).wait is not None
+    for resource, step in STEPS.items():
+        for amount in range(step, ask.resources.of(resource), step):
+            assert not admits(room, ask, resource, amount)
 
 
 @settings(max_examples=400, deadline=None)
@@ -98,24 +113,28 @@ def test_reason_is_the_first_failing_check(room, ask):
     assert verdict.wait == expected or {verdict.wait, expected} == {Wait.CAPACITY, Wait.SCATTERED}
 
 
-def _brute(room: ClusterSnapshot, ask: ResourceRequest) -> Wait | None:
-    def fits(cpus: int, memory: int, gpus: list[tuple[int, str, str]]) -> bool:
-        typed = [g for g in gpus if ask.gpu_type in ("", g[2])]
+def _brute(room: ClusterSnapshot, ask: AdmissionRequest) -> Wait | None:
+    need = ask.resources
+    gpu = f"gpu.{need.gpu_type}" if need.gpu_type else "gpu"
+
+    def fits(amounts: Mapping[str, int]) -> bool:
         return (
-            ask.get("cpu") <= cpus and ask.get("memory") <= memory and ask.get("gpu") <= len(typed)
+            need.cpu <= amounts["cpu"]
+            and need.memory <= amounts["memory"]
+            and need.gpu <= amounts.get(gpu, 0)
         )
 
-    if room.places and not any(
-        fits(n.total_cpus, n.total_memory, n.total_gpus) for n in room.nodes
-    ):
+    if room.places and not any(fits(n.total) for n in room.nodes):
         return Wait.IMPOSSIBLE
-    for meter, amount in meters(ORG, TEAM, USER, ask.resources).items():
+    for meter, amount in meters(ORG, TEAM, USER, need.totals).items():
         used, limit, *_ = room.limits.get(meter, QuotaUsage())
         if limit is not None and used + amount > limit:
             return {"org": Wait.QUOTA_ORG, "team": Wait.QUOTA_TEAM, "user": Wait.QUOTA_USER}[
                 meter.scope
             ]
-    if room.places and not any(fits(n.cpus, n.memory, n.gpus) for n in room.nodes):
+    if room.places and not any(fits(n.total) for n in room.nodes if n.is_up):
+        return Wait.NODES_DOWN
+    if room.places and not any(fits(n.free) for n in room.nodes if n.is_up):
         return Wait.CAPACITY
     return None
 
@@ -129,22 +148,22 @@ def test_plan_never_exceeds_capacity_or_allocates_a_gpu_twice(room, wanted):
     assert len(given_out) == len(set(given_out))
     for node in before.nodes:
         here = [a for a, v in admitted if v.place and v.place.node == node.name]
-        assert sum(a.get("cpu") for a in here) <= node.cpus
-        assert sum(a.get("memory") for a in here) <= node.memory
+        assert sum(a.resources.cpu for a in here) <= node.free["cpu"]
+        assert sum(a.resources.memory for a in here) <= node.free["memory"]
     for meter, (used, limit, *_) in before.limits.items():
-        held = sum(a.get(meter.resource) for a, _ in admitted)
+        held = sum(a.resources.totals.get(meter.resource, 0) for a, _ in admitted)
         assert not held or used + held <= limit
 
 
 def test_every_reason_has_its_numbers():
-    node = NodeAvailability("n0", 1000, 8 * MIB, [], 4000, 8 * MIB, [(0, "GPU-0", "h100")])
-    room = ClusterSnapshot({Meter(ORG, "team", TEAM, "cpu"): QuotaUsage(3000, 4000)}, [node])
-    full = room.judge(ResourceRequest(ORG, TEAM, USER, {"cpu": 2000, "jobs": 1}))
+    busy = node("n0", (4000, 8 * MIB, [GpuId(0, "GPU-0", "h100")]), 1000, 8 * MIB, [])
+    room = ClusterSnapshot({Meter(ORG, "team", TEAM, "cpu"): QuotaUsage(3000, 4000)}, [busy])
+    full = room.judge(ask_for(ResourceRequest(cpu=2000)))
     assert full.wait == Wait.QUOTA_TEAM
     assert (full.facts["used"], full.facts["limit"], full.facts["ask"]) == (3000, 4000, 2000)
-    busy = room.judge(ResourceRequest(ORG, TEAM, USER, {"gpu": 1, "jobs": 1}))
+    busy = room.judge(ask_for(ResourceRequest(gpu=1)))
     assert (
         busy.wait == Wait.CAPACITY and busy.facts["resource"] == "gpu" and busy.facts["total"] == 1
     )
-    never = room.judge(ResourceRequest(ORG, TEAM, USER, {"gpu": 2, "jobs": 1}))
+    never = room.judge(ask_for(ResourceRequest(gpu=2)))
     assert never.wait == Wait.IMPOSSIBLE and never.facts["largest"] == 1

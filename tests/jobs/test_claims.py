@@ -13,8 +13,7 @@ import pytest
 from clusters.models import Cluster
 from jobs import services
 from jobs.dispatch import claims, submission
-from jobs.dispatch.claims import LEASE, claim_due, dispatch_all
-from jobs.dispatch.submission import hand_over
+from jobs.dispatch.claims import LEASE, claim_due
 from jobs.dispatch.watch import observations
 from jobs.models import Attempt, Job
 from portal.core import clock
@@ -22,7 +21,7 @@ from portal.core.lease_holder import new_lease
 from schedulers.contract import Unavailable
 from schedulers.states import Reason, State, Wait
 from tests.jobs.backend_double import BackendDouble
-from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
+from tests.jobs.stage import claim_all, cluster_with, dispatch_all, hand_over, only_attempt, submit
 from tests.rig.environment import ROOT
 from workspaces.credentials.token_format import authenticate_token
 from workspaces.models import AccessToken, Quota

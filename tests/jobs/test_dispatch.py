@@ -11,15 +11,14 @@ import yaml
 from django.db import connection, connections
 
 from jobs.dispatch import claims
-from jobs.dispatch.claims import LEASE, claim_due, dispatch_all
-from jobs.dispatch.submission import hand_over
+from jobs.dispatch.claims import LEASE, claim_due
 from jobs.dispatch.watch import observations
 from jobs.models import Attempt, Job
 from jobs.scheduling.pending_explanation import answer
 from portal.core import clock
 from schedulers.contract import Capability, Handle, Observation, Poll, Rejected, Unavailable
 from schedulers.states import Reason, State, Wait
-from tests.jobs.stage import cluster_with, only_attempt, submit
+from tests.jobs.stage import cluster_with, dispatch_all, hand_over, only_attempt, submit
 from workspaces.models import Quota
 from workspaces.organizations.services import create_team
 from workspaces.quotas.set_limits import Wanted, set_quota, set_quotas

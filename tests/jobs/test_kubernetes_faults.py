@@ -9,14 +9,13 @@ from typing import Any
 
 import pytest
 
-from jobs.dispatch.claims import dispatch_all
 from jobs.models import Attempt, Job
 from schedulers.contract import Unavailable
 from schedulers.kubernetes import client
 from schedulers.kubernetes.client import ApiClient
 from schedulers.states import Reason, State
 from tests.jobs.kubernetes_site import Killed, Site
-from tests.jobs.stage import only_attempt
+from tests.jobs.stage import dispatch_all, only_attempt
 from tests.rig import kubernetes_store
 from tests.rig.kubernetes_store import Answer
 from tests.rig.seeds import courses

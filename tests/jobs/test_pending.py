@@ -1,4 +1,4 @@
-"""Explanation of pending jobs whose cluster does not respond."""
+"""Explanation of pending jobs whose cluster or nodes are out of service."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from datetime import timedelta
 
 import pytest
 
-from clusters.models import Cluster
+from clusters.models import Cluster, Node
 from jobs import representations
-from jobs.dispatch.claims import dispatch_all
 from jobs.models import Job
 from jobs.scheduling import pending_explanation
 from portal.core import clock
 from schedulers.contract import Unavailable
-from schedulers.states import State
+from schedulers.states import State, Wait
 from tests.jobs.backend_double import BackendDouble
-from tests.jobs.stage import cluster_with, submit
+from tests.jobs.stage import cluster_with, dispatch_all, submit
 from workspaces.tenancy.scope import platform_scope
 
 SAID = "Slurm's controller does not answer."
@@ -56,3 +55,13 @@ def test_pending_explanation_names_the_silent_cluster_and_since_when(story):
                 representations.job_row(job)["pending"],
             )
             assert (told.text, told.since, row["text"]) == (WORDS, since, WORDS)
+
+
+def test_job_that_only_a_drained_node_could_run_waits(story):
+    cluster_with(cpus=4, nodes=2)
+    Node.objects.filter(name="n0").update(is_drained=True, cpus=64_000)
+    job = submit(story, resources={"cpus": 8})
+    dispatch_all()
+    with platform_scope("test"):
+        told = pending_explanation.answer(Job.objects.get(id=job.id), story.actor(story.ada))
+    assert (told.code, told.change["to"]) == (Wait.NODES_DOWN, 4)

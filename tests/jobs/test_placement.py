@@ -8,6 +8,7 @@ from clusters.models import Cluster, Gpu, Node, Pool, PoolGrant
 from jobs.scheduling.placement import BUSY, FREE, TROUBLED, UNKNOWN, choose
 from portal.core.errors import InvalidInput, NotPermitted
 from schedulers.spec import parse_mapping
+from schedulers.states import State
 from tests.clusters.conftest import drainable, gangs  # noqa: F401  fixtures for every test here
 from tests.jobs.stage import GIB, cluster_with
 from workspaces.tenancy.scope import org_scope
@@ -154,6 +155,7 @@ def test_usage_is_what_the_portal_reserved_if_it_places_jobs(story, place):
 
         submit(story)
         Attempt.objects.update(
+            state=State.DISPATCHING,
             has_reservation=True,
             placement={"node": "n0", "cpus": 1000, "memory": 0, "gpus": [0], "uuids": ["GPU-0-0"]},
         )

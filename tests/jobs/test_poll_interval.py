@@ -7,14 +7,13 @@ import threading
 import pytest
 
 from jobs import services
-from jobs.dispatch.claims import dispatch_all
 from jobs.dispatch.watch.poll_interval import LINGER, POLL_EVERY, QUICK, Pace
 from jobs.dispatch.watch.watcher import Watcher
 from jobs.models import Job
 from portal.core import clock
 from schedulers.contract import Poll
 from tests.jobs.backend_double import BackendDouble
-from tests.jobs.stage import cluster_with, submit
+from tests.jobs.stage import cluster_with, dispatch_all, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 

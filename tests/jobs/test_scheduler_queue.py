@@ -8,7 +8,6 @@ import pytest
 
 from clusters.models import Cluster
 from jobs import services
-from jobs.dispatch.claims import dispatch_all
 from jobs.dispatch.watch import native_queue, observations
 from jobs.models import Attempt, Job, PendingSpell
 from jobs.scheduling import pending_explanation
@@ -19,7 +18,7 @@ from schedulers.contract import Capability, Launch, Observation, PendingReason, 
 from schedulers.spec import parse_mapping
 from schedulers.states import Reason, State, Wait
 from tests.jobs.backend_double import BackendDouble
-from tests.jobs.stage import cluster_with, only_attempt, submit
+from tests.jobs.stage import cluster_with, dispatch_all, only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 FULL = PendingReason(

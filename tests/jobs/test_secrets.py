@@ -7,9 +7,8 @@ import json
 import pytest
 
 from jobs import services
-from jobs.dispatch.claims import claim_due, dispatch_all
+from jobs.dispatch.claims import claim_due
 from jobs.dispatch.launch import build_launches, rehearsal_launch
-from jobs.dispatch.submission import hand_over
 from jobs.models import Attempt, Job
 from jobs.representations import environment_of, job_detail
 from jobs.services.dry_run import dry_run_job
@@ -21,7 +20,7 @@ from schedulers.slurm.script import batch_script
 from schedulers.spec import SpecErrors, parse_mapping
 from schedulers.states import State
 from tests.jobs.backend_double import BackendDouble
-from tests.jobs.stage import cluster_with, only_attempt, submit
+from tests.jobs.stage import cluster_with, dispatch_all, hand_over, only_attempt, submit
 from workspaces.credentials.secrets import delete_secret, set_secret
 from workspaces.tenancy.scope import org_scope, platform_scope
 

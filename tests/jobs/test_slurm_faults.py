@@ -14,13 +14,13 @@ import pytest
 from clusters.models import Cluster
 from clusters.services.connections import change_cluster
 from jobs import services
-from jobs.dispatch.claims import dispatch_all
 from jobs.models import Attempt, Job
 from portal.core import clock
 from schedulers.contract import Unavailable
 from schedulers.slurm.rest import RestClient
 from schedulers.states import State
 from tests.jobs.slurm_site import SEEDS, Site, site_on, token
+from tests.jobs.stage import dispatch_all
 from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm, start_slurm
 from tests.story import Story

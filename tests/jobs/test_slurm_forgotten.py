@@ -13,12 +13,11 @@ from random import Random
 
 import pytest
 
-from jobs.dispatch.claims import dispatch_all
 from jobs.dispatch.watch import native_queue, observations
 from jobs.models import Attempt
 from schedulers.states import Reason, State
 from tests.jobs.slurm_site import SEEDS, Site, site_on
-from tests.jobs.stage import only_attempt
+from tests.jobs.stage import dispatch_all, only_attempt
 from tests.rig.processes import Folder
 from tests.rig.slurm import Slurm, start_slurm
 from tests.story import Story

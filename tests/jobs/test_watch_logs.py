@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import pytest
 from django.db import OperationalError
 
-from jobs.dispatch.claims import dispatch_all
 from jobs.dispatch.watch import logs, watcher
 from jobs.models import Attempt
 from portal.blobs.logs import FULL, log_store
@@ -18,7 +17,7 @@ from schedulers.contract import LogChunk
 from schedulers.contract import Unavailable as ClusterUnavailable
 from schedulers.states import Reason, State
 from tests.jobs.backend_double import BackendDouble
-from tests.jobs.stage import cluster_with, only_attempt, submit
+from tests.jobs.stage import cluster_with, dispatch_all, only_attempt, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 pytestmark = pytest.mark.usefixtures("home")

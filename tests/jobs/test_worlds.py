@@ -15,9 +15,9 @@ import pytest
 
 from clusters.models import Cluster
 from jobs import services
-from jobs.dispatch.claims import claim_due, dispatch_all
+from jobs.dispatch.claims import claim_due
 from jobs.dispatch.job_status import array_state
-from jobs.dispatch.submission import Claim, hand_over
+from jobs.dispatch.submission import Claim
 from jobs.dispatch.watch import observations
 from jobs.models import Attempt, Job
 from portal.core import clock
@@ -26,7 +26,7 @@ from portal.core.models import Event
 from schedulers.contract import Poll, Rejected, Unavailable
 from schedulers.states import Reason, State
 from tests.jobs.backend_double import BackendDouble
-from tests.jobs.stage import cluster_with, submit
+from tests.jobs.stage import cluster_with, dispatch_all, hand_over, submit
 from tests.rig.seeds import courses
 from workspaces.models import AccessToken, Quota
 from workspaces.tenancy.scope import org_scope, platform_scope

@@ -13,9 +13,10 @@ from schedulers.capacity import (
     STEPS,
     Candidates,
     NodeCapacity,
-    NodeRequest,
     ResourceLimit,
-    candidates_of,
+    ResourceRequest,
+    capacity_of,
+    ever,
 )
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.states import Wait
@@ -26,7 +27,7 @@ UNITS = {"gpu": 1, "cpu": 1000, "memory": GIB}
 
 
 @st.composite
-def spots(draw):
+def nodes(draw):
     found = []
     for number in range(draw(st.integers(0, 4))):
         total = {kind: draw(st.integers(0, SIZES[kind])) for kind in KINDS}
@@ -34,8 +35,8 @@ def spots(draw):
         found.append(
             NodeCapacity(
                 f"n{number}",
-                free,
                 {k: n * UNITS[k] for k, n in total.items()},
+                free,
                 draw(st.sampled_from([True, True, True, False])),
             )
         )
@@ -43,7 +44,7 @@ def spots(draw):
 
 
 needs = st.builds(
-    lambda gpu, cpu, memory, nodes, packs: NodeRequest(
+    lambda gpu, cpu, memory, nodes, packs: ResourceRequest(
         gpu, cpu * 1000, memory * GIB, nodes, packs=packs
     ),
     st.integers(0, 8),
@@ -71,10 +72,10 @@ caps = st.builds(
     st.integers(0, 24),
     st.integers(0, 24),
 )
-fields = st.builds(Candidates, spots(), st.lists(caps, max_size=2))
+fields = st.builds(Candidates, nodes(), st.lists(caps, max_size=2))
 
 
-def is_placed(need: NodeRequest, nodes: list[dict[str, int]]) -> bool:
+def is_placed(need: ResourceRequest, nodes: list[dict[str, int]]) -> bool:
     """Simulate: return whether some choice of nodes fits all nodes of the job."""
     for choice in combinations_with_replacement(range(len(nodes)), need.nodes):
         if not need.packs and len(set(choice)) < need.nodes:
@@ -86,19 +87,19 @@ def is_placed(need: NodeRequest, nodes: list[dict[str, int]]) -> bool:
     return False
 
 
-def truth(field: Candidates, need: NodeRequest) -> Wait | None:
+def truth(field: Candidates, need: ResourceRequest) -> Wait | None:
     """Return the obstacle by trial.
 
     The trials leave out running jobs, limits, unavailable nodes and fragmentation in turn.
     """
     asked = {**{kind: need.of(kind) * need.nodes for kind in KINDS}, "nodes": need.nodes, "jobs": 1}
     ask = lambda cap: need.of(cap.kind) if cap.each == "node" else asked[cap.kind]  # noqa: E731
-    up = [spot for spot in field.spots if spot.is_up]
-    if any(ask(cap) > cap.limit for cap in field.caps) or not is_placed(
-        need, [dict(spot.total) for spot in field.spots]
+    up = [spot for spot in field.nodes if spot.is_up]
+    if any(ask(cap) > cap.limit for cap in field.limits) or not is_placed(
+        need, [dict(spot.total) for spot in field.nodes]
     ):
         return Wait.IMPOSSIBLE
-    if any(ask(cap) + cap.used > cap.limit for cap in field.caps):
+    if any(ask(cap) + cap.used > cap.limit for cap in field.limits):
         return Wait.CLUSTER_LIMIT
     if not is_placed(need, [dict(spot.total) for spot in up]):
         return Wait.NODES_DOWN
@@ -136,10 +137,10 @@ def gpus(number: int, kind: str = "h100") -> list[GpuFacts]:
 
 def test_fitting_ignores_other_gpu_types():
     nodes = [NodeFacts("a", 8, GIB, gpus(4)), NodeFacts("b", 8, GIB, gpus(4, "a100"))]
-    field = Candidates(candidates_of(nodes, "h100"))
+    field = Candidates([capacity_of(node) for node in nodes])
     assert (
-        field.total("gpu"),
-        field.judge(NodeRequest(4, 1000, gpu_type="h100", nodes=2)).wait,
+        field.sum("gpu.h100", ever),
+        field.judge(ResourceRequest(4, 1000, gpu_type="h100", nodes=2)).wait,
     ) == (
         4,
         Wait.IMPOSSIBLE,
@@ -149,8 +150,11 @@ def test_fitting_ignores_other_gpu_types():
 def test_judge_distinguishes_drained_from_full_node():
     drained = [NodeFacts("a", 8, GIB, gpus(4), is_drained=True), NodeFacts("b", 8, GIB)]
     full = [NodeFacts("a", 8, GIB, gpus(4), used_gpus=4), NodeFacts("b", 8, GIB)]
-    need = NodeRequest(gpu=1, cpu=1000)
-    assert [Candidates(candidates_of(nodes)).judge(need).wait for nodes in (drained, full)] == [
+    need = ResourceRequest(gpu=1, cpu=1000)
+    assert [
+        Candidates([capacity_of(node) for node in nodes]).judge(need).wait
+        for nodes in (drained, full)
+    ] == [
         Wait.NODES_DOWN,
         Wait.CAPACITY,
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schedulers.capacity import NodeRequest
+from schedulers.capacity import ResourceRequest
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.slurm import explanations
 from schedulers.slurm.explanations import explained, picture_of, scene_of
@@ -280,12 +280,12 @@ def test_job_name_with_bars_is_parsed():
 
 
 SPELLINGS = [
-    ("gres:gpu:h100:3", 3, NodeRequest(3, 2000, 2 * GIB, 3, "h100")),
-    ("gres/gpu:3", 3, NodeRequest(3, 2000, 2 * GIB, 3)),
-    ("gres:gpu", 3, NodeRequest(1, 2000, 2 * GIB, 3)),
-    ("", 3, NodeRequest(3, 2000, 2 * GIB, 3)),
-    ("gres/gpu:1g.10gb:3", 3, NodeRequest(3, 2000, 2 * GIB, 3, "mig-1g.10gb")),
-    ("gres:gpu:h100:1,gres:gpu:a100:2", 3, NodeRequest(3, 2000, 2 * GIB, 3)),
+    ("gres:gpu:h100:3", 3, ResourceRequest(3, 2000, 2 * GIB, 3, "h100")),
+    ("gres/gpu:3", 3, ResourceRequest(3, 2000, 2 * GIB, 3)),
+    ("gres:gpu", 3, ResourceRequest(1, 2000, 2 * GIB, 3)),
+    ("", 3, ResourceRequest(3, 2000, 2 * GIB, 3)),
+    ("gres/gpu:1g.10gb:3", 3, ResourceRequest(3, 2000, 2 * GIB, 3, "mig-1g.10gb")),
+    ("gres:gpu:h100:1,gres:gpu:a100:2", 3, ResourceRequest(3, 2000, 2 * GIB, 3)),
 ]
 
 

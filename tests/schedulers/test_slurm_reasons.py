@@ -131,7 +131,7 @@ def first_check(seen) -> str:
     """Return the first failing check of our own model, in Slurm's terms."""
     if seen.wait is None:
         return ""
-    if seen.cap is None:
+    if seen.limit is None:
         return "Resources"
     return {
         ("jobs", ""): "QOSGrpJobsLimit",
@@ -139,7 +139,7 @@ def first_check(seen) -> str:
         ("gpu", ""): "AssocGrpGRES",
         ("gpu", "user"): "QOSMaxGRESPerUser",
         ("cpu", ""): "QOSGrpCpuLimit",
-    }[seen.cap.kind, seen.cap.each]
+    }[seen.limit.kind, seen.limit.each]
 
 
 def settled(stage: Stage, backend, key: str) -> str:

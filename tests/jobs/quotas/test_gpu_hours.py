@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jobs.dispatch.claims import claim_due
 from jobs.dispatch.lifecycle import Change, transition
 from jobs.gpu_use import running
-from jobs.job_specs import resources_of
+from jobs.job_specs import request_of
 from jobs.models import Attempt, Job
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import tree
@@ -138,10 +138,10 @@ def test_job_across_months_counts_in_both(story):
 def test_gpus_of_all_nodes_count(story):
     cluster = cluster_with(cpus=64, gpus=8)
     job = submit(story)
-    asked = resources_of(
+    asked = request_of(
         parse_mapping({"run": "true", "num_nodes": 2, "resources": {"accelerators": 4}})
     )
-    Job.objects.filter(id=job.id).update(resources=asked)
+    Job.objects.filter(id=job.id).update(resources=asked.totals)
     claim_all(cluster)
     _run(job, NOON - timedelta(hours=1), NOON)
     assert _counted()["team", "2026-11-01"] == 8 * HOUR
