@@ -6,9 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from portal.process.portions import Portions
-
-PIECES, PIECE = 480, bytes(range(256)) * 512  # 60 MiB
+PIECES, PIECE = 128, bytes(range(256)) * 512  # 16 MiB, more than the kernel buffers
 
 
 class Log:
@@ -43,6 +41,3 @@ def app(environ: dict[str, Any], start_response: Any) -> Any:
     body = str(len(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))).encode()
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]
-
-
-web = Portions(app)
