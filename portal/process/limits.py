@@ -51,17 +51,8 @@ class BufferedBodies:
                     size = await _receive(receive, body, length)
             except _Disconnected:
                 return
-            except PortalError as error:
-                await _refuse(receive, send, error)
-                return
-            except TimeoutError:
-                error = RequestTimeout("The request came too slowly. Send it again.")
-                await _refuse(receive, send, error)
-                return
-            except OSError as error:
-                if not (disk := full_disk(error)):
-                    raise
-                await _refuse(receive, send, disk)
+            except (PortalError, OSError) as error:
+                await _refuse(receive, send, _refusal(error))
                 return
             body.seek(0)
             scope["headers"] = [
@@ -106,6 +97,17 @@ class _Replay:
         self._left -= len(data)
         self._is_sent = not self._left
         return {"type": "http.request", "body": data, "more_body": not self._is_sent}
+
+
+def _refusal(error: Exception) -> PortalError:
+    """Return the error to send. Raises what is neither a timeout nor a full disk."""
+    if isinstance(error, PortalError):
+        return error
+    if isinstance(error, TimeoutError):
+        return RequestTimeout("The request came too slowly. Send it again.")
+    if disk := full_disk(error):
+        return disk
+    raise error
 
 
 async def _refuse(receive: Receive, send: Send, error: PortalError) -> None:

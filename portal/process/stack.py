@@ -67,7 +67,7 @@ def run_stack(host: str, home: Path) -> int:
         os.setpgid(0, 0)  # the supervisor ends the group
         run_nginx(configuration)
 
-    entries = {
+    entries: dict[str, Callable[[], None]] = {
         "web": partial(parts.web, path=sockets / "web.sock"),
         "live": partial(parts.live, listen_unix(sockets / "live.sock")),
         "nginx": nginx,

@@ -38,6 +38,10 @@ def app(environ: dict[str, Any], start_response: Any) -> Any:
     if environ["PATH_INFO"] == "/open":
         start_response("200 OK", [])
         return [b"%d" % len(Log.open)]
+    if environ["PATH_INFO"] == "/client":
+        start_response("200 OK", [])
+        names = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO")
+        return [" ".join(environ.get(name, "") for name in names).encode()]
     body = str(len(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))).encode()
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]

@@ -57,8 +57,8 @@ def behind_nginx() -> Iterator[int]:
             env={**os.environ, "PYTHONPATH": str(ROOT)},
         )
         folder.start("nginx", [find_nginx(), "-e", "stderr", "-c", str(configuration)])
-        wait_until((folder.path / "web.sock").exists, "granian listens")
         wait_until(lambda: is_listening(port), "nginx listens")
+        wait_until(lambda: httpx.get(f"http://127.0.0.1:{port}/").is_success, "granian answers")
         yield port
     finally:
         folder.close()
@@ -136,6 +136,17 @@ def test_upgrade_with_a_body_keeps_the_body(port):
     headers = {"Upgrade": "foo", "Connection": "Upgrade"}
     answer = httpx.post(f"http://127.0.0.1:{port}/", content=b"abc", headers=headers)
     assert answer.text == "3"
+
+
+@pytest.mark.parametrize(
+    ("is_behind_proxy", "expected"), [("", "127.0.0.1 http"), ("1", "10.0.0.2 https")]
+)
+def test_nginx_passes_the_client_that_it_knows(monkeypatch, is_behind_proxy, expected):
+    monkeypatch.setenv("MUSTER_BEHIND_PROXY", is_behind_proxy)
+    headers = {"X-Forwarded-For": "10.0.0.1, 10.0.0.2", "X-Forwarded-Proto": "https"}
+    headers["X_Forwarded_For"] = "10.0.0.3"
+    with behind_nginx() as port:
+        assert httpx.get(f"http://127.0.0.1:{port}/client", headers=headers).text == expected
 
 
 def test_missing_web_process_is_502_with_retry_after():
