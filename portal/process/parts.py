@@ -117,13 +117,17 @@ def _with_forwarded_address(application: WSGIApp) -> WSGIApp:
 
 
 def live(sock: socket.socket) -> None:
-    """Serve websockets with uvicorn (ASGI) behind nginx."""
+    """Serve websockets with uvicorn (ASGI), on a Unix socket for nginx or on a port."""
     from monitoring.live import asgi_app, not_found
     from portal.asgi import ProtocolRouter
     from portal.process.embedded import serve
+    from portal.settings import env
 
     gc.set_threshold(50_000, 20, 50)  # a full collection pauses all viewers
-    serve(ProtocolRouter(not_found, asgi_app(), is_behind_proxy=True), sock, lambda: None)
+    is_behind_proxy = sock.family == socket.AF_UNIX or env.flag("MUSTER_BEHIND_PROXY")
+    serve(
+        ProtocolRouter(not_found, asgi_app(), is_behind_proxy=is_behind_proxy), sock, lambda: None
+    )
 
 
 def collect_seldom() -> None:
