@@ -1,6 +1,6 @@
 # make run       start a portal on this machine (needs Python 3.11+); prints its address and login
 # make demo      fill the running portal with a simulated organization
-# make serve     start the server stack with your own PostgreSQL and Redis
+# make serve     start the server stack with your own PostgreSQL and Redis (needs nginx)
 # make test      run the gate: PostgreSQL, and SQLite where the code differs; at most 10 minutes on two cores
 # make test-all  run every test, including real Slurm faults, browsers, storms and all seeds
 # make check     run lint, types, import contracts, Django checks, migration and template checks

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from typing import Any
 
@@ -19,18 +20,19 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 HTTP_THREADS = 8
 # Key of the ASGI scope: a streaming response that is still to be sent.
 _STREAM = "muster.stream"
+_PORTION = 128 << 10  # bytes of a streaming response for which a thread is used
 
 
 class ProtocolRouter:
     """Dispatch each connection to the application for its type.
 
-    Behind a reverse proxy (MUSTER_BEHIND_PROXY), the client is the last address of X-Forwarded-For,
-    which the proxy has written; the client may have forged the others.
+    Behind a reverse proxy, the client is the last address of X-Forwarded-For, which the proxy has
+    written; the client may have forged the others.
     """
 
-    def __init__(self, http: ASGIApp, websocket: ASGIApp) -> None:
+    def __init__(self, http: ASGIApp, websocket: ASGIApp, *, is_behind_proxy: bool) -> None:
         self._apps = {"http": http, "websocket": websocket}
-        self._is_behind_proxy = env.flag("MUSTER_BEHIND_PROXY")
+        self._is_behind_proxy = is_behind_proxy
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if self._is_behind_proxy:
@@ -45,7 +47,7 @@ def threaded_http(application: Any = None) -> ASGIApp:
     from a2wsgi import WSGIMiddleware
 
     from portal import wsgi as django
-    from portal.process.limits import Limits
+    from portal.process.limits import BufferedBodies
 
     answered: Any = application or django.application
 
@@ -73,24 +75,33 @@ def threaded_http(application: Any = None) -> ASGIApp:
 
         await wsgi(scope, receive, passed)
 
-    return Limits(http)
+    return BufferedBodies(http)
 
 
 async def _stream(
     response: Any, is_head: bool, receive: Receive, send: Send, threads: Executor
 ) -> None:
     """Send a streaming response piece by piece until it is complete or the client disconnects."""
-    from portal.process.portions import portion
-
     loop, pieces, is_last = asyncio.get_running_loop(), iter(response), is_head
     leaving = asyncio.ensure_future(_disconnect(receive))
     try:
         while not (is_last or leaving.done()):
-            data, is_last = await loop.run_in_executor(threads, portion, pieces)
+            data, is_last = await loop.run_in_executor(threads, _portion, pieces)
             await send({"type": "http.response.body", "body": data, "more_body": True})
     finally:
         leaving.cancel()
         await loop.run_in_executor(threads, response.close)
+
+
+def _portion(pieces: Iterator[bytes]) -> tuple[bytes, bool]:
+    """Return the next bytes, about _PORTION, and whether they are the last."""
+    taken, size = [], 0
+    for piece in pieces:
+        taken.append(piece)
+        size += len(piece)
+        if size >= _PORTION:
+            return b"".join(taken), False
+    return b"".join(taken), True
 
 
 async def _disconnect(receive: Receive) -> None:
@@ -105,5 +116,7 @@ def __getattr__(name: str) -> Any:
     http = threaded_http()
     from monitoring.live import asgi_app
 
-    globals()["application"] = ProtocolRouter(http, asgi_app())
+    globals()["application"] = ProtocolRouter(
+        http, asgi_app(), is_behind_proxy=env.flag("MUSTER_BEHIND_PROXY")
+    )
     return globals()["application"]

@@ -13,24 +13,25 @@ def asgi_app() -> Any:
     from monitoring.live.consumers import LiveConsumer
     from monitoring.live.identity import Identify
 
-    elsewhere: Any = _not_found
+    elsewhere: Any = not_found
     return Identify(
         URLRouter([re_path(r"^ws/live$", LiveConsumer.as_asgi()), re_path("", elsewhere)])
     )
 
 
-async def _not_found(scope: Any, receive: Any, send: Any) -> None:
-    """Reject websockets at unknown paths."""
+async def not_found(scope: Any, receive: Any, send: Any) -> None:
+    """Refuse a connection at an address that has no websocket."""
+    kind = "websocket.http" if scope["type"] == "websocket" else "http"
     await send(
         {
-            "type": "websocket.http.response.start",
+            "type": f"{kind}.response.start",
             "status": 404,
             "headers": [(b"content-type", b"text/plain; charset=utf-8")],
         }
     )
     await send(
         {
-            "type": "websocket.http.response.body",
+            "type": f"{kind}.response.body",
             "body": b"There is no websocket at this address.\n",
         }
     )

@@ -77,13 +77,9 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
     """Serve `app` on `sock` until SIGTERM or SIGINT; call `started` once it accepts requests."""
     import uvicorn
 
-    from portal.process.limits import SHARES, Connection, allow_connections
-    from portal.settings import env
+    from portal.process.limits import raise_file_limit
 
-    Connection.most = allow_connections()
-    # Behind a proxy, all connections come from its address.
-    is_behind_proxy = env.flag("MUSTER_BEHIND_PROXY")
-    Connection.share = Connection.most if is_behind_proxy else Connection.most // SHARES
+    raise_file_limit()
 
     class Server(uvicorn.Server):
         loop: asyncio.AbstractEventLoop | None = None
@@ -108,7 +104,7 @@ def serve(app: ASGIApp, sock: socket.socket, started: Callable[[], None]) -> Non
 
     config = uvicorn.Config(
         app,
-        http=Connection,
+        http="h11",
         ws="websockets-sansio",
         loop="asyncio",
         lifespan="off",

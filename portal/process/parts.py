@@ -20,15 +20,12 @@ from typing import Any
 Environ = dict[str, Any]
 WSGIApp = Callable[[Environ, Any], Iterable[bytes]]
 _PR_SET_PDEATHSIG = 1
-# Set by the front server, on a socket that only this user may open.
-CLIENT_HEADER = "x-muster-client"
 WEB_THREADS = 8
 _WEB_MODULES = (
     *(
         "portal.celery",
         "portal.wsgi",
         "portal.asgi",
-        "portal.process.front",
         "portal.process.limits",
         "granian.server",
     ),
@@ -38,7 +35,7 @@ _WEB_MODULES = (
         "channels.routing",
         "django.contrib.auth.hashers",
     ),
-    *("uvicorn.lifespan.off", "uvicorn.protocols.http.httptools_impl"),
+    *("uvicorn.lifespan.off", "uvicorn.protocols.http.h11_impl"),
     "uvicorn.protocols.websockets.websockets_sansio_impl",
 )
 _TASK_MODULES = (
@@ -73,10 +70,7 @@ _TASK_MODULES = (
 
 
 def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
-    """Serve pages and REST with granian (WSGI).
-
-    Listens on a Unix socket behind our front server, else on host and port behind nginx.
-    """
+    """Serve pages and REST with granian (WSGI), on a Unix socket for nginx or on a port."""
     from granian.constants import Interfaces
     from granian.server import Server
 
@@ -96,43 +90,44 @@ def web(*, path: Path | None = None, host: str = "", port: int = 0) -> None:
         log_enabled=False,
         websockets=False,
         backlog=2048,
-    ).serve(target_loader=lambda *_: _loaded_wsgi(CLIENT_HEADER if path else ""))
+    ).serve(target_loader=lambda *_: _loaded_wsgi(is_behind_proxy=path is not None))
 
 
-def _loaded_wsgi(client_header: str) -> WSGIApp:
+def _loaded_wsgi(*, is_behind_proxy: bool) -> WSGIApp:
     """Load the application in granian's worker, which must not outlive its parent."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    from portal.process.portions import Portions
     from portal.settings import env
     from portal.wsgi import application
 
     collect_seldom()
-    header = client_header or ("x-forwarded-for" if env.flag("MUSTER_BEHIND_PROXY") else "")
-    known = _with_client(application, header) if header else application
-    return Portions(known) if client_header else known
+    if is_behind_proxy or env.flag("MUSTER_BEHIND_PROXY"):
+        return _with_forwarded_address(application)
+    return application
 
 
-def _with_client(application: WSGIApp, header: str) -> WSGIApp:
-    """Set REMOTE_ADDR from a header: its last address, which the front server has written."""
-    key = "HTTP_" + header.upper().replace("-", "_")
+def _with_forwarded_address(application: WSGIApp) -> WSGIApp:
+    """Set REMOTE_ADDR to the last address of X-Forwarded-For, which nginx has written."""
 
     def app(environ: Environ, start_response: Any) -> Iterable[bytes]:
-        environ["REMOTE_ADDR"] = environ.pop(key, "").rpartition(",")[2].strip()
+        forwarded = environ.pop("HTTP_X_FORWARDED_FOR", "")
+        environ["REMOTE_ADDR"] = forwarded.rpartition(",")[2].strip()
         return application(environ, start_response)
 
     return app
 
 
-def live(sock: socket.socket, web_socket: Path) -> None:
-    """Serve websockets with uvicorn (ASGI), and relay HTTP to `web_socket`."""
-    from monitoring.live import asgi_app
+def live(sock: socket.socket) -> None:
+    """Serve websockets with uvicorn (ASGI), on a Unix socket for nginx or on a port."""
+    from monitoring.live import asgi_app, not_found
     from portal.asgi import ProtocolRouter
     from portal.process.embedded import serve
-    from portal.process.front import Relay
-    from portal.process.limits import Limits
+    from portal.settings import env
 
     gc.set_threshold(50_000, 20, 50)  # a full collection pauses all viewers
-    serve(ProtocolRouter(Limits(Relay(web_socket)), asgi_app()), sock, lambda: None)
+    is_behind_proxy = sock.family == socket.AF_UNIX or env.flag("MUSTER_BEHIND_PROXY")
+    serve(
+        ProtocolRouter(not_found, asgi_app(), is_behind_proxy=is_behind_proxy), sock, lambda: None
+    )
 
 
 def collect_seldom() -> None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 _DATABASE_TIMEOUT = 30.0  # seconds; the database may still be starting
 _SCHEMA_TIMEOUT = 60.0  # seconds
 _PORT_TIMEOUT = 3.0  # seconds
-# Bytes buffered in the kernel for a slow reader; the default is megabytes.
-_UNSENT = 128 << 10
 _MIGRATION_LOCK = 0x4D757374  # advisory lock that serializes migrations
 
 
@@ -147,14 +145,21 @@ def _bind(host: str, port: int) -> socket.socket:
     # asyncio sets TCP_NODELAY only if the protocol is given.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    sock.setsockopt(
-        socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT
-    )  # inherited by accepted sockets
     try:
         sock.bind((host, port))
     except OSError:
         sock.close()
         raise
+    sock.listen(2048)
+    return sock
+
+
+def listen_unix(path: Path) -> socket.socket:
+    """Return a listening Unix socket that only this user may connect to."""
+    path.unlink(missing_ok=True)
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.bind(str(path))
+    path.chmod(0o600)
     sock.listen(2048)
     return sock
 

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from portal.process import parts
 from portal.process.lock import HomeLock
+from portal.process.nginx import find_nginx, run_nginx, write_configuration
 from portal.process.supervisor import Supervisor
 from portal.process.words import Refusal, Welcome, say
 
-PARTS = ("web", "live", "worker", "beat", "watcher", "agent")
+PARTS = ("nginx", "web", "live", "worker", "beat", "watcher", "agent")
 # These must see the processes and files of local jobs.
 _NEED_HOME = (
     "worker",
@@ -32,6 +33,7 @@ def run_stack(host: str, home: Path) -> int:
     Returns the exit status.
     """
     _require_servers()
+    find_nginx()
     lock = HomeLock(home)
     lock.take()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
@@ -41,16 +43,18 @@ def run_stack(host: str, home: Path) -> int:
     from django.conf import settings
 
     from portal.process.installation import check_home
-    from portal.process.prepare import isolation_line, listen, prepare
+    from portal.process.prepare import isolation_line, listen, listen_unix, prepare
 
-    sock = listen(host, settings.MUSTER_PORT)
+    port = settings.MUSTER_PORT
+    listen(host, port).close()  # refuses a port in use
     first = prepare()
     check_home(home)
     isolation = isolation_line()
     parts.preload_web()
     run_folder = home / "run"
     run_folder.mkdir(mode=0o700, exist_ok=True)
-    web_socket, scratch = _web_socket(run_folder)
+    sockets = _socket_folder(run_folder)
+    configuration = write_configuration(run_folder, sockets, host, port)
 
     def in_child(entry: Callable[[], None]) -> Callable[[], None]:
         def enter() -> None:
@@ -59,17 +63,23 @@ def run_stack(host: str, home: Path) -> int:
 
         return enter
 
-    entries = {
-        name: in_child(getattr(parts, name)) for name in ("worker", "beat", "watcher", "agent")
+    def nginx() -> None:
+        os.setpgid(0, 0)  # the supervisor ends the group
+        run_nginx(configuration)
+
+    entries: dict[str, Callable[[], None]] = {
+        "web": partial(parts.web, path=sockets / "web.sock"),
+        "live": partial(parts.live, listen_unix(sockets / "live.sock")),
+        "nginx": nginx,
+        "worker": parts.worker,
+        "beat": parts.beat,
+        "watcher": parts.watcher,
+        "agent": parts.agent,
     }
-    entries = {
-        "web": in_child(partial(parts.web, path=web_socket)),
-        "live": in_child(partial(parts.live, sock, web_socket)),
-        **entries,
-    }
+    entries = {name: in_child(entry) for name, entry in entries.items()}
     supervisor = Supervisor(entries, run_folder)
     # Start first what users wait for.
-    supervisor.start("web", "live")
+    supervisor.start("web", "live", "nginx")
     parts.preload_tasks()
     supervisor.start()
     welcome = Welcome(
@@ -81,13 +91,13 @@ def run_stack(host: str, home: Path) -> int:
         ", ".join(entries),
         isolation,
     )
-    if _wait_until_ready(supervisor, host, settings.MUSTER_PORT):
+    if _wait_until_ready(supervisor, host, port):
         say(welcome.text())
         while supervisor.tick():
             pass
     supervisor.stop()
-    if scratch:
-        shutil.rmtree(scratch, ignore_errors=True)
+    if sockets != run_folder:
+        shutil.rmtree(sockets, ignore_errors=True)
     lock.give_back()
     say("Stopped. Jobs keep running; Muster finds them at its next start.")
     return 0
@@ -96,8 +106,8 @@ def run_stack(host: str, home: Path) -> int:
 def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     """Run one component in the foreground, for a Procfile or a container.
 
-    `web` listens on a Unix socket for `live`, or on a port (`is_tcp`) for nginx. Raises Refusal for
-    an unknown name.
+    `web` and `live` listen on Unix sockets for `nginx`, or on a port (`is_tcp`) for another one.
+    Raises Refusal for an unknown name.
     """
     if name not in (*PARTS, "prepare"):
         raise Refusal(f"Unknown component {name!r}. Components: {', '.join((*PARTS, 'prepare'))}.")
@@ -109,7 +119,7 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
     from django.conf import settings
 
     from portal.process.installation import check_home, check_key
-    from portal.process.prepare import await_schema, listen, prepare
+    from portal.process.prepare import await_schema, listen, listen_unix, prepare
 
     if name == "prepare":
         first = prepare()
@@ -119,20 +129,21 @@ def run_part(name: str, host: str, home: Path, *, is_tcp: bool) -> int:
                 f"{first.password or '(the password in MUSTER_ADMIN_PASSWORD)'}"
             )
         return 0
+    port = settings.MUSTER_PORT
+    run_folder = home / "run"
+    run_folder.mkdir(mode=0o700, exist_ok=True)
+    if name == "nginx":
+        run_nginx(write_configuration(run_folder, run_folder, host, port))
     await_schema()
     check_key()
     if name in _NEED_HOME:
         check_home(home)
-    run_folder = home / "run"
-    run_folder.mkdir(mode=0o700, exist_ok=True)
-    web_socket = run_folder / "web.sock"
     if name == "web":
-        where = {"host": host, "port": settings.MUSTER_PORT} if is_tcp else {"path": web_socket}
+        where = {"host": host, "port": port} if is_tcp else {"path": run_folder / "web.sock"}
         return parts.run_until_stopped(partial(parts.web, **where))
     if name == "live":
-        return parts.run_until_stopped(
-            partial(parts.live, listen(host, settings.MUSTER_PORT), web_socket)
-        )
+        sock = listen(host, port) if is_tcp else listen_unix(run_folder / "live.sock")
+        return parts.run_until_stopped(partial(parts.live, sock))
     return parts.run_until_stopped(getattr(parts, name))
 
 
@@ -151,16 +162,14 @@ def _require_servers() -> None:
         )
 
 
-def _web_socket(run_folder: Path) -> tuple[Path, Path | None]:
-    """Return the path of granian's socket, and the temporary folder for it, if any.
+def _socket_folder(run_folder: Path) -> Path:
+    """Return the folder for the sockets of web and live.
 
     The kernel limits the length of such paths, so a long home path needs another folder.
     """
-    path = run_folder / "web.sock"
-    if len(os.fsencode(path)) <= _UNIX_PATH_LIMIT:
-        return path, None
-    scratch = Path(tempfile.mkdtemp(prefix="muster-"))
-    return scratch / "web.sock", scratch
+    if len(os.fsencode(run_folder / "live.sock")) <= _UNIX_PATH_LIMIT:
+        return run_folder
+    return Path(tempfile.mkdtemp(prefix="muster-"))
 
 
 def _wait_until_ready(supervisor: Supervisor, host: str, port: int) -> bool:

@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,6 +103,8 @@ class Supervisor:
                 return
             if pid == 0:
                 return
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)  # the workers of nginx survive its main process
             for part in self._parts:
                 if part.pid == pid:
                     self._handle_exit(part, status)

@@ -32,7 +32,7 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _secure
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
-# The front server redirects; `https` in MUSTER_BASE_URL sets the rest.
+# nginx redirects; `https` in MUSTER_BASE_URL sets the rest.
 SECURE_SSL_REDIRECT = False
 SECURE_HSTS_SECONDS = 31_536_000 if _secure else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = False
@@ -42,7 +42,7 @@ SECURE_PROXY_SSL_HEADER = (
 SILENCED_SYSTEM_CHECKS = [
     "security.W005",
     "security.W021",  # subdomains and the preload list are up to the site
-    "security.W008",  # the front server redirects to https
+    "security.W008",  # nginx redirects to https
 ]
 SECURE_REFERRER_POLICY = "same-origin"
 _trusted = _secure or _base.hostname in ("127.0.0.1", "localhost", "::1")

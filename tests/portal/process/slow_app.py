@@ -6,9 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from portal.process.portions import Portions
-
-PIECES, PIECE = 480, bytes(range(256)) * 512  # 60 MiB
+PIECES, PIECE = 128, bytes(range(256)) * 512  # 16 MiB, more than the kernel buffers
 
 
 class Log:
@@ -40,9 +38,10 @@ def app(environ: dict[str, Any], start_response: Any) -> Any:
     if environ["PATH_INFO"] == "/open":
         start_response("200 OK", [])
         return [b"%d" % len(Log.open)]
+    if environ["PATH_INFO"] == "/client":
+        start_response("200 OK", [])
+        names = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO")
+        return [" ".join(environ.get(name, "") for name in names).encode()]
     body = str(len(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))).encode()
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]
-
-
-web = Portions(app)

@@ -80,6 +80,7 @@ def _configuration(folder: Folder, port: int, plain: int, web: int, live: int) -
         ("listen 80;", f"listen 127.0.0.1:{plain};"),
         ("/etc/ssl/certs/muster.pem", f"{folder.path}/cert.pem"),
         ("/etc/ssl/private/muster.key", f"{folder.path}/key.pem"),
+        ("/opt/muster/deploy/nginx-server.conf", f"{ROOT}/deploy/nginx-server.conf"),
     ):
         assert old in text
         text = text.replace(old, new)
