@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 
 from django.db import transaction
 
@@ -133,7 +132,7 @@ def rerun_job(*, actor: Actor, job: Job, spec: JobSpec | None = None) -> Job:
 
 
 def _without_dependencies(spec: JobSpec) -> JobSpec:
-    return replace(spec, after=())
+    return spec.model_copy(update={"after": ()})
 
 
 def _check_needs(needs: Sequence[Prerequisite]) -> None:

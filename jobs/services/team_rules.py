@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from jobs.services.checks import Place
 from portal.core.errors import InvalidInput
 from schedulers.spec import JobSpec
@@ -26,7 +24,8 @@ def with_defaults(team: Team, spec: JobSpec) -> JobSpec:
     pool = spec.policy.pool or rules.default_pool
     if (runtime, pool) == (spec.policy.max_runtime, spec.policy.pool):
         return spec
-    return replace(spec, policy=replace(spec.policy, max_runtime=runtime, pool=pool))
+    policy = spec.policy.model_copy(update={"max_runtime": runtime, "pool": pool})
+    return spec.model_copy(update={"policy": policy})
 
 
 def check_rules(team: Team, spec: JobSpec) -> None:

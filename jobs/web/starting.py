@@ -37,29 +37,19 @@ def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:
     share = _share(was, to)
     if share is None:
         return spec
-    ask = spec.resources
+    ask, less = spec.resources, dict[str, Any]()
     match field:
         case "resources.accelerators" if ask.gpus:
-            return replace(
-                spec,
-                resources=replace(
-                    ask, accelerators=replace(ask.accelerators, count=max(1, int(ask.gpus * share)))
-                ),
-            )
+            less = {"accelerators": replace(ask.accelerators, count=max(1, int(ask.gpus * share)))}
         case "resources.cpus":
-            return replace(
-                spec,
-                resources=replace(
-                    ask, cpus=max(0.1, int(Fraction(str(ask.cpus)) * share * 1000) / 1000)
-                ),
-            )
+            less = {"cpus": max(0.1, int(Fraction(str(ask.cpus)) * share * 1000) / 1000)}
         case "resources.memory" if ask.memory:
-            return replace(
-                spec, resources=replace(ask, memory=max(1 << 20, int(ask.memory * share)))
-            )
+            less = {"memory": max(1 << 20, int(ask.memory * share))}
         case "num_nodes":
-            return replace(spec, num_nodes=max(1, int(spec.num_nodes * share)))
-    return spec
+            return spec.model_copy(update={"num_nodes": max(1, int(spec.num_nodes * share))})
+        case _:
+            return spec
+    return spec.model_copy(update={"resources": ask.model_copy(update=less)})
 
 
 def _share(was: str, to: str) -> Fraction | None:

@@ -21,11 +21,11 @@ from schedulers.spec.model import (
     Preempt,
     Priority,
     Resources,
+    json_schema,
 )
 from schedulers.spec.parsing import Parsed, parse_mapping, parse_yaml
 from schedulers.spec.parts import Accelerators, Array, Condition, Dependency
 from schedulers.spec.sbatch import parse_sbatch, parse_text
-from schedulers.spec.schema import FieldDoc, describe, json_schema
 from schedulers.spec.script import script
 from schedulers.spec.slurm import Slurm
 
@@ -37,7 +37,6 @@ __all__ = [
     "Dependency",
     "Example",
     "Feature",
-    "FieldDoc",
     "FieldError",
     "ImageCheck",
     "Input",
@@ -53,7 +52,6 @@ __all__ = [
     "Slurm",
     "SpecErrors",
     "Task",
-    "describe",
     "diff",
     "environment",
     "examples",

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
-from schedulers.spec.errors import InvalidValue, Location
+from schedulers.spec.errors import invalid
+from schedulers.spec.sections import Fault
 
 if TYPE_CHECKING:
-    from schedulers.spec.model import Input, JobSpec, Policy
+    from schedulers.spec.model import JobSpec
 
 T = TypeVar("T")
 # bytes of names and values together: below the limit of execve, as Muster adds its own
 MOST_ENVIRONMENT = 100 * 1024
 
 
-def check_input(made: Input, place: Location) -> None:
-    if bool(made.dataset) == bool(made.checkpoint):
-        place.add("must name either `dataset` or `checkpoint`")
-
-
-def check_policy(made: Policy, place: Location) -> None:
-    if made.retry_on and not made.retries:
-        place.key("retry_on").add("has no effect without `retries`; set `retries: 1` or more")
-
-
 def check_run(text: str) -> str:
     if not text.strip():
-        raise InvalidValue("is empty; write the commands to run")
+        raise invalid("is empty; write the commands to run")
     return text
 
 
-def check_job(made: JobSpec, place: Location) -> None:
+def faults_of_job(made: JobSpec) -> Iterator[Fault]:
     for name in sorted(set(made.envs) & set(made.secrets)):
-        place.key("secrets").key(name).add("is also set in `envs`; keep one of the two")
+        yield ("secrets", name), "is also set in `envs`; keep one of the two"
     for name in sorted(made.secret_files):
         if taken := next(
             (
@@ -45,22 +36,22 @@ def check_job(made: JobSpec, place: Location) -> None:
             ),
             "",
         ):
-            place.key("secret_files").key(name).add(
-                f"is also set in `{taken}`, or {name}_FILE is; keep one of the two"
+            yield (
+                ("secret_files", name),
+                f"is also set in `{taken}`, or {name}_FILE is; keep one of the two",
             )
     paths = [entry.path for entry in made.inputs] + [entry.path for entry in made.outputs]
     for path in _repeated(paths):
-        place.key("inputs").add(
-            f"the path {path} is used twice; each input and output needs its own"
-        )
+        yield ("inputs",), f"the path {path} is used twice; each input and output needs its own"
     for name in _repeated(port.name for port in made.ports):
-        place.key("ports").add(f"the name {name} is used twice")
+        yield ("ports",), f"the name {name} is used twice"
     for number in _repeated(port.port for port in made.ports):
-        place.key("ports").add(f"the port {number} is used twice")
+        yield ("ports",), f"the port {number} is used twice"
     size = sum(len(name) + len(value.encode()) + 2 for name, value in made.envs.items())
     if size > MOST_ENVIRONMENT:
-        place.key("envs").add(
-            f"is {size:,} bytes long in all; at most {MOST_ENVIRONMENT:,} are allowed"
+        yield (
+            ("envs",),
+            f"is {size:,} bytes long in all; at most {MOST_ENVIRONMENT:,} are allowed",
         )
 
 

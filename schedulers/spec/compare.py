@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from schedulers.spec.model import JOB, JobSpec
+from schedulers.spec.model import JobSpec
 from schedulers.spec.sections import Section
 
 
@@ -24,31 +24,24 @@ def diff(before: JobSpec, after: JobSpec) -> list[Change]:
 
     `envs`, `secrets`, `secret_files` and `labels` are compared per entry.
     """
-    return list(_section_changes(JOB, before, after, ""))
+    return list(_changes(before, after, ""))
 
 
-def _section_changes(
-    section: Section[Any], before: Any, after: Any, prefix: str
-) -> Iterator[Change]:
-    for name, row, _ in section.rows():
+def _changes(before: Section, after: Section, prefix: str) -> Iterator[Change]:
+    written = before.model_dump(mode="json"), after.model_dump(mode="json")
+    for name in type(before).model_fields:
         old, new = getattr(before, name), getattr(after, name)
         if old == new:
             continue
-        if isinstance(row.kind, Section):
-            yield from _section_changes(row.kind, old, new, f"{prefix}{name}.")
+        if isinstance(old, Section):
+            yield from _changes(old, new, f"{prefix}{name}.")
         elif isinstance(old, Mapping):
-            yield from _entry_changes(old, new, f"{prefix}{name}.")
+            for key in dict.fromkeys([*old, *new]):
+                if old.get(key) != new.get(key):
+                    yield Change(f"{prefix}{name}.{key}", old.get(key), new.get(key))
         else:
-            yield Change(f"{prefix}{name}", _written(row.kind, old), _written(row.kind, new))
+            yield Change(f"{prefix}{name}", *(_shown(side[name]) for side in written))
 
 
-def _entry_changes(
-    before: Mapping[str, str], after: Mapping[str, str], prefix: str
-) -> Iterator[Change]:
-    for name in dict.fromkeys([*before, *after]):
-        if before.get(name) != after.get(name):
-            yield Change(f"{prefix}{name}", before.get(name), after.get(name))
-
-
-def _written(kind: Any, value: Any) -> Any:
-    return None if value is None or value in ("", ()) else kind.write(value)
+def _shown(value: Any) -> Any:
+    return None if value in ("", []) else value

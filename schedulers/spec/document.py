@@ -1,42 +1,41 @@
-"""Load the core schema of YAML 1.2 (`yes` is text, 010 is ten), with the line of every field.
+"""Load YAML 1.2 with ruamel.yaml (`yes` is text, 010 is ten), with the line of every field.
 
-Built from parser events, never from objects: no tags and no aliases (so no "billion laughs"), and
-limits on size and depth.
+Data is built from the composed nodes, which keep the line and the text as typed. Tags, anchors and
+aliases are refused (so no "billion laughs"), and so are huge and deeply nested documents.
 """
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer, MaxDepthExceededError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.representer import RoundTripRepresenter
+from ruamel.yaml.resolver import VersionedResolver
 
-from schedulers.spec.errors import Report, shown_key
+from schedulers.spec.errors import Report, Scalar, shown_key
 
 MOST_BYTES = 256 * 1024
 MOST_DEPTH = 16
 MOST_NODES = 20_000
 
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_NULL = re.compile(r"~|null|Null|NULL|")
-_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
-_INT = re.compile(r"[-+]?[0-9]+", re.ASCII)
-_BASED_INT = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
-_SPECIAL_FLOAT = re.compile(r"([-+]?)\.(inf|Inf|INF|nan|NaN|NAN)", re.ASCII)
-_MOST_DIGITS = 400
+_TEXT, _NULL, _MERGE = (f"tag:yaml.org,2002:{name}" for name in ("str", "null", "merge"))
+_NUMBERS = {f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float")}
 
 
 @dataclass
 class Document:
-    """Plain data, the line where each field begins, and the source of non-text scalars ("1.10")."""
+    """Plain data, with numbers and booleans as `Scalar`, and the line where each field begins."""
 
     data: object = None
     lines: dict[str, int] = field(default_factory=dict)
-    sources: dict[str, str] = field(default_factory=dict)
 
 
 def load(text: str) -> Document:
@@ -44,14 +43,16 @@ def load(text: str) -> Document:
     report = Report()
     _check_text(text, report)
     report.raise_if_any()
-    builder = _Builder(report)
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Composer = _Composer
+    yaml.max_depth = MOST_DEPTH + 1  # of a value in the innermost list or mapping
+    builder = _Builder(yaml, report)
     try:
-        for event in yaml.parse(text.removeprefix("\ufeff"), Loader=_LOADER):
-            builder.feed(event)
-    except _Stop:
-        pass
-    except yaml.YAMLError as fault:
-        line = _fault_line(fault)
+        root = yaml.compose(text.removeprefix("\ufeff"))
+        builder.document.data = None if root is None else builder.build(root, "")
+    except YAMLError as fault:
+        mark = getattr(fault, "problem_mark", None) or getattr(fault, "context_mark", None)
+        line = mark.line + 1 if mark else None
         report.add("", _in_words(fault, text, line), line)
     report.raise_if_any()
     return builder.document
@@ -59,8 +60,12 @@ def load(text: str) -> Document:
 
 def dump(data: dict[str, Any]) -> str:
     """Dump YAML that `load` and YAML 1.1 parsers read back as the same data."""
-    text: str = yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
-    return text
+    yaml = YAML(pure=True)
+    yaml.Representer = _Representer
+    yaml.width = 120
+    stream = io.StringIO()
+    yaml.dump(data, stream)
+    return stream.getvalue()
 
 
 def _check_text(text: str, report: Report) -> None:
@@ -70,141 +75,100 @@ def _check_text(text: str, report: Report) -> None:
             "",
             f"is {size:,} bytes long; a spec may have at most {MOST_BYTES:,}. Put data into a file or a dataset",
         )
-        return
-    if not text.strip("\ufeff \t\r\n"):
+    elif not text.strip("\ufeff \t\r\n"):
         report.add("", "is empty; the shortest valid spec is `run: hostname`")
-    for match in _FORBIDDEN.finditer(text):
+    elif match := _FORBIDDEN.search(text):
         line = text.count("\n", 0, match.start()) + 1
         report.add("", f"contains the character {match[0]!a}, which YAML does not allow", line)
 
 
-class _Stop(Exception):
-    """Abort the load: further errors would only repeat the first."""
+class _Refused(MarkedYAMLError):
+    """A valid document with something that a spec may not contain."""
+
+    def __init__(self, message: str, mark: Any):
+        super().__init__(problem=message, problem_mark=mark)
 
 
-@dataclass
-class _Frame:
-    holder: dict[str, Any] | list[Any]
-    path: str
-    key: str | None = None
-    is_kept: bool = True  # False for a duplicate key: its value is read and dropped
+class _Composer(Composer):
+    """Refuse tags, anchors, aliases and too many values before anything is built from them."""
+
+    count = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.parser.peek_event()
+        mark = event.start_mark
+        self.count += 1
+        if isinstance(event, AliasEvent):
+            raise _Refused("aliases (*name) are not supported; repeat the value", mark)
+        if self.count > MOST_NODES:
+            raise _Refused(
+                f"has more than {MOST_NODES:,} values, which is too many for a job spec", mark
+            )
+        if event.anchor is not None:
+            raise _Refused(
+                f"anchors (&{event.anchor[:40]}) are not supported; repeat the value", mark
+            )
+        if event.tag not in (None, "!"):
+            raise _Refused(f"tags ({event.tag[:60]}) are not supported; write a plain value", mark)
+        return super().compose_node(parent, index)
 
 
 class _Builder:
-    def __init__(self, report: Report):
-        self.report, self.document = report, Document()
-        self.stack: list[_Frame] = []
-        self.count = 0
+    """Build plain data from nodes. Faults of keys are recorded; the first key of two wins."""
 
-    def feed(self, event: yaml.Event) -> None:
-        line = event.start_mark.line + 1 if event.start_mark else 1
-        if isinstance(event, yaml.DocumentStartEvent):
-            self._one_document(line)
-        elif isinstance(event, yaml.AliasEvent):
-            self._stop("aliases (*name) are not supported; repeat the value", line)
-        elif isinstance(event, yaml.ScalarEvent):
-            self._check_node(event, line)
-            self._scalar(event, line)
-        elif isinstance(event, yaml.CollectionStartEvent):
-            self._check_node(event, line)
-            self._open({} if isinstance(event, yaml.MappingStartEvent) else [], line)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            self.stack.pop()
+    def __init__(self, yaml: YAML, report: Report):
+        self.yaml, self.report, self.document = yaml, report, Document()
 
-    def _one_document(self, line: int) -> None:
-        if self.count:
-            self._stop("a second document begins here (---); only one spec is allowed", line)
+    def build(self, node: Node, path: str) -> Any:
+        if isinstance(node, MappingNode):
+            return self._mapping(node, path)
+        if isinstance(node, SequenceNode):
+            return [self._item(item, f"{path}[{index}]") for index, item in enumerate(node.value)]
+        if node.tag == _NULL:
+            return None
+        if node.tag in _NUMBERS:
+            try:
+                return Scalar(node.value, self.yaml.constructor.construct_object(node))
+            except (ValueError, IndexError):  # too many digits, or none (-_)
+                return node.value
+        return node.value
 
-    def _check_node(self, event: Any, line: int) -> None:
-        self.count += 1
-        if self.count > MOST_NODES:
-            self._stop(
-                f"has more than {MOST_NODES:,} values, which is too many for a job spec", line
-            )
-        if event.anchor is not None:
-            self._stop(f"anchors (&{event.anchor[:40]}) are not supported; repeat the value", line)
-        if event.tag is not None and event.tag != "!":
-            self._stop(f"tags ({event.tag[:60]}) are not supported; write a plain value", line)
+    def _item(self, node: Node, path: str) -> Any:
+        self.document.lines[path] = node.start_mark.line + 1
+        return self.build(node, path)
 
-    def _open(self, holder: dict[str, Any] | list[Any], line: int) -> None:
-        if self.stack and isinstance(self.stack[-1].holder, dict) and self.stack[-1].key is None:
-            self._stop("a key must be plain text, not a list or a mapping", line)
-        if len(self.stack) >= MOST_DEPTH:
-            self._stop(f"is nested more than {MOST_DEPTH} levels deep", line)
-        self.stack.append(_Frame(holder, self._put(holder, line)))
-
-    def _scalar(self, event: yaml.ScalarEvent, line: int) -> None:
-        if self.stack and isinstance(self.stack[-1].holder, dict) and self.stack[-1].key is None:
-            self._key(event, line)
-            return
-        value = resolve(event.value) if event.implicit[0] else event.value
-        path = self._put(value, line)
-        if not isinstance(value, str) and value is not None:
-            self.document.sources[path] = event.value
-
-    def _key(self, event: yaml.ScalarEvent, line: int) -> None:
-        frame, key = self.stack[-1], event.value
-        path = f"{frame.path}.{shown_key(key)}" if frame.path else shown_key(key)
-        if event.implicit[0] and not isinstance(resolve(key), str):
-            self.report.add(path, f"the key {key[:40]!r} is not text; put it in quotes", line)
-        elif event.implicit[0] and key == "<<":
-            self._stop("merge keys (<<) are not supported; repeat the values", line)
-        frame.key, frame.is_kept = key, key not in frame.holder
-        if not frame.is_kept:
-            self.report.add(
-                path,
-                f"appears twice; it is first on line {self.report.line_of(path) or line}",
-                line,
-            )
-            return
-        self.document.lines[path] = line
-        self.report.lines = self.document.lines
-
-    def _put(self, value: object, line: int) -> str:
-        """Add the value to the open collection and return its path."""
-        if not self.stack:
-            self.document.data = value
-            return ""
-        frame = self.stack[-1]
-        if isinstance(frame.holder, list):
-            path = f"{frame.path}[{len(frame.holder)}]"
-            frame.holder.append(value)
+    def _mapping(self, node: MappingNode, prefix: str) -> dict[str, Any]:
+        built: dict[str, Any] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, ScalarNode):
+                raise _Refused("a key must be plain text, not a list or a mapping", key.start_mark)
+            if key.tag == _MERGE:
+                raise _Refused(
+                    "merge keys (<<) are not supported; repeat the values", key.start_mark
+                )
+            path = f"{prefix}.{shown_key(key.value)}" if prefix else shown_key(key.value)
+            if key.tag == _NULL or key.tag in _NUMBERS:
+                self.report.add(
+                    path, f"the key {key.value[:40]!r} is not text; put it in quotes", line
+                )
+            if key.value in built:
+                first = self.document.lines[path]
+                self.report.add(path, f"appears twice; it is first on line {first}", line)
+                continue
             self.document.lines[path] = line
-            return path
-        assert frame.key is not None
-        key, frame.key = frame.key, None
-        if frame.is_kept:
-            frame.holder[key] = value
-        return f"{frame.path}.{shown_key(key)}" if frame.path else shown_key(key)
-
-    def _stop(self, message: str, line: int) -> None:
-        self.report.add("", message, line)
-        raise _Stop
+            built[key.value] = self.build(value, path)
+        return built
 
 
-def resolve(text: str) -> object:
-    """Resolve a plain scalar by the core schema of YAML 1.2."""
-    if _NULL.fullmatch(text):
-        return None
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
-    if len(text) <= _MOST_DIGITS and _INT.fullmatch(text):
-        return int(text)
-    if len(text) <= _MOST_DIGITS and _BASED_INT.fullmatch(text):
-        return int(text, 0)
-    if len(text) <= _MOST_DIGITS and _FLOAT.fullmatch(text):
-        return float(text)
-    special = _SPECIAL_FLOAT.fullmatch(text)
-    return float(special[1] + special[2].lower()) if special else text
-
-
-def _fault_line(fault: yaml.YAMLError) -> int | None:
-    mark = getattr(fault, "problem_mark", None) or getattr(fault, "context_mark", None)
-    return mark.line + 1 if mark else None
-
-
-def _in_words(fault: yaml.YAMLError, text: str, line: int | None) -> str:
+def _in_words(fault: YAMLError, text: str, line: int | None) -> str:
+    if isinstance(fault, MaxDepthExceededError):
+        return f"is nested more than {MOST_DEPTH} levels deep"
     problem = str(getattr(fault, "problem", "") or fault).splitlines()[0][:200]
+    if isinstance(fault, _Refused):
+        return problem
+    if "another document" in problem:
+        return "a second document begins here (---); only one spec is allowed"
     typed = text.splitlines()[line - 1] if line and line <= len(text.splitlines()) else ""
     if "\t" in typed[: len(typed) - len(typed.lstrip())] or "'\\t'" in problem:
         return "is indented with a tab; YAML only allows spaces"
@@ -227,30 +191,22 @@ _ADVICE = (
 )
 
 
-class _Dumper(yaml.SafeDumper):
-    """Use block style for multi-line text, and quote text that YAML 1.1 or 1.2 would misread."""
+class _Representer(RoundTripRepresenter):
+    """Use block style for multi-line text, and quote text that YAML 1.1 would misread."""
 
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def _text_node(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
-    has_odd_break = any(char in text for char in "\x85\u2028\u2029\ufeff")
-    style = '"' if has_odd_break else "|" if "\n" in text else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-def _quoted_words() -> Iterator[tuple[str, re.Pattern[str]]]:
-    yield (
-        "tag:yaml.org,2002:int",
-        re.compile(rf"^(?:{_INT.pattern}|{_BASED_INT.pattern})$", re.ASCII),
-    )
-    yield (
-        "tag:yaml.org,2002:float",
-        re.compile(rf"^(?:{_FLOAT.pattern}|{_SPECIAL_FLOAT.pattern})$", re.ASCII),
-    )
+    def represent_str(self, data: Any) -> ScalarNode:
+        style = None
+        if _UNPRINTABLE.search(data):
+            style = '"'
+        elif "\n" in data:
+            style = "|"
+        elif str(_YAML_1_1.resolve(ScalarNode, data, (True, False))) != _TEXT:
+            style = "'"
+        return self.represent_scalar(_TEXT, data, style=style)
 
 
-_Dumper.add_representer(str, _text_node)
-for _tag, _pattern in _quoted_words():
-    _Dumper.add_implicit_resolver(_tag, _pattern, None)
+_UNPRINTABLE = re.compile(
+    "[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_YAML_1_1 = VersionedResolver(version="1.1")
+_Representer.add_representer(str, _Representer.represent_str)

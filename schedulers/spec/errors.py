@@ -5,14 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
-if TYPE_CHECKING:
-    from schedulers.spec.field_types import Kind
+from pydantic_core import PydanticCustomError
 
-T = TypeVar("T")
 MOST_ERRORS = 50
 LONGEST_SHOWN = 60
+EMPTY = "is empty; a value that begins with # must be in quotes, since # begins a comment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +44,12 @@ class SpecErrors(ValueError):
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
-class InvalidValue(Exception):
-    """A value is not allowed; the message completes the sentence "<field> …"."""
+def invalid(message: str) -> PydanticCustomError:
+    """Return the error of a value; the message completes the sentence "<field> …".
+
+    A plain ValueError("must be …") is shown after the value instead.
+    """
+    return PydanticCustomError("invalid", "{message}", {"message": message})
 
 
 @dataclass
@@ -54,7 +57,6 @@ class Report:
     """Collects the errors of one spec and knows the line of each field."""
 
     lines: Mapping[str, int] = field(default_factory=dict)
-    sources: Mapping[str, str] = field(default_factory=dict)
     errors: list[FieldError] = field(default_factory=list)
     unsaid: int = 0
 
@@ -62,17 +64,13 @@ class Report:
     def is_full(self) -> bool:
         return len(self.errors) >= MOST_ERRORS
 
-    @property
-    def count(self) -> int:
-        return len(self.errors) + self.unsaid
-
     def add(self, field_path: str, message: str, line: int | None = None) -> None:
         if self.is_full:
             self.unsaid += 1
             return
-        self.errors.append(FieldError(field_path, message, line or self.line_of(field_path)))
+        self.errors.append(FieldError(field_path, message, line or self._line_of(field_path)))
 
-    def line_of(self, field_path: str) -> int | None:
+    def _line_of(self, field_path: str) -> int | None:
         """Return the line of the field, or of the nearest enclosing field in the text."""
         while field_path and field_path not in self.lines:
             field_path = field_path[: max(field_path.rfind("."), field_path.rfind("["), 0)]
@@ -87,43 +85,26 @@ class Report:
         raise SpecErrors(errors)
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
-    """The position of a value in the spec while it is parsed."""
+class Scalar(str):
+    """A number or boolean of a YAML document as typed ("1.10"), and its value (1.1)."""
 
-    report: Report
-    path: str = ""
+    value: bool | int | float
 
-    def key(self, name: str) -> Location:
-        return Location(self.report, f"{self.path}.{name}" if self.path else name)
+    def __new__(cls, text: str, value: bool | int | float) -> Scalar:
+        made = super().__new__(cls, text)
+        made.value = value
+        return made
 
-    def item(self, index: int) -> Location:
-        return Location(self.report, f"{self.path}[{index}]")
 
-    @property
-    def source(self) -> str | None:
-        """Return the scalar as typed ("1.10"), if the spec came as text."""
-        return self.report.sources.get(self.path)
-
-    def add(self, message: str) -> None:
-        self.report.add(self.path, message)
-
-    def shown(self, value: object) -> str:
-        """Format the value for a message, as typed if known (1e999, not inf)."""
-        typed = self.source
-        return shown(value) if typed is None or len(typed) > LONGEST_SHOWN else typed
-
-    def read(self, kind: Kind[T], value: object, default: T) -> T:
-        """Parse the value as `kind`; record an error and return `default` if that fails."""
-        try:
-            return kind.read(value, self)
-        except InvalidValue as fault:
-            self.add(str(fault))
-            return default
+def plain(value: object) -> object:
+    """Return the value of a scalar, and anything else unchanged."""
+    return value.value if isinstance(value, Scalar) else value
 
 
 def shown(value: object) -> str:
-    """Format a value for an error message as one short line."""
+    """Format a value for an error message as one short line, as typed if known (1e999, not inf)."""
+    if isinstance(value, Scalar):
+        return str(value) if len(value) <= LONGEST_SHOWN else shown(value.value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**LONGEST_SHOWN:
         return "a number with too many digits"
     if isinstance(value, Mapping):
@@ -148,7 +129,3 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return "; did you mean `x`?" if a known word is similar, else ""."""
     matches = difflib.get_close_matches(word[:LONGEST_SHOWN].lower(), list(known), n=1, cutoff=0.6)
     return f"; did you mean `{matches[0]}`?" if matches else ""
-
-
-def listed(words: Iterable[str]) -> str:
-    return ", ".join(words)

@@ -1,32 +1,30 @@
-# ruff: noqa: RUF009 - `asked` only wraps dataclasses.field; its defaults are immutable
-"""Define the fields of a job spec.
+"""Define the job spec as models.
 
-These tables are the single source of the parser, the YAML output, the JSON schema and the
-documentation. All values are normalized: memory in bytes, times in whole seconds, GPU types in
-lower case. Equal specs request the same.
+They are the single source of the parser, the YAML output and the JSON schema. All values are
+normalized: memory in bytes, times in whole seconds, GPU types in lower case. Equal specs request
+the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
 
 from schedulers.spec import checks, document, field_types, names, other_tools
 from schedulers.spec import features as features_of
-from schedulers.spec.errors import FieldError
-from schedulers.spec.field_types import Choice, ListOf, MapOf, Text, Whole
+from schedulers.spec.errors import EMPTY, FieldError, invalid
+from schedulers.spec.field_types import choice, duration, text, whole
 from schedulers.spec.parts import (
     Accelerators,
-    AcceleratorsKind,
-    Array,
-    ArrayKind,
-    Dependency,
-    DependencyKind,
+    AcceleratorsField,
+    ArrayField,
+    DependencyField,
 )
-from schedulers.spec.sections import Section, asked
-from schedulers.spec.slurm import SLURM, Slurm
+from schedulers.spec.sections import Fault, Section
+from schedulers.spec.slurm import Slurm
 from schedulers.states import Reason
 
 MOST_NODES = 4096
@@ -74,41 +72,58 @@ _RETRIED = tuple(
     for reason in Reason
     if reason not in {Reason.COMPLETED, Reason.CANCELED, Reason.DEPENDENCY_FAILED, Reason.REJECTED}
 )
-_REASONS = Choice(
-    Reason, only=_RETRIED, aliases={"node_fail": Reason.NODE_FAILED, "oom": Reason.OUT_OF_MEMORY}
-)
-_TREE = Text("dataset reference", pattern=names.TREE_PATTERN, hint="org/name or org/name@revision")
-_SECRET = Text(
-    "secret reference",
-    pattern=names.SECRET_PATTERN,
-    hint="the team and name of a secret, such as team/wandb, or team/wandb@3 for its third version",
-)
+_RetryReason = Annotated[
+    Reason,
+    choice(
+        Reason,
+        only=_RETRIED,
+        aliases={"node_fail": Reason.NODE_FAILED, "oom": Reason.OUT_OF_MEMORY},
+    ),
+]
+_Bytes = Annotated[int, field_types.size(MEMORY_LIMIT)]
+_Tree = Annotated[str, text(pattern=names.TREE_PATTERN, hint="org/name or org/name@revision")]
+_MountPath = Annotated[str, text(most=4096, check=names.check_mount_path)]
+_VariableName = Annotated[str, field_types.name(names.ENV_PATTERN, names.check_env_name)]
+_LabelName = Annotated[str, field_types.name(names.LABEL_PATTERN, names.check_label_name)]
+_Secret = Annotated[
+    str,
+    text(
+        pattern=names.SECRET_PATTERN,
+        hint="the team and name of a secret, such as team/wandb, or team/wandb@3 for its third version",
+    ),
+]
+_NO_OTHER_NAMES = {"additionalProperties": False}
 
 
-@dataclass(frozen=True)
-class Resources:
+def _as_list(value: object) -> object:
+    """Let a single value stand for a list of it."""
+    if value is None:
+        raise invalid(EMPTY)
+    return [value] if isinstance(value, str | int) else value
+
+
+class Resources(Section):
     """Resources on each node. Amounts are minimums: `64+` means the same as `64`."""
 
-    accelerators: Accelerators = asked(
-        AcceleratorsKind(),
-        Accelerators(),
-        "GPUs on each node, optionally with their type",
-        examples=(1, "H100:8", "mig-1g.10gb:1"),
+    elsewhere = other_tools.IN_RESOURCES
+
+    accelerators: AcceleratorsField = Field(
+        default=Accelerators(),
+        description="GPUs on each node, optionally with their type",
+        examples=[1, "H100:8", "mig-1g.10gb:1"],
     )
-    cpus: float = asked(
-        field_types.cores(0.1, 4096), 1.0, "CPU cores on each node", examples=(4, 0.5, "64+")
+    cpus: Annotated[float, field_types.cores(0.1, 4096)] = Field(
+        default=1.0, description="CPU cores on each node", examples=[4, 0.5, "64+"]
     )
-    memory: int = asked(
-        field_types.size(MEMORY_LIMIT),
-        0,
-        "Memory on each node; unlimited by default. A bare number is in GiB",
-        examples=("512Mi", "64Gi", 512),
+    memory: _Bytes = Field(
+        default=0,
+        description="Memory on each node; unlimited by default. A bare number is in GiB",
+        examples=["512Mi", "64Gi", 512],
     )
-    shm_size: int = asked(
-        field_types.size(MEMORY_LIMIT),
-        0,
-        "Shared memory (/dev/shm) of the container; needed by data loaders with workers",
-        examples=("8Gi",),
+    shm_size: _Bytes = Field(
+        default=0,
+        description="Shared memory (/dev/shm) of the container; needed by data loaders with workers",
+        examples=["8Gi"],
     )
 
     @property
@@ -121,237 +136,207 @@ class Resources:
         return self.accelerators.type
 
 
-@dataclass(frozen=True)
-class Input:
+class Input(Section):
     """A dataset or checkpoint, mounted read-only at `path`."""
 
-    dataset: str = asked(
-        _TREE, "", "The dataset, optionally pinned to a revision", examples=("atlas/c4@3f2a91c",)
+    dataset: _Tree = Field(
+        default="",
+        description="The dataset, optionally pinned to a revision",
+        examples=["atlas/c4@3f2a91c"],
     )
-    checkpoint: str = asked(
-        _TREE, "", "The checkpoint, instead of a dataset", examples=("atlas/llama-sft@v3",)
+    checkpoint: _Tree = Field(
+        default="",
+        description="The checkpoint, instead of a dataset",
+        examples=["atlas/llama-sft@v3"],
     )
-    path: str = asked(
-        Text("path", most=4096, check=names.check_mount_path),
-        "",
-        "Mount path in the job",
-        examples=("/data",),
-        required=True,
-    )
+    path: _MountPath = Field(description="Mount path in the job", examples=["/data"])
+
+    def faults(self) -> Iterable[Fault]:
+        if bool(self.dataset) == bool(self.checkpoint):
+            yield (), "must name either `dataset` or `checkpoint`"
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Section):
     """A directory that is saved as a version when the job ends, and optionally at intervals."""
 
-    path: str = asked(
-        Text("path", most=4096, check=names.check_mount_path),
-        "",
-        "The directory that the job writes to",
-        examples=("/results",),
-        required=True,
+    path: _MountPath = Field(
+        description="The directory that the job writes to", examples=["/results"]
     )
-    to: str = asked(
-        Text(
-            "destination",
-            pattern=names.OUTPUT_PATTERN,
-            hint="checkpoint:org/name or dataset:org/name",
-        ),
-        "",
-        "The dataset or checkpoint that gets a new version",
-        examples=("checkpoint:atlas/llama-sft",),
-        required=True,
+    to: Annotated[
+        str, text(pattern=names.OUTPUT_PATTERN, hint="checkpoint:org/name or dataset:org/name")
+    ] = Field(
+        description="The dataset or checkpoint that gets a new version",
+        examples=["checkpoint:atlas/llama-sft"],
     )
-    every: int = asked(
-        field_types.duration(0, YEAR),
-        0,
-        "Also save at this interval while the job runs",
-        examples=("30m",),
+    every: Annotated[int, duration(0, YEAR)] = Field(
+        default=0, description="Also save at this interval while the job runs", examples=["30m"]
     )
 
 
-@dataclass(frozen=True)
-class Port:
+class Port(Section):
     """A port on which the job serves, such as a dashboard."""
 
-    name: str = asked(
-        Text(
-            "port name",
+    name: Annotated[
+        str,
+        text(
             pattern=r"[a-z]([a-z0-9-]{0,13}[a-z0-9])?",
             hint="lower-case letters, digits and -, at most 15",
         ),
-        "",
-        "A short name",
-        examples=("tb",),
-        required=True,
-    )
-    port: int = asked(
-        Whole(1, 65535), 0, "The port that the program listens on", examples=(6006,), required=True
+    ] = Field(description="A short name", examples=["tb"])
+    port: Annotated[int, whole(1, 65535)] = Field(
+        description="The port that the program listens on", examples=[6006]
     )
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(Section):
     """Scheduling, retries and limits. Times are in seconds."""
 
-    pool: str = asked(
-        Text(
-            "pool",
+    elsewhere = other_tools.IN_POLICY
+
+    pool: Annotated[
+        str,
+        text(
             pattern=names.SLUG,
             hint="the name of a pool: lower-case letters, digits and . _ -",
         ),
-        "",
-        "The pool to run in; by default any that the team may use",
-        examples=("h100",),
+    ] = Field(
+        default="",
+        description="The pool to run in; by default any that the team may use",
+        examples=["h100"],
     )
-    priority: Priority = asked(Choice(Priority), Priority.NORMAL, "Priority among queued jobs")
-    preempt: Preempt = asked(
-        Choice(Preempt),
-        Preempt.RUNONCE,
-        "runonce: never preempted; restartable: may be preempted and starts over; resumable: may be preempted and resumes",
+    priority: Annotated[Priority, choice(Priority)] = Field(
+        default=Priority.NORMAL, description="Priority among queued jobs"
     )
-    max_runtime: int | None = asked(
-        field_types.duration(1, YEAR),
-        None,
-        "The job is stopped after this time",
-        examples=("30m", "24h", "1d12h"),
+    preempt: Annotated[Preempt, choice(Preempt)] = Field(
+        default=Preempt.RUNONCE,
+        description="runonce: never preempted; restartable: may be preempted and starts over; resumable: may be preempted and resumes",
     )
-    retries: int = asked(Whole(0, 100), 0, "Maximum number of retries")
-    retry_on: tuple[Reason, ...] = asked(
-        ListOf(_REASONS, most=20, lone=True),
-        (),
-        "Reasons to retry for; by default those caused by the platform",
-        examples=(["node_failed", "xid"],),
+    max_runtime: Annotated[int, duration(1, YEAR)] | None = Field(
+        default=None,
+        description="The job is stopped after this time",
+        examples=["30m", "24h", "1d12h"],
     )
-    backoff: int = asked(
-        field_types.duration(0, 86400),
-        30,
-        "Delay before the first retry; doubles with each retry",
-        examples=("1m",),
+    retries: Annotated[int, whole(0, 100)] = Field(
+        default=0, description="Maximum number of retries"
     )
-    image_check: ImageCheck = asked(
-        Choice(ImageCheck),
-        ImageCheck.REFUSE,
-        "refuse: reject a job whose image can't start on any node; warn: accept it with a warning",
+    retry_on: Annotated[
+        tuple[_RetryReason, ...],
+        Field(max_length=20),
+        BeforeValidator(_as_list, json_schema_input_type=list[_RetryReason] | _RetryReason),
+    ] = Field(
+        default=(),
+        description="Reasons to retry for; by default those caused by the platform",
+        examples=[["node_failed", "xid"]],
     )
-    grace: int = asked(
-        field_types.duration(0, 3600),
-        30,
-        "Time between SIGTERM and SIGKILL when the job is stopped",
+    backoff: Annotated[int, duration(0, 86400)] = Field(
+        default=30,
+        description="Delay before the first retry; doubles with each retry",
+        examples=["1m"],
+    )
+    image_check: Annotated[ImageCheck, choice(ImageCheck)] = Field(
+        default=ImageCheck.REFUSE,
+        description="refuse: reject a job whose image can't start on any node; warn: accept it with a warning",
+    )
+    grace: Annotated[int, duration(0, 3600)] = Field(
+        default=30, description="Time between SIGTERM and SIGKILL when the job is stopped"
     )
 
+    def faults(self) -> Iterable[Fault]:
+        if self.retry_on and not self.retries:
+            yield ("retry_on",), "has no effect without `retries`; set `retries: 1` or more"
 
-RESOURCES = Section(Resources, elsewhere=other_tools.IN_RESOURCES)
-POLICY = Section(Policy, elsewhere=other_tools.IN_POLICY, check=checks.check_policy)
 
-
-@dataclass(frozen=True)
-class JobSpec:
+class JobSpec(Section):
     """A complete, validated job spec; created only by the parsers."""
 
-    name: str = asked(
-        Text("name", most=400, check=names.check_job_name),
-        "job",
-        "Display name of the job",
-        examples=("llama-sft",),
+    elsewhere = other_tools.ELSEWHERE
+    never_empty = ("array", "after")
+
+    name: Annotated[str, text(most=400, check=names.check_job_name)] = Field(
+        default="job", description="Display name of the job", examples=["llama-sft"]
     )
-    image: str = asked(
-        Text(
-            "image",
+    image: Annotated[
+        str,
+        text(
             most=512,
             pattern=names.IMAGE_PATTERN,
             hint="an image reference such as nvcr.io/nvidia/pytorch:26.09-py3",
         ),
-        "",
-        "The container image; by default the job uses the node's own programs",
-        examples=("nvcr.io/nvidia/pytorch:26.09-py3",),
+    ] = Field(
+        default="",
+        description="The container image; by default the job uses the node's own programs",
+        examples=["nvcr.io/nvidia/pytorch:26.09-py3"],
     )
-    num_nodes: int = asked(Whole(1, MOST_NODES), 1, "Number of nodes")
-    resources: Resources = asked(RESOURCES, Resources(), "Resources on each node")
-    launcher: Launcher = asked(
-        Choice(Launcher),
-        Launcher.NONE,
-        "none: `run` is run once per node; torchrun, mpi: once per GPU, as ranks that know of each other; srun: once, as a batch "
+    num_nodes: Annotated[int, whole(1, MOST_NODES)] = Field(
+        default=1, description="Number of nodes"
+    )
+    resources: Resources = Field(default=Resources(), description="Resources on each node")
+    launcher: Annotated[Launcher, choice(Launcher)] = Field(
+        default=Launcher.NONE,
+        description="none: `run` is run once per node; torchrun, mpi: once per GPU, as ranks that know of each other; srun: once, as a batch "
         "script of Slurm that starts the rest itself",
     )
-    setup: str = asked(
-        Text("bash", most=MOST_TEXT, lines=True),
-        "",
-        "Bash commands before `run`; the first failing command ends the job",
-        examples=("pip install -r requirements.txt",),
+    setup: Annotated[str, text(most=MOST_TEXT, lines=True)] = Field(
+        default="",
+        description="Bash commands before `run`; the first failing command ends the job",
+        examples=["pip install -r requirements.txt"],
     )
-    run: str = asked(
-        Text("bash", most=MOST_TEXT, lines=True, check=checks.check_run),
-        "",
-        "Bash commands to run",
-        examples=("python train.py",),
-        required=True,
+    run: Annotated[str, text(most=MOST_TEXT, lines=True, check=checks.check_run)] = Field(
+        description="Bash commands to run", examples=["python train.py"]
     )
-    envs: Mapping[str, str] = asked(
-        MapOf(
-            Text("text", most=64 * 1024, lines=True, exact=True),
-            most=256,
-            pattern=f"^{names.ENV_PATTERN}$",
-            check_name=names.check_env_name,
-        ),
-        {},
-        "Environment variables",
-        examples=({"NCCL_DEBUG": "WARN"},),
+    envs: Annotated[
+        dict[_VariableName, Annotated[str, text(most=64 * 1024, lines=True, exact=True)]],
+        Field(max_length=256, json_schema_extra=_NO_OTHER_NAMES),
+    ] = Field(default={}, description="Environment variables", examples=[{"NCCL_DEBUG": "WARN"}])
+    secrets: Annotated[
+        dict[_VariableName, _Secret], Field(max_length=64, json_schema_extra=_NO_OTHER_NAMES)
+    ] = Field(
+        default={},
+        description="Environment variables from secrets: team/NAME of the job's team, org/NAME of the organization",
+        examples=[{"WANDB_API_KEY": "team/wandb"}],
     )
-    secrets: Mapping[str, str] = asked(
-        MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
-        {},
-        "Environment variables from secrets: team/NAME of the job's team, org/NAME of the organization",
-        examples=({"WANDB_API_KEY": "team/wandb"},),
+    secret_files: Annotated[
+        dict[_VariableName, _Secret], Field(max_length=64, json_schema_extra=_NO_OTHER_NAMES)
+    ] = Field(
+        default={},
+        description="Secrets as files that only the job can read; the variable NAME_FILE has the path",
+        examples=[{"KUBECONFIG": "team/kubeconfig"}],
     )
-    secret_files: Mapping[str, str] = asked(
-        MapOf(_SECRET, most=64, pattern=f"^{names.ENV_PATTERN}$", check_name=names.check_env_name),
-        {},
-        "Secrets as files that only the job can read; the variable NAME_FILE has the path",
-        examples=({"KUBECONFIG": "team/kubeconfig"},),
+    inputs: Annotated[tuple[Input, ...], Field(max_length=32)] = Field(
+        default=(), description="Datasets and checkpoints to mount"
     )
-    inputs: tuple[Input, ...] = asked(
-        ListOf(Section(Input, check=checks.check_input), most=32),
-        (),
-        "Datasets and checkpoints to mount",
+    outputs: Annotated[tuple[Output, ...], Field(max_length=32)] = Field(
+        default=(), description="Directories to save as versions"
     )
-    outputs: tuple[Output, ...] = asked(
-        ListOf(Section(Output), most=32), (), "Directories to save as versions"
+    ports: Annotated[tuple[Port, ...], Field(max_length=16)] = Field(
+        default=(), description="Ports on which the job serves"
     )
-    ports: tuple[Port, ...] = asked(
-        ListOf(Section(Port), most=16), (), "Ports on which the job serves"
+    labels: Annotated[
+        dict[_LabelName, Annotated[str, text(most=255, check=names.check_printable)]],
+        Field(max_length=32, json_schema_extra=_NO_OTHER_NAMES),
+    ] = Field(default={}, description="Labels to find the job by", examples=[{"project": "sft"}])
+    array: ArrayField = Field(
+        default=None,
+        description="Run this job as an array of tasks, each with its own SLURM_ARRAY_TASK_ID",
+        examples=[100, "1-99:2%4", {"size": 100, "max_parallel": 4}],
     )
-    labels: Mapping[str, str] = asked(
-        MapOf(
-            Text("text", most=255, check=names.check_printable),
-            most=32,
-            pattern=f"^{names.LABEL_PATTERN}$",
-            check_name=names.check_label_name,
-        ),
-        {},
-        "Labels to find the job by",
-        examples=({"project": "sft"},),
+    after: Annotated[
+        tuple[DependencyField, ...],
+        Field(max_length=64),
+        BeforeValidator(_as_list, json_schema_input_type=list[DependencyField] | DependencyField),
+    ] = Field(
+        default=(),
+        description="Jobs that must succeed first, by number or UUID; with `:any` they only have to end, with `:failed` they have to fail",
+        examples=[[12], ["#12:any"]],
     )
-    array: Array | None = asked(
-        ArrayKind(),
-        None,
-        "Run this job as an array of tasks, each with its own SLURM_ARRAY_TASK_ID",
-        examples=(100, "1-99:2%4", {"size": 100, "max_parallel": 4}),
-        null_refused=True,
+    policy: Policy = Field(default=Policy(), description="Scheduling, retries and limits")
+    slurm: Slurm = Field(
+        default=Slurm(),
+        description="Further options of sbatch, for Slurm clusters; others ignore them with a note",
     )
-    after: tuple[Dependency, ...] = asked(
-        ListOf(DependencyKind(), most=64, lone=True),
-        (),
-        "Jobs that must succeed first, by number or UUID; with `:any` they only have to end, with `:failed` they have to fail",
-        examples=([12], ["#12:any"]),
-        null_refused=True,
-    )
-    policy: Policy = asked(POLICY, Policy(), "Scheduling, retries and limits")
-    slurm: Slurm = asked(
-        SLURM,
-        Slurm(),
-        "Further options of sbatch, for Slurm clusters; others ignore them with a note",
-    )
+
+    def faults(self) -> Iterable[Fault]:
+        return checks.faults_of_job(self)
 
     @property
     def tasks(self) -> int:
@@ -360,7 +345,7 @@ class JobSpec:
     @property
     def native(self) -> Mapping[str, Any]:
         """Return the Slurm options as plain data, without those left unset."""
-        return SLURM.write(self.slurm)
+        return self.slurm.model_dump(exclude_defaults=True)
 
     @property
     def processes_per_node(self) -> int:
@@ -372,7 +357,7 @@ class JobSpec:
 
         Only values that differ from the default, in a fixed order.
         """
-        return JOB.write(self)
+        return self.model_dump(mode="json", exclude_defaults=True)
 
     def to_yaml(self) -> str:
         return document.dump(self.to_mapping())
@@ -382,4 +367,10 @@ class JobSpec:
         return features_of.unavailable(self, features)
 
 
-JOB = Section(JobSpec, elsewhere=other_tools.ELSEWHERE, check=checks.check_job)
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema (2020-12) of a spec, for editors."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **JobSpec.model_json_schema(),
+        "title": "Muster job spec",
+    }

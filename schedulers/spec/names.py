@@ -6,7 +6,7 @@ import posixpath
 import re
 import unicodedata
 
-from schedulers.spec.errors import InvalidValue
+from schedulers.spec.errors import invalid
 
 ENV_PATTERN = r"[A-Za-z_][A-Za-z0-9_]{0,127}"
 LABEL_PATTERN = r"[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?"
@@ -80,14 +80,14 @@ FORBIDDEN_NAMES: dict[str, str] = {
 
 
 def check_env_name(name: str) -> None:
-    """Raise InvalidValue for an invalid variable name or one reserved by the loader, shell or Muster."""
+    """Raise for an invalid variable name or one reserved by the loader, shell or Muster."""
     if not re.fullmatch(ENV_PATTERN, name):
-        raise InvalidValue(
+        raise invalid(
             "is not a variable name: letters, digits and _, not beginning with a digit, at most 128"
         )
     reason = FORBIDDEN_NAMES.get(name) or _family_reason(name)
     if reason:
-        raise InvalidValue(f"may not be set: {reason}")
+        raise invalid(f"may not be set: {reason}")
 
 
 def _family_reason(name: str) -> str:
@@ -100,7 +100,7 @@ def _family_reason(name: str) -> str:
 
 def check_label_name(name: str) -> None:
     if not re.fullmatch(LABEL_PATTERN, name):
-        raise InvalidValue("is not a label name: letters, digits and . _ - / inside, at most 63")
+        raise invalid("is not a label name: letters, digits and . _ - / inside, at most 63")
 
 
 def check_job_name(text: str) -> str:
@@ -110,7 +110,7 @@ def check_job_name(text: str) -> str:
     """
     name = unicodedata.normalize("NFC", text.strip())
     if not name or len(name) > LONGEST_NAME:
-        raise InvalidValue(f"must be 1 to {LONGEST_NAME} characters long, not {len(name)}")
+        raise invalid(f"must be 1 to {LONGEST_NAME} characters long, not {len(name)}")
     bad = next(
         (
             char
@@ -120,7 +120,7 @@ def check_job_name(text: str) -> str:
         None,
     )
     if bad:
-        raise InvalidValue(
+        raise invalid(
             f"contains {bad!a}; letters, digits, spaces and {''.join(sorted(_NAME_MARKS)).strip()} are allowed"
         )
     return name
@@ -128,23 +128,23 @@ def check_job_name(text: str) -> str:
 
 def check_printable(text: str) -> str:
     if not text.isprintable():
-        raise InvalidValue("contains characters that cannot be printed")
+        raise invalid("contains characters that cannot be printed")
     return text
 
 
 def check_mount_path(text: str) -> str:
     """Normalize an absolute path inside the job."""
     if not text.startswith("/"):
-        raise InvalidValue(f"must be an absolute path such as /data, not {text[:60]!r}")
+        raise invalid(f"must be an absolute path such as /data, not {text[:60]!r}")
     if not text.isprintable():
-        raise InvalidValue("contains characters that cannot be printed")
+        raise invalid("contains characters that cannot be printed")
     if ".." in text.split("/"):
-        raise InvalidValue("must not contain `..`; write the full path of the directory")
+        raise invalid("must not contain `..`; write the full path of the directory")
     path = posixpath.normpath("/" + text.lstrip("/"))
     if path == "/" or any(
         path == root or path.startswith(f"{root}/") for root in _SYSTEM_ROOTS[1:]
     ):
-        raise InvalidValue(
+        raise invalid(
             f"may not be {path}, which belongs to the system; use another directory such as /data"
         )
     return path

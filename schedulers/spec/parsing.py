@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from schedulers.spec import document
-from schedulers.spec.errors import FieldError, Location, Report, SpecErrors
-from schedulers.spec.model import JOB, JobSpec
-
-_EMPTY = JobSpec()
+from schedulers.spec.errors import FieldError, Report, SpecErrors, shown, shown_key
+from schedulers.spec.model import JobSpec
+from schedulers.spec.sections import Section
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Parsed:
 def parse_yaml(text: str) -> JobSpec:
     """Parse YAML. Raises only SpecErrors, with line numbers."""
     read = document.load(text)
-    return read_spec(read.data, Report(read.lines, read.sources))
+    return read_spec(read.data, Report(read.lines))
 
 
 def parse_mapping(data: object) -> JobSpec:
@@ -46,6 +49,71 @@ def read_spec(data: object, report: Report) -> JobSpec:
                 )
             ]
         )
-    spec = Location(report).read(JOB, data, _EMPTY)
+    try:
+        spec = JobSpec.model_validate(data)
+    except ValidationError as invalid:
+        _report(invalid, data, report)
     report.raise_if_any()
     return spec
+
+
+def _report(invalid: ValidationError, data: object, report: Report) -> None:
+    """Add the errors of pydantic to the report, unknown keys first."""
+    invalid_names: set[str] = set()  # their values are not reported as well
+    for error in sorted(invalid.errors(), key=lambda error: error["type"] not in _UNKNOWN):
+        path = _path(error["loc"], data)
+        if path not in invalid_names:
+            report.add(path, "" if report.is_full else _message(error))
+        if error["loc"][-1:] == ("[key]",):
+            invalid_names.add(path)
+
+
+def _path(loc: Sequence[str | int], data: object) -> str:
+    """Return the place in the data as a path; parts of `loc` that are not in the data are left out.
+
+    Such as the [key] of an invalid name, or the index of a value that stands for a list.
+    """
+    path = ""
+    for part in loc:
+        if isinstance(data, Mapping):
+            path += f".{shown_key(part)}" if path else shown_key(part)
+            data = data.get(part)
+        elif isinstance(data, list | tuple) and isinstance(part, int):
+            path += f"[{part}]"
+            data = data[part]
+    return path
+
+
+def _message(error: ErrorDetails) -> str:
+    kind, given, details = error["type"], error["input"], error.get("ctx", {})
+    match kind:
+        case "value_error":
+            return f"{shown(given)} is not allowed: {details['error']}"
+        case "missing":
+            *section, name = error["loc"]
+            return f"is required: {_section(section).model_fields[str(name)].description}"
+        case "extra_forbidden":
+            *section, name = error["loc"]
+            return _section(section).message_for_unknown(str(name))
+        case "invalid_key":
+            return "keys must be text"
+        case "dict_type":
+            return f"must be a mapping of names to values, not {shown(given)}"
+        case "tuple_type":
+            return f"must be a list, not {shown(given)}"
+        case "too_long":
+            items = "entries" if isinstance(given, Mapping) else "items"
+            return f"has {len(given):,} {items}; at most {details['max_length']:,} are allowed"
+    return error["msg"]
+
+
+_UNKNOWN = {"extra_forbidden", "invalid_key"}
+
+
+def _section(loc: Sequence[str | int]) -> type[Section]:
+    section: Any = JobSpec
+    for part in loc:
+        if isinstance(part, str):
+            section = section.model_fields[part].annotation
+            section = (get_args(section) or [section])[0]  # tuple[Input, ...]
+    return section  # type: ignore[no-any-return]

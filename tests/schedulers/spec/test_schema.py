@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, get_args
 
 import jsonschema
 import pytest
 import yaml
+from pydantic.fields import FieldInfo
 
-from schedulers.spec import describe, examples, json_schema, parse_mapping, parse_yaml
+from schedulers.spec import JobSpec, examples, json_schema, parse_mapping, parse_yaml
 from schedulers.spec.features import Feature
-from schedulers.spec.schema import FieldDoc
+from schedulers.spec.sections import Section
 
 SCHEMA = jsonschema.Draft202012Validator(json_schema())
-DOCS = {doc.path: doc for doc in describe()}
+
+
+def described(section: type[Section], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Yield every field with its path; [] stands for each item of a list."""
+    for name, field in section.model_fields.items():
+        kind = field.annotation
+        yield f"{prefix}{name}", field
+        item = (get_args(kind) or (kind,))[0]  # of tuple[Input, ...]
+        if isinstance(item, type) and issubclass(item, Section):
+            yield from described(item, f"{prefix}{name}{'.' if item is kind else '[].'}")
+
+
+FIELDS = dict(described(JobSpec))
 
 
 def nested(path: str, value: Any) -> dict[str, Any]:
@@ -25,9 +39,9 @@ def nested(path: str, value: Any) -> dict[str, Any]:
     if not section.endswith("[]"):
         return {"run": "x", section: inner}
     needed = {
-        row.rpartition(".")[2]: doc.examples[0]
-        for row, doc in DOCS.items()
-        if row.startswith(f"{section}.") and doc.is_required
+        path.rpartition(".")[2]: (field.examples or [])[0]
+        for path, field in FIELDS.items()
+        if path.startswith(f"{section}.") and field.is_required()
     }
     tree = (
         {}
@@ -37,13 +51,7 @@ def nested(path: str, value: Any) -> dict[str, Any]:
     return {"run": "x", section[:-2]: [{**needed, **tree, **inner}]}
 
 
-WRITTEN = [(doc.path, example) for doc in describe() for example in doc.examples]
-OFFERED = [
-    (doc.path, word)
-    for doc in describe()
-    for word in doc.values
-    if doc.path not in ("after", "policy.retry_on")
-]
+WRITTEN = [(path, example) for path, field in FIELDS.items() for example in field.examples or ()]
 
 
 def test_schema_is_valid() -> None:
@@ -53,7 +61,7 @@ def test_schema_is_valid() -> None:
 def test_documented_examples_match_parser_and_schema(
     subtests: pytest.Subtests,
 ) -> None:
-    for path, value in WRITTEN + OFFERED:
+    for path, value in WRITTEN:
         with subtests.test(path=path, value=value):
             data = nested(path, value)
             if path == "policy.retry_on":
@@ -88,33 +96,14 @@ def test_schema_rejects_what_parser_rejects(subtests: pytest.Subtests) -> None:
                 parse_mapping(data)
 
 
-def test_fields_are_documented_with_default_and_values() -> None:
-    assert {
-        "run",
-        "resources",
-        "resources.accelerators",
-        "inputs[].path",
-        "policy.max_runtime",
-    } <= set(DOCS)
-    assert DOCS["policy.priority"].values == ("low", "normal", "high", "urgent")
-    assert (DOCS["run"].is_required, DOCS["resources.cpus"].default, DOCS["resources"].default) == (
-        True,
-        1,
-        None,
-    )
-
-
-def test_documentation_is_plain_data() -> None:
-    doc = FieldDoc("a.b", "text", "What it is", None, False, ("x",), (1,))
-    assert doc.as_dict() == {
-        "path": "a.b",
-        "type": "text",
-        "doc": "What it is",
-        "default": None,
-        "required": False,
-        "values": ["x"],
-        "examples": [1],
-    }
+def test_fields_are_described_with_default_and_values() -> None:
+    schema = json_schema()
+    policy = schema["$defs"]["Policy"]["properties"]
+    assert all(field.description for field in FIELDS.values())
+    assert {"run", "resources", "inputs[].path", "policy.max_runtime"} <= FIELDS.keys()
+    assert policy["priority"]["enum"] == ["low", "normal", "high", "urgent"]
+    assert policy["backoff"]["default"] == 30
+    assert schema["required"] == ["run"]
 
 
 ASKS = {
