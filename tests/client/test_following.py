@@ -64,7 +64,7 @@ def test_follow_gives_up_after_a_permanent_outage(
         list(client.jobs.follow(1))
 
 
-def test_follow_repeats_a_piece_that_was_not_taken(portal: PortalDouble, client: Client):
+def test_follow_repeats_a_chunk_that_was_not_written(portal: PortalDouble, client: Client):
     portal.add_job("succeeded", log=b"whole", complete=True)
     follower = Follower(client.jobs, "1")
     assert follower.next() == follower.next() == Piece(b"whole", "", 0, 1)

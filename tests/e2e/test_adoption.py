@@ -44,7 +44,7 @@ def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
     folder.close()
 
 
-def test_a_job_outlives_the_portal_and_its_supervisor_with_its_whole_log(portal, wait_for):
+def test_job_survives_portal_and_supervisor_with_a_complete_log(portal, wait_for):
     portal.start()
     headers = {"Authorization": f"Bearer {portal.token()}"}
     with httpx.Client(

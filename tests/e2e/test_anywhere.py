@@ -147,7 +147,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("where", "nodes"), CASES)
-def test_the_example_runs_as_it_stands(
+def test_example_runs_unchanged(
     portal: Portal, stack: str, page: Page, wait_for: Callable[..., Any], where: str, nodes: int
 ):
     spec = (ROOT / "examples" / "digits" / ("job.yaml" if nodes == 1 else "nodes.yaml")).read_text()

@@ -53,9 +53,7 @@ def moves(wait_for: Callable, look: Callable[[], object], times: int = 3) -> boo
     return True
 
 
-def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(
-    fresh: Portal, page: Page, wait_for: Callable
-):
+def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_for: Callable):
     sign_in(page, fresh)
     page.get_by_role("button", name="Run the example").click()
     page.wait_for_url(re.compile(r"/home/jobs/1\b"))
@@ -84,7 +82,7 @@ def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(
 
 
 @pytest.mark.integration
-def test_the_page_says_the_same_after_a_reload(fresh: Portal, page: Page):
+def test_job_page_after_a_reload_is_unchanged(fresh: Portal, page: Page):
     sign_in(page, fresh)
     page.goto(f"{fresh.url}/home/jobs/1?tab=logs")
     expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded"))
@@ -99,7 +97,7 @@ def test_the_page_says_the_same_after_a_reload(fresh: Portal, page: Page):
 
 
 @pytest.mark.integration
-def test_a_browser_without_a_session_is_asked_to_sign_in(fresh: Portal, page: Page):
+def test_browser_without_a_session_is_asked_to_sign_in(fresh: Portal, page: Page):
     sign_in(page, fresh)
     page.context.clear_cookies()
     page.goto(f"{fresh.url}/home/jobs/1")

@@ -60,9 +60,7 @@ def with_password(page: Page, portal: Portal) -> None:
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(
-    portal: Portal, page: Page, browser: Browser
-):
+def test_passkey_works_as_second_factor_and_alone(portal: Portal, page: Page, browser: Browser):
     session, key = with_key(page)
     with_password(page, portal)
     page.wait_for_url(at(portal, "/home/"))
@@ -130,9 +128,7 @@ def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
     elsewhere.context.close()
 
 
-def test_a_passkey_that_the_browser_refuses_is_told_in_words_and_can_be_tried_again(
-    portal: Portal, browser: Browser
-):
+def test_passkey_refused_by_the_browser_can_be_tried_again(portal: Portal, browser: Browser):
     page = browser.new_context().new_page()
     session, key = with_key(page)
     session.send("WebAuthn.setUserVerified", {"authenticatorId": key, "isUserVerified": False})
@@ -146,9 +142,7 @@ def test_a_passkey_that_the_browser_refuses_is_told_in_words_and_can_be_tried_ag
     page.context.close()
 
 
-def test_a_browser_that_knows_no_passkeys_at_this_address_is_told_which_address_it_needs(
-    portal: Portal, browser: Browser
-):
+def test_passkey_without_a_secure_address_names_the_required_one(portal: Portal, browser: Browser):
     page = browser.new_context().new_page()
     page.add_init_script(
         "delete globalThis.PublicKeyCredential; Object.defineProperty(navigator, 'credentials', {value: undefined});"

@@ -163,7 +163,7 @@ def text_columns() -> set[str]:
     }
 
 
-def test_every_text_column_is_planted_or_said_to_be_a_machines():
+def test_every_text_column_is_filled_with_markup_or_excluded():
     assert text_columns() - FREE - MACHINE == set()
     assert set() == FREE & MACHINE
 
@@ -212,7 +212,7 @@ def portal() -> Iterator[Portal]:
 
 @pytest.mark.browser
 @pytest.mark.integration
-def test_nothing_that_was_planted_becomes_an_element_on_any_page(portal: Portal, browser: Browser):
+def test_stored_markup_becomes_no_element_on_any_page(portal: Portal, browser: Browser):
     page, complaints, shown, bad, dead = browser.new_page(), [], set(), [], []
     watch(page, complaints)
     sign_in(page, portal)

@@ -137,16 +137,16 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
-def test_the_job_got_the_value_and_no_other(portal: Portal, shell: Shell, found: Found):
+def test_secret_reaches_its_job_only(portal: Portal, shell: Shell, found: Found):
     log = shell("job", "logs", "1").stdout.decode()
     assert hashlib.sha256(CANARY.encode()).hexdigest() in log and str(len(CANARY)) in log.split()
 
 
-def test_neither_an_answer_nor_a_process_list_holds_the_value(found: Found):
+def test_secret_is_in_no_response_and_no_process_list(found: Found):
     assert found.holds == [] and found.searched > 30
 
 
-def test_no_page_holds_the_value(portal: Portal, found: Found):
+def test_secret_is_on_no_page(portal: Portal, found: Found):
     got = Found()
     with httpx.Client(base_url=portal.url, follow_redirects=True, timeout=30) as browser:
         form = browser.get("/accounts/login/").text
@@ -164,9 +164,7 @@ def test_no_page_holds_the_value(portal: Portal, found: Found):
     assert got.holds == [] and got.searched == len(PAGES)
 
 
-def test_the_portal_wrote_it_down_nowhere_but_in_the_launch_of_the_job_itself(
-    portal: Portal, found: Found
-):
+def test_secret_is_stored_only_in_the_launch_of_its_job(portal: Portal, found: Found):
     got = Found()
     files = [
         path
@@ -187,7 +185,7 @@ def test_the_portal_wrote_it_down_nowhere_but_in_the_launch_of_the_job_itself(
         )
 
 
-def test_the_use_is_told_with_version_and_job(portal: Portal, shell: Shell, found: Found):
+def test_secret_use_is_recorded_with_version_and_job(portal: Portal, shell: Shell, found: Found):
     with httpx.Client(
         base_url=f"{portal.url}/api/v1/orgs/home/",
         headers={"Authorization": f"Bearer {shell.token}"},

@@ -299,7 +299,7 @@ def revoke_the_token(page: Page, portal: Portal) -> None:
     page.wait_for_load_state()
 
 
-def test_a_fresh_install_becomes_a_working_company_without_a_shell(
+def test_new_installation_is_set_up_entirely_in_the_browser(
     portal, slapd, openid, saml, page, somebody, tmp_path
 ):
     says_yes(page)

@@ -10,7 +10,7 @@ from tests.look.conftest import PHONE, says_yes
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
-def test_a_log_is_deleted_from_its_page_and_the_page_says_so(site, signed_in):
+def test_log_deleted_from_its_page_is_shown_as_deleted(site, signed_in):
     number = site.submit("seq 2000")
     site.ended(number)
     page = signed_in().new_page()

@@ -67,7 +67,7 @@ def ways_to_sign_in(site, page) -> None:
     page.set_extra_http_headers({"Accept-Language": "en"})
 
 
-def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, slapd):
+def test_directory_is_connected_and_people_are_imported(site, page, browser, slapd):
     says_yes(page)
     page.goto(f"{site.url}/home/directories")
     looked(page, "empty")
