@@ -62,7 +62,7 @@ def active_attempts(cluster: Cluster, least: State = State.DISPATCHING) -> list[
 
 
 def has_work(cluster_id: UUID) -> bool:
-    """Tell whether an attempt is active or has an unsealed log; idle watchers ask every second."""
+    """Return whether an attempt is active or has an unsealed log; idle watchers ask every second."""
     key = Attempt._meta.pk.get_db_prep_value(cluster_id, connection)
     return bool(_WORK.rows([key, key]))
 
@@ -78,7 +78,7 @@ _WORK = JoinedSelect(
 
 
 def has_news(cluster_id: UUID, known: Sequence[Watched]) -> bool:
-    """Tell whether the cluster has unknown attempts or a cancel waits to be sent."""
+    """Return whether the cluster has unknown attempts or a cancel waits to be sent."""
     there = Attempt.objects.filter(
         cluster=cluster_id, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED
     )
@@ -142,7 +142,7 @@ def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
 
 
 def _is_new(attempt: Watched, seen: Observation) -> bool:
-    """Tell whether an observation changes the attempt.
+    """Return whether an observation changes the attempt.
 
     During a hand-over only running or ended jobs count, because the worker may be gone. A pending
     one does not: it may be incomplete, and the next owner of the claim completes it.
