@@ -101,7 +101,7 @@ class ProcFs:
 
 
 def parse_stat(pid: int, line: bytes) -> Process:
-    """Parse /proc/PID/stat (proc(5)); the name in parentheses may contain spaces and parentheses."""
+    """Parse /proc/PID/stat, as in proc(5); the name may contain spaces and parentheses."""
     fields = line[line.rindex(b")") + 2 :].split()
     return Process(
         pid=pid,

@@ -80,7 +80,7 @@ FORBIDDEN_NAMES: dict[str, str] = {
 
 
 def check_env_name(name: str) -> None:
-    """Raise InvalidValue for an invalid variable name or one reserved by the loader, shell or Muster."""
+    """Raise InvalidValue for an invalid or reserved (loader, shell, Muster) variable name."""
     if not re.fullmatch(ENV_PATTERN, name):
         raise InvalidValue(
             "is not a variable name: letters, digits and _, not beginning with a digit, at most 128"

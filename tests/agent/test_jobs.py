@@ -28,7 +28,7 @@ def numbers(jobs: Jobs) -> dict[str, dict[str, float]]:
 
 
 def measured(jobs: Jobs, wait_for, seconds: float = 1.0) -> dict[str, dict[str, float]]:
-    """Two looks `seconds` apart."""
+    """Measure twice, `seconds` apart."""
     jobs.look()
     until = time.monotonic() + seconds
     wait_for(lambda: time.monotonic() > until)
@@ -175,7 +175,7 @@ def test_job_adopted_by_a_new_supervisor_is_followed(spawn, state_of, jobs_dir):
 
 
 class CountingProcFs(ProcFs):
-    """Counts how often the agent looks at processes."""
+    """Count how often the agent reads processes."""
 
     asked = 0
 
@@ -233,15 +233,15 @@ def running(ticks: dict[tuple[int, int], tuple[int, int]], looked_ticks: int = 1
     ("before", "after", "grew"),
     [
         ({(1, 1): (10, 0)}, {(1, 1): (25, 0)}, 15),
-        ({(1, 1): (10, 0)}, {(1, 1): (10, 0), (2, 150): (7, 0)}, 7),  # a child born since
-        ({(1, 1): (10, 0)}, {(1, 1): (10, 9)}, 9),  # a child born and reaped since
+        ({(1, 1): (10, 0)}, {(1, 1): (10, 0), (2, 150): (7, 0)}, 7),  # a child started since
+        ({(1, 1): (10, 0)}, {(1, 1): (10, 9)}, 9),  # a child started and reaped since
         ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (10, 34)}, 4),  # a known child reaped
-        ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (12, 0)}, 2),  # reaped by an outsider
+        ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (12, 0)}, 2),  # reaped by another process
         (
             {(1, 1): (10, 0)},
             {(1, 1): (10, 0), (2, 50): (500, 20)},
             0,
-        ),  # one with a past joins: none of it
+        ),  # an older process joins: its past is not counted
     ],
 )
 def test_job_cpu_time_of_a_reaped_child_is_counted_once(before, after, grew):
@@ -255,7 +255,7 @@ def test_job_cpu_time_includes_short_lived_children(spawn, state_of, jobs_dir, w
     state_of("muster-a", child.pid)
     assert (
         measured(Jobs(jobs_dir), wait_for, 1.0)["muster-a"]["cpu.used"] > 0.1
-    )  # its own is a hundredth
+    )  # its own share is 1 %
 
 
 def test_living_root_of_the_current_process_is_itself():

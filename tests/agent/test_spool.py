@@ -35,7 +35,7 @@ def reopened(spool: Spool, folder: Path, limit: int = LIMIT) -> Spool:
 
 
 def noise(number: int, size: int = 1000) -> bytes:
-    """Bytes that do not compress, told apart by their number."""
+    """Return incompressible bytes that differ by number."""
     return number.to_bytes(4, "big") + random.Random(number).randbytes(size)
 
 

@@ -1,4 +1,4 @@
-"""Lists page by page, the organization to work in, and rows as objects."""
+"""Test lists, the choice of the organization, and rows as objects."""
 
 from __future__ import annotations
 

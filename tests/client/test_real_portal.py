@@ -1,4 +1,4 @@
-"""The client against a real portal: a child process with a local cluster of its own."""
+"""Test the client against a real portal with its own local cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.rig.processes import Folder
 
 @pytest.fixture(scope="module")
 def real(rig: Folder) -> Iterator[tuple[Portal, str]]:
-    """A portal and a token with all scopes."""
+    """Return a portal and a token with all scopes."""
     portal = Portal(rig, name="client-portal", is_furnished=True)
     portal.start()
     yield portal, portal.token()

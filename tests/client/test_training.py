@@ -1,4 +1,4 @@
-"""`muster.log`: curves arrive, and nothing that goes wrong is the training's business."""
+"""Test `muster.log`: points arrive, and errors never affect the training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.rig.environment import ROOT
 
 @pytest.fixture
 def inside(portal: PortalDouble, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
-    """The environment of a job, and no reporter of an earlier test."""
+    """Set the environment of a job, without an earlier test's reporter."""
     portal.add_job()
     env = {
         "MUSTER_URL": portal.url,

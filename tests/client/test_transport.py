@@ -1,4 +1,4 @@
-"""Requests that are tried again, and errors that are typed."""
+"""Test retries and typed errors."""
 
 from __future__ import annotations
 

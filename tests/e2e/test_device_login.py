@@ -1,4 +1,4 @@
-"""`muster login` as somebody types it: a real portal, the real command, a real browser that agrees."""
+"""Test `muster login` with a real portal, the real command and a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first quarter of an hour of somebody new: a fresh home, a sign-in, one click, and a job that one can watch."""
+"""Test a new user's first steps: new home, sign-in, one click, and a job to watch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STACKS = ["embedded", pytest.param("server", marks=pytest.mark.integration)]
 
 @pytest.fixture(scope="module", params=STACKS)
 def fresh(request: pytest.FixtureRequest) -> Iterator[Portal]:
-    """A portal whose home did not exist before; as a server, the whole stack on an empty database."""
+    """Start a portal with a new home; in server mode, the whole stack on an empty database."""
     folder, addresses = Folder(), ("", "")
     if request.param == "server":
         addresses = (
@@ -46,7 +46,7 @@ def sign_in(page: Page, portal: Portal) -> None:
 
 
 def moves(wait_for: Callable, look: Callable[[], object], times: int = 3) -> bool:
-    """What is looked at becomes something else, that many times, without a reload."""
+    """Wait until the value has changed that many times, without a reload."""
     for _ in range(times):
         before = look()
         wait_for(lambda before=before: look() != before, 60, 0.1)

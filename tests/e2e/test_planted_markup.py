@@ -1,5 +1,8 @@
-"""Markup in every text that a person, a directory or a scheduler can write: a real browser walks all pages that lead on from the first, and
-none of it becomes an element. A text column that is in neither list below is red until somebody says which it is."""
+"""Test that markup in any stored text becomes no element, on all pages, in a real browser.
+
+Every text that a person, a directory or a scheduler can write contains markup. A text column in
+neither list below fails the test until it is classified.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ FREE = {
     "word",
     "decided_by",
 }
-MACHINE = {  # written and read by us: digests, states, keys, numbers, addresses; and what names a thing in an address
+MACHINE = {  # written by Muster only: digests, states, keys, numbers, addresses; and names that are part of URLs
     "digest",
     "hint",
     "scopes",
@@ -170,7 +173,7 @@ def test_every_text_column_is_filled_with_markup_or_excluded():
 
 @pytest.fixture(scope="module")
 def portal() -> Iterator[Portal]:
-    """An embedded portal with a job, a team, a role and others, all of whose texts are markup."""
+    """Return a portal with a job, a team, a role and others whose texts are all markup."""
     folder = Folder()
     made = Portal(folder, is_furnished=True)
     made.start()
@@ -246,7 +249,7 @@ def sign_in(page: Page, portal: Portal) -> None:
 
 
 def links(page: Page, portal: Portal) -> list[str]:
-    """Pages that this one leads to: each address once, without its filters; no download, no way out."""
+    """Return the portal pages linked from this one, once each, without filters and downloads."""
     found = page.eval_on_selector_all(
         "a[href]", "all => all.filter(a => !a.hasAttribute('download')).map(a => a.href)"
     )

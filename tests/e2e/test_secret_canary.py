@@ -1,5 +1,8 @@
-"""A secret with a value that stands nowhere else is set and used by a job of a real portal; then the value is searched for in everything
-that the portal says, shows, stores and runs."""
+"""Test that a secret's value appears nowhere but in its job.
+
+A job of a real portal uses a secret with a unique value, which is then searched for in all output,
+pages, stored data and processes.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ RUN = 'printf %s "$WANDB_API_KEY" | sha256sum; sleep 3; printf %s "$WANDB_API_KE
 
 @dataclass
 class Found:
-    """Places that were searched, and those where the value stood."""
+    """The places that were searched, and those where the value was found."""
 
     searched: int = 0
     holds: list[str] = field(default_factory=list)
@@ -59,7 +62,7 @@ def shell(portal: Portal, tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 @pytest.fixture(scope="module")
 def found(portal: Portal, shell: Shell) -> Found:
-    """The run: set by the CLI from standard input, replaced, tried dry, used, wrongly used, listed; and everything that was said to it."""
+    """Set, replace, use and misuse the secret; return everything that was printed."""
     got = Found()
     for value in (REPLACED, CANARY):
         done = shell("secret", "set", "default/wandb", stdin=value.encode() + b"\n")

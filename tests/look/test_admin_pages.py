@@ -1,4 +1,4 @@
-"""Administration in a real Chromium: what is announced is read and put away."""
+"""Test administration pages in a real Chromium."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_first_steps_are_checked_off_automatically(site, page):
 
 
 def test_organizations_and_teams_are_created_in_the_browser(site, page, browser):
-    """The last here: who acted as another has another session than the one that the pages of this module begin with."""
+    """The last test of this module, because impersonation changes the shared session."""
     page.goto(f"{site.url}/home/platform")
     looked(page, "platform")
     for slug in ("atlas", "borealis"):

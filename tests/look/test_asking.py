@@ -1,4 +1,4 @@
-"""What does harm asks first, in a dialog of the page, that a keyboard alone can answer."""
+"""Test confirmation dialogs, also by keyboard alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
 def opened(page: Page, site: Site) -> None:
-    """An announcement, and the question whether it is withdrawn."""
+    """Open the confirmation dialog for withdrawing an announcement."""
     page.goto(f"{site.url}/home/announcements")
     page.fill("[name=text]", "Maintenance on Saturday")
     page.click(".panel button.primary")
@@ -79,7 +79,7 @@ def test_dialog_confirmation_is_valid_once_even_after_a_failure(site, page):
     )
     page.get_by_role("alertdialog").get_by_role(
         "button", name="Withdraw"
-    ).click()  # a field that came meanwhile keeps it back
+    ).click()  # a new required field prevents the submission
     page.evaluate("document.querySelector('td.act [name=late]').remove()")
     page.locator("td.act").get_by_role("button", name="Withdraw").click()
     expect(page.get_by_role("alertdialog", name="Withdraw this announcement?")).to_be_visible()

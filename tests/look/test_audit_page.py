@@ -1,4 +1,4 @@
-"""The audit page in a real browser: rows open by mouse and keys, what was before and after stands side by side, and it verifies."""
+"""Test the audit page in a real browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 @pytest.fixture
 def renamed(site: Site) -> None:
-    """A team that got another name."""
+    """Rename a team."""
     site.api.post("/teams", json={"slug": "sight", "name": "Sight"})
     site.api.patch("/teams/sight", json={"name": "Vision and sound"})
 

@@ -1,4 +1,4 @@
-"""Clusters in a real browser: the answer of a test comes without leaving the page."""
+"""Test cluster pages in a real browser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_cluster_row_opens_and_its_tabs_work(page: Page, site: Site) -> None:
 def test_cluster_with_a_failed_test_is_saved_only_if_confirmed(
     signed_in: Callable[..., BrowserContext], site: Site
 ) -> None:
-    page = signed_in().new_page()  # the browser complains of the refusal, as it should
+    page = signed_in().new_page()  # the browser logs the expected refusal
     page.goto(f"{site.url}/home/clusters?kind=slurm")
     page.get_by_label("Name").fill("far")
     page.locator("summary").filter(has_text="More").click()

@@ -1,4 +1,4 @@
-"""Forms that were refused: what was typed comes back, and the fault stands beside its field."""
+"""Test rejected forms: the input is kept and the field is marked."""
 
 from __future__ import annotations
 

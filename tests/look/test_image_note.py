@@ -1,4 +1,4 @@
-"""What the form says of an image, as one types its name."""
+"""Test the note on the image in the job form."""
 
 from __future__ import annotations
 

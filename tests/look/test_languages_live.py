@@ -1,4 +1,4 @@
-"""What the browser's modules say, in the page's language."""
+"""Test the translation of texts from browser modules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 @pytest.fixture
 def korean(signed_in: Callable[..., BrowserContext], site: Site) -> Iterator[Page]:
-    """A page in Korean that fails its test when the browser complains."""
+    """Return a page in Korean that fails the test on any browser error."""
     complaints: list[str] = []
     with signed_in() as context:
         context.set_extra_http_headers({"Accept-Language": "ko"})

@@ -1,5 +1,4 @@
-"""The log view under load: ten thousand lines a second, a million lines at once. Bounds are wide; docs/design/look.md has
-the figures."""
+"""Test the log view under load. Bounds are wide; docs/design/look.md has the figures."""
 
 from __future__ import annotations
 

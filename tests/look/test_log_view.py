@@ -1,4 +1,4 @@
-"""The log view in a real browser, on logs that real jobs wrote."""
+"""Test the log view in a real browser, with logs of real jobs."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def open_log(page: Page, site: Site, number: int, line: str = "") -> None:
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs{line}")
     certificate = page.locator(
         "[data-certificate][title*=sha256]"
-    )  # told by the socket, after every byte
+    )  # sent on the websocket after the last byte
     expect(certificate).to_contain_text("complete", timeout=60_000)
     expect(page.locator(".log-line").first).to_be_attached()
 
 
 def shown(page: Page) -> dict[int, str]:
-    """The rows in the page by their number."""
+    """Return the rows in the page by line number."""
     return {int(number): text for number, text in page.evaluate(EVERY_LINE)}
 
 

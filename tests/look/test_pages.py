@@ -1,4 +1,4 @@
-"""What pages do in a real browser: keys, the list that moves, the form, the palette, themes, a lost connection."""
+"""Test pages in a real browser: keys, live lists, forms, palette, themes, connection."""
 
 from __future__ import annotations
 

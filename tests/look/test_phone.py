@@ -1,4 +1,4 @@
-"""What a telephone shows of a job: how it ended, in its strip of states, and a log whose tools stand in two tidy rows."""
+"""Test the job page on a phone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A SAML provider is connected, an application written down and signed in to, a terminal let in: every page of it in a real Chromium."""
+"""Test setting up SAML, applications and device login in a real Chromium."""
 
 from __future__ import annotations
 

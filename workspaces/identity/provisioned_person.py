@@ -52,7 +52,8 @@ _SEATS = JoinedSelect(
     {"seat": TeamMembership},
     [("seat", _SEAT)],
 )
-_RULES = """SELECT {{columns}} FROM {{rule}} WHERE rule.provider_id = %s AND rule."group" IN ({groups}) ORDER BY rule.position"""
+_RULES = """SELECT {{columns}} FROM {{rule}}
+WHERE rule.provider_id = %s AND rule."group" IN ({groups}) ORDER BY rule.position"""
 
 
 def unchanged(provider: Provider, person: Person) -> Identity | None:

@@ -156,7 +156,7 @@ def without_second_factor(emails: Sequence[str]) -> set[str]:
 
 
 def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
-    """Return the organizations in which the actor is suspended, with the directory and the owners."""
+    """Return the organizations that suspended the actor, with the directory and the owners."""
     with platform_scope("list the organizations that suspended the user"):
         rows = (
             Membership.objects.filter(user_id=actor.user_id, suspended_at__isnull=False)
@@ -186,7 +186,7 @@ def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
 
 
 def service_accounts() -> list[dict[str, Any]]:
-    """Return active service accounts with role, teams, and numbers of active and expiring tokens."""
+    """Return active service accounts with role, teams and counts of their tokens."""
     rows = list(
         ServiceAccount.objects.filter(removed_at=None).select_related("user").order_by("name")
     )

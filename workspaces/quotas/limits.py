@@ -118,7 +118,7 @@ def _has_room(
 
 
 def freed_by(meter: Meter, standings: Standings, amounts: Amounts) -> int:
-    """Return how much of the promised amount is taken by these amounts, or given back if negative."""
+    """Return how much these amounts take from the promised amount; negative: give back."""
     if meter.scope != ORG:
         return 0
     return sum(

@@ -98,7 +98,8 @@ def import_people(
 ) -> None:
     """Invite people from a CSV file.
 
-    Also adds members to teams; imports all people or none. Prints the invitation links, or the planned changes.
+    Also adds members to teams; imports all people or none. Prints the invitation links, or the
+    planned changes.
     """
     found = session.client.people.import_csv(_read(file), dry_run=dry_run, add=add, send=send)
     for fault in found["faults"]:

@@ -144,7 +144,7 @@ class Reasons:
         self._reported: dict[UUID, PendingReason] = {}
 
     def keeps(self, attempt_id: UUID) -> bool:
-        """Return whether the scheduler reported a pending reason in the last poll: no output yet."""
+        """Return whether the scheduler reported a pending reason in the last poll."""
         return attempt_id in self._reported
 
     def note(self, by_key: Mapping[str, Watched], poll: Poll) -> None:

@@ -62,7 +62,7 @@ def active_attempts(cluster: Cluster, least: State = State.DISPATCHING) -> list[
 
 
 def has_work(cluster_id: UUID) -> bool:
-    """Return whether an attempt is active or has an unsealed log; idle watchers ask every second."""
+    """Return whether an attempt is active or has an unsealed log; idle watchers poll this."""
     key = Attempt._meta.pk.get_db_prep_value(cluster_id, connection)
     return bool(_WORK.rows([key, key]))
 
