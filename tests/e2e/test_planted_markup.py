@@ -141,7 +141,8 @@ with platform_scope("a test plants markup"):
         if model._meta.app_label not in ("workspaces", "clusters", "jobs"):
             continue
         rows = model._base_manager if model._meta.label_lower != "workspaces.user" else model.objects
-        fields = {f.name: f for f in model._meta.concrete_fields if f.name in free and not f.primary_key and not f.unique}
+        candidates = [f for f in model._meta.concrete_fields if f.name in free]
+        fields = {f.name: f for f in candidates if not f.primary_key and not f.unique}
         if model._meta.label in IN_ADDRESSES:
             fields.pop("name", None)
         for row in rows.all():

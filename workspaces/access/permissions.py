@@ -24,7 +24,7 @@ class Permission(StrEnum):
     CLUSTERS_READ = "clusters:read"
     CLUSTERS_WRITE = "clusters:write"
     JOBS_ADMIN = "jobs:admin"  # act on jobs of others, raise priority
-    JOBS_CANCEL = "jobs:cancel"  # one's own
+    JOBS_CANCEL = "jobs:cancel"  # their own
     JOBS_EXEC = "jobs:exec"
     # In addition to jobs:exec: run commands in jobs of others, with all rights of the job
     JOBS_EXEC_OTHERS = "jobs:exec-others"

@@ -285,7 +285,7 @@ def role_here(org: Organization, slug: str) -> dict[str, Any]:
 
 
 def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
-    """Return active tokens: one's own, or everybody's if one may change members."""
+    """Return the actor's active tokens, or everybody's if the actor may change members."""
     rows = (
         live_tokens().filter(attempt_id=None).select_related("user", "team").order_by("-created_at")
     )
@@ -365,7 +365,7 @@ def ends_soon(token: AccessToken) -> bool:
 def quotas_for(actor: Actor) -> list[dict[str, Any]]:
     """Return the meters that the actor may see, in display units.
 
-    Those of the organization and its teams, one's own, and for administrators those of all users.
+    Those of the organization, its teams and the actor; for administrators, those of all users.
     """
     rows = Quota.objects.all()
     names, hours = _subject_names(actor), used_now()

@@ -1,7 +1,7 @@
 """Arithmetic of limits and guarantees. Pure: planner, pending reasons and holds share it.
 
 A guarantee of a team or user is kept free within the organization's limit while it is unused:
-`promised` on the organization's meter is that amount. Requests within one's own guarantee are
+`promised` on the organization's meter is that amount. Requests within the requester's guarantee are
 served from it.
 """
 
