@@ -1,1 +1,1 @@
-"""Benchmarks. `python -m bench` runs all and rewrites docs/bench.md; `python -m bench.NAME` runs one."""
+"""Benchmarks: `python -m bench` runs all and rewrites docs/bench.md, `python -m bench.NAME` one."""

@@ -1,7 +1,7 @@
-"""Durable accept of a job over HTTP by one web process, against PostgreSQL's rate of one-row commits in the same run.
+"""Measure accepting jobs over HTTP in one web process, and PostgreSQL's rate of one-row commits.
 
-The database is durable (fsync on). Only the web process runs, so that nothing but accepting is measured. There is no
-peer: the raw column says what any portal could reach at most with one INSERT for each job.
+The database is durable (fsync on). Only the web process runs, so that only accepting is measured.
+There is no peer: the raw column is the maximum for any portal that does one INSERT per job.
 """
 
 from __future__ import annotations

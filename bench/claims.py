@@ -1,9 +1,9 @@
-"""Claiming and finishing attempts, against what Celery does with a task that does nothing, in the same run.
+"""Measure claiming and finishing attempts, compared with empty Celery tasks in the same run.
 
-Ours: one process claims batches of the size that the dispatcher claims, applies that the cluster took them (each under a native id
-of its own), and ends them (each with a node and times of its own), with every row, event and quota that this takes. Left out is the
-backend, for it is the cluster's time, and so is building what it is handed. Once with jobs of one task, once with arrays of 100.
-Celery: one worker with two threads, Redis, tasks sent beforehand.
+Ours: one process claims batches of the dispatcher's size, records their submission (each under its
+own native id) and their end (each with its own node and times), with all rows, events and quotas.
+The backend and the building of launches are excluded. Once with jobs of one task, once with arrays
+of 100. Celery: one worker with two threads on Redis; the tasks were sent before.
 """
 
 from __future__ import annotations

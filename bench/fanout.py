@@ -1,7 +1,7 @@
-"""Live fan-out inside one process: one publisher, many watchers of one topic, over Redis; against Channels' pub/sub layer.
+"""Measure live fan-out over Redis from one publisher to many viewers, compared with Channels.
 
-Delivered means taken by the watcher's task. Ours counts what overflow dropped too (a log watcher would read it from the store);
-the peer's loss is what never came.
+A message is delivered once the viewer's task has received it. Our losses include messages dropped
+on overflow, which a log viewer would read from the store; the peer's are those never received.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """Submit attempts to Slurm, compared with direct requests to slurmrestd on as many connections.
 
-A real Slurm whose nodes are drained, so that jobs stay in its queue and only the hand-over is measured. Ours: claimed from the database,
-made into what is sent, submitted, and recorded. Raw: the very same bodies, sent by bare connections. They take turns, for what slurmctld
-has queued makes it slower. Once as they come to lie on the cores, and once with the cluster on a core of its own (`bench/sides.py`).
+The nodes of a real Slurm are drained, so jobs stay in its queue and only the submission is measured.
+Ours: claim from the database, build the request, submit, record the result. Raw: the same bodies on
+plain connections. Both take turns, because slurmctld slows down as its queue grows. Once on any
+core, and once with the cluster on its own core (`bench/sides.py`).
 
-Latency: one job at a time on a quiet queue, from before the claim until it is recorded, less the median of a bare submission.
+Latency: one job at a time on an idle queue, from before the claim until it is recorded, minus the
+median of a plain submission.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Submit attempts to Kubernetes, compared with the same create requests on plain connections.
 
 Uses the cluster of the kubeconfig in MUSTER_TEST_KUBECONFIG; its pods select a node that does not
-exist, so only the submission is measured. **Without a kubeconfig it uses our test double of the API,
-in its own process**: the figures then show what our side costs, not what a real API server takes.
+exist, so only the submission is measured. **Without a kubeconfig it uses our test double of the
+API, in its own process**: the figures then show the cost of our side, not of a real API server.
 
-Ours: claim from the database, build a Job and its Secret, create both, record the result. Raw: create
-the same two objects on as many connections. Both take turns. The double runs once on any core and once
-on a core of its own (`bench/sides.py`).
+Ours: claim from the database, build a Job and its Secret, create both, record the result. Raw:
+create the same two objects on as many connections. Both take turns. The double runs once on any core
+and once on its own core (`bench/sides.py`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Measure memory (PSS) and CPU time of an idle process tree against targets.
 
-Starts nothing. `python bench/idle.py --seconds 60 embedded=1234 agent=5678` measures the trees below these pids.
-PSS (smaps_rollup) shares out pages that several processes have in common; summing RSS would count them many times.
-Exit code 1 when a target is missed, 2 when a pid is not there or may not be read.
+Starts nothing: `python bench/idle.py --seconds 60 embedded=1234 agent=5678` measures the trees
+below these pids. PSS (smaps_rollup) divides shared pages among their processes; the sum of RSS would
+count them several times. Exit code 1 if a target is missed, 2 if a pid does not exist or is not readable.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""The list of jobs with a million of them: one page end to end, by a client that keeps its connection, the first page
-and the last."""
+"""Measure the first and the last page of a list of a million jobs, end to end.
+
+The client keeps its connection.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One look of the watcher at many live jobs on a real Slurm, in which nothing changed, against one `squeue` of them. By Slurm's commands for
-each size, by slurmrestd only where its listing is one that it survives: v0.0.38 makes 3 KB of JSON of a job.
+"""Measure a poll of many unchanged jobs on a real Slurm, compared with one `squeue` of them.
 
-The jobs wait on drained nodes. They are put into Slurm's queue by as many bare connections as it likes best, under the keys of attempts that
-are there; what the watcher does with them is all real.
+Uses Slurm's commands for every size, and slurmrestd only up to the size that it can list: v0.0.38
+returns 3 KB of JSON per job. The jobs wait on drained nodes. They are queued through plain
+connections under the keys of existing attempts; everything that the watcher does with them is real.
 
     python -m bench.keeping_up [--live 1500 50000]
 """

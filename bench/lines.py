@@ -1,6 +1,8 @@
-"""Lines from the moment a job writes them to the moment a websocket has them: 50,000 a second from five jobs, by the way that a
-page goes: output file, watcher, log store, Redis, live process. Raw limit: the same lines from files to a reader that looks
-every millisecond. Ages of the lines of one frame are taken to lie evenly between those of its first and its last.
+"""Measure the latency of log lines from the job's write to a websocket.
+
+Five jobs write 50,000 lines per second, which pass through output file, watcher, log store, Redis
+and live process, as for a page. Raw limit: a reader polls the same files every millisecond. The ages
+of the lines in a frame are interpolated between those of its first and its last line.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ while n < {RATE * SECONDS}:
 
 @dataclass
 class Log:
-    """What one viewer received of one log. `ages` are (milliseconds, lines)."""
+    """The part of a log that one viewer received. `ages` are (milliseconds, lines)."""
 
     data: bytearray = field(default_factory=bytearray)
     ages: list[tuple[float, int]] = field(default_factory=list)

@@ -1,5 +1,7 @@
-"""What one permission check costs once warm: the question that every request asks, of a person and of a token, with a role of the
-organization's own. The peer is Django's own `ModelBackend.has_perm` with the permissions of its user already cached."""
+"""Measure a permission check with warm caches, for a person and a token with a custom role.
+
+The peer is Django's `ModelBackend.has_perm` with the user's permissions already cached.
+"""
 
 from __future__ import annotations
 

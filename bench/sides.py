@@ -1,7 +1,8 @@
 """Measure the CPU cost of a submission on both sides, optionally pinned to one core each.
 
-In life a cluster's controller is a machine of its own. Here it shares the cores with what it is measured against: `apart` gives the cluster the
-first core and everything of ours (this process, PostgreSQL, Redis) the second, for the raw rate and for ours alike.
+In production, a cluster's controller has its own machine. Here it shares the cores with the processes
+under test. `apart` gives the first core to the cluster and the second to this process, PostgreSQL
+and Redis, for both the raw rate and ours.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Measure an idle portal, and the time from start to the sign-in page, in both modes.
 
-The server stack's figures include its PostgreSQL and Redis. Raw limit: a bare Django process that answers one text.
-Peer: none of those we know ships a stack small enough to be installed for the comparison.
+The server stack's figures include its PostgreSQL and Redis. Raw limit: a minimal Django process that
+returns one text. There is no peer whose stack is small enough to be installed for the comparison.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Node(models.Model):
     used_gpus = models.PositiveSmallIntegerField(default=0)
     # `arch` as in images, NVIDIA's `driver`, its newest `cuda`; if known.
     runs = models.JSONField(default=dict)
-    # The same from the node's agent, and `compute`; written by `ingest`.
+    # These facts as reported by the node's agent, and `compute`; written by `ingest`
     told = models.JSONField(default=dict)
     # Last change of this description; each inventory updates `counted_at` of the cluster.
     seen_at = models.DateTimeField(default=clock.now)

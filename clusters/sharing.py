@@ -132,7 +132,7 @@ def _range() -> tuple[int, int]:
 
 
 def _is_known(uid: int) -> bool:
-    """Tell whether this machine has a user or group with that number."""
+    """Return whether this machine has a user or group with that number."""
     for find in (pwd.getpwuid, grp.getgrgid):
         try:
             find(uid)

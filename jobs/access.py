@@ -1,4 +1,4 @@
-"""Explain access to jobs: acting on another user's job takes more than on one's own."""
+"""Explain access to jobs: acting on another user's job requires more permissions."""
 
 from __future__ import annotations
 

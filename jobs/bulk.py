@@ -121,7 +121,7 @@ def _column(rows: Sequence[models.Model], field: AnyField) -> list[Any]:
 
 
 def _are_same(values: list[Any]) -> bool:
-    """Tell whether all values are equal; faster than hashing, and most columns are."""
+    """Return whether all values are equal; faster than hashing, and most columns are."""
     if isinstance(values[0], dict | list):
         values = [repr(value) for value in values]
     return values.count(values[0]) == len(values)

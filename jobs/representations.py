@@ -175,7 +175,7 @@ def source_of(job: Job) -> str:
 
 
 def is_stale(job: Job) -> bool:
-    """Tell whether the job's cluster has been silent for too long to trust the shown state."""
+    """Return whether the job's cluster has been silent for too long to trust the shown state."""
     return source_of(job) != "muster" and _silence(job.cluster) > SILENT_AFTER
 
 

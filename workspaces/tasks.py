@@ -23,7 +23,7 @@ from workspaces.tenancy.scope import platform_scope
 
 @shared_task(name="workspaces.tidy")
 def tidy() -> None:
-    """Delete expired idempotency responses, sessions and grants, and record expired impersonations."""
+    """Delete expired rows (responses, sessions, grants) and record expired impersonations."""
     end_overdue()
     RememberedAnswer.objects.filter(at__lt=clock.now() - timedelta(days=1)).delete()
     delete_expired_sign_ins()

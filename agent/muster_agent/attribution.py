@@ -22,8 +22,8 @@ def place_of(labels: dict[str, str]) -> Place:
 def gpu_samples(job: JobReading, reading: GpuReading) -> list[Sample]:
     """Return one job's GPU samples, for each GPU or slice that it was given or has a process on.
 
-    A GPU that nobody else is on is the job's altogether, and its numbers are the job's. On a shared one only memory and
-    busy time are known by process; power and clocks cannot be divided, and are left out.
+    All metrics of a GPU that no other process uses belong to the job. On a shared GPU, only memory
+    and busy time are known per process; power and clocks are omitted.
     """
     found: list[Sample] = []
     for place in sorted(places_of(job, reading)):

@@ -85,7 +85,11 @@ class Collector:
         }
 
     def facts(self) -> Json:
-        """What this machine is: {cpus, memory, arch, gpus: [{index, uuid, model, memory, compute, mig}], driver, cuda, agent, note}."""
+        """Describe this machine, for the inventory.
+
+        Keys: cpus, memory, arch, driver, cuda, agent, note, and gpus, a list of
+        {index, uuid, model, memory, compute, mig}.
+        """
         return {
             "cpus": cpu_count(),
             "memory": self._guard("memory size", lambda: psutil.virtual_memory().total, 0),

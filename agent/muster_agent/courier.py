@@ -61,7 +61,7 @@ class Courier(threading.Thread):
         self.note, self.skew, self.refused = "", 0.0, 0
 
     def offer(self, body: Json) -> None:
-        """Queue a batch. Never raises or blocks: if the disk is full, drops it and sets the note."""
+        """Queue a batch; on a full disk, drop it and set the note. Never raises or blocks."""
         try:
             self._spool.append(json.dumps(body, separators=(",", ":")).encode())
         except OSError as error:

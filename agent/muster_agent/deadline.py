@@ -21,7 +21,8 @@ class Stalled(Exception):
 class Deadline(Generic[T]):
     """Run `work` in a separate thread, so that a hanging call affects nothing else.
 
-    At most one call is in flight: while one hangs no other is started, and what it says too late is dropped.
+    At most one call is in flight: while it hangs, no other is started, and a late result is
+    discarded.
     """
 
     def __init__(self, what: str, work: Callable[[], T], seconds: float):

@@ -75,7 +75,7 @@ class Host:
         yield Sample("memory.used", memory.total - memory.available, "bytes")
 
     def disk_rates(self) -> Iterator[Sample]:
-        """Yield traffic of physical disks; partitions, LVM and loop devices would count it twice."""
+        """Yield traffic of physical disks; partitions, LVM and loop devices would double it."""
         disks = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
         real = [counters for name, counters in disks.items() if has_hardware("block", name)]
         if real:

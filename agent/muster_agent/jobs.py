@@ -196,9 +196,11 @@ class Jobs:
 def cpu_growth(job: Running, ticks: dict[tuple[int, int], tuple[int, int]]) -> int:
     """Return the clock ticks that the job's processes used since the last measurement.
 
-    A process that ends hands its time to whoever waits for it, so the sum of own and reaped time over the living
-    grows exactly by what was used, short-lived children included. Where an outsider waited instead the sum falls, and
-    what the living used themselves is the best that can be known. A process that joins with a past brings none along.
+    The time of a process that ends is added to the parent that reaps it. So the sum of own and
+    reaped time over the running processes grows exactly by the time used, including that of
+    short-lived children. If a process outside the job reaped a child, the sum decreases; the result
+    is then the time of the running processes themselves. Time that a process used before it joined
+    the job is not counted.
     """
     before = sum(map(sum, job.ticks.values()))
     joined = sum(
@@ -247,7 +249,7 @@ def living_root(state: JobState, procfs: ProcFs) -> Process | None:
 
 
 def is_same_start(told: float, ticks: int, procfs: ProcFs) -> bool:
-    """Return whether start time `ticks` after boot matches `told`; 0 (unknown) always does."""
+    """Return whether the start, in `ticks` after boot, matches `told`; 0 (unknown) always does."""
     if told == 0 or told == ticks:
         return True
     began = procfs.boot_seconds() + ticks / TICKS

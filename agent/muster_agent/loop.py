@@ -21,8 +21,9 @@ Sink = Callable[[Json], object]
 class Agent:
     """Collect batches until stopped.
 
-    With a `sink` every batch is handed to it in this process (embedded mode); without one a courier brings it to
-    `config.url`. `run()` blocks; `start()` runs it in a thread. Raises SpoolBusy, OSError if the spool won't open.
+    With a `sink`, every batch is passed to it in this process (embedded mode); otherwise a thread
+    sends it to `config.url`. `run()` blocks; `start()` runs the loop in a thread. Raises SpoolBusy,
+    and OSError if the spool cannot be opened.
     """
 
     def __init__(

@@ -50,7 +50,7 @@ class Slice:
 
 @dataclass
 class Gpu:
-    """A physical GPU. `unsupported` lists metrics that it does not have and is not asked for."""
+    """A physical GPU. `unsupported` lists metrics that it does not support and that are skipped."""
 
     index: int
     handle: Any

@@ -101,7 +101,7 @@ class ProcFs:
 
 
 def parse_stat(pid: int, line: bytes) -> Process:
-    """Parse /proc/PID/stat (proc(5)); the name in parentheses may contain spaces and parentheses."""
+    """Parse /proc/PID/stat, as in proc(5); the name may contain spaces and parentheses."""
     fields = line[line.rindex(b")") + 2 :].split()
     return Process(
         pid=pid,
@@ -131,10 +131,11 @@ class Root:
 class Forest:
     """Assign processes to jobs.
 
-    A process is a job's when its parent is, when its session is (a daemon keeps it), or, for one that left both behind,
-    when the job's key is a value in its environment. The nearest root wins: a job started by a job is its own.
-    Processes once seen to be nobody's are not read again until `FRESH` looks later, so a look costs the jobs' processes
-    and the new ones, not the whole machine. (A pid would have to come round within those looks to be missed.)
+    A process belongs to a job if its parent does, or its session (which a daemon keeps). A process
+    that left both belongs to the job whose key is a value in its environment. The nearest root
+    wins: a job started by a job is separate. Processes of no job are read again only after `FRESH`
+    cycles, so a cycle reads the jobs' processes and new ones, not the whole machine. A process is
+    missed only if its pid is reused within those cycles.
     """
 
     FRESH = 30

@@ -1,9 +1,10 @@
 """Ordered, bounded queue of unsent batches, on disk so that it survives restarts and kills.
 
-Two files make the ring. Batches are appended to `new`; when it holds half of the limit it becomes `old`, and what was
-left in `old` is dropped and counted. A record is its length, its CRC-32 and zlib-compressed bytes; one torn by a kill
-is cut off when the spool is opened. A file begins with a random name (inodes are used again too soon), and the reader's
-place is kept in `place` with that name: a place that outlived its file counts for nothing, so that a batch may be sent
+The ring consists of two files. Batches are appended to `new`; when it reaches half of the limit, it
+becomes `old`, and the batches left in the former `old` are dropped and counted. A record is a
+length, a CRC-32 and zlib-compressed bytes; one truncated by a kill is cut off when the spool is
+opened. A file begins with a random name, because inodes are reused too soon. The reader's position
+is stored in `place` with that name and ignored if its file is gone, so that a batch may be sent
 twice (its batch id tells) but is never skipped.
 """
 

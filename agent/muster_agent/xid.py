@@ -1,4 +1,4 @@
-"""Meanings and actions of XID codes, from `xid.toml` and an optional site table that overrides it."""
+"""Meanings and actions of XID codes, from `xid.toml` and an optional site table."""
 
 from __future__ import annotations
 

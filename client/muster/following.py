@@ -51,7 +51,7 @@ class Follower:
         offset: int = 0,
         goes_on: bool | None = None,
     ):
-        """Start at `offset`. `goes_on`: continue into later attempts (default: if none is given)."""
+        """Start at `offset`. `goes_on`: continue into later attempts (default: if none given)."""
         self.jobs, self.name, self.index = jobs, name, index
         self.ordinal, self.offset = attempt, offset
         self.goes_on = attempt is None if goes_on is None else goes_on

@@ -192,7 +192,7 @@ class LogPage:
 
 
 def _shell_code(job: Job) -> int:
-    """As a shell tells it: 128 + signal for what a signal ended."""
+    """The exit code as in a shell: 128 + signal if a signal ended the job."""
     signals = [row.get("signal") for row in job.raw.get("attempts") or [] if row.get("signal")]
     code = job.exit_code
     if code is not None and code < 0:

@@ -50,7 +50,8 @@ class Reporter:
 
     def __init__(self) -> None:
         env = os.environ
-        self.url = f"{env['MUSTER_URL'].rstrip('/')}/api/v1/orgs/{env['MUSTER_ORG']}/jobs/{env['MUSTER_JOB_ID']}/metrics"
+        api = f"{env['MUSTER_URL'].rstrip('/')}/api/v1"
+        self.url = f"{api}/orgs/{env['MUSTER_ORG']}/jobs/{env['MUSTER_JOB_ID']}/metrics"
         self.token, self.pid = env["MUSTER_TOKEN"], os.getpid()
         self.points: deque[dict[str, Any]] = deque(maxlen=MOST_KEPT)
         self.warned: set[str] = set()

@@ -21,7 +21,7 @@ from workspaces.access.permissions import Permission
 
 
 def may_drain(cluster: Cluster) -> bool:
-    """Tell whether the cluster's backend can drain nodes."""
+    """Return whether the cluster's backend can drain nodes."""
     kind = backends().get(cluster.backend)
     return kind is not None and Capability.DRAIN in kind.capabilities
 

@@ -231,7 +231,7 @@ def identities_of(pools: Iterable[Pool]) -> dict[Any, dict[str, dict[str, str]]]
 
 
 def is_in(pool: Pool, node: Node, gpu_types: Iterable[str]) -> bool:
-    """Tell whether the node matches the pool's rule."""
+    """Return whether the node matches the pool's rule."""
     return (
         (not pool.partition or pool.partition in node.partitions)
         and (not pool.gpu_type or pool.gpu_type in gpu_types)

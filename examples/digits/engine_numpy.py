@@ -10,7 +10,7 @@ from data import Digits, Split
 
 
 class Engine(Alone):
-    """64 pixels -> 64 hidden (ReLU) -> 10 classes (softmax), stochastic gradient descent in batches of 128."""
+    """64 pixels -> 64 hidden (ReLU) -> 10 classes (softmax), SGD in batches of 128."""
 
     name = f"NumPy {np.__version__}"
     rate = 0.004

@@ -16,7 +16,7 @@ PARTING = timedelta(minutes=1)
 
 
 class Engine:
-    """64 pixels -> 256 -> 256 hidden (ReLU) -> 10 classes, stochastic gradient descent in batches of 128."""
+    """64 pixels -> 256 -> 256 hidden (ReLU) -> 10 classes, SGD in batches of 128."""
 
     learns_together = True
     rate = 0.1

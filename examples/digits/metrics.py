@@ -16,7 +16,7 @@ MOST_WAITING = 1000  # maximum per request
 
 
 class Metrics:
-    """Send points with the job's token; outside Muster (no MUSTER_URL), print a note and do nothing."""
+    """Send points with the job's token; without MUSTER_URL, print a note and do nothing."""
 
     def __init__(self) -> None:
         self.address = _address()

@@ -1,10 +1,12 @@
 """Train a small neural network on handwritten digits, with live metrics.
 
-Uses PyTorch (and a GPU) when it is installed, else NumPy, else nothing but Python 3.9. It trains for DIGITS_SECONDS (25)
-or DIGITS_EPOCHS passes, whichever ends first, and is judged on digits it has never seen. Further knobs: DIGITS_RATE
-(times the engine's own learning rate), DIGITS_SEED, DIGITS_ENGINE (torch, numpy or plain).
+Uses PyTorch (and a GPU, if any) if installed, else NumPy, else only Python 3.9. Trains for
+DIGITS_SECONDS (25) or DIGITS_EPOCHS, whichever ends first, and evaluates on held-out digits. Other
+settings: DIGITS_RATE (a factor of the engine's learning rate), DIGITS_SEED, and DIGITS_ENGINE
+(torch, numpy or plain).
 
-On several nodes PyTorch learns on all of them at once; the first one speaks. The other engines learn on the first alone.
+On several nodes, PyTorch trains on all of them and the first one reports. The other engines train
+on the first node only.
 """
 
 from __future__ import annotations

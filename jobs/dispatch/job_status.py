@@ -181,5 +181,5 @@ def _judge(needs: Sequence[Dependency]) -> tuple[bool, Job | None]:
 
 
 def is_met(condition: str, state: State) -> bool:
-    """Tell whether a final state satisfies the condition of a dependency."""
+    """Return whether a final state satisfies the condition of a dependency."""
     return {"any": True, "failed": state == State.FAILED}.get(condition, state == State.SUCCEEDED)

@@ -41,7 +41,7 @@ class Answer:
 
 
 def answer_for(image: Image | str, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Answer:
-    """Return the result in words, with advice."""
+    """Describe the result, with advice."""
     if isinstance(image, str):
         return Answer(None, f"Not checked: {image}. This refuses nothing.")
     found = fitting_of(image, spec, cluster, pool)

@@ -36,7 +36,7 @@ NAMED = 10
 
 @dataclass(frozen=True)
 class Line:
-    """One meter before and after, in words."""
+    """The text for one meter, before and after."""
 
     whose: str
     resource: str
@@ -58,7 +58,7 @@ class Preview:
     """Result of the preview.
 
     `stopped`: pending jobs that the limits would block. `freed`: pending jobs they would admit.
-    `sentences`: all of it in words.
+    `sentences`: the whole preview as text.
     """
 
     lines: list[Line]

@@ -76,7 +76,7 @@ class Bar:
 
     @property
     def tip(self) -> str:
-        """Return the whole bar in words."""
+        """Describe the whole bar."""
         if self.resource == GPU_HOURS:
             return _hours_tip(self)
         first = _("%(n)s is kept") if self.resource == STORAGE else _("%(n)s runs")
@@ -103,7 +103,7 @@ class Bar:
 
 
 def _hours_tip(bar: Bar) -> str:
-    """Return the bar of a monthly limit of GPU-hours in words."""
+    """Describe the bar of a monthly limit of GPU-hours."""
     left = [] if bar.left is None else [_("%(n)s is left") % {"n": short(bar.resource, bar.left)}]
     return "; ".join(
         [

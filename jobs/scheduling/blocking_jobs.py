@@ -95,7 +95,7 @@ def _jobs_of(keys: list[str], viewer: Actor) -> dict[str, Job]:
 
 
 def _is_key(key: str) -> bool:
-    """Tell whether Muster could have issued this name; a cluster also runs other jobs."""
+    """Return whether Muster could have issued this name; a cluster also runs other jobs."""
     try:
         return key == key_of(UUID(key[7:]))
     except ValueError:

@@ -29,7 +29,7 @@ HOLDERS = 5
 class Answer:
     """The explanation of a pending job.
 
-    `text`: one sentence. `numbers`: its facts. `holders`: jobs that use what is missing, as the
+    `text`: one sentence. `numbers`: its facts. `holders`: jobs that use the missing resource, as the
     viewer may see them. `change`: the smallest that would start the job now. `history`: reasons so
     far, oldest first.
     """

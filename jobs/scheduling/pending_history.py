@@ -36,7 +36,7 @@ def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
 
 
 def _has_changed(before: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
-    """Tell whether the facts changed; used GPU-hours always do, so they are computed when shown."""
+    """Return whether the facts changed, except used GPU-hours, which are computed when shown."""
     if facts.get("resource") == GPU_HOURS == before.get("resource"):
         return {**before, "used": 0} != {**facts, "used": 0}
     return before != facts

@@ -39,7 +39,7 @@ def pending_summary(job: Job) -> dict[str, Any] | None:
 
 
 def is_pending(job: Job) -> bool:
-    """Tell whether the job is in our queue, in its scheduler's, or waits for a silent cluster."""
+    """Return whether the job is in our queue, in its scheduler's, or waits for a silent cluster."""
     is_stuck = job.state == State.DISPATCHING and bool(job.cluster.trouble)
     return (
         job.state == State.QUEUED or is_stuck or (job.state in IN_CLUSTER_QUEUE and bool(job.wait))

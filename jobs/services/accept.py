@@ -44,7 +44,7 @@ _JOB = (
 
 
 def is_one_statement() -> bool:
-    """Tell whether `write` is atomic without a surrounding transaction."""
+    """Return whether `write` is atomic without a surrounding transaction."""
     return connection.vendor == "postgresql"
 
 

@@ -25,7 +25,7 @@ from workspaces.access.permissions import Permission
 def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
     """Cancel a job: queued attempts end at once, running ones are stopped.
 
-    A running attempt is asked to end and is killed after its grace period. Idempotent: a job that
+    A running attempt is terminated, and killed after its grace period. Idempotent: a job that
     has ended or is already being canceled is returned unchanged. Raises NotPermitted.
     """
     authorize_change(actor, job, Permission.JOBS_CANCEL)

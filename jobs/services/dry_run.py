@@ -42,7 +42,7 @@ from workspaces.models import Team
 
 @dataclass(frozen=True)
 class Check:
-    """One check and its result in words. `is_ok` is None if an earlier failure prevented it."""
+    """One check and the text of its result. `is_ok` is None if an earlier failure prevented it."""
 
     name: str
     is_ok: bool | None

@@ -27,7 +27,8 @@ SELECT {seen},
   NOT EXISTS (SELECT 1 FROM {node} n WHERE n.cluster_id = c.id AND n.is_ready AND NOT n.is_drained)
   OR EXISTS (SELECT 1 FROM {node} n WHERE n.cluster_id = c.id AND n.is_ready AND NOT n.is_drained
              AND n.cpus >= %(cpu)s AND n.memory >= %(memory)s
-             AND (%(gpu)s = 0 OR %(gpu)s <= (SELECT count(*) FROM {gpu} g WHERE g.node_id = n.id AND %(type)s IN ('', g.type)))),
+             AND (%(gpu)s = 0 OR %(gpu)s <= (SELECT count(*) FROM {gpu} g
+                                             WHERE g.node_id = n.id AND %(type)s IN ('', g.type)))),
   EXISTS (SELECT 1 FROM {quota} q WHERE q.org_id = %(org)s
           AND (q.scope, q.subject_id) IN (('user', %(user)s), ('team', %(team)s), ('org', %(org)s))
           AND q."limit" < (%(ask)s::jsonb ->> q.resource)::bigint)

@@ -62,7 +62,7 @@ def kept_logs(request: Any) -> HttpResponse:
 
 
 def _is_relevant(request: Any, quota: dict[str, Any], visible_teams: set[str]) -> bool:
-    """Tell whether the quota is the organization's, the viewer's or one of these teams'."""
+    """Return whether the quota is the organization's, the viewer's or one of these teams'."""
     return quota["scope"] == "org" or quota["subject"] in (
         visible_teams if quota["scope"] == "team" else {request.actor.email}
     )

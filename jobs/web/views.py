@@ -360,7 +360,7 @@ def _may_submit(request: Any) -> bool:
 
 
 def may_change(request: Any, row: Job) -> bool:
-    """Tell whether the viewer may cancel the job and delete its logs."""
+    """Return whether the viewer may cancel the job and delete its logs."""
     try:
         authorize_change(request.actor, row, P.JOBS_CANCEL)
     except PortalError:

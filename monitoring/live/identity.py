@@ -1,4 +1,4 @@
-"""Authenticate websockets: by bearer token, or by session cookie from one of our own pages."""
+"""Authenticate websockets: by bearer token, or by session cookie from a page of the portal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ByToken:
 
 @dataclass(frozen=True)
 class BySession:
-    """Authentication by the session of one of our own pages."""
+    """Authentication by the session of a page of the portal."""
 
     key: str = field(repr=False)
 
@@ -141,7 +141,7 @@ def _credential_of(headers: Mapping[str, str], address: str) -> Credential:
 
 
 def is_our_page(headers: Mapping[str, str]) -> bool:
-    """Return whether the page has our own origin; only then may the cookie be used."""
+    """Return whether the page has the portal's origin; only then may the cookie be used."""
     origin = headers.get("origin", "")
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True

@@ -1,4 +1,4 @@
-"""Name this process as a lease holder, so that others on its host can tell when it is dead."""
+"""Name this process as a lease holder, so that others on its host can detect its end."""
 
 from __future__ import annotations
 

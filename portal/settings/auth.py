@@ -36,7 +36,7 @@ ACCOUNT_EMAIL_VERIFICATION = (
 ACCOUNT_ADAPTER = "workspaces.identity.account_adapter.AccountAdapter"
 ACCOUNT_FORMS = {"login": "workspaces.identity.account_adapter.SignInForm"}
 SOCIALACCOUNT_ADAPTER = (
-    # Its providers are rows of ours.
+    # Its providers are our rows.
     "workspaces.identity.adapter.SsoAdapter"
 )
 # The portal as identity provider of other applications.

@@ -27,7 +27,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {
         "task": "jobs.sweep",
         "schedule": 5.0,
-    },  # asks for jobs.dispatch if there is something to start
+    },  # requests jobs.dispatch if there is something to start
     "compact-series": {"task": "monitoring.compact", "schedule": 300.0},
     "forget": {"task": "jobs.forget", "schedule": 60.0},
     "count-logs": {"task": "jobs.count_logs", "schedule": 15.0},

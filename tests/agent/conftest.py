@@ -1,4 +1,4 @@
-"""Real child processes for the agent to find, and a clock that tests move."""
+"""Start real child processes for the agent, and provide a clock that tests advance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Spawn = Callable[..., subprocess.Popen[bytes]]
 
 @pytest.fixture
 def spawn() -> Iterator[Spawn]:
-    """`spawn(python_code, session=True)`: a child that lives until the test ends, with all of its session."""
+    """`spawn(python_code, session=True)`: start a child; its session is killed when the test ends."""
     children: list[subprocess.Popen[bytes]] = []
 
     def start(
@@ -54,7 +54,7 @@ def jobs_dir(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def state_of(jobs_dir: Path) -> Callable[..., Path]:
-    """`state_of(key, pid, started=None)`: writes the folder of a job as its supervisor would."""
+    """`state_of(key, pid, started=None)`: write a job's folder as its supervisor does."""
 
     def write(key: str, pid: int, started: float | str | None = None) -> Path:
         process = ProcFs().process(pid)

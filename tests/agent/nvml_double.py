@@ -1,7 +1,7 @@
-"""A double of NVML: the machines that run this suite have no GPU, so it stands in for nvidia-ml-py's `pynvml` module.
+"""A test double of nvidia-ml-py's `pynvml`, because the machines that run this suite have no GPU.
 
-Constants and error classes are the real module's; the numbers are made by hand after an H100's. A metric set to an
-NVML error code raises that error, as the real library does.
+Constants and error classes are those of the real module; the values imitate an H100. A metric set to
+an NVML error code raises that error, like the real library.
 """
 
 # ruff: noqa: N802 - the names are NVML's
@@ -30,7 +30,7 @@ H100 = {
 
 @dataclass
 class Device:
-    """One GPU, or one MIG instance. `events` are the XIDs that wait to be read."""
+    """One GPU, or one MIG instance. `events` are the XIDs not read yet."""
 
     uuid: str
     name: str = "NVIDIA H100 80GB HBM3"
@@ -50,7 +50,7 @@ class Device:
 
 
 class Nvml:
-    """The module. `driver` is an error code that every call answers, 0 for a healthy driver."""
+    """The module. `driver` is an error code that every call returns; 0: healthy."""
 
     def __init__(self, *devices: Device):
         self.devices, self.driver = list(devices), 0
@@ -180,7 +180,7 @@ class Nvml:
 
 
 class Clock:
-    """A monotonic clock that a test moves."""
+    """A monotonic clock that a test advances."""
 
     def __init__(self) -> None:
         self.now = 1000.0

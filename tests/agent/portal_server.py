@@ -1,4 +1,4 @@
-"""A real HTTP server on loopback that takes batches as the portal does, and misbehaves on demand."""
+"""A real HTTP server that accepts batches like the portal and fails on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 class Portal:
-    """`mood` is a status to answer, "hang" (take, never answer), "cut" (take, close unanswered) or "nonsense"."""
+    """`mood` is a status to return, "hang" (never answer), "cut" (close unanswered) or "nonsense"."""
 
     def __init__(self, port: int = 0, token: str = "mst_right"):
         self.mood: int | str = 202
@@ -37,7 +37,7 @@ class Portal:
 
     @property
     def taken(self) -> list[Json]:
-        """Each batch once, in the order of arrival: what a portal that de-duplicates by batch id has stored."""
+        """Return each batch once, in order of arrival, like a portal that drops duplicates."""
         return list({request["batch"]: request for request in self.requests}.values())
 
     def close(self) -> None:
@@ -78,6 +78,6 @@ class Portal:
                 self.wfile.write(b"{}")
 
             def log_message(self, *args: Any) -> None:
-                """Quiet."""
+                """Log nothing."""
 
         return Handler

@@ -24,14 +24,14 @@ def command(*arguments: str, **environ: str) -> subprocess.Popen[str]:
     )
 
 
-def test_once_prints_one_batch_with_rates_as_json():
+def test_agent_once_prints_one_batch_with_rates_as_json():
     out, _ = command("once", "--json", "--node", "n1").communicate(timeout=30)
     body = json.loads(out)
     assert body["node"] == "n1"
     assert {"cpu.utilization", "memory.used", "net.rx"} <= {s["name"] for s in body["samples"]}
 
 
-def test_check_says_in_words_what_is_found(tmp_path):
+def test_agent_check_describes_the_hardware(tmp_path):
     out, _ = command(
         "check", "--url", "http://127.0.0.1:1", "--jobs-dir", str(tmp_path)
     ).communicate(timeout=30)
@@ -41,13 +41,13 @@ def test_check_says_in_words_what_is_found(tmp_path):
     assert "token: none given" in out
 
 
-def test_run_without_a_portal_says_what_is_missing():
+def test_agent_run_without_a_portal_names_the_missing_option():
     agent = command("run", MUSTER_URL="")
     assert "--url" in agent.communicate(timeout=30)[1]
     assert agent.returncode == 1
 
 
-def test_run_sends_until_it_is_told_to_stop(wait_for, tmp_path):
+def test_agent_run_sends_until_stopped(wait_for, tmp_path):
     portal = Portal()
     agent = command("--url", portal.url, "--spool", str(tmp_path), MUSTER_AGENT_TOKEN="mst_right")
     try:
@@ -60,7 +60,7 @@ def test_run_sends_until_it_is_told_to_stop(wait_for, tmp_path):
         portal.close()
 
 
-def test_two_agents_with_one_spool_are_refused(wait_for, tmp_path):
+def test_agent_run_with_a_spool_in_use_is_refused(wait_for, tmp_path):
     first = command("--url", "http://127.0.0.1:1", "--spool", str(tmp_path))
     try:
         wait_for((tmp_path / "new").exists)
@@ -74,12 +74,12 @@ def test_two_agents_with_one_spool_are_refused(wait_for, tmp_path):
 @pytest.mark.parametrize(
     "arguments", [["--node", "n1", "once", "--json"], ["once", "--node", "n1", "--json"]]
 )
-def test_options_count_before_and_after_the_command(arguments):
+def test_agent_options_are_accepted_before_and_after_the_command(arguments):
     options = parser().parse_args(arguments)
     assert (options.node, options.command, options.json) == ("n1", "once", True)
 
 
-def test_the_environment_gives_what_the_command_line_does_not(monkeypatch, tmp_path):
+def test_agent_options_default_to_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("MUSTER_URL", "http://one")
     monkeypatch.setenv("MUSTER_JOBS_DIR", str(tmp_path))
     config = configure(parser().parse_args(["run"]))

@@ -57,14 +57,14 @@ def numbers(portal: Portal) -> list[int]:
     return [int(request["batch"][1:]) for request in portal.taken]
 
 
-def test_a_batch_is_posted_to_the_portals_address_with_the_token(portal, courier_to, wait_for):
+def test_courier_posts_a_batch_to_the_portal_with_the_token(portal, courier_to, wait_for):
     courier_to(portal.url + "/").offer(batch(1))
     wait_for(lambda: portal.taken == [batch(1)])
     assert portal.paths == ["/api/v1/agent/samples"]
 
 
 @pytest.mark.parametrize("mood", [500, 503, 429, "hang", "cut", "nonsense"])
-def test_whatever_the_portal_does_all_arrive_once_in_order_with_their_own_times(
+def test_courier_unreliable_portal_gets_each_batch_once_in_order(
     portal, courier_to, wait_for, mood
 ):
     portal.mood = mood
@@ -79,7 +79,7 @@ def test_whatever_the_portal_does_all_arrive_once_in_order_with_their_own_times(
     wait_for(lambda: courier.notes() == [])
 
 
-def test_a_portal_that_is_down_and_comes_back_gets_everything(portal, courier_to, wait_for):
+def test_courier_after_an_outage_delivers_everything(portal, courier_to, wait_for):
     port = portal.port
     portal.close()
     courier = courier_to(f"http://127.0.0.1:{port}")
@@ -93,7 +93,7 @@ def test_a_portal_that_is_down_and_comes_back_gets_everything(portal, courier_to
         again.close()
 
 
-def test_a_kept_alive_connection_that_the_portal_closed_is_no_failure(portal, courier_to, wait_for):
+def test_courier_closed_keep_alive_connection_is_no_failure(portal, courier_to, wait_for):
     courier = courier_to(portal.url)
     courier.offer(batch(0))
     wait_for(lambda: len(portal.taken) == 1)
@@ -103,7 +103,7 @@ def test_a_kept_alive_connection_that_the_portal_closed_is_no_failure(portal, co
     assert courier.note == ""
 
 
-def test_a_wrong_token_is_explained_and_the_batches_wait_for_the_right_one(
+def test_courier_wrong_token_is_explained_and_batches_are_kept(
     portal, courier_to, wait_for, tmp_path
 ):
     file = tmp_path / "token"
@@ -116,9 +116,7 @@ def test_a_wrong_token_is_explained_and_the_batches_wait_for_the_right_one(
     wait_for(lambda: numbers(portal) == [0])
 
 
-def test_a_batch_that_the_portal_refuses_for_good_does_not_block_the_next(
-    portal, courier_to, wait_for
-):
+def test_courier_permanently_refused_batch_does_not_block_the_next(portal, courier_to, wait_for):
     portal.mood = 422
     courier = courier_to(portal.url)
     courier.offer(batch(0))
@@ -129,14 +127,14 @@ def test_a_batch_that_the_portal_refuses_for_good_does_not_block_the_next(
     wait_for(lambda: numbers(portal) == [1])
 
 
-def test_a_batch_that_the_portal_has_already_is_done_with(portal, courier_to, wait_for):
+def test_courier_duplicate_batch_counts_as_delivered(portal, courier_to, wait_for):
     portal.mood = 409
     spool = MemorySpool(1 << 20)
     courier_to(portal.url, spool).offer(batch(0))
     wait_for(lambda: portal.paths and len(spool) == 0)
 
 
-def test_retry_after_is_kept_to(portal, courier_to, wait_for, monkeypatch):
+def test_courier_respects_retry_after(portal, courier_to, wait_for, monkeypatch):
     portal.mood, portal.retry_after = 429, "30"
     courier, pauses = courier_to(portal.url), []
     monkeypatch.setattr(
@@ -149,7 +147,7 @@ def test_retry_after_is_kept_to(portal, courier_to, wait_for, monkeypatch):
 @pytest.mark.parametrize(
     ("ahead", "words"), [(95, "9[456] s behind"), (-300, "(299|30[01]) s ahead of"), (0, "")]
 )
-def test_a_clock_that_is_wrong_is_noted(portal, courier_to, wait_for, ahead, words):
+def test_courier_wrong_clock_is_reported(portal, courier_to, wait_for, ahead, words):
     portal.clock_ahead = ahead
     courier = courier_to(portal.url)
     courier.offer(batch(0))
@@ -159,7 +157,9 @@ def test_a_clock_that_is_wrong_is_noted(portal, courier_to, wait_for, ahead, wor
     assert bool(courier.notes()) == bool(words)
 
 
-def test_batches_of_an_earlier_life_are_sent_first(portal, courier_to, wait_for, tmp_path):
+def test_courier_after_a_restart_sends_spooled_batches_first(
+    portal, courier_to, wait_for, tmp_path
+):
     spool = Spool(tmp_path, 1 << 20)
     lone = Courier(Config(url="http://127.0.0.1:1"), spool)
     for number in range(3):
@@ -169,9 +169,7 @@ def test_batches_of_an_earlier_life_are_sent_first(portal, courier_to, wait_for,
     wait_for(lambda: numbers(portal) == [0, 1, 2, 3])
 
 
-def test_a_spool_that_cannot_be_written_costs_the_batch_and_says_so(
-    courier_to, tmp_path, monkeypatch
-):
+def test_courier_unwritable_spool_drops_the_batch_with_a_message(courier_to, tmp_path, monkeypatch):
     courier = courier_to("http://127.0.0.1:1")
     monkeypatch.setattr(
         courier._spool, "append", Mock(side_effect=OSError(28, "No space left on device"))
@@ -197,9 +195,7 @@ for number in range(int(sys.argv[3]), 1_000_000):
 """
 
 
-def test_an_agent_killed_in_the_middle_of_its_work_loses_and_shuffles_nothing(
-    portal, courier_to, wait_for, tmp_path
-):
+def test_courier_killed_agent_keeps_all_batches_in_order(portal, courier_to, wait_for, tmp_path):
     environ, spool, offered = (
         {**os.environ, "PYTHONPATH": str(Path("agent").absolute())},
         tmp_path / "spool",

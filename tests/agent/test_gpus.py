@@ -35,7 +35,7 @@ def job(key: str, *pids: int, gpus: tuple[str, ...] = ()) -> JobReading:
     return JobReading(key, frozenset(pids), gpus, [])
 
 
-def test_every_number_of_a_gpu_comes_in_si_units():
+def test_gpu_metrics_are_in_si_units():
     numbers = table(gpus_of(Nvml(Device("GPU-a"))).look().samples)
     assert numbers["gpu.utilization", on(0)] == 0.93
     assert numbers["gpu.memory.used", on(0)] == 40 * GIB, "without the driver's reserve"
@@ -50,7 +50,7 @@ def test_every_number_of_a_gpu_comes_in_si_units():
     assert numbers["gpu.throttled", on(0)] == 0, "an idle GPU's low clock is no throttling"
 
 
-def test_several_gpus_are_told_apart_by_their_index():
+def test_gpu_samples_are_labeled_with_the_index():
     idle = Device("GPU-b", metrics={"used": 0, "utilization": SimpleNamespace(gpu=0, memory=0)})
     reading = gpus_of(Nvml(Device("GPU-a"), idle)).look()
     numbers = table(reading.samples)
@@ -58,7 +58,7 @@ def test_several_gpus_are_told_apart_by_their_index():
     assert [gpu.uuid for gpu in reading.gpus] == ["GPU-a", "GPU-b"]
 
 
-def test_a_metric_that_is_not_supported_is_left_out_and_not_asked_again():
+def test_gpu_unsupported_metric_is_omitted_and_not_queried_again():
     device = Device("GPU-a")
     del device.metrics["power"], device.metrics["ecc"]
     nvml = Nvml(device)
@@ -70,7 +70,7 @@ def test_a_metric_that_is_not_supported_is_left_out_and_not_asked_again():
     assert nvml.asked.count("power") == 1
 
 
-def test_an_active_thermal_slowdown_is_named():
+def test_gpu_thermal_slowdown_is_reported():
     numbers = table(
         gpus_of(Nvml(Device("GPU-a", metrics={"used": 1, "reasons": 0x40 | 0x4}))).look().samples
     )
@@ -95,7 +95,7 @@ def partitioned() -> Device:
     )
 
 
-def test_mig_instances_are_listed_with_their_profile_and_own_memory():
+def test_gpu_mig_instances_have_a_profile_and_their_own_memory():
     reading = gpus_of(Nvml(partitioned())).look()
     assert [part["profile"] for part in reading.gpus[0].as_json()["mig"]] == ["1g.10gb", "1g.10gb"]
     numbers = table(reading.samples)
@@ -104,7 +104,7 @@ def test_mig_instances_are_listed_with_their_profile_and_own_memory():
     assert ("gpu.utilization", on(0)) not in numbers, "a partitioned GPU has none as a whole"
 
 
-def test_instances_made_later_are_found_within_a_minute():
+def test_gpu_new_mig_instance_is_found_within_a_minute():
     device, clock = Device("GPU-a"), Clock()
     gpus = gpus_of(Nvml(device), clock)
     assert gpus.look().gpus[0].slices == []
@@ -112,7 +112,7 @@ def test_instances_made_later_are_found_within_a_minute():
     assert len(gpus.look().gpus[0].slices) == 2
 
 
-def test_an_xid_becomes_an_event_with_meaning_and_action():
+def test_gpu_xid_becomes_an_event_with_meaning_and_action():
     nvml = Nvml(Device("GPU-a"), Device("GPU-b"))
     gpus = gpus_of(nvml)
     gpus.look()
@@ -129,7 +129,7 @@ def test_an_xid_becomes_an_event_with_meaning_and_action():
     assert gpus.take_events() == []
 
 
-def test_an_xid_of_a_mig_instance_names_the_instance():
+def test_gpu_xid_of_a_mig_instance_names_the_instance():
     nvml = Nvml(partitioned())
     gpus = gpus_of(nvml)
     gpus.look()
@@ -138,7 +138,7 @@ def test_an_xid_of_a_mig_instance_names_the_instance():
     assert gpus.take_events()[0].as_json()["mig"] == 2
 
 
-def test_a_machine_without_the_driver_says_so_in_words():
+def test_gpu_without_a_driver_is_explained():
     reading = Gpus().look()
     assert (
         reading.note
@@ -148,7 +148,7 @@ def test_a_machine_without_the_driver_says_so_in_words():
     assert (reading.samples, reading.gpus) == ([], [])
 
 
-def test_a_driver_that_comes_later_is_found_by_the_retry_and_not_before():
+def test_gpu_driver_installed_later_is_found_by_the_retry():
     nvml, clock = Nvml(Device("GPU-a")), Clock()
     nvml.driver = pynvml.NVML_ERROR_DRIVER_NOT_LOADED
     gpus = gpus_of(nvml, clock)
@@ -164,7 +164,7 @@ def test_a_driver_that_comes_later_is_found_by_the_retry_and_not_before():
 @pytest.mark.parametrize(
     "failure", ["UNINITIALIZED", "DRIVER_NOT_LOADED", "LIB_RM_VERSION_MISMATCH"]
 )
-def test_a_driver_lost_mid_run_leaves_a_gap_says_so_and_comes_back(failure):
+def test_gpu_driver_lost_leaves_a_gap_and_recovers(failure):
     nvml, clock = Nvml(Device("GPU-a")), Clock()
     gpus = gpus_of(nvml, clock)
     assert gpus.look().samples
@@ -179,7 +179,7 @@ def test_a_driver_lost_mid_run_leaves_a_gap_says_so_and_comes_back(failure):
     assert ("gpu.xid", on(0)) in table(gpus.look().samples), "the event set was made again"
 
 
-def test_one_lost_gpu_does_not_take_the_others_along():
+def test_gpu_lost_does_not_affect_the_others():
     bad, nvml_clock = Device("GPU-a"), Clock()
     gpus = gpus_of(Nvml(bad, Device("GPU-b")), nvml_clock)
     gpus.look()
@@ -196,13 +196,13 @@ def test_one_lost_gpu_does_not_take_the_others_along():
     assert ("gpu.power", on(0)) in table(gpus.look().samples)
 
 
-def test_a_gpu_that_a_job_has_for_itself_gives_it_all_its_numbers():
+def test_gpu_used_by_one_job_gives_it_all_metrics():
     reading = gpus_of(Nvml(Device("GPU-a", processes=[(10, 5 * GIB)]))).look()
     numbers = table(gpu_samples(job("muster-a", 10, 11), reading))
     assert (numbers["gpu.utilization", on(0)], numbers["gpu.power", on(0)]) == (0.93, 512.345)
 
 
-def test_a_shared_gpu_is_divided_by_process_and_its_power_is_nobodys():
+def test_gpu_shared_by_jobs_is_split_by_process_without_power():
     device = Device(
         "GPU-a",
         processes=[(10, 5 * GIB), (20, 7 * GIB)],
@@ -218,7 +218,7 @@ def test_a_shared_gpu_is_divided_by_process_and_its_power_is_nobodys():
     ] == pytest.approx(0.6)
 
 
-def test_a_gpu_given_to_a_job_and_left_idle_is_still_its_own():
+def test_gpu_idle_is_attributed_to_its_job():
     idle = Device("GPU-a", metrics={"used": 0, "utilization": SimpleNamespace(gpu=0, memory=0)})
     reading = gpus_of(Nvml(idle, Device("GPU-b"))).look()
     for name in ("0", "GPU-a"):
@@ -228,7 +228,7 @@ def test_a_gpu_given_to_a_job_and_left_idle_is_still_its_own():
     assert gpu_samples(job("muster-b", 11), reading) == []
 
 
-def test_a_process_on_a_slice_gives_its_job_that_slice_only():
+def test_gpu_mig_process_gives_its_job_that_instance_only():
     device = partitioned()
     device.slices[2].processes = [(10, GIB)]
     reading = gpus_of(Nvml(device)).look()
@@ -238,7 +238,7 @@ def test_a_process_on_a_slice_gives_its_job_that_slice_only():
     }
 
 
-def test_an_xid_names_the_jobs_that_were_on_the_gpu_when_it_ended_them():
+def test_gpu_xid_names_the_jobs_that_it_ended():
     nvml = Nvml(Device("GPU-a", processes=[(10, GIB)]))
     running = [job("muster-a", 10)]
     jobs = SimpleNamespace(look=lambda: list(running), has_running=lambda: bool(running))
@@ -252,7 +252,7 @@ def test_an_xid_names_the_jobs_that_were_on_the_gpu_when_it_ended_them():
     assert collector.collect()["events"][0]["jobs"] == []
 
 
-def test_a_driver_that_hangs_costs_its_own_numbers_only():
+def test_gpu_hanging_driver_leaves_host_metrics():
     freed = threading.Event()
     gpus = SimpleNamespace(look=lambda: freed.wait() and GpuReading(), take_events=list)
     collector = Collector(Config(), gpus=gpus)

@@ -25,7 +25,7 @@ def proc_stat() -> list[int]:
 
 @pytest.mark.serial
 @pytest.mark.integration
-def test_processor_use_is_what_proc_stat_counts(spawn, wait_for):
+def test_host_cpu_usage_matches_proc_stat(spawn, wait_for):
     spawn("while True: pass")
     host = Host()
     assert list(host.cpu()) == [], "one look has no past"
@@ -39,7 +39,7 @@ def test_processor_use_is_what_proc_stat_counts(spawn, wait_for):
     assert found["cpu.utilization"] > 0.5 / (os.cpu_count() or 1)
 
 
-def test_the_modes_are_shares_of_the_same_whole(wait_for):
+def test_host_cpu_modes_add_up_to_the_total(wait_for):
     host = Host()
     list(host.cpu())
     began = time.monotonic()
@@ -50,7 +50,7 @@ def test_the_modes_are_shares_of_the_same_whole(wait_for):
     assert modes["user"] + modes["system"] <= by_name(samples)["cpu.utilization"] + 1e-9
 
 
-def test_memory_is_what_meminfo_says():
+def test_host_memory_matches_meminfo():
     found = by_name(list(Host().memory()))
     info = {
         line.split(":")[0]: int(line.split()[1]) * 1024
@@ -62,7 +62,7 @@ def test_memory_is_what_meminfo_says():
     )
 
 
-def test_a_file_systems_fill_is_measured_by_path(tmp_path):
+def test_host_file_system_usage_is_measured_by_path(tmp_path):
     found = list(Disk(tmp_path, time.monotonic).samples())
     usage = shutil.disk_usage(tmp_path)
     assert {s.labels["path"] for s in found} == {str(tmp_path)}
@@ -70,13 +70,13 @@ def test_a_file_systems_fill_is_measured_by_path(tmp_path):
     assert by_name(found)["disk.used"] == pytest.approx(usage.used, abs=64 << 20)
 
 
-def test_a_path_that_is_not_there_is_a_gap_and_a_note(tmp_path):
+def test_host_missing_path_leaves_a_gap_and_a_note(tmp_path):
     disk = Disk(tmp_path / "none", time.monotonic)
     assert list(disk.samples()) == []
     assert disk.note.endswith("No such file or directory")
 
 
-def test_a_file_system_that_never_answers_is_a_gap_until_it_does(tmp_path):
+def test_host_hanging_file_system_leaves_a_gap_until_it_answers(tmp_path):
     freed, clock, calls = threading.Event(), Clock(), []
 
     def statvfs(path: Path) -> os.statvfs_result:
@@ -97,7 +97,7 @@ def test_a_file_system_that_never_answers_is_a_gap_until_it_does(tmp_path):
     assert disk.note == ""
 
 
-def test_loopback_is_no_network_traffic(wait_for):
+def test_host_network_traffic_excludes_loopback(wait_for):
     host = Host()
     list(host.network())
     with (
@@ -113,7 +113,7 @@ def test_loopback_is_no_network_traffic(wait_for):
     assert by_name(list(host.network())).get("net.rx", 0.0) < 1 << 20
 
 
-def test_rdma_ports_count_words_of_four_bytes(tmp_path):
+def test_host_rdma_counters_are_multiplied_by_four(tmp_path):
     clock = Clock()
     host = Host(clock=clock)
     port = tmp_path / "mlx5_0" / "ports" / "1" / "counters"
@@ -126,7 +126,7 @@ def test_rdma_ports_count_words_of_four_bytes(tmp_path):
     assert found == {"rdma.rx": 200.0, "rdma.tx": 0.0}
 
 
-def test_a_counter_that_fell_gives_a_gap_and_never_a_negative_rate():
+def test_host_counter_reset_leaves_a_gap():
     rates = Rates()
     assert [rates.of("a", value, now) for now, value in enumerate((100, 150, 20, 30))] == [
         None,
@@ -136,5 +136,5 @@ def test_a_counter_that_fell_gives_a_gap_and_never_a_negative_rate():
     ]
 
 
-def test_processors_are_those_this_process_may_use():
+def test_host_cpu_count_respects_the_affinity():
     assert cpu_count() == len(os.sched_getaffinity(0))

@@ -28,7 +28,7 @@ def numbers(jobs: Jobs) -> dict[str, dict[str, float]]:
 
 
 def measured(jobs: Jobs, wait_for, seconds: float = 1.0) -> dict[str, dict[str, float]]:
-    """Two looks `seconds` apart."""
+    """Measure twice, `seconds` apart."""
     jobs.look()
     until = time.monotonic() + seconds
     wait_for(lambda: time.monotonic() > until)
@@ -37,7 +37,7 @@ def measured(jobs: Jobs, wait_for, seconds: float = 1.0) -> dict[str, dict[str, 
 
 @pytest.mark.serial
 @pytest.mark.integration
-def test_a_busy_child_uses_as_many_cores_as_the_kernel_counted(spawn, state_of, jobs_dir, wait_for):
+def test_job_cpu_usage_matches_the_kernel(spawn, state_of, jobs_dir, wait_for):
     child = spawn(BUSY)
     state_of("muster-a", child.pid)
     jobs, clock = Jobs(jobs_dir), time.monotonic
@@ -50,9 +50,7 @@ def test_a_busy_child_uses_as_many_cores_as_the_kernel_counted(spawn, state_of, 
     assert 0.3 < used <= 1.05
 
 
-def test_a_sleeping_job_uses_no_core_and_the_memory_the_kernel_says(
-    spawn, state_of, jobs_dir, wait_for
-):
+def test_job_sleeping_uses_no_cpu_and_its_memory(spawn, state_of, jobs_dir, wait_for):
     child = spawn(f"x = bytearray(50_000_000); {READY} {SLEEP}")
     child.stdout.readline()
     state_of("muster-a", child.pid)
@@ -64,9 +62,7 @@ def test_a_sleeping_job_uses_no_core_and_the_memory_the_kernel_says(
     assert found["processes"] == 1
 
 
-def test_written_bytes_that_reach_the_disk_are_counted(
-    spawn, state_of, jobs_dir, tmp_path, wait_for
-):
+def test_job_bytes_written_to_disk_are_counted(spawn, state_of, jobs_dir, tmp_path, wait_for):
     child = spawn(
         "import os, sys, time\n"
         f"f = os.open({str(tmp_path / 'out')!r}, os.O_CREAT | os.O_WRONLY)\n"
@@ -83,7 +79,7 @@ def test_written_bytes_that_reach_the_disk_are_counted(
     assert found["io.write"] * (time.monotonic() - began) == pytest.approx(8 << 20, rel=0.25)
 
 
-def test_children_and_grandchildren_belong_to_the_job(spawn, state_of, jobs_dir):
+def test_job_includes_children_and_grandchildren(spawn, state_of, jobs_dir):
     child = spawn(
         f"import subprocess, sys; c = [sys.executable, '-c', {SLEEP!r}]\n"
         "ps = [subprocess.Popen(c) for _ in range(3)]; print('ready', flush=True); ps[0].wait()"
@@ -105,7 +101,7 @@ os.wait(); time.sleep(600)
 
 
 @pytest.mark.parametrize(("setsid", "env"), [(False, {}), (True, {"MUSTER_ATTEMPT": "muster-a"})])
-def test_a_process_whose_parent_ended_is_found_by_session_or_environment(
+def test_job_orphaned_process_is_found_by_session_or_environment(
     spawn, state_of, jobs_dir, setsid, env
 ):
     child = spawn(DAEMON.format(setsid=setsid), env=env)
@@ -117,7 +113,7 @@ def test_a_process_whose_parent_ended_is_found_by_session_or_environment(
         os.kill(orphan, signal.SIGKILL)
 
 
-def test_a_stranger_in_another_session_is_not_counted(spawn, state_of, jobs_dir):
+def test_job_excludes_unrelated_processes(spawn, state_of, jobs_dir):
     child, other = spawn(SLEEP), spawn(SLEEP)
     state_of("muster-a", child.pid)
     jobs = Jobs(jobs_dir)
@@ -126,7 +122,7 @@ def test_a_stranger_in_another_session_is_not_counted(spawn, state_of, jobs_dir)
     assert other.pid not in next(iter(jobs.look())).pids
 
 
-def test_a_process_seen_before_its_state_was_written_is_found_once_it_is(spawn, state_of, jobs_dir):
+def test_job_process_older_than_the_state_file_is_found(spawn, state_of, jobs_dir):
     first, second = spawn(SLEEP), spawn(SLEEP)
     state_of("muster-a", first.pid)
     jobs = Jobs(jobs_dir)
@@ -135,9 +131,7 @@ def test_a_process_seen_before_its_state_was_written_is_found_once_it_is(spawn, 
     assert set(numbers(jobs)) == {"muster-a", "muster-b"}
 
 
-def test_what_the_root_left_behind_is_still_the_job_until_the_last_one_ends(
-    spawn, state_of, jobs_dir, wait_for
-):
+def test_job_continues_until_its_last_process_ends(spawn, state_of, jobs_dir, wait_for):
     child = spawn(
         f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', {SLEEP!r}])\n"
         "print(p.pid, flush=True); p.wait()"
@@ -155,7 +149,7 @@ def test_what_the_root_left_behind_is_still_the_job_until_the_last_one_ends(
 
 
 @pytest.mark.parametrize("told", ["ticks", "seconds", "milliseconds", "iso"])
-def test_a_pid_that_was_used_again_is_not_taken_for_the_job(spawn, state_of, jobs_dir, told):
+def test_job_reused_pid_is_not_counted(spawn, state_of, jobs_dir, told):
     child = spawn(SLEEP)
     began = time.time()
     forms = {"ticks": (0, -500), "seconds": (began, -60), "milliseconds": (began * 1000, -60_000)}
@@ -171,7 +165,7 @@ def test_a_pid_that_was_used_again_is_not_taken_for_the_job(spawn, state_of, job
     assert set(numbers(Jobs(jobs_dir))) == {"muster-right"}
 
 
-def test_a_supervisor_that_adopts_its_job_with_a_new_pid_is_followed(spawn, state_of, jobs_dir):
+def test_job_adopted_by_a_new_supervisor_is_followed(spawn, state_of, jobs_dir):
     first, second = spawn(SLEEP), spawn(SLEEP)
     state_of("muster-a", first.pid)
     jobs = Jobs(jobs_dir)
@@ -181,7 +175,7 @@ def test_a_supervisor_that_adopts_its_job_with_a_new_pid_is_followed(spawn, stat
 
 
 class CountingProcFs(ProcFs):
-    """Counts how often the agent looks at processes."""
+    """Count how often the agent reads processes."""
 
     asked = 0
 
@@ -190,7 +184,7 @@ class CountingProcFs(ProcFs):
         return super().process(pid)
 
 
-def test_finished_jobs_cost_nothing_however_many_there_are(state_of, jobs_dir, monkeypatch):
+def test_job_finished_ones_are_not_read_again(state_of, jobs_dir, monkeypatch):
     for number in range(500):
         state_of(f"muster-{number}", 4_000_000, 1)
     old = time.time() - 100
@@ -205,9 +199,7 @@ def test_finished_jobs_cost_nothing_however_many_there_are(state_of, jobs_dir, m
     assert procfs.asked == 500
 
 
-def test_a_new_folder_is_seen_at_the_next_look_even_before_its_state_is_written(
-    spawn, state_of, jobs_dir
-):
+def test_job_folder_without_a_state_file_is_read_again(spawn, state_of, jobs_dir):
     folders = JobFolders(jobs_dir, ProcFs())
     assert folders.look() == []
     (jobs_dir / "muster-a").mkdir()
@@ -219,13 +211,13 @@ def test_a_new_folder_is_seen_at_the_next_look_even_before_its_state_is_written(
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "{}", '{"key": "a"}', '{"key": "a", "pid": "x"}', "\x00"]
 )
-def test_a_broken_state_file_is_passed_over(jobs_dir, text):
+def test_job_invalid_state_file_is_skipped(jobs_dir, text):
     (jobs_dir / "muster-a").mkdir()
     (jobs_dir / "muster-a" / "state.json").write_text(text)
     assert Jobs(jobs_dir).look() == []
 
 
-def test_a_jobs_folder_that_is_not_there_means_no_jobs(tmp_path):
+def test_jobs_without_a_folder_are_empty(tmp_path):
     assert Jobs(tmp_path / "none").look() == []
 
 
@@ -241,40 +233,38 @@ def running(ticks: dict[tuple[int, int], tuple[int, int]], looked_ticks: int = 1
     ("before", "after", "grew"),
     [
         ({(1, 1): (10, 0)}, {(1, 1): (25, 0)}, 15),
-        ({(1, 1): (10, 0)}, {(1, 1): (10, 0), (2, 150): (7, 0)}, 7),  # a child born since
-        ({(1, 1): (10, 0)}, {(1, 1): (10, 9)}, 9),  # a child born and reaped since
+        ({(1, 1): (10, 0)}, {(1, 1): (10, 0), (2, 150): (7, 0)}, 7),  # a child started since
+        ({(1, 1): (10, 0)}, {(1, 1): (10, 9)}, 9),  # a child started and reaped since
         ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (10, 34)}, 4),  # a known child reaped
-        ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (12, 0)}, 2),  # reaped by an outsider
+        ({(1, 1): (10, 0), (2, 50): (30, 0)}, {(1, 1): (12, 0)}, 2),  # reaped by another process
         (
             {(1, 1): (10, 0)},
             {(1, 1): (10, 0), (2, 50): (500, 20)},
             0,
-        ),  # one with a past joins: none of it
+        ),  # an older process joins: its past is not counted
     ],
 )
-def test_processor_time_is_counted_once_whoever_reaps_the_child(before, after, grew):
+def test_job_cpu_time_of_a_reaped_child_is_counted_once(before, after, grew):
     assert cpu_growth(running(before), after) == grew
 
 
-def test_short_lived_children_are_counted_by_what_their_parent_reaped(
-    spawn, state_of, jobs_dir, wait_for
-):
+def test_job_cpu_time_includes_short_lived_children(spawn, state_of, jobs_dir, wait_for):
     child = spawn(
         "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'sum(range(2_000_000))'])"
     )
     state_of("muster-a", child.pid)
     assert (
         measured(Jobs(jobs_dir), wait_for, 1.0)["muster-a"]["cpu.used"] > 0.1
-    )  # its own is a hundredth
+    )  # its own share is 1 %
 
 
-def test_the_own_process_is_its_own_living_root():
+def test_living_root_of_the_current_process_is_itself():
     me = ProcFs().process(os.getpid())
     assert living_root(JobState("k", me.pid, me.started), ProcFs()) == me
     assert living_root(JobState("k", me.pid, me.started + 1000), ProcFs()) is None
 
 
-def test_a_state_may_name_the_gpus_that_the_job_was_given():
+def test_job_state_file_may_list_gpus():
     assert parse_state({"key": "k", "pid": 1, "started": 0, "gpus": [0, "GPU-a"]}).gpus == (
         "0",
         "GPU-a",

@@ -45,7 +45,7 @@ def quick(jobs_dir: Path | None = None, **given: object) -> Config:
     return Config(node="n1", jobs_dir=jobs_dir, busy_interval=0.05, idle_interval=0.2, **given)  # type: ignore[arg-type]
 
 
-def test_embedded_every_batch_goes_to_the_sink_in_process(run, wait_for):
+def test_agent_with_a_sink_passes_every_batch_to_it(run, wait_for):
     batches: list[Json] = []
     run(Agent(quick(), sink=batches.append))
     wait_for(lambda: len(batches) >= 3)
@@ -60,7 +60,7 @@ def test_embedded_every_batch_goes_to_the_sink_in_process(run, wait_for):
     assert "no GPU" in last["facts"]["note"]
 
 
-def test_a_running_job_is_in_the_batch_with_its_numbers(run, wait_for, spawn, state_of, jobs_dir):
+def test_agent_batch_contains_running_jobs(run, wait_for, spawn, state_of, jobs_dir):
     state_of("muster-a", spawn(SLEEP).pid)
     batches: list[Json] = []
     run(Agent(quick(jobs_dir), sink=batches.append))
@@ -70,7 +70,7 @@ def test_a_running_job_is_in_the_batch_with_its_numbers(run, wait_for, spawn, st
     assert {"cpu.used", "memory.used", "processes"} <= {s["name"] for s in job["samples"]}
 
 
-def test_it_looks_more_often_while_a_job_runs(run, wait_for, spawn, state_of, jobs_dir):
+def test_agent_collects_more_often_while_a_job_runs(run, wait_for, spawn, state_of, jobs_dir):
     config, batches = Config(jobs_dir=jobs_dir, busy_interval=0.05, idle_interval=600), []
     run(Agent(config, sink=batches.append))
     wait_for(lambda: len(batches) == 1)
@@ -78,7 +78,7 @@ def test_it_looks_more_often_while_a_job_runs(run, wait_for, spawn, state_of, jo
     wait_for(lambda: len(batches) >= 5)
 
 
-def test_without_a_sink_batches_reach_the_portal(run, wait_for, tmp_path):
+def test_agent_without_a_sink_sends_to_the_portal(run, wait_for, tmp_path):
     portal = Portal()
     try:
         run(Agent(quick(url=portal.url, token="mst_right", spool_dir=tmp_path / "spool")))
@@ -89,7 +89,7 @@ def test_without_a_sink_batches_reach_the_portal(run, wait_for, tmp_path):
         portal.close()
 
 
-def test_a_sink_that_raises_costs_its_batch_and_the_loop_goes_on(run, wait_for, caplog):
+def test_agent_sink_error_drops_the_batch_and_continues(run, wait_for, caplog):
     seen: list[Json] = []
 
     def sink(body: Json) -> None:
@@ -107,7 +107,7 @@ PARTS = ["cpu", "load", "memory", "disk_rates", "network", "rdma"]
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_whichever_metric_fails_the_others_are_measured(part):
+def test_collector_failed_metric_does_not_affect_the_others(part):
     collector = Collector(Config())
     original = getattr(collector._host, part)
     own = {s.name for s in original()}
@@ -125,7 +125,7 @@ def test_whichever_metric_fails_the_others_are_measured(part):
 
 
 @pytest.mark.parametrize("part", ["gpus", "jobs"])
-def test_gpus_or_jobs_that_fail_altogether_leave_the_machines_numbers(part):
+def test_collector_without_gpus_or_jobs_keeps_host_metrics(part):
     def broken() -> None:
         raise RuntimeError("boom")
 
@@ -137,7 +137,7 @@ def test_gpus_or_jobs_that_fail_altogether_leave_the_machines_numbers(part):
     assert collector.has_running() is False
 
 
-def test_a_failure_is_logged_once_and_not_at_every_look(caplog):
+def test_collector_repeated_failure_is_logged_once(caplog):
     collector = Collector(Config(), gpus=SimpleNamespace(look=lambda: 1 / 0, take_events=list))
     with caplog.at_level(logging.WARNING, "muster.agent"):
         for _ in range(5):
@@ -145,7 +145,7 @@ def test_a_failure_is_logged_once_and_not_at_every_look(caplog):
     assert caplog.text.count("division by zero") == 1
 
 
-def test_a_sink_that_goes_on_failing_is_complained_of_once_and_again_when_it_fails_anew(caplog):
+def test_agent_sink_error_is_logged_once_per_outage(caplog):
     troubles: list[OSError | None] = [
         OSError(28, "full"),
         OSError(28, "full"),
@@ -167,7 +167,7 @@ def test_a_sink_that_goes_on_failing_is_complained_of_once_and_again_when_it_fai
             ] * expected
 
 
-def test_stop_ends_the_loop_at_once_however_long_the_interval(wait_for):
+def test_agent_stop_ends_the_loop_at_once(wait_for):
     stop, batches = threading.Event(), []
     agent = Agent(Config(idle_interval=600, busy_interval=600), sink=batches.append, stop=stop)
     agent.start()
@@ -176,7 +176,7 @@ def test_stop_ends_the_loop_at_once_however_long_the_interval(wait_for):
     wait_for(lambda: not agent._thread.is_alive(), seconds=2)
 
 
-def test_facts_list_the_gpus_for_the_inventory():
+def test_agent_facts_list_the_gpus():
     nvml = Nvml(Device("GPU-a"), Device("GPU-b"))
     agent = Agent(
         quick(), sink=print, collector=Collector(quick(), gpus=Gpus(Driver(lambda: nvml, Clock())))
@@ -200,7 +200,7 @@ def scrape(port: int, path: str = "/metrics") -> str:
         return str(answer.read().decode())
 
 
-def test_prometheus_reads_the_newest_batch_with_units_in_the_names():
+def test_exposition_shows_the_newest_batch_with_units():
     agent = Agent(quick(), sink=lambda body: None)
     agent.tick()
     server = exposition.serve(agent, "127.0.0.1:0")
@@ -217,7 +217,7 @@ def test_prometheus_reads_the_newest_batch_with_units_in_the_names():
         server.server_close()
 
 
-def test_labels_are_escaped_and_parse_with_prometheus_own_parser():
+def test_exposition_labels_parse_with_the_prometheus_parser():
     odd = 'a"b\\c\nd'
     sample = {"name": "disk.used", "labels": {"path": odd}, "value": 1.5, "unit": "bytes"}
     body = {"node": "n1", "samples": [sample], "jobs": [{"key": "muster-a", "samples": [sample]}]}

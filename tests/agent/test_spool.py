@@ -35,11 +35,11 @@ def reopened(spool: Spool, folder: Path, limit: int = LIMIT) -> Spool:
 
 
 def noise(number: int, size: int = 1000) -> bytes:
-    """Bytes that do not compress, told apart by their number."""
+    """Return incompressible bytes that differ by number."""
     return number.to_bytes(4, "big") + random.Random(number).randbytes(size)
 
 
-def test_batches_come_out_in_the_order_they_went_in(spool):
+def test_spool_returns_batches_in_order(spool):
     for number in range(50):
         spool.append(b"%d" % number)
     assert len(spool) == 50
@@ -48,12 +48,12 @@ def test_batches_come_out_in_the_order_they_went_in(spool):
     assert spool.peek() is None
 
 
-def test_a_batch_that_was_not_advanced_past_is_offered_again(spool):
+def test_spool_batch_is_returned_until_advanced(spool):
     spool.append(b"a")
     assert spool.peek().data == spool.peek().data == b"a"
 
 
-def test_the_oldest_are_dropped_and_counted_when_there_is_no_room(spool):
+def test_spool_over_its_limit_drops_and_counts_the_oldest(spool):
     for number in range(3000):
         spool.append(noise(number))
     left = drain(spool)
@@ -62,7 +62,7 @@ def test_the_oldest_are_dropped_and_counted_when_there_is_no_room(spool):
     assert LIMIT // 2 - 2000 <= len(left) * 1012 <= LIMIT
 
 
-def test_advancing_past_a_batch_that_was_dropped_meanwhile_loses_no_other(spool):
+def test_spool_advance_after_a_drop_loses_no_other_batch(spool):
     spool.append(noise(0))
     held = spool.peek()
     for number in range(1, 3000):
@@ -72,7 +72,7 @@ def test_advancing_past_a_batch_that_was_dropped_meanwhile_loses_no_other(spool)
     assert spool.peek().data == first
 
 
-def test_a_restart_goes_on_where_it_stood(tmp_path):
+def test_spool_reopened_continues_at_its_position(tmp_path):
     spool = Spool(tmp_path, LIMIT)
     for number in range(10):
         spool.append(b"%d" % number)
@@ -83,7 +83,7 @@ def test_a_restart_goes_on_where_it_stood(tmp_path):
     assert drain(spool) == [b"%d" % number for number in range(4, 10)]
 
 
-def test_the_files_are_empty_once_everything_was_sent(tmp_path):
+def test_spool_files_are_empty_after_the_last_batch(tmp_path):
     spool = Spool(tmp_path, LIMIT)
     for number in range(700):
         spool.append(noise(number))
@@ -93,7 +93,7 @@ def test_the_files_are_empty_once_everything_was_sent(tmp_path):
 
 
 @pytest.mark.parametrize("cut", [1, 5, 9, 40])
-def test_a_record_torn_by_a_kill_is_cut_off_and_the_rest_is_whole(tmp_path, cut):
+def test_spool_truncated_record_is_cut_off(tmp_path, cut):
     spool = Spool(tmp_path, LIMIT)
     for number in range(3):
         spool.append(noise(number))
@@ -103,7 +103,7 @@ def test_a_record_torn_by_a_kill_is_cut_off_and_the_rest_is_whole(tmp_path, cut)
     assert drain(spool) == [noise(0), noise(1), noise(9)]
 
 
-def test_a_record_that_rotted_is_given_up_and_counted_not_sent(tmp_path):
+def test_spool_corrupt_record_is_counted_and_not_sent(tmp_path):
     spool = Spool(tmp_path, LIMIT)
     spool.append(noise(1))
     with (tmp_path / "new").open("r+b") as file:
@@ -115,21 +115,21 @@ def test_a_record_that_rotted_is_given_up_and_counted_not_sent(tmp_path):
     assert drain(spool) == [noise(2)]
 
 
-def test_a_place_that_outlived_its_file_sends_again_rather_than_too_little(tmp_path):
+def test_spool_position_without_its_file_sends_again(tmp_path):
     spool = Spool(tmp_path, LIMIT)
     spool.append(noise(1))
     (tmp_path / "place").write_text(json.dumps({"file": "00" * 8, "at": 700}))
     assert drain(reopened(spool, tmp_path)) == [noise(1)]
 
 
-def test_two_agents_cannot_share_a_spool(tmp_path):
+def test_spool_in_use_cannot_be_opened_again(tmp_path):
     first = Spool(tmp_path, LIMIT)
     with pytest.raises(SpoolBusy, match="another agent uses the spool"):
         Spool(tmp_path, LIMIT)
     reopened(first, tmp_path)
 
 
-def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
+def test_spool_full_disk_leaves_no_partial_record(tmp_path, monkeypatch):
     spool = Spool(tmp_path, LIMIT)
     spool.append(noise(1))
     code = (
@@ -154,7 +154,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(["append", "advance", "reopen"]), max_size=80))
-def test_whatever_the_order_of_events_nothing_is_lost_doubled_or_shuffled(tmp_path_factory, steps):
+def test_spool_random_events_keep_every_batch_once_in_order(tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("spool")
     spool, put, got = Spool(folder, LIMIT), 0, []
     for step in steps:

@@ -1,4 +1,4 @@
-"""The portal's double, a client of it, and `muster` called in this process."""
+"""Provide the portal's double, its client, and `muster` called in this process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def portal() -> Iterator[PortalDouble]:
 
 @pytest.fixture(autouse=True)
 def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing of the caller's own settings; pauses that are over at once."""
+    """Isolate tests from the caller's settings, and shorten pauses."""
     for name in ("URL", "TOKEN", "ORG", "TEAM", "JOB_ID"):
         monkeypatch.delenv(f"MUSTER_{name}", raising=False)
     monkeypatch.setenv("MUSTER_CONFIG", str(tmp_path / "config.toml"))

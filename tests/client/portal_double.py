@@ -19,10 +19,10 @@ TOKEN = "mst_right"
 
 @dataclass
 class Fault:
-    """What happens to the next request whose URL contains `path`.
+    """A fault of the next request whose URL contains `path`.
 
-    `what` is a status to answer with, "drop" (close the connection without an answer; with `acts`,
-    after doing what was asked) or "cut" (send half of the body).
+    `what` is a status to return, "drop" (close the connection without an answer; with `acts`, after
+    executing the request) or "cut" (send half of the body).
     """
 
     what: int | str
@@ -34,7 +34,7 @@ class Fault:
 
 @dataclass
 class Log:
-    """The log of one attempt; `lost` is the end of a stretch from the beginning that was never stored."""
+    """The log of one attempt; bytes before `lost` were never stored."""
 
     data: bytes = b""
     complete: bool = False
@@ -51,7 +51,7 @@ class Asked:
 
 
 class PortalDouble:
-    """One organization "atlas". `jobs`, `attempts` and `logs` are what it answers from; `asked` what it was asked."""
+    """One organization "atlas". `jobs`, `attempts` and `logs` are its data; `asked` has all requests."""
 
     def __init__(self) -> None:
         self.orgs = [
@@ -97,7 +97,7 @@ class PortalDouble:
     def add_job(
         self, state: str = "running", *, log: bytes = b"", complete: bool = False, **fields: Any
     ) -> Json:
-        """A job with one attempt in that state."""
+        """Add a job with one attempt in that state."""
         number = len(self.jobs) + 1
         started = None if state == "queued" else "2026-11-20T10:00:00Z"
         self.jobs[number] = {
@@ -149,14 +149,14 @@ class PortalDouble:
         self.logs[number, ordinal] = Log(log, complete)
 
     def end(self, number: int, state: str, **fields: Any) -> None:
-        """The job and its last attempt end; its log is closed."""
+        """End the job and its last attempt, and close its log."""
         ordinal = len(self.attempts[number])
         self.logs[number, ordinal].complete = True
         self.attempts[number][-1]["state"] = state
         self.jobs[number].update({"state": state, "finished_at": "2026-11-20T10:01:00Z", **fields})
 
     def answer(self, asked: Asked) -> tuple[int, Any, dict[str, str]]:
-        """Status, body (JSON or bytes) and headers; under a known Idempotency-Key, the first answer again."""
+        """Return status, body and headers; for a known Idempotency-Key, the first response."""
         if asked.headers.get("authorization") != f"Bearer {TOKEN}":
             return problem(401, "not_authenticated", "Sign in, or send an access token.")
         key = asked.headers.get("idempotency-key", "") if asked.method == "POST" else ""
@@ -386,6 +386,6 @@ def _handler(portal: PortalDouble) -> type[BaseHTTPRequestHandler]:
         do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_one  # noqa: N815  the names are http.server's
 
         def log_message(self, *args: Any) -> None:
-            """Quiet."""
+            """Log nothing."""
 
     return Handler

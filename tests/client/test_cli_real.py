@@ -1,4 +1,4 @@
-"""`muster` as a shell starts it, against a real portal: bytes, exit codes, one JSON document from every command."""
+"""Test `muster` as a process against a real portal: bytes, exit codes and JSON documents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from tests.rig.portal import EMAIL, Portal
 from tests.rig.processes import Folder, wait_until
 
 pytestmark = pytest.mark.integration
-# Every command with words that it takes. {running}, {ended}, {waiting}: jobs that are just so; {spare}: one to stop.
+# Arguments of every command. {running}, {ended} and {waiting} are jobs in that state; {spare} may be
+# stopped.
 LEAVES = {
     "run": ["-d", "--", "true"],
     "job submit": ["{file}"],
@@ -142,14 +143,15 @@ LEAVES = {
     "completion": ["bash"],
     "logout": [],
 }
-# What the one local cluster of this portal refuses: it has no scheduler, is connected already, and has a history.
+# Refused for the local cluster of this portal: it has no scheduler, is connected already, and has a
+# history.
 REFUSED = {"node drain", "node resume", "cluster connect", "cluster remove"}
-AWAY = {"directory test", "directory sync"}  # nobody listens where this portal's directory is
+AWAY = {"directory test", "directory sync"}  # nothing listens at the address of this directory
 
 
 @dataclass
 class Shell:
-    """`shell("job", "list")` runs it as a child process with this portal's address and token."""
+    """`shell("job", "list")` run it as a child process with this portal's URL and token."""
 
     portal: Portal
     token: str
@@ -201,7 +203,7 @@ def shell(rig: Folder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[She
     portal.start()
     made = Shell(portal, portal.token(), tmp_path_factory.mktemp("shell"))
     yield made
-    with Client(portal.url, made.token) as client:  # jobs outlive their portal; these must not
+    with Client(portal.url, made.token) as client:  # jobs would continue without the portal
         for job in client.jobs.list(state="queued,running"):
             client.jobs.cancel(job.number)
         wait_until(
@@ -214,7 +216,7 @@ def shell(rig: Folder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[She
 
 @pytest.fixture(scope="module")
 def words(shell: Shell) -> dict[str, str]:
-    """What stands for the names in the table."""
+    """Return the values of the names in the table."""
     running, ended = (
         shell.submit("echo up; sleep 600", name="long"),
         shell.submit("echo done; exit 3", name="short"),
@@ -260,13 +262,13 @@ def words(shell: Shell) -> dict[str, str]:
 
 
 def ask(client: Client, resource: str) -> str:
-    """The id of an open request for more of it than default may have."""
+    """Return the id of an open request above the limit of `default`."""
     client.quotas.set(resource, 1 << 50, team="default")
     return str(client.quotas.request(resource, 1 << 51, team="default")["id"])
 
 
 def leaves() -> Iterator[str]:
-    """Every command that the client has."""
+    """Return every command of the client."""
     root = typer.main.get_command(app)
     for noun in NOUNS:
         command = root.get_command(None, noun)

@@ -1,4 +1,4 @@
-"""Lists page by page, the organization to work in, and rows as objects."""
+"""Test lists, the choice of the organization, and rows as objects."""
 
 from __future__ import annotations
 
@@ -10,54 +10,50 @@ from muster import Client, InvalidInput, Job
 from tests.client.portal_double import TOKEN, PortalDouble
 
 
-def test_a_list_goes_through_all_pages_and_names_each_job_once(
-    portal: PortalDouble, client: Client
-):
+def test_job_list_reads_all_pages_without_duplicates(portal: PortalDouble, client: Client):
     for _ in range(450):
         portal.add_job()
     assert [job.number for job in client.jobs.list()] == list(range(450, 0, -1))
     assert len([asked for asked in portal.asked if asked.path.endswith("/jobs")]) == 3
 
 
-def test_pages_are_asked_for_only_when_they_are_wanted(portal: PortalDouble, client: Client):
+def test_job_list_requests_pages_on_demand(portal: PortalDouble, client: Client):
     for _ in range(450):
         portal.add_job()
     assert len(list(islice(client.jobs.list(), 5))) == 5
     assert len([asked for asked in portal.asked if asked.path.endswith("/jobs")]) == 1
 
 
-def test_no_more_is_asked_for_than_is_wanted(portal: PortalDouble, client: Client):
+def test_job_list_with_a_limit_requests_no_more_rows(portal: PortalDouble, client: Client):
     for _ in range(20):
         portal.add_job()
     assert [job.number for job in client.jobs.list(most=3, state="running")] == [20, 19, 18]
     assert portal.asked[-1].query == {"limit": "3", "state": "running"}
 
 
-def test_the_only_organization_needs_no_name(client: Client):
+def test_client_uses_the_only_organization(client: Client):
     assert client.org == "atlas"
 
 
-def test_several_organizations_are_listed_to_choose_from(portal: PortalDouble, client: Client):
+def test_client_with_several_organizations_lists_them(portal: PortalDouble, client: Client):
     portal.orgs.append({"slug": "borealis", "name": "Borealis", "role": "member", "teams": []})
     with pytest.raises(InvalidInput, match=r"MUSTER_ORG.*atlas, borealis"):
         _ = client.org
 
 
-def test_the_named_organization_and_team_are_used(portal: PortalDouble):
+def test_client_uses_the_given_organization_and_team(portal: PortalDouble):
     with Client(portal.url, TOKEN, org="atlas", team="vision") as client:
         client.jobs.submit({"run": "true"})
     assert [asked.path for asked in portal.asked] == ["/api/v1/orgs/atlas/jobs"]
     assert portal.asked[0].body == {"spec": {"run": "true"}, "team": "vision"}
 
 
-def test_a_spec_and_a_text_at_once_is_a_mistake_of_the_program(client: Client):
+def test_submit_with_spec_and_text_raises_type_error(client: Client):
     with pytest.raises(TypeError):
         client.jobs.submit({"run": "true"}, yaml="run: true")
 
 
-def test_a_job_is_an_object_with_times_reason_and_what_it_waits_for(
-    portal: PortalDouble, client: Client
-):
+def test_job_has_times_reason_and_pending(portal: PortalDouble, client: Client):
     portal.add_job(
         "queued",
         pending={
@@ -79,7 +75,7 @@ def test_a_job_is_an_object_with_times_reason_and_what_it_waits_for(
     assert (job.owner, job.resources.cpus, job.is_final) == ("ada@atlas.example", 1, False)
 
 
-def test_waiting_ends_with_the_job(portal: PortalDouble, client: Client):
+def test_wait_returns_when_the_job_ends(portal: PortalDouble, client: Client):
     portal.add_job()
     seen: list[str] = []
 
@@ -91,7 +87,7 @@ def test_waiting_ends_with_the_job(portal: PortalDouble, client: Client):
     assert seen == ["running", "failed"]
 
 
-def test_waiting_has_an_end_of_its_own(portal: PortalDouble, client: Client):
+def test_wait_over_its_timeout_raises(portal: PortalDouble, client: Client):
     portal.add_job()
     with pytest.raises(TimeoutError):
         client.jobs.wait(1, timeout=0)
@@ -127,5 +123,5 @@ def test_waiting_has_an_end_of_its_own(portal: PortalDouble, client: Client):
         ({"state": "failed"}, 1),
     ],
 )
-def test_the_return_code_says_how_it_ended(fields: dict, code: int):
+def test_job_return_code_matches_its_end(fields: dict, code: int):
     assert Job.of({"id": "x", "number": 1, "name": "n", **fields}).return_code == code

@@ -1,4 +1,4 @@
-"""Job files: faults shown in place, and fields changed with --set."""
+"""Test errors in job files, and fields changed with --set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A log followed through outages is the log: no byte twice, none missing."""
+"""Test that a followed log is byte-exact across outages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FAULTS: list[int | str] = ["drop", "cut", 503, 500, 429]
 
 
 def grow(portal: PortalDouble, client: Client, whole: bytes, chance: random.Random) -> bytes:
-    """Follow while the log grows by random pieces and random requests fail."""
+    """Follow while the log grows randomly and random requests fail."""
     at, got = 0, b""
     follower = Follower(client.jobs, "1")
     while not follower.is_over:
@@ -37,7 +37,7 @@ def test_follow_through_random_failures_is_byte_exact(
     portal: PortalDouble, client: Client, seed: int
 ):
     chance = random.Random(seed)
-    whole = chance.randbytes(60_000)  # not text: nothing may be decoded on the way
+    whole = chance.randbytes(60_000)  # not text: the client must not decode it
     portal.add_job()
     assert grow(portal, client, whole, chance) == whole
 
@@ -64,7 +64,7 @@ def test_follow_gives_up_after_a_permanent_outage(
         list(client.jobs.follow(1))
 
 
-def test_follow_repeats_a_piece_that_was_not_taken(portal: PortalDouble, client: Client):
+def test_follow_repeats_a_chunk_that_was_not_written(portal: PortalDouble, client: Client):
     portal.add_job("succeeded", log=b"whole", complete=True)
     follower = Follower(client.jobs, "1")
     assert follower.next() == follower.next() == Piece(b"whole", "", 0, 1)

@@ -1,4 +1,4 @@
-"""Tables on a terminal: nothing is wider than it, and the states have their colour."""
+"""Test tables on a terminal: width and colours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client against a real portal: a child process with a local cluster of its own."""
+"""Test the client against a real portal with its own local cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.rig.processes import Folder
 
 @pytest.fixture(scope="module")
 def real(rig: Folder) -> Iterator[tuple[Portal, str]]:
-    """A portal and a token with all scopes."""
+    """Return a portal and a token with all scopes."""
     portal = Portal(rig, name="client-portal", is_furnished=True)
     portal.start()
     yield portal, portal.token()
@@ -54,7 +54,7 @@ def begin(real: tuple[Portal, str], tmp_path: Path) -> Callable[..., subprocess.
     return begin
 
 
-def test_run_gives_bytes_and_exit_code_of_the_job(begin: Callable):
+def test_run_prints_the_bytes_and_exits_like_the_job(begin: Callable):
     process = begin("run", "--", "bash", "-c", r"printf 'one\r\n\377\000two'; exit 3")
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (3, b"one\r\n\xff\x00two")
@@ -62,14 +62,14 @@ def test_run_gives_bytes_and_exit_code_of_the_job(begin: Callable):
 
 
 @pytest.mark.integration
-def test_a_job_that_a_signal_ends_gives_128_and_the_signal(begin: Callable):
+def test_run_of_a_job_ended_by_a_signal_exits_with_128_plus_signal(begin: Callable):
     process = begin("run", "--", "bash", "-c", "kill -SEGV $$")
     process.communicate(timeout=60)
     assert process.returncode == 139
 
 
 @pytest.mark.integration
-def test_words_reach_the_job_as_they_were_written(begin: Callable):
+def test_run_arguments_reach_the_job_unchanged(begin: Callable):
     words = ["a b", "", "$HOME", "it's", '"q"', "*", "back\\slash", "ü", "new\nline"]
     process = begin("run", "--", sys.executable, "-c", "import sys; print(sys.argv[1:])", *words)
     out, _ = process.communicate(timeout=60)
@@ -77,7 +77,7 @@ def test_words_reach_the_job_as_they_were_written(begin: Callable):
 
 
 @pytest.mark.integration
-def test_a_followed_log_is_whole_though_the_portal_was_killed_meanwhile(
+def test_follow_after_a_portal_kill_is_complete(
     real: tuple[Portal, str], sdk: Client, begin: Callable, wait_for: Callable, shared_folder: Path
 ):
     go = shared_folder / "go"
@@ -94,7 +94,7 @@ def test_a_followed_log_is_whole_though_the_portal_was_killed_meanwhile(
 
 
 @pytest.mark.integration
-def test_following_goes_on_into_the_platforms_own_retry(sdk: Client, shared_folder: Path):
+def test_follow_continues_into_an_automatic_retry(sdk: Client, shared_folder: Path):
     flag = shared_folder / "second"
     spec = {
         "run": f"if [ -e {flag} ]; then echo good; else touch {flag}; echo bad; exit 1; fi",
@@ -118,7 +118,7 @@ def test_follow_ends_for_a_job_canceled_before_start(sdk: Client):
 
 
 @pytest.mark.integration
-def test_a_job_reports_its_own_curves(sdk: Client, wait_for: Callable, shared_folder: Path):
+def test_job_reports_its_own_metrics(sdk: Client, wait_for: Callable, shared_folder: Path):
     shutil.copytree(ROOT / "client" / "muster", shared_folder / "muster")
     text = "import muster\nfor s in range(1500): muster.log(step=s, loss=1/(s+1))"
     job = sdk.jobs.submit(
@@ -130,7 +130,7 @@ def test_a_job_reports_its_own_curves(sdk: Client, wait_for: Callable, shared_fo
 
 
 @pytest.mark.integration
-def test_a_script_of_slurm_is_taken_as_it_is_and_run_again_with_a_change(sdk: Client):
+def test_sbatch_script_is_submitted_and_rerun_with_a_change(sdk: Client):
     job = sdk.jobs.submit(
         yaml="#!/bin/bash\n#SBATCH --job-name=from-slurm\n#SBATCH --time=00:05:00\necho $SLURM_JOB_NAME\n"
     )
@@ -140,7 +140,7 @@ def test_a_script_of_slurm_is_taken_as_it_is_and_run_again_with_a_change(sdk: Cl
 
 
 @pytest.mark.integration
-def test_a_token_is_made_used_and_ended(real: tuple[Portal, str], sdk: Client):
+def test_token_is_created_used_and_revoked(real: tuple[Portal, str], sdk: Client):
     made = sdk.tokens.create("for a test", ["jobs:read"], days=1)
     with Client(real[0].url, made["token"]) as other:
         assert other.me()["email"] == sdk.me()["email"]
@@ -151,7 +151,7 @@ def test_a_token_is_made_used_and_ended(real: tuple[Portal, str], sdk: Client):
 
 
 @pytest.mark.integration
-def test_teams_quotas_and_nodes_are_there(sdk: Client):
+def test_teams_quotas_and_nodes_are_listed(sdk: Client):
     sdk.teams.create("vision", "Vision")
     assert [team["slug"] for team in sdk.teams.list()] == ["default", "vision"]
     sdk.quotas.set("cpu", 64, team="vision")

@@ -1,4 +1,4 @@
-"""`muster run` as a process of its own: bytes, exit codes, signals."""
+"""Test `muster run` as a process: bytes, exit codes and signals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def is_there(portal: PortalDouble) -> Callable[[], bool]:
 
 
 def runs(portal: PortalDouble, log: bytes) -> None:
-    """The submitted job begins and writes."""
+    """Let the submitted job start and write."""
     portal.jobs[1].update(
         {"state": "running", "pending": None, "started_at": "2026-11-20T10:00:00Z"}
     )
@@ -104,7 +104,7 @@ def test_run_output_is_exact_after_a_lost_connection(
 
 
 def interrupted(process: subprocess.Popen[bytes]) -> None:
-    """One Ctrl-C once the first line of the log is out; returns when it was understood."""
+    """Send Ctrl-C after the first line of the log; return once it was handled."""
     assert process.stdout
     assert process.stderr
     assert process.stdout.readline() == b"one\n"

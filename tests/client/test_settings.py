@@ -1,4 +1,4 @@
-"""Who one is and where, and who gets to see the token."""
+"""Test settings: URL, organization, and where the token is sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command line loads before it is needed: nothing."""
+"""Test that the command line imports nothing before it is needed."""
 
 from __future__ import annotations
 

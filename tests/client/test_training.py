@@ -1,4 +1,4 @@
-"""`muster.log`: curves arrive, and nothing that goes wrong is the training's business."""
+"""Test `muster.log`: points arrive, and errors never affect the training."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.rig.environment import ROOT
 
 @pytest.fixture
 def inside(portal: PortalDouble, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
-    """The environment of a job, and no reporter of an earlier test."""
+    """Set the environment of a job, without an earlier test's reporter."""
     portal.add_job()
     env = {
         "MUSTER_URL": portal.url,
@@ -72,15 +72,13 @@ def test_points_survive_an_outage_in_order(
     assert values(portal) == [("loss", step, step) for step in range(50)]
 
 
-def test_what_is_left_is_sent_at_exit(portal: PortalDouble, inside: dict):
+def test_points_left_are_sent_at_exit(portal: PortalDouble, inside: dict):
     done = script("import muster\nfor s in range(2500): muster.log(step=s, loss=s)", inside)
     assert (done.returncode, done.stderr) == (0, "")
     assert [point["step"] for point in portal.points] == list(range(2500))
 
 
-def test_a_portal_that_is_gone_neither_fails_nor_holds_up_the_training(
-    portal: PortalDouble, inside: dict
-):
+def test_log_without_a_portal_neither_fails_nor_blocks_training(portal: PortalDouble, inside: dict):
     portal.close()
     done = script(
         "import muster, muster.training as t\nt.EXIT_WAIT = 0.3\nmuster.log(step=1, loss=1)\nprint('trained')",
@@ -90,7 +88,7 @@ def test_a_portal_that_is_gone_neither_fails_nor_holds_up_the_training(
     assert done.stderr.count("muster:") == len(done.stderr.splitlines()) <= 2
 
 
-def test_refused_points_are_warned_of_once_and_dropped(
+def test_points_refused_are_dropped_with_one_warning(
     portal: PortalDouble, inside: dict, wait_for, capsys: pytest.CaptureFixture[str]
 ):
     portal.faults.extend([Fault(403), Fault(403)])

@@ -1,4 +1,4 @@
-"""Requests that are tried again, and errors that are typed."""
+"""Test retries and typed errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.client.portal_double import TOKEN, Fault, PortalDouble
 SPEC = {"run": "true"}
 
 
-def test_a_post_is_tried_again_under_the_same_key(portal: PortalDouble, client: Client):
+def test_post_is_retried_with_the_same_idempotency_key(portal: PortalDouble, client: Client):
     portal.faults.extend([Fault(503, "/jobs"), Fault(500, "/jobs"), Fault("drop", "/jobs")])
     assert client.jobs.submit(SPEC).number == 1
     keys = {asked.headers["idempotency-key"] for asked in portal.posts("/jobs")}
@@ -30,13 +30,13 @@ def test_a_post_is_tried_again_under_the_same_key(portal: PortalDouble, client: 
     assert len(keys) == 1
 
 
-def test_a_job_whose_answer_was_lost_is_submitted_once(portal: PortalDouble, client: Client):
+def test_submit_with_a_lost_response_creates_one_job(portal: PortalDouble, client: Client):
     portal.faults.append(Fault("drop", "/jobs", acts=True))
     assert client.jobs.submit(SPEC).number == 1
     assert len(portal.jobs) == 1
 
 
-def test_two_submissions_have_different_keys(portal: PortalDouble, client: Client):
+def test_submissions_have_different_idempotency_keys(portal: PortalDouble, client: Client):
     client.jobs.submit(SPEC)
     client.jobs.submit(SPEC)
     assert len({asked.headers["idempotency-key"] for asked in portal.posts("/jobs")}) == 2
@@ -44,21 +44,23 @@ def test_two_submissions_have_different_keys(portal: PortalDouble, client: Clien
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 413, 501])
-def test_what_cannot_get_better_is_asked_once(portal: PortalDouble, client: Client, status: int):
+def test_permanent_error_is_not_retried(portal: PortalDouble, client: Client, status: int):
     portal.faults.append(Fault(status, "/me"))
     with pytest.raises(MusterError):
         client.me()
     assert len(portal.asked) == 1
 
 
-def test_it_gives_up_after_its_tries(portal: PortalDouble):
+def test_request_gives_up_after_its_retries(portal: PortalDouble):
     portal.faults.extend(Fault(503) for _ in range(9))
     with Client(portal.url, TOKEN, tries=3) as client, pytest.raises(Unavailable):
         client.me()
     assert len(portal.asked) == 3
 
 
-def test_retry_after_is_kept(portal: PortalDouble, client: Client, monkeypatch: pytest.MonkeyPatch):
+def test_retry_after_is_respected(
+    portal: PortalDouble, client: Client, monkeypatch: pytest.MonkeyPatch
+):
     slept: list[float] = []
     monkeypatch.setattr(transport.time, "sleep", slept.append)
     portal.faults.append(Fault(429, headers={"Retry-After": "7"}))
@@ -67,32 +69,30 @@ def test_retry_after_is_kept(portal: PortalDouble, client: Client, monkeypatch: 
     assert 7 <= slept[0] < 7.2
 
 
-def test_a_retry_after_of_an_hour_is_told_instead_of_waited_for(
-    portal: PortalDouble, client: Client
-):
+def test_retry_after_of_an_hour_raises_at_once(portal: PortalDouble, client: Client):
     portal.faults.append(Fault(429, headers={"Retry-After": "3600"}))
     with pytest.raises(RateLimited):
         client.me()
 
 
-def test_a_retry_after_may_be_a_date():
+def test_retry_after_may_be_a_date():
     assert transport.pause(0, "Wed, 21 Oct 2015 07:28:00 GMT") == 0
     assert transport.pause(0, "Wed, 21 Oct 2065 07:28:00 GMT") > transport.LONGEST_WAIT
 
 
-def test_a_deletion_whose_answer_was_lost_has_succeeded(portal: PortalDouble, client: Client):
+def test_delete_with_a_lost_response_succeeds(portal: PortalDouble, client: Client):
     portal.lists["tokens"] = [{"id": "t1"}]
     portal.faults.append(Fault("drop", "/tokens", acts=True))
     client.tokens.revoke("t1")
     assert portal.lists["tokens"] == []
 
 
-def test_deleting_what_is_not_there_is_not_found(client: Client):
+def test_delete_of_a_missing_object_is_not_found(client: Client):
     with pytest.raises(NotFound):
         client.tokens.revoke("t1")
 
 
-def test_a_command_beside_a_job_is_never_sent_twice(portal: PortalDouble, client: Client):
+def test_exec_is_never_retried(portal: PortalDouble, client: Client):
     portal.add_job()
     portal.faults.append(Fault("drop", "/exec", acts=True))
     with pytest.raises(Unavailable):
@@ -111,7 +111,7 @@ def test_a_command_beside_a_job_is_never_sent_twice(portal: PortalDouble, client
         (418, MusterError),
     ],
 )
-def test_each_status_has_its_error(
+def test_each_status_raises_its_error(
     portal: PortalDouble, client: Client, status: int, kind: type[MusterError]
 ):
     portal.faults.append(Fault(status))
@@ -125,7 +125,7 @@ def test_each_status_has_its_error(
     assert type(told.value) is kind
 
 
-def test_the_code_tells_a_quota_from_another_conflict():
+def test_conflict_error_class_depends_on_the_code():
     body = {
         "code": "quota_exceeded",
         "detail": "Ask for 2 less.",
@@ -137,14 +137,14 @@ def test_the_code_tells_a_quota_from_another_conflict():
     assert (error.errors, error.request_id) == ([{"field": "x", "message": "y"}], "r1")
 
 
-def test_an_answer_that_is_not_the_portals_names_the_address(portal: PortalDouble, client: Client):
+def test_response_of_another_server_names_the_url(portal: PortalDouble, client: Client):
     portal.faults.append(Fault(404, body="<html>nginx</html>"))
     with pytest.raises(NotFound, match="not as a Muster portal") as told:
         client.me()
     assert portal.url in told.value.message
 
 
-def test_nobody_there_is_unavailable_and_names_the_address(portal: PortalDouble):
+def test_refused_connection_is_unavailable_and_names_the_url(portal: PortalDouble):
     portal.close()
     with (
         Client(portal.url, TOKEN, tries=2) as client,
@@ -153,12 +153,12 @@ def test_nobody_there_is_unavailable_and_names_the_address(portal: PortalDouble)
         client.me()
 
 
-def test_without_a_token_nothing_is_sent(portal: PortalDouble):
+def test_client_without_a_token_sends_nothing(portal: PortalDouble):
     with Client(portal.url) as client, pytest.raises(NotAuthenticated, match="muster login"):
         client.me()
     assert portal.asked == []
 
 
-def test_a_token_with_a_line_break_is_refused_before_it_is_sent(portal: PortalDouble):
+def test_token_with_a_line_break_is_refused(portal: PortalDouble):
     with pytest.raises(NotAuthenticated):
         Client(portal.url, "mst_a\nHost: evil")

@@ -1,4 +1,4 @@
-"""Chromium, for stories from end to end."""
+"""Provide Chromium for end-to-end tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.rig.processes import program
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """As the machine has it."""
+    """Start the installed Chromium."""
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=program("chromium"), args=list(FLAGS))
         yield chromium
@@ -22,7 +22,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page of nobody yet, that fails its test when the browser complains."""
+    """Return a signed-out page that fails the test on any browser error."""
     made, complaints = browser.new_page(viewport={"width": 1440, "height": 900}), []
     watch(made, complaints)
     yield made

@@ -1,4 +1,4 @@
-"""kill -9 of everything but the job, then start again: nothing is lost."""
+"""Kill everything but the job with SIGKILL and restart: nothing is lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LINES = 60
 
 
 def kill_all_but_the_job(portal: Portal) -> int:
-    """The portal's processes and every supervisor under its home; the jobs' own processes live on."""
+    """Return the portal's processes and its supervisors, without the jobs' own processes."""
     killed = 0
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []
@@ -33,7 +33,7 @@ def kill_all_but_the_job(portal: Portal) -> int:
 
 @pytest.fixture(params=["embedded", "server"])
 def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
-    """Not yet started."""
+    """Return a portal that is not started yet."""
     folder, addresses = Folder(), ("", "")
     if request.param == "server":
         addresses = (
@@ -44,7 +44,7 @@ def portal(request: pytest.FixtureRequest) -> Iterator[Portal]:
     folder.close()
 
 
-def test_a_job_outlives_the_portal_and_its_supervisor_with_its_whole_log(portal, wait_for):
+def test_job_survives_portal_and_supervisor_with_a_complete_log(portal, wait_for):
     portal.start()
     headers = {"Authorization": f"Bearer {portal.token()}"}
     with httpx.Client(

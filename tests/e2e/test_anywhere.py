@@ -1,5 +1,7 @@
-"""The example of the first quarter of an hour, unchanged, on a real Slurm and on Kubernetes: by page on an embedded portal, by command
-and by API on a server stack."""
+"""Run the example unchanged on a real Slurm and on Kubernetes.
+
+On an embedded portal through pages; on a server stack through the command and the API.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +31,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.serial, pytest.mark.integration]
 
 @pytest.fixture(scope="module", params=["embedded", "server"])
 def stack(request: pytest.FixtureRequest) -> str:
-    """Of which kind the portal is."""
+    """Return the mode of the portal."""
     return str(request.param)
 
 
 @pytest.fixture(scope="module")
 def portal(slurm: Slurm, stack: str, request: pytest.FixtureRequest) -> Iterator[Portal]:
-    """A portal that an operator has connected to both."""
+    """Return a portal connected to both clusters."""
     folder, addresses = Folder(), ("", "")
     if stack == "server":
         redis = request.getfixturevalue("redis_url").rsplit("/", 1)[0] + "/62"
@@ -59,7 +61,7 @@ def portal(slurm: Slurm, stack: str, request: pytest.FixtureRequest) -> Iterator
             (
                 "kubernetes",
                 {**options_of(), "shared": []},
-            ),  # the claim is in the namespace of jobs of no team
+            ),  # the claim is in the namespace of jobs without a team
         ):
             made_there = api.post(
                 "/api/v1/clusters", json={"name": name, "backend": name, "options": options}
@@ -147,7 +149,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("where", "nodes"), CASES)
-def test_the_example_runs_as_it_stands(
+def test_example_runs_unchanged(
     portal: Portal, stack: str, page: Page, wait_for: Callable[..., Any], where: str, nodes: int
 ):
     spec = (ROOT / "examples" / "digits" / ("job.yaml" if nodes == 1 else "nodes.yaml")).read_text()
@@ -164,4 +166,4 @@ def test_the_example_runs_as_it_stands(
     assert (job["state"], job["cluster"]) == ("succeeded", where), f"{job}\n{log}"
     assert "test accuracy 0." in log
     assert "loss" in json.dumps(curves)
-    assert nodes == 1 or "2 ranks" in log  # they agreed on the gradients: a collective of gloo
+    assert nodes == 1 or "2 ranks" in log  # gradients were averaged by gloo

@@ -1,4 +1,4 @@
-"""`muster login` as somebody types it: a real portal, the real command, a real browser that agrees."""
+"""Test `muster login` with a real portal, the real command and a real browser."""
 
 from __future__ import annotations
 
@@ -60,9 +60,7 @@ def _whoami(config: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_terminal_is_signed_in_by_the_browser_until_its_token_is_revoked_there(
-    portal: Portal, page: Page, tmp_path
-):
+def test_device_login_lasts_until_its_token_is_revoked(portal: Portal, page: Page, tmp_path):
     config = str(tmp_path / "config.toml")
     command = _login(portal, config)
     page.goto(_link(command))
@@ -89,7 +87,7 @@ def test_a_terminal_is_signed_in_by_the_browser_until_its_token_is_revoked_there
     assert ended.returncode == 4 and "revoked" in ended.stderr
 
 
-def test_who_says_no_in_the_browser_signs_nothing_in(portal: Portal, page: Page, tmp_path):
+def test_device_login_declined_signs_nothing_in(portal: Portal, page: Page, tmp_path):
     command = _login(portal, str(tmp_path / "config.toml"))
     page.goto(_link(command))
     page.fill("[name=login]", EMAIL)

@@ -1,4 +1,4 @@
-"""The first quarter of an hour of somebody new: a fresh home, a sign-in, one click, and a job that one can watch."""
+"""Test a new user's first steps: new home, sign-in, one click, and a job to watch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STACKS = ["embedded", pytest.param("server", marks=pytest.mark.integration)]
 
 @pytest.fixture(scope="module", params=STACKS)
 def fresh(request: pytest.FixtureRequest) -> Iterator[Portal]:
-    """A portal whose home did not exist before; as a server, the whole stack on an empty database."""
+    """Start a portal with a new home; in server mode, the whole stack on an empty database."""
     folder, addresses = Folder(), ("", "")
     if request.param == "server":
         addresses = (
@@ -46,16 +46,14 @@ def sign_in(page: Page, portal: Portal) -> None:
 
 
 def moves(wait_for: Callable, look: Callable[[], object], times: int = 3) -> bool:
-    """What is looked at becomes something else, that many times, without a reload."""
+    """Wait until the value has changed that many times, without a reload."""
     for _ in range(times):
         before = look()
         wait_for(lambda before=before: look() != before, 60, 0.1)
     return True
 
 
-def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(
-    fresh: Portal, page: Page, wait_for: Callable
-):
+def test_new_user_runs_the_example_to_success(fresh: Portal, page: Page, wait_for: Callable):
     sign_in(page, fresh)
     page.get_by_role("button", name="Run the example").click()
     page.wait_for_url(re.compile(r"/home/jobs/1\b"))
@@ -84,7 +82,7 @@ def test_somebody_new_signs_in_runs_the_example_and_watches_it_succeed(
 
 
 @pytest.mark.integration
-def test_the_page_says_the_same_after_a_reload(fresh: Portal, page: Page):
+def test_job_page_after_a_reload_is_unchanged(fresh: Portal, page: Page):
     sign_in(page, fresh)
     page.goto(f"{fresh.url}/home/jobs/1?tab=logs")
     expect(page.locator("[data-head] .state")).to_have_class(re.compile("succeeded"))
@@ -99,7 +97,7 @@ def test_the_page_says_the_same_after_a_reload(fresh: Portal, page: Page):
 
 
 @pytest.mark.integration
-def test_a_browser_without_a_session_is_asked_to_sign_in(fresh: Portal, page: Page):
+def test_browser_without_a_session_is_asked_to_sign_in(fresh: Portal, page: Page):
     sign_in(page, fresh)
     page.context.clear_cookies()
     page.goto(f"{fresh.url}/home/jobs/1")

@@ -1,5 +1,4 @@
-"""Passkeys in a real Chromium with a virtual authenticator: added, asked for after the password, signing in alone; and an open page that
-loses its websocket when its session is signed out elsewhere."""
+"""Test passkeys in a real Chromium with a virtual authenticator, and an ended session's open page."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ def portal() -> Iterator[Portal]:
     folder = Folder()
     made = Portal(folder, is_furnished=True)
     made.settings["MUSTER_BASE_URL"] = (
-        f"http://localhost:{made.port}"  # browsers know no passkeys for bare addresses
+        f"http://localhost:{made.port}"  # browsers do not support passkeys for IP addresses
     )
     made.start()
     yield made
@@ -41,7 +40,7 @@ def portal() -> Iterator[Portal]:
 
 
 def with_key(page: Page) -> tuple[Any, str]:
-    """A virtual authenticator of that page."""
+    """Add a virtual authenticator to that page."""
     session = page.context.new_cdp_session(page)
     session.send("WebAuthn.enable")
     return session, session.send("WebAuthn.addVirtualAuthenticator", {"options": KEY})[
@@ -60,15 +59,13 @@ def with_password(page: Page, portal: Portal) -> None:
     page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(
-    portal: Portal, page: Page, browser: Browser
-):
+def test_passkey_works_as_second_factor_and_alone(portal: Portal, page: Page, browser: Browser):
     session, key = with_key(page)
     with_password(page, portal)
     page.wait_for_url(at(portal, "/home/"))
     page.goto(at(portal, "/accounts/2fa/"))
     page.get_by_role("link", name="Add one").first.click()
-    page.fill("[name=password]", PASSWORD)  # asked again before the way in is changed
+    page.fill("[name=password]", PASSWORD)  # re-authentication before sign-in methods change
     page.get_by_role("button", name="Confirm").click()
     page.get_by_label("Passwordless").check()
     page.get_by_role("button", name="Add it").click()
@@ -76,7 +73,7 @@ def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(
     assert len(re.findall(r"\b\d{8}\b", page.content())) == 10
     [credential] = session.send("WebAuthn.getCredentials", {"authenticatorId": key})["credentials"]
 
-    other = browser.new_context().new_page()  # the same person at another browser, with the key
+    other = browser.new_context().new_page()  # the same user in another browser, with the passkey
     second, twin = with_key(other)
     second.send("WebAuthn.addCredential", {"authenticatorId": twin, "credential": credential})
     with_password(other, portal)
@@ -84,7 +81,7 @@ def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(
     other.goto(at(portal, "/home/teams"))
     other.wait_for_url(
         re.compile("/accounts/2fa/authenticate/")
-    )  # the password alone opens nothing
+    )  # the password alone does not sign in
     other.get_by_role("button", name="Use a passkey or security key").click()
     other.wait_for_url(at(portal, "/home/"))
     other.context.close()
@@ -108,7 +105,7 @@ def test_a_passkey_is_added_asked_for_after_the_password_and_signs_in_alone(
 
 
 def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
-    """Signed out elsewhere, an open page loses its websocket within five seconds, and its next page is the sign-in."""
+    """After a sign-out elsewhere, the websocket closes within 5 s and the next page is the sign-in."""
     closed: list[float] = []
     page.on(
         "websocket", lambda socket: socket.on("close", lambda _: closed.append(time.monotonic()))
@@ -130,9 +127,7 @@ def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
     elsewhere.context.close()
 
 
-def test_a_passkey_that_the_browser_refuses_is_told_in_words_and_can_be_tried_again(
-    portal: Portal, browser: Browser
-):
+def test_passkey_refused_by_the_browser_can_be_tried_again(portal: Portal, browser: Browser):
     page = browser.new_context().new_page()
     session, key = with_key(page)
     session.send("WebAuthn.setUserVerified", {"authenticatorId": key, "isUserVerified": False})
@@ -146,9 +141,7 @@ def test_a_passkey_that_the_browser_refuses_is_told_in_words_and_can_be_tried_ag
     page.context.close()
 
 
-def test_a_browser_that_knows_no_passkeys_at_this_address_is_told_which_address_it_needs(
-    portal: Portal, browser: Browser
-):
+def test_passkey_without_a_secure_address_names_the_required_one(portal: Portal, browser: Browser):
     page = browser.new_context().new_page()
     page.add_init_script(
         "delete globalThis.PublicKeyCredential; Object.defineProperty(navigator, 'credentials', {value: undefined});"

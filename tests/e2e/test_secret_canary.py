@@ -1,5 +1,8 @@
-"""A secret with a value that stands nowhere else is set and used by a job of a real portal; then the value is searched for in everything
-that the portal says, shows, stores and runs."""
+"""Test that a secret's value appears nowhere but in its job.
+
+A job of a real portal uses a secret with a unique value, which is then searched for in all output,
+pages, stored data and processes.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ RUN = 'printf %s "$WANDB_API_KEY" | sha256sum; sleep 3; printf %s "$WANDB_API_KE
 
 @dataclass
 class Found:
-    """Places that were searched, and those where the value stood."""
+    """The places that were searched, and those where the value was found."""
 
     searched: int = 0
     holds: list[str] = field(default_factory=list)
@@ -59,7 +62,7 @@ def shell(portal: Portal, tmp_path_factory: pytest.TempPathFactory) -> Shell:
 
 @pytest.fixture(scope="module")
 def found(portal: Portal, shell: Shell) -> Found:
-    """The run: set by the CLI from standard input, replaced, tried dry, used, wrongly used, listed; and everything that was said to it."""
+    """Set, replace, use and misuse the secret; return everything that was printed."""
     got = Found()
     for value in (REPLACED, CANARY):
         done = shell("secret", "set", "default/wandb", stdin=value.encode() + b"\n")
@@ -137,16 +140,16 @@ def _bytes(path: Path) -> bytes:
         return b""
 
 
-def test_the_job_got_the_value_and_no_other(portal: Portal, shell: Shell, found: Found):
+def test_secret_reaches_its_job_only(portal: Portal, shell: Shell, found: Found):
     log = shell("job", "logs", "1").stdout.decode()
     assert hashlib.sha256(CANARY.encode()).hexdigest() in log and str(len(CANARY)) in log.split()
 
 
-def test_neither_an_answer_nor_a_process_list_holds_the_value(found: Found):
+def test_secret_is_in_no_response_and_no_process_list(found: Found):
     assert found.holds == [] and found.searched > 30
 
 
-def test_no_page_holds_the_value(portal: Portal, found: Found):
+def test_secret_is_on_no_page(portal: Portal, found: Found):
     got = Found()
     with httpx.Client(base_url=portal.url, follow_redirects=True, timeout=30) as browser:
         form = browser.get("/accounts/login/").text
@@ -164,9 +167,7 @@ def test_no_page_holds_the_value(portal: Portal, found: Found):
     assert got.holds == [] and got.searched == len(PAGES)
 
 
-def test_the_portal_wrote_it_down_nowhere_but_in_the_launch_of_the_job_itself(
-    portal: Portal, found: Found
-):
+def test_secret_is_stored_only_in_the_launch_of_its_job(portal: Portal, found: Found):
     got = Found()
     files = [
         path
@@ -187,7 +188,7 @@ def test_the_portal_wrote_it_down_nowhere_but_in_the_launch_of_the_job_itself(
         )
 
 
-def test_the_use_is_told_with_version_and_job(portal: Portal, shell: Shell, found: Found):
+def test_secret_use_is_recorded_with_version_and_job(portal: Portal, shell: Shell, found: Found):
     with httpx.Client(
         base_url=f"{portal.url}/api/v1/orgs/home/",
         headers={"Authorization": f"Bearer {shell.token}"},

@@ -1,5 +1,8 @@
-"""A fresh install is taken, in a browser and without a shell, to an organization that works: directory, teams, limits, people who come in by
-LDAP, by OpenID Connect and by SAML, a second factor that is required, a token that ends in the middle of a stream; and the trail tells it."""
+"""Set up a new installation entirely in the browser, up to a working organization.
+
+Covers a directory, teams, limits, sign-in by LDAP, OpenID Connect and SAML, a required second
+factor, a token that is revoked during a stream, and the audit trail.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ OPTIONS = ("url", "people_base", "group_base", "bind_dn", "bind_password", "ca")
 
 
 class IdP(BaseHTTPRequestHandler):
-    """A SAML identity provider with one page: whoever comes is Gus, once they have said so."""
+    """A SAML identity provider with one page, which signs everyone in as Gus."""
 
     def do_GET(self) -> None:
         query = parse_qs(urlsplit(self.path).query)
@@ -68,7 +71,7 @@ class IdP(BaseHTTPRequestHandler):
         self.wfile.write(page)
 
     def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +113,7 @@ def saml() -> Iterator[str]:
 
 @pytest.fixture
 def somebody(browser: Browser) -> Iterator[Callable[[], Page]]:
-    """A page of a browser that has been nowhere."""
+    """Return a page of a new browser."""
     contexts = []
 
     def come() -> Page:
@@ -151,7 +154,7 @@ def connect(
     options: dict[str, str],
     ticked: tuple[str, ...] = (),
 ) -> None:
-    """A directory or a sign-in service, by its form."""
+    """Connect a directory or sign-in service with its form."""
     page.goto(f"{portal.url}/{org}/directories?kind={kind}")
     for name, value in options.items():
         page.fill(f"[name={name}]", value)
@@ -164,7 +167,7 @@ def connect(
 
 
 def rule(page: Page, *given: tuple[str, str]) -> None:
-    """What its groups give."""
+    """Set the roles that its groups give."""
     for nth, (group, place) in enumerate(given):
         page.locator("[name=group]").nth(nth).fill(group)
         page.locator("[name=place]").nth(nth).select_option(place)
@@ -232,7 +235,7 @@ def somebody_comes_by_saml(page: Page, portal: Portal, metadata: str, gus: Page)
 
 
 def require_a_second_factor(page: Page, portal: Portal) -> None:
-    """One's own first."""
+    """Sign in with the user's own account first."""
     page.goto(f"{portal.url}/accounts/2fa/totp/activate/")
     page.fill("[name=password]", PASSWORD)
     page.locator("form:has([name=password]) button[type=submit]").click()
@@ -247,7 +250,7 @@ def require_a_second_factor(page: Page, portal: Portal) -> None:
 
 
 def make_a_token(page: Page, portal: Portal) -> str:
-    """Of a service account in the team."""
+    """Create a token of a service account in the team."""
     page.goto(f"{portal.url}/atlas/service-accounts")
     page.fill("[name=name]", "nightly")
     page.click("main form button.primary")
@@ -262,7 +265,7 @@ def make_a_token(page: Page, portal: Portal) -> str:
 
 
 def stream(portal: Portal, token: str, config: str) -> subprocess.Popen[str]:
-    """A command line that follows a job, once its first lines are there."""
+    """Start a command that follows a job; return after its first lines."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("MUSTER_")}
     ours = {
         "PYTHONPATH": str(ROOT / "client"),
@@ -299,7 +302,7 @@ def revoke_the_token(page: Page, portal: Portal) -> None:
     page.wait_for_load_state()
 
 
-def test_a_fresh_install_becomes_a_working_company_without_a_shell(
+def test_new_installation_is_set_up_entirely_in_the_browser(
     portal, slapd, openid, saml, page, somebody, tmp_path
 ):
     says_yes(page)
@@ -323,7 +326,7 @@ def test_a_fresh_install_becomes_a_working_company_without_a_shell(
     assert command.returncode == 4 and "revoked" in said, (command.returncode, said)
     assert (
         time.monotonic() - began < 30
-    )  # within 5 s it is refused (tests/monitoring/live); the rest is the command's own
+    )  # refused within 5 s (tests/monitoring/live); the rest is the command's own time
 
     told: set[str] = set()
     for path in ("/atlas/audit", "/borealis/audit", "/home/audit/installation"):

@@ -1,4 +1,4 @@
-"""A real portal, a real Chromium, and jobs whose logs the tests look at."""
+"""Provide a real portal, a real Chromium, and jobs with logs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,13 @@ FLAGS = (
     "--disable-sync",
 )
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
-expect.set_options(
-    timeout=30_000
-)  # a machine with other work to do needs more than the five seconds of everybody
+expect.set_options(timeout=30_000)  # a busy machine needs more than the default of five seconds
 FINAL = {"succeeded", "failed", "canceled"}
 
 
 @dataclass
 class Site:
-    """The portal as a program and as a place: `submit` answers a job's number, `ended` waits for its end."""
+    """The portal: `submit` returns a job's number, `ended` waits for its end."""
 
     portal: Portal
     api: httpx.Client
@@ -65,13 +63,13 @@ class Site:
 
 @pytest.fixture(scope="module")
 def portal_settings() -> dict[str, str]:
-    """What a module wants in its portal's environment."""
+    """Return additional environment variables of the module's portal."""
     return {}
 
 
 @pytest.fixture(scope="module")
 def site(portal_settings: dict[str, str]) -> Iterator[Site]:
-    """An embedded portal of this module's own."""
+    """Return the module's own embedded portal."""
     folder = Folder()
     portal = Portal(folder, settings=portal_settings, is_furnished=True)
     portal.start()
@@ -86,7 +84,7 @@ def site(portal_settings: dict[str, str]) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium as the machine has it."""
+    """Start the installed Chromium."""
     with sync_playwright() as play:
         chromium = play.chromium.launch(executable_path=program("chromium"), args=list(FLAGS))
         yield chromium
@@ -95,7 +93,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def signed_in(browser: Browser, site: Site) -> Callable[..., BrowserContext]:
-    """`signed_in(width=…, theme="dark")`: a browser context with Ada's session."""
+    """`signed_in(width=…, theme="dark")`: return a browser context with Ada's session."""
     page = browser.new_page()
     page.goto(f"{site.url}/accounts/login/")
     page.fill("[name=login]", EMAIL)
@@ -116,7 +114,7 @@ def signed_in(browser: Browser, site: Site) -> Callable[..., BrowserContext]:
 
 @pytest.fixture
 def page(signed_in: Callable[..., BrowserContext]) -> Iterator[Page]:
-    """A page of Ada's that fails its test when the browser complains: an exception, a refused script, a missing file."""
+    """Return a page of Ada's that fails the test on any browser error."""
     with signed_in() as context:
         made = context.new_page()
         complaints: list[str] = []
@@ -126,7 +124,7 @@ def page(signed_in: Callable[..., BrowserContext]) -> Iterator[Page]:
 
 
 def watch(page: Page, complaints: list[str]) -> None:
-    """Collects what the browser complains of."""
+    """Collect browser errors: exceptions, refused scripts, missing files."""
     page.on("pageerror", lambda error: complaints.append(f"exception: {error}"))
     page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
     page.on(
@@ -142,7 +140,7 @@ new MutationObserver(() => document.querySelectorAll("dialog.ask[open]:not([data
 
 
 def says_yes(page: Page) -> list[str]:
-    """Answers yes to what the page asks before it does harm; returns the questions."""
+    """Confirm every dialog of the page; return their questions."""
     asked: list[str] = []
 
     def told(question: str) -> None:

@@ -1,4 +1,4 @@
-"""Administration in a real Chromium: what is announced is read and put away."""
+"""Test administration pages in a real Chromium."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.look.test_directory_page import looked
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
-def test_an_announcement_is_made_read_on_other_pages_and_put_away(site, page):
+def test_announcement_is_shown_on_all_pages_until_dismissed(site, page):
     says_yes(page)
     page.goto(f"{site.url}/home/announcements")
     looked(page, "announcements-none")
@@ -37,7 +37,7 @@ def test_an_announcement_is_made_read_on_other_pages_and_put_away(site, page):
     expect(page.locator(".announcements")).to_have_count(0)
 
 
-def test_a_file_of_people_is_looked_at_and_then_done(site, page):
+def test_people_file_is_previewed_then_imported(site, page):
     file = {"name": "people.csv", "mimeType": "text/csv"}
     page.goto(f"{site.url}/home/members/import")
     looked(page, "import-empty")
@@ -60,7 +60,7 @@ def test_a_file_of_people_is_looked_at_and_then_done(site, page):
     expect(page.locator(".copy pre")).to_contain_text("p11@else.example,http")
 
 
-def test_the_first_steps_tick_themselves(site, page):
+def test_first_steps_are_checked_off_automatically(site, page):
     page.goto(f"{site.url}/home/")
     looked(page, "guide-home")
     page.click("#guide a.primary")
@@ -73,8 +73,8 @@ def test_the_first_steps_tick_themselves(site, page):
     expect(page.locator("#guide")).to_have_count(0)
 
 
-def test_two_organizations_with_teams_are_made_without_a_shell(site, page, browser):
-    """The last here: who acted as another has another session than the one that the pages of this module begin with."""
+def test_organizations_and_teams_are_created_in_the_browser(site, page, browser):
+    """The last test of this module, because impersonation changes the shared session."""
     page.goto(f"{site.url}/home/platform")
     looked(page, "platform")
     for slug in ("atlas", "borealis"):

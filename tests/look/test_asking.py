@@ -1,4 +1,4 @@
-"""What does harm asks first, in a dialog of the page, that a keyboard alone can answer."""
+"""Test confirmation dialogs, also by keyboard alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
 def opened(page: Page, site: Site) -> None:
-    """An announcement, and the question whether it is withdrawn."""
+    """Open the confirmation dialog for withdrawing an announcement."""
     page.goto(f"{site.url}/home/announcements")
     page.fill("[name=text]", "Maintenance on Saturday")
     page.click(".panel button.primary")
@@ -20,7 +20,7 @@ def opened(page: Page, site: Site) -> None:
     expect(page.get_by_role("alertdialog", name="Withdraw this announcement?")).to_be_visible()
 
 
-def test_a_question_is_answered_by_keyboard_and_leaving_it_gives_the_focus_back(site, page):
+def test_dialog_works_by_keyboard_and_restores_the_focus(site, page):
     opened(page, site)
     dialog, button = (
         page.get_by_role("alertdialog"),
@@ -42,7 +42,7 @@ def test_a_question_is_answered_by_keyboard_and_leaving_it_gives_the_focus_back(
     expect(page.locator("td.act")).to_have_count(0)
 
 
-def test_a_question_is_asked_in_the_readers_language_and_fits_a_phone(site, page):
+def test_dialog_is_translated_and_fits_a_phone(site, page):
     page.set_extra_http_headers({"Accept-Language": "ko"})
     page.set_viewport_size(PHONE)
     page.goto(f"{site.url}/home/announcements")
@@ -61,7 +61,7 @@ def test_a_question_is_asked_in_the_readers_language_and_fits_a_phone(site, page
     ("language", "yes", "no"),
     [("en", "Stop", "Leave it"), ("ko", "중지", "그대로 두기"), ("ja", "停止", "そのままにする")],
 )
-def test_whether_a_job_is_stopped_is_not_answered_by_cancel(site, page, language, yes, no):
+def test_dialog_to_stop_a_job_has_no_cancel_button(site, page, language, yes, no):
     number = site.submit("sleep 60")
     page.set_extra_http_headers({"Accept-Language": language})
     page.goto(f"{site.url}/home/jobs/{number}")
@@ -72,20 +72,20 @@ def test_whether_a_job_is_stopped_is_not_answered_by_cancel(site, page, language
     assert site.job(number)["state"] == "canceled"
 
 
-def test_a_yes_is_good_for_one_time_even_if_nothing_could_be_sent(site, page):
+def test_dialog_confirmation_is_valid_once_even_after_a_failure(site, page):
     opened(page, site)
     page.evaluate(
         """document.querySelector("td.act form").insertAdjacentHTML("beforeend", '<input required name=late>')"""
     )
     page.get_by_role("alertdialog").get_by_role(
         "button", name="Withdraw"
-    ).click()  # a field that came meanwhile keeps it back
+    ).click()  # a new required field prevents the submission
     page.evaluate("document.querySelector('td.act [name=late]').remove()")
     page.locator("td.act").get_by_role("button", name="Withdraw").click()
     expect(page.get_by_role("alertdialog", name="Withdraw this announcement?")).to_be_visible()
 
 
-def test_role_of_a_member_chosen_is_changed_without_a_question(site, page):
+def test_member_role_is_changed_without_a_dialog(site, page):
     site.api.post(
         "/members", json={"email": "ben@atlas.example", "name": "Ben", "role": "member"}
     ).raise_for_status()

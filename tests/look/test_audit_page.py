@@ -1,4 +1,4 @@
-"""The audit page in a real browser: rows open by mouse and keys, what was before and after stands side by side, and it verifies."""
+"""Test the audit page in a real browser."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 @pytest.fixture
 def renamed(site: Site) -> None:
-    """A team that got another name."""
+    """Rename a team."""
     site.api.post("/teams", json={"slug": "sight", "name": "Sight"})
     site.api.patch("/teams/sight", json={"name": "Vision and sound"})
 
 
-def test_a_row_opens_by_click_and_by_key_and_shows_what_changed(
-    page: Page, site: Site, renamed: None
-) -> None:
+def test_audit_row_opens_by_click_and_key(page: Page, site: Site, renamed: None) -> None:
     page.goto(f"{site.url}/home/audit?kind=team.renamed")
     row = page.locator("tr.opener").first
     expect(row).to_contain_text("Sight → Vision and sound")
@@ -37,7 +35,7 @@ def test_a_row_opens_by_click_and_by_key_and_shows_what_changed(
     expect(behind).to_be_hidden()
 
 
-def test_a_filter_is_in_the_address_and_leads_on(page: Page, site: Site, renamed: None) -> None:
+def test_audit_filter_is_in_the_url(page: Page, site: Site, renamed: None) -> None:
     page.goto(f"{site.url}/home/audit")
     page.fill("input[name=kind]", "team.renamed")
     page.keyboard.press("Enter")
@@ -50,7 +48,7 @@ def test_a_filter_is_in_the_address_and_leads_on(page: Page, site: Site, renamed
     expect(kinds.last).to_have_text("team.created")
 
 
-def test_the_chain_is_sealed_within_seconds_and_verified_by_the_button(
+def test_audit_chain_is_sealed_and_verified_on_the_page(
     page: Page, site: Site, renamed: None
 ) -> None:
     page.goto(f"{site.url}/home/audit")
@@ -66,7 +64,7 @@ def test_the_chain_is_sealed_within_seconds_and_verified_by_the_button(
     expect(page.locator(".page-head .sub")).to_contain_text("0 faults")
 
 
-def test_the_file_has_what_the_page_was_asked_for(
+def test_audit_export_contains_the_filtered_events(
     page: Page, site: Site, renamed: None, tmp_path: Path
 ) -> None:
     page.goto(f"{site.url}/home/audit?kind=team.renamed")

@@ -1,4 +1,4 @@
-"""Clusters in a real browser: the answer of a test comes without leaving the page."""
+"""Test cluster pages in a real browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.look.conftest import Site
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
-def test_a_connection_is_tested_in_place(page: Page, site: Site) -> None:
+def test_cluster_connection_is_tested_on_the_page(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/clusters/local?tab=history")
     page.evaluate("document.body.dataset.same = 'yes'")
     page.get_by_role("button", name="Test connection").click()
@@ -23,7 +23,7 @@ def test_a_connection_is_tested_in_place(page: Page, site: Site) -> None:
     expect(page.get_by_role("button", name="Test connection")).to_be_enabled()
 
 
-def test_a_row_of_the_list_is_opened_and_its_parts_are_walked(page: Page, site: Site) -> None:
+def test_cluster_row_opens_and_its_tabs_work(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/clusters")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
@@ -34,10 +34,10 @@ def test_a_row_of_the_list_is_opened_and_its_parts_are_walked(page: Page, site: 
     expect(page.locator("[data-drain]")).to_have_count(0)
 
 
-def test_a_connection_that_fails_its_test_is_only_stored_when_that_is_said_and_what_was_typed_stays(
+def test_cluster_with_a_failed_test_is_saved_only_if_confirmed(
     signed_in: Callable[..., BrowserContext], site: Site
 ) -> None:
-    page = signed_in().new_page()  # the browser complains of the refusal, as it should
+    page = signed_in().new_page()  # the browser logs the expected refusal
     page.goto(f"{site.url}/home/clusters?kind=slurm")
     page.get_by_label("Name").fill("far")
     page.locator("summary").filter(has_text="More").click()

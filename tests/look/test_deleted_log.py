@@ -1,4 +1,4 @@
-"""Deleting a log from its page: asked first, with the bytes that go; afterwards the page says who deleted it, and when."""
+"""Test deleting a log from its page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.look.conftest import PHONE, says_yes
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
-def test_a_log_is_deleted_from_its_page_and_the_page_says_so(site, signed_in):
+def test_log_deleted_from_its_page_is_shown_as_deleted(site, signed_in):
     number = site.submit("seq 2000")
     site.ended(number)
     page = signed_in().new_page()
@@ -27,7 +27,7 @@ def test_a_log_is_deleted_from_its_page_and_the_page_says_so(site, signed_in):
     expect(page.locator(".log-line")).to_have_count(0)
     expect(page.locator("[data-count]")).to_have_text(
         "0 lines, 0 bytes"
-    )  # what was deleted on purpose is no gap and no alarm
+    )  # a deleted log is not reported as a gap
     expect(page.locator("[data-certificate].bad")).to_have_count(0)
     expect(page.get_by_role("button", name="Delete", exact=True)).to_have_count(0)
     expect(page.locator("[data-deleting]")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""A directory is connected, given rules, looked at and run in a real Chromium; then a person of it signs in."""
+"""Connect a directory, set its rules and sync it in a real Chromium."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def slapd() -> Iterator[Slapd]:
 
 
 def looked(page, name: str) -> None:
-    """Nothing sticks out; and a picture in both themes where MUSTER_TEST_LOOK names a folder."""
+    """Check for overflow; take screenshots in both themes if MUSTER_TEST_LOOK is set."""
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         for size in (WIDE, PHONE):
             page.set_viewport_size(size)
-            page.wait_for_timeout(300)  # the rail has slid out
+            page.wait_for_timeout(300)  # the sidebar is open
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], (
                 name,
                 size,
@@ -43,7 +43,7 @@ def looked(page, name: str) -> None:
 
 
 def coming_in(site, browser, name: str):
-    """A page of somebody's who signs in by the directory."""
+    """Return a page of a user who signs in through the directory."""
     page = browser.new_context().new_page()
     page.goto(f"{site.url}/accounts/login/")
     page.fill("[name=login]", name)
@@ -53,7 +53,7 @@ def coming_in(site, browser, name: str):
 
 
 def ways_to_sign_in(site, page) -> None:
-    """They are changed once one has said again that it is oneself."""
+    """Change the rules after re-authentication."""
     page.goto(f"{site.url}/accounts/linked/")
     looked(page, "linked-asks")
     page.click("text=Confirm that it is you")
@@ -67,7 +67,7 @@ def ways_to_sign_in(site, page) -> None:
     page.set_extra_http_headers({"Accept-Language": "en"})
 
 
-def test_a_directory_is_connected_and_its_people_come_in(site, page, browser, slapd):
+def test_directory_is_connected_and_people_are_imported(site, page, browser, slapd):
     says_yes(page)
     page.goto(f"{site.url}/home/directories")
     looked(page, "empty")

@@ -1,4 +1,4 @@
-"""Forms that were refused: what was typed comes back, and the fault stands beside its field."""
+"""Test rejected forms: the input is kept and the field is marked."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 UNCHECKED = "document.querySelectorAll('form').forEach((form) => { form.noValidate = true; })"
 
 
-def test_a_team_that_is_refused_comes_back_as_typed_with_the_fault_beside_its_field(
-    page: Page, site: Site
-) -> None:
+def test_team_form_with_an_error_keeps_input_and_marks_the_field(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/teams")
     page.evaluate(UNCHECKED)
     page.fill("[name=slug]", "Bad Name")
@@ -29,9 +27,7 @@ def test_a_team_that_is_refused_comes_back_as_typed_with_the_fault_beside_its_fi
     expect(page.locator("[name=slug]")).to_have_value("")
 
 
-def test_of_several_fields_of_one_name_the_one_that_the_fault_names_is_marked(
-    page: Page, site: Site
-) -> None:
+def test_form_with_repeated_fields_marks_the_invalid_one(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/quotas?edit=team:default")
     page.locator("#limits [name=limit]").nth(1).fill("many")
     page.click("text=See what would change")
@@ -39,7 +35,7 @@ def test_of_several_fields_of_one_name_the_one_that_the_fault_names_is_marked(
     expect(page.locator("#limits [name=limit]").nth(1)).to_have_value("many")
 
 
-def test_a_secret_value_is_never_kept_in_the_browser(page: Page, site: Site) -> None:
+def test_secret_value_is_not_stored_in_the_browser(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/secrets")
     page.evaluate(UNCHECKED)
     page.evaluate(

@@ -1,4 +1,4 @@
-"""What the form says of an image, as one types its name."""
+"""Test the note on the image in the job form."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def page(signed_in: Callable[..., BrowserContext]) -> Iterator[Page]:
     assert not errors
 
 
-def test_the_form_says_that_an_image_fits_no_node_while_one_types_and_the_door_says_the_same(
+def test_image_that_fits_no_node_is_reported_by_form_and_api(
     page: Page, site: Site, registry: Registry
 ) -> None:
     registry.push("team/far", "v1", arch=ELSEWHERE)

@@ -1,4 +1,4 @@
-"""What the browser's modules say, in the page's language."""
+"""Test the translation of texts from browser modules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 @pytest.fixture
 def korean(signed_in: Callable[..., BrowserContext], site: Site) -> Iterator[Page]:
-    """A page in Korean that fails its test when the browser complains."""
+    """Return a page in Korean that fails the test on any browser error."""
     complaints: list[str] = []
     with signed_in() as context:
         context.set_extra_http_headers({"Accept-Language": "ko"})
@@ -25,9 +25,7 @@ def korean(signed_in: Callable[..., BrowserContext], site: Site) -> Iterator[Pag
     assert complaints == []
 
 
-def test_times_counts_and_states_of_a_running_job_are_told_in_korean(
-    korean: Page, site: Site
-) -> None:
+def test_job_page_of_a_running_job_is_in_korean(korean: Page, site: Site) -> None:
     number = site.submit("for i in 1 2 3; do echo line $i; sleep 1; done", name="in-korean")
     korean.goto(f"{site.url}/home/jobs/{number}?tab=logs")
     expect(korean.locator("[data-head] .state")).to_have_text("성공", timeout=30_000)
@@ -41,7 +39,7 @@ def test_times_counts_and_states_of_a_running_job_are_told_in_korean(
     expect(korean.locator(".bulk b")).to_have_text("1개 선택")
 
 
-def test_a_row_of_the_list_follows_its_job_in_korean(korean: Page, site: Site) -> None:
+def test_job_row_is_updated_live_in_korean(korean: Page, site: Site) -> None:
     korean.goto(f"{site.url}/home/jobs")
     number = site.submit("sleep 3; false", name="fails-in-korean")
     row = korean.locator(f'tr[data-href$="/jobs/{number}"]')

@@ -1,4 +1,4 @@
-"""The log view in a real browser, on logs that real jobs wrote."""
+"""Test the log view in a real browser, with logs of real jobs."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def open_log(page: Page, site: Site, number: int, line: str = "") -> None:
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs{line}")
     certificate = page.locator(
         "[data-certificate][title*=sha256]"
-    )  # told by the socket, after every byte
+    )  # sent on the websocket after the last byte
     expect(certificate).to_contain_text("complete", timeout=60_000)
     expect(page.locator(".log-line").first).to_be_attached()
 
 
 def shown(page: Page) -> dict[int, str]:
-    """The rows in the page by their number."""
+    """Return the rows in the page by line number."""
     return {int(number): text for number, text in page.evaluate(EVERY_LINE)}
 
 
-def test_a_hostile_log_is_text_and_nothing_else(page: Page, site: Site) -> None:
+def test_log_with_markup_is_shown_as_text(page: Page, site: Site) -> None:
     number = site.submit(HOSTILE)
     site.ended(number)
     open_log(page, site, number)
@@ -60,7 +60,7 @@ def test_a_hostile_log_is_text_and_nothing_else(page: Page, site: Site) -> None:
     assert page.locator(".log-view a[href^=javascript]").count() == 0
 
 
-def test_every_line_that_was_written_is_shown_once_and_in_order(page: Page, site: Site) -> None:
+def test_log_shows_every_line_once_in_order(page: Page, site: Site) -> None:
     number = site.submit("seq -f 'line %.0f' 3000")
     site.ended(number)
     open_log(page, site, number)
@@ -74,7 +74,7 @@ def test_every_line_that_was_written_is_shown_once_and_in_order(page: Page, site
     assert sorted(seen) == list(range(1, 3001))
 
 
-def test_search_counts_every_line_and_steps_through_them(page: Page, site: Site) -> None:
+def test_log_search_counts_and_steps_through_matches(page: Page, site: Site) -> None:
     number = site.submit("seq -f 'line %.0f' 5000")
     site.ended(number)
     open_log(page, site, number)
@@ -90,7 +90,7 @@ def test_search_counts_every_line_and_steps_through_them(page: Page, site: Site)
     expect(page.locator("[data-hits]")).to_have_text(f"3 of {len(expected):,}")
 
 
-def test_a_link_to_a_line_opens_there(page: Page, site: Site) -> None:
+def test_log_line_link_opens_at_the_line(page: Page, site: Site) -> None:
     number = site.submit("seq -f 'line %.0f' 4000")
     site.ended(number)
     open_log(page, site, number, "#L2500")
@@ -98,7 +98,7 @@ def test_a_link_to_a_line_opens_there(page: Page, site: Site) -> None:
     expect(page.locator(".log-line.is-target")).to_be_in_viewport()
 
 
-def test_a_link_to_a_line_of_a_running_job_opens_there(page: Page, site: Site) -> None:
+def test_log_line_link_of_a_running_job_opens_at_the_line(page: Page, site: Site) -> None:
     number = site.submit("seq -f 'line %.0f' 4000; sleep 120")
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs#L2500")
     expect(page.locator(".log-line.is-target > .t")).to_have_text("line 2500", timeout=30_000)
@@ -106,9 +106,7 @@ def test_a_link_to_a_line_of_a_running_job_opens_there(page: Page, site: Site) -
     site.api.post(f"/jobs/{number}/cancel", json={})
 
 
-def test_follow_goes_along_until_one_scrolls_up_and_again_when_asked(
-    page: Page, site: Site
-) -> None:
+def test_log_follow_pauses_on_scroll_and_resumes(page: Page, site: Site) -> None:
     number = site.submit("for i in $(seq 600); do echo line $i; sleep 0.05; done")
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
     follow, view = page.locator("[data-do=follow]"), page.locator(".log-view")
@@ -129,9 +127,7 @@ def test_follow_goes_along_until_one_scrolls_up_and_again_when_asked(
     site.api.post(f"/jobs/{number}/cancel", json={})
 
 
-def test_wrapped_lines_and_times_are_shown_when_asked_and_remembered(
-    page: Page, site: Site
-) -> None:
+def test_log_wrap_and_timestamps_are_remembered(page: Page, site: Site) -> None:
     number = site.submit("printf 'x%.0s' $(seq 2000); echo; echo short")
     site.ended(number)
     open_log(page, site, number)
@@ -145,7 +141,7 @@ def test_wrapped_lines_and_times_are_shown_when_asked_and_remembered(
     expect(page.locator(".log-line time").first).to_be_visible()
 
 
-def test_the_last_of_two_million_lines_can_be_reached(page: Page, site: Site) -> None:
+def test_log_of_two_million_lines_scrolls_to_its_end(page: Page, site: Site) -> None:
     number = site.submit("seq 2500000", cpus=1)
     site.ended(number, 120)
     open_log(page, site, number)

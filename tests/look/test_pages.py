@@ -1,4 +1,4 @@
-"""What pages do in a real browser: keys, the list that moves, the form, the palette, themes, a lost connection."""
+"""Test pages in a real browser: keys, live lists, forms, palette, themes, connection."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ SQUEEZED = """() => [...document.querySelectorAll("td")]
         ),
     ],
 )
-def test_no_page_complains_scrolls_sideways_squeezes_a_cell_or_is_left_in_english(
+def test_pages_have_no_errors_overflow_or_untranslated_text(
     signed_in: Callable[..., BrowserContext], site: Site, phone: bool, theme: str, language: str
 ) -> None:
     site.api.post(
@@ -90,7 +90,7 @@ def test_no_page_complains_scrolls_sideways_squeezes_a_cell_or_is_left_in_englis
 
 
 @pytest.mark.integration
-def test_slash_goes_to_the_search_of_the_page(page: Page, site: Site) -> None:
+def test_slash_key_focuses_the_search(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs")
     page.keyboard.press("/")
     expect(page.locator(".filters [data-search]")).to_be_focused()
@@ -98,9 +98,7 @@ def test_slash_goes_to_the_search_of_the_page(page: Page, site: Site) -> None:
 
 
 @pytest.mark.integration
-def test_slash_opens_the_palette_where_the_page_has_no_search_in_sight(
-    page: Page, site: Site
-) -> None:
+def test_slash_key_without_a_search_opens_the_palette(page: Page, site: Site) -> None:
     number = site.submit("echo hello")
     site.ended(number)
     page.goto(f"{site.url}/home/jobs/{number}?tab=overview")
@@ -109,7 +107,7 @@ def test_slash_opens_the_palette_where_the_page_has_no_search_in_sight(
 
 
 @pytest.mark.integration
-def test_rows_are_walked_selected_and_opened_by_keys(page: Page, site: Site) -> None:
+def test_job_rows_are_selected_and_opened_by_keyboard(page: Page, site: Site) -> None:
     first, second = site.submit("true", name="walk-one"), site.submit("true", name="walk-two")
     site.ended(second)
     page.goto(f"{site.url}/home/jobs?q=walk-")
@@ -125,7 +123,7 @@ def test_rows_are_walked_selected_and_opened_by_keys(page: Page, site: Site) -> 
 
 
 @pytest.mark.integration
-def test_the_palette_finds_a_job_by_its_number_and_by_its_name(page: Page, site: Site) -> None:
+def test_palette_finds_a_job_by_number_and_name(page: Page, site: Site) -> None:
     number = site.submit("true", name="palette-target")
     page.goto(f"{site.url}/home/nodes")
     for typed in (f"#{number}", "palette-t"):
@@ -141,7 +139,7 @@ def test_the_palette_finds_a_job_by_its_number_and_by_its_name(page: Page, site:
 
 
 @pytest.mark.integration
-def test_a_row_changes_in_place_as_its_job_ends(page: Page, site: Site) -> None:
+def test_job_row_is_updated_when_its_job_ends(page: Page, site: Site) -> None:
     number = site.submit("sleep 4", name="row-that-moves")
     page.goto(f"{site.url}/home/jobs?q=row-that-moves")
     row = page.locator(f"tr[data-href='/home/jobs/{number}']")
@@ -151,9 +149,7 @@ def test_a_row_changes_in_place_as_its_job_ends(page: Page, site: Site) -> None:
 
 
 @pytest.mark.integration
-def test_new_rows_wait_behind_a_button_while_rows_are_selected_and_come_when_asked(
-    page: Page, site: Site
-) -> None:
+def test_new_job_rows_wait_behind_a_button_during_a_selection(page: Page, site: Site) -> None:
     site.ended(site.submit("true", name="selected-one"))
     page.goto(f"{site.url}/home/jobs")
     page.locator("input[name=job]").first.check()
@@ -166,7 +162,7 @@ def test_new_rows_wait_behind_a_button_while_rows_are_selected_and_come_when_ask
 
 
 @pytest.mark.integration
-def test_the_form_and_the_yaml_say_the_same(page: Page, site: Site) -> None:
+def test_job_form_and_yaml_stay_in_sync(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs/new?example=hello")
     expect(page.locator("[data-field=name]")).to_have_value("hello")
     page.fill("[data-field=name]", "from the form")
@@ -180,7 +176,7 @@ def test_the_form_and_the_yaml_say_the_same(page: Page, site: Site) -> None:
 
 
 @pytest.mark.integration
-def test_new_job_form_number_of_gpus_keeps_yaml_comments_and_submit(page: Page, site: Site) -> None:
+def test_job_form_gpu_change_keeps_yaml_comments(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs/new?example=digits")
     yaml, before = (
         page.locator("textarea[name=yaml]"),
@@ -196,7 +192,7 @@ def test_new_job_form_number_of_gpus_keeps_yaml_comments_and_submit(page: Page, 
 
 
 @pytest.mark.integration
-def test_a_fault_is_told_beside_its_line_and_nothing_can_be_sent(page: Page, site: Site) -> None:
+def test_job_form_error_is_shown_at_its_line_and_disables_submit(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/jobs/new")
     page.fill("textarea[name=yaml]", "name: bad\nrun: echo hi\nresources: {cpus: many}\n")
     expect(page.locator("[data-faults] li").first).to_contain_text("line 3")
@@ -205,9 +201,7 @@ def test_a_fault_is_told_beside_its_line_and_nothing_can_be_sent(page: Page, sit
 
 
 @pytest.mark.integration
-def test_a_lost_connection_is_told_and_heals_without_losing_one_s_place(
-    page: Page, site: Site
-) -> None:
+def test_lost_connection_is_shown_and_recovers_in_place(page: Page, site: Site) -> None:
     number = site.submit("seq 2000; for i in $(seq 300); do echo tick $i; sleep 0.1; done")
     page.add_init_script("""
         window.sockets = [];
@@ -233,7 +227,7 @@ def test_a_lost_connection_is_told_and_heals_without_losing_one_s_place(
 
 
 @pytest.mark.integration
-def test_the_chosen_theme_stays_and_the_curves_take_its_colours(page: Page, site: Site) -> None:
+def test_theme_is_remembered_and_applied_to_charts(page: Page, site: Site) -> None:
     page.goto(f"{site.url}/home/")
     page.click("[data-action=theme]")
     page.goto(f"{site.url}/home/jobs")

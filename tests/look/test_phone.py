@@ -1,4 +1,4 @@
-"""What a telephone shows of a job: how it ended, in its strip of states, and a log whose tools stand in two tidy rows."""
+"""Test the job page on a phone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROWS = "(all) => [...new Set(all.map((one) => Math.round(one.getBoundingClientRe
 
 
 @pytest.mark.parametrize("language", ["en", "ko", "ja"])
-def test_a_phone_shows_the_last_state_and_all_of_the_logs_tools(site, page, language):
+def test_phone_shows_the_last_state_and_all_log_tools(site, page, language):
     number = site.submit("echo over; exit 3")
     site.ended(number)
     page.set_viewport_size(PHONE)

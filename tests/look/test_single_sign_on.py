@@ -1,4 +1,4 @@
-"""A SAML provider is connected, an application written down and signed in to, a terminal let in: every page of it in a real Chromium."""
+"""Test setting up SAML, applications and device login in a real Chromium."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 BACK = "https://grafana.example.com/login/generic_oauth"
 
 
-def test_a_saml_provider_is_connected_and_offered_to_who_signs_in(site, page, browser):
+def test_saml_provider_is_connected_and_offered_at_sign_in(site, page, browser):
     says_yes(page)
     page.goto(f"{site.url}/home/directories?kind=saml")
     looked(page, "saml-form-empty")
@@ -44,7 +44,7 @@ def test_a_saml_provider_is_connected_and_offered_to_who_signs_in(site, page, br
     looked(theirs, "sign-in-provider")
 
 
-def test_an_application_is_written_down_and_signed_in_to(site, page):
+def test_application_is_registered_and_signed_in_to(site, page):
     says_yes(page)
     page.goto(f"{site.url}/accounts/applications/")
     page.wait_for_selector("text=No application yet")
@@ -93,7 +93,7 @@ def test_an_application_is_written_down_and_signed_in_to(site, page):
     page.wait_for_selector("text=No application yet")
 
 
-def test_a_terminal_is_let_in(site, page):
+def test_device_login_is_approved(site, page):
     given = httpx.post(
         f"{site.url}/identity/o/api/device/code",
         data={"client_id": "muster-cli", "machine": "ada-laptop"},
@@ -113,7 +113,7 @@ def test_a_terminal_is_let_in(site, page):
     looked(page, "device-done")
 
 
-def test_what_is_wrong_is_said_in_words(site, signed_in):
+def test_provider_error_is_explained(site, signed_in):
     with signed_in() as context:
         page = context.new_page()
         page.goto(f"{site.url}/home/directories?kind=saml")

@@ -273,7 +273,7 @@ def actor_of(user: User, token: TokenFacts | None = None) -> Actor:
 
 
 def restrict_to_org(actor: Actor, org_id: UUID, provider_id: UUID | None) -> Actor:
-    """Restrict an actor to the organization whose provider signed it in, without operator rights."""
+    """Restrict an actor to the organization of its provider, without operator rights."""
     return replace(actor, is_operator=False, only_org=org_id, vouched_by=provider_id)
 
 

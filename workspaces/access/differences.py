@@ -28,7 +28,7 @@ class PersonRoles:
 
 @dataclass(frozen=True)
 class Difference:
-    """What changes for one member.
+    """The changes for one member.
 
     A permission gained in the whole organization is not repeated for each team.
     """

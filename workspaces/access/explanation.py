@@ -13,7 +13,7 @@ from workspaces.access.steps import Case, Effect, Explanation, Step
 
 
 def permission_words(explanation: Explanation) -> str:
-    """Return the permission in words: "submit jobs"."""
+    """Describe the permission: "submit jobs"."""
     return _(WORDS.get(explanation.case.permission, str(explanation.case.permission)))
 
 

@@ -24,7 +24,7 @@ class Permission(StrEnum):
     CLUSTERS_READ = "clusters:read"
     CLUSTERS_WRITE = "clusters:write"
     JOBS_ADMIN = "jobs:admin"  # act on jobs of others, raise priority
-    JOBS_CANCEL = "jobs:cancel"  # one's own
+    JOBS_CANCEL = "jobs:cancel"  # their own
     JOBS_EXEC = "jobs:exec"
     # In addition to jobs:exec: run commands in jobs of others, with all rights of the job
     JOBS_EXEC_OTHERS = "jobs:exec-others"
@@ -132,7 +132,7 @@ DENIED_WHILE_IMPERSONATING = frozenset(
         P.TOKENS_WRITE,
     }
 )
-# What a token restricted to a team may still read in the organization.
+# Permissions in the organization that remain for a token restricted to a team.
 READS = frozenset({P.MEMBERS_READ, P.NODES_READ, P.QUOTAS_READ, P.TEAMS_READ})
 # Team roles that user administrators may give to others, never to themselves, without having them:
 # they bring people in to work, but neither work nor see jobs themselves.
@@ -151,7 +151,7 @@ TEAM_TITLES: dict[str, str] = {
     TeamRole.MEMBER: _("Member"),
     TeamRole.VIEWER: _("Read-only"),
 }
-# What each permission allows, worded to follow "may".
+# Description of each permission, worded to follow "may".
 WORDS: dict[Permission, str] = {
     P.AGENT_WRITE: _("send node metrics"),
     P.APPLICATIONS_READ: _("see applications that use Muster for sign-in"),

@@ -96,7 +96,7 @@ def provider_row(row: Provider) -> dict[str, Any]:
 
 
 def run_row(run: DirectoryRun) -> dict[str, Any]:
-    """Return a run with its changes in words."""
+    """Return a run with descriptions of its changes."""
     return {
         "id": run.id,
         "outcome": run.outcome,

@@ -143,7 +143,7 @@ class QuotaRequestsView(OrgView):
 
     @extend_schema(responses=QuotaRequestSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List one's own requests for higher limits, or all for those who set limits.
+        """List your requests for higher limits, or all if you may set limits.
 
         Open requests come first.
         """
@@ -168,7 +168,7 @@ class QuotaRequestView(OrgView):
         responses=QuotaRequestSerializer,
     )
     def post(self, request: Request, ask: UUID) -> Response:
-        """Approve a request, which sets the limit, decline it, or withdraw one's own."""
+        """Approve a request, which sets the limit, decline it, or withdraw your own."""
         row = requests.decide_request(
             actor=self.actor, org=self.org, request_id=ask, **read(DecideQuotaSerializer, request)
         )

@@ -47,7 +47,7 @@ class SecretsView(OrgView):
 
     @extend_schema(responses=SecretSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List names and versions of the secrets that one may see, without values."""
+        """List names and versions of the secrets that you may see, without values."""
         return items(secrets_for(self.actor))
 
 

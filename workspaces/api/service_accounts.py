@@ -30,7 +30,7 @@ class ServiceAccountsView(OrgView):
         request=s.NewServiceAccountSerializer, responses={201: s.ServiceAccountSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Create a service account. Its role may not exceed one's own."""
+        """Create a service account. Its role may not exceed your own."""
         row = service_accounts.create_service_account(
             actor=self.actor, org=self.org, **read(s.NewServiceAccountSerializer, request)
         )

@@ -1,4 +1,4 @@
-"""REST: one's own sessions.
+"""REST: the user's own sessions.
 
 Tokens need the scope `all` to list or end sessions.
 """
@@ -33,7 +33,7 @@ class SessionsView(PortalView):
 
     @extend_schema(responses=SessionSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List one's own active sessions."""
+        """List your active sessions."""
         actor = _owner(self.actor)
         return items(sessions_of(actor.user_id, _current(request)))  # type: ignore[arg-type]
 

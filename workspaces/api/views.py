@@ -72,7 +72,7 @@ class OrgsView(PortalView):
 
     @extend_schema(responses=s.OrgSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List one's own organizations."""
+        """List your organizations."""
         return items(selectors.orgs_of(self.actor))
 
     @extend_schema(request=s.NewOrgSerializer, responses={201: s.NewOrgAnswerSerializer})
@@ -276,7 +276,7 @@ class TokensView(OrgView):
 
     @extend_schema(responses=s.TokenSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List one's own tokens, or all for those who may change members."""
+        """List your tokens, or all if you may change members."""
         return items([selectors.token_row(t) for t in selectors.tokens_for(self.actor)[:500]])
 
     @extend_schema(request=s.NewTokenSerializer, responses={201: s.TokenSerializer})

@@ -43,7 +43,8 @@ LEFT JOIN {{org}} ON org.slug = %s
 LEFT JOIN {{member}} ON member.org_id = org.id AND member.user_id = person.id AND member.suspended_at IS NULL
 LEFT JOIN {{seat}} ON seat.org_id = org.id AND seat.user_id = person.id
 LEFT JOIN {{team}} ON team.id = seat.team_id
-WHERE token.digest IN ({digests}) AND token.revoked_at IS NULL AND (token.expires_at IS NULL OR token.expires_at > %s)"""
+WHERE token.digest IN ({digests}) AND token.revoked_at IS NULL
+  AND (token.expires_at IS NULL OR token.expires_at > %s)"""
 
 
 @dataclass(frozen=True)

@@ -145,7 +145,7 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: TokenParam
 
 @transaction.atomic
 def revoke_token(*, actor: Actor, token_id: UUID) -> None:
-    """Revoke one's own token, or any of the organization for those who may change members.
+    """Revoke the actor's own token, or any token if the actor may change members.
 
     Raises NotFound.
     """
@@ -171,8 +171,8 @@ def revoke_token(*, actor: Actor, token_id: UUID) -> None:
 def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_OVERLAP) -> NewToken:
     """Replace a token by one with the same scopes, networks and lifetime.
 
-    The old one works during the overlap, or until it expires if that is sooner. For one's own
-    tokens, and those of service accounts whose permissions one has. Raises NotFound, InvalidInput,
+    The old one works during the overlap, or until it expires if that is sooner. Applies to
+    the actor's tokens, and those of service accounts whose permissions the actor has. Raises NotFound, InvalidInput,
     Conflict.
     """
     if not 0 <= overlap_hours <= MAX_OVERLAP:

@@ -99,7 +99,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return f"{normalized_login(_login_in(credentials))} {ratelimit.get_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Limit failures per account across unknown addresses, beside allauth's limit.
+        """Limit failures per account across unknown addresses, in addition to allauth's limit.
 
         Raises RateLimited.
         """

@@ -350,7 +350,7 @@ def counts_of(made: Plan) -> dict[str, int]:
 
 
 def lines_of(made: Plan) -> Iterator[dict[str, str]]:
-    """Describe the changes of a plan in words, removals first."""
+    """Describe the changes of a plan, removals first."""
     names = _Names(made)
     for known in made.off:
         yield {

@@ -19,7 +19,7 @@ from workspaces.tenancy.scope import platform_scope
 
 
 class SignIn(LoginView):
-    """The sign-in form in two steps at one URL; the posted fields tell the step."""
+    """The sign-in form in two steps at one URL; the posted fields determine the step."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         if "password" not in request.POST:

@@ -77,7 +77,7 @@ def with_provider(view: View, kinds: Sequence[str] = KINDS) -> View:
 def begin(request: HttpRequest, row: Provider) -> HttpResponse:
     """Show a button on GET, as a link must not start a sign-in; on POST, go to the provider.
 
-    It uses an intermediate page, because forms may only lead to our own addresses.
+    It uses an intermediate page, because forms may only post to the portal itself.
     """
     if request.method != "POST":
         return render(

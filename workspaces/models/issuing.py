@@ -30,7 +30,7 @@ class SigningKey(models.Model):
 
 
 class Consent(models.Model):
-    """A user's consent to share these claims with an application, so that it is not asked again.
+    """A user's consent to share these claims with an application; it is asked for once.
 
     Written by `workspaces.identity.oidc_provider.views`.
     """

@@ -147,7 +147,8 @@ class Role(TenantModel):
 class TeamMembership(TenantModel):
     """A user's role in a team: built in (`TeamRole`) or custom.
 
-    Its members are also members of the organization. Written by the services of `workspaces.organizations`.
+    Its members are also members of the organization. Written by the services of
+    `workspaces.organizations`.
     """
 
     team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")

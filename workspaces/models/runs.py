@@ -42,7 +42,7 @@ class DirectoryRun(models.Model):
     actor = models.CharField(max_length=254, blank=True)  # an e-mail; empty: periodic
     message = models.CharField(max_length=500, blank=True)  # why it stopped or failed
     counts = models.JSONField(default=dict)  # users, groups, and the number of each kind of change
-    # The first 500 changes in words: [{"kind", "who", "what"}]
+    # Descriptions of the first 500 changes: [{"kind", "who", "what"}]
     lines = models.JSONField(default=list)
     # Ids of the accounts that lose something, which have to be accepted
     losses = models.JSONField(default=list)

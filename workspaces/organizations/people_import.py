@@ -40,7 +40,7 @@ INVITED, ADDED, JOINED, UNCHANGED = "invited", "added", "joined", "unchanged"
 
 @dataclass(frozen=True)
 class Step:
-    """What happens to one person. `teams`: teams they join, role by slug."""
+    """The planned step for one person. `teams`: teams they join, role by slug."""
 
     person: Person
     kind: str

@@ -156,7 +156,7 @@ def without_second_factor(emails: Sequence[str]) -> set[str]:
 
 
 def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
-    """Return the organizations in which the actor is suspended, with the directory and the owners."""
+    """Return the organizations that suspended the actor, with the directory and the owners."""
     with platform_scope("list the organizations that suspended the user"):
         rows = (
             Membership.objects.filter(user_id=actor.user_id, suspended_at__isnull=False)
@@ -186,7 +186,7 @@ def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
 
 
 def service_accounts() -> list[dict[str, Any]]:
-    """Return active service accounts with role, teams, and numbers of active and expiring tokens."""
+    """Return active service accounts with role, teams and counts of their tokens."""
     rows = list(
         ServiceAccount.objects.filter(removed_at=None).select_related("user").order_by("name")
     )
@@ -285,7 +285,7 @@ def role_here(org: Organization, slug: str) -> dict[str, Any]:
 
 
 def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
-    """Return active tokens: one's own, or everybody's if one may change members."""
+    """Return the actor's active tokens, or everybody's if the actor may change members."""
     rows = (
         live_tokens().filter(attempt_id=None).select_related("user", "team").order_by("-created_at")
     )
@@ -365,7 +365,7 @@ def ends_soon(token: AccessToken) -> bool:
 def quotas_for(actor: Actor) -> list[dict[str, Any]]:
     """Return the meters that the actor may see, in display units.
 
-    Those of the organization and its teams, one's own, and for administrators those of all users.
+    Those of the organization, its teams and the actor; for administrators, those of all users.
     """
     rows = Quota.objects.all()
     names, hours = _subject_names(actor), used_now()

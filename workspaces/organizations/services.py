@@ -97,7 +97,7 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
 def require_second_factor(*, actor: Actor, org: Organization, is_required: bool) -> Organization:
     """Set whether every member must have a second factor.
 
-    Members without one are asked to add it, and their tokens do not work here until then. Whoever
+    Members without one are prompted to add it, and their tokens do not work here until then. Whoever
     turns it on must have one. Raises NotPermitted, Conflict.
     """
     authorize(actor, Permission.ORG_ADMIN)

@@ -26,11 +26,13 @@ def count(runs: Iterable[GpuUsage]) -> None:
         return
     table = connection.ops.quote_name(GpuMonth._meta.db_table)
     into = f"INSERT INTO {table} (id, org_id, scope, subject_id, month, used)"
-    add = f"ON CONFLICT (org_id, scope, subject_id, month) DO UPDATE SET used = {table}.used + excluded.used"
+    key = "(org_id, scope, subject_id, month)"
+    add = f"ON CONFLICT {key} DO UPDATE SET used = {table}.used + excluded.used"
+    arrays = "%s::uuid[], %s::uuid[], %s::text[], %s::uuid[], %s::date[], %s::bigint[]"
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
-                f"{into} SELECT * FROM unnest(%s::uuid[], %s::uuid[], %s::text[], %s::uuid[], %s::date[], %s::bigint[]) {add}",  # noqa: S608  names, no values
+                f"{into} SELECT * FROM unnest({arrays}) {add}",  # noqa: S608  names, no values
                 [list(column) for column in zip(*rows, strict=True)],
             )
         else:

@@ -1,7 +1,7 @@
 """Arithmetic of limits and guarantees. Pure: planner, pending reasons and holds share it.
 
 A guarantee of a team or user is kept free within the organization's limit while it is unused:
-`promised` on the organization's meter is that amount. Requests within one's own guarantee are
+`promised` on the organization's meter is that amount. Requests within the requester's guarantee are
 served from it.
 """
 
@@ -118,7 +118,7 @@ def _has_room(
 
 
 def freed_by(meter: Meter, standings: Standings, amounts: Amounts) -> int:
-    """Return how much of the promised amount is taken by these amounts, or given back if negative."""
+    """Return how much these amounts take from the promised amount; negative: give back."""
     if meter.scope != ORG:
         return 0
     return sum(

@@ -14,7 +14,7 @@ MOST = 100
 
 
 def requests_for(actor: Actor) -> list[QuotaRequest]:
-    """Return one's own requests, or all for those who set limits.
+    """Return the actor's requests, or all if the actor may set limits.
 
     Open ones first, oldest first, then the latest decisions.
     """

@@ -125,7 +125,7 @@ def _raise_limit(actor: Actor, org: Organization, row: QuotaRequest) -> None:
 
 
 def _check_subject(actor: Actor, scope: str, subject_id: UUID) -> None:
-    """Check that one may request for this subject. Raises NotPermitted, NotFound."""
+    """Check that the actor may request for this subject. Raises NotPermitted, NotFound."""
     if scope == "team":
         authorize(actor, Permission.JOBS_SUBMIT, Team.objects.get(id=subject_id))
     elif scope == "user" and subject_id != actor.user_id:

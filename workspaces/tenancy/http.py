@@ -145,7 +145,7 @@ def end_impersonation(request: HttpRequest) -> None:
 
 
 def _org_in(path: str) -> str:
-    """Return the organization slug in an API path, so that it is queried together with the token."""
+    """Return the organization slug of an API path, to query it together with the token."""
     return path[len(_ORG_PREFIX) :].partition("/")[0] if path.startswith(_ORG_PREFIX) else ""
 
 

@@ -40,8 +40,10 @@ _EXTRA = {
 }
 
 _TABLE_POLICIES = """
-SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity, ARRAY(SELECT p.polname::text FROM pg_policy p WHERE p.polrelid = c.oid)
-FROM pg_class c WHERE c.oid = ANY (SELECT to_regclass(quote_ident(name)) FROM unnest(%s::text[]) AS name)
+SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity,
+       ARRAY(SELECT p.polname::text FROM pg_policy p WHERE p.polrelid = c.oid)
+FROM pg_class c
+WHERE c.oid = ANY (SELECT to_regclass(quote_ident(name)) FROM unnest(%s::text[]) AS name)
 """
 _ROLES = """
 SELECT rolsuper OR rolcreaterole, EXISTS (SELECT FROM pg_roles WHERE rolname = %s), rolname = %s
@@ -49,17 +51,24 @@ FROM pg_roles WHERE rolname = current_user
 """
 _BYPASSES = """
 SELECT FROM pg_roles r WHERE r.rolname = %s AND (r.rolsuper OR r.rolbypassrls OR EXISTS (
-  SELECT FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND pg_has_role(%s, c.relowner, 'MEMBER')))
+  SELECT FROM pg_class c
+  WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
+    AND pg_has_role(%s, c.relowner, 'MEMBER')))
 """
 # The role is portal.core.postgres.row_security.ROLE. Two servers may run this concurrently.
 _MAKE_ROLE = """
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'muster_rows') THEN
-    BEGIN CREATE ROLE muster_rows NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END;
+    BEGIN CREATE ROLE muster_rows NOLOGIN;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+    END;
   END IF;
-  IF NOT EXISTS (SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid JOIN pg_roles o ON o.oid = m.member
+  IF NOT EXISTS (SELECT FROM pg_auth_members m
+                 JOIN pg_roles r ON r.oid = m.roleid JOIN pg_roles o ON o.oid = m.member
                  WHERE o.rolname = 'muster_rows' AND r.rolname = current_user) THEN
-    BEGIN EXECUTE format('GRANT %I TO muster_rows', current_user); EXCEPTION WHEN unique_violation OR internal_error THEN NULL; END;
+    BEGIN EXECUTE format('GRANT %I TO muster_rows', current_user);
+    EXCEPTION WHEN unique_violation OR internal_error THEN NULL;
+    END;
   END IF;
 END $$
 """

@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.core.cache import cache
 from django.utils.translation import gettext as _
 
-KEPT = 24 * 3600  # seconds; a form left open longer has been filled in anew
+KEPT = 24 * 3600  # seconds; a form left open longer has been filled in again
 
 
 def is_resubmitted(request: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Page: one's own sessions."""
+"""Page: the user's own sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages: one's own tokens. A new token is shown once, in that response."""
+"""Pages: the user's own tokens. A new token is shown once, in that response."""
 
 from __future__ import annotations
 

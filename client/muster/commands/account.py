@@ -195,7 +195,10 @@ def rotate(
         ),
     ] = 24,
 ) -> None:
-    """Replace a token with a new one that has the same scopes, and print it once."""
+    """Replace a token and print the new one.
+
+    It has the same scopes and is shown only once.
+    """
     made = session.client.tokens.rotate(token, overlap)
     session.say(
         f"Copy the token now; it cannot be shown again. The old token stays valid for {overlap} h."

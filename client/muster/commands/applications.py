@@ -62,7 +62,10 @@ def create_application(
         str, Option("--name", metavar="TEXT", help="Name shown on the sign-in page.")
     ] = "",
 ) -> None:
-    """Create an application and print its client secret, which is shown only once."""
+    """Create an application.
+
+    Prints its client secret, which is shown only once.
+    """
     if not address:
         raise InvalidInput(
             "No redirect URI was given. "

@@ -56,7 +56,9 @@ def list_events(
     until: Until = "",
     request: Request = "",
     installation: Installation = False,
-    limit: Annotated[int, Option("--limit", min=1, metavar="N")] = 50,
+    limit: Annotated[
+        int, Option("--limit", min=1, metavar="N", help="Maximum number of events.")
+    ] = 50,
 ) -> None:
     """List events, newest first."""
     asked = {
@@ -105,7 +107,10 @@ def export(
         Path | None, Option("--output", "-o", metavar="FILE", help="Default: standard output.")
     ] = None,
 ) -> None:
-    """Export all events, oldest first, with their positions in the hash chain."""
+    """Export all events, oldest first.
+
+    Each has its position in the hash chain.
+    """
     asked = {
         "actor": actor,
         "kind": kind,
@@ -134,7 +139,10 @@ def export(
 
 @audit.command("chain")
 def chain(session: Session, installation: Installation = False) -> None:
-    """Show how far the hash chain is sealed and the result of the last verification."""
+    """Show the state of the hash chain.
+
+    Shows how far it is sealed, and the result of the last verification.
+    """
     _show_chain(session, session.client.audit.chain(of_installation=installation))
 
 

@@ -157,13 +157,13 @@ def create_pool(
     session: Session,
     name: PoolName,
     cluster: ClusterName,
-    partition: Annotated[str, Option("--partition", metavar="NAME")] = "",
+    partition: Annotated[str, Option("--partition", metavar="NAME", help="Slurm partition.")] = "",
     gpu_type: Annotated[str, Option("--gpu-type", metavar="TYPE")] = "",
     label: Annotated[
         list[str] | None,
         Option("--label", metavar="NAME=VALUE", help="Include nodes with this label. Repeatable."),
     ] = None,
-    note: Annotated[str, Option("--note", metavar="TEXT")] = "",
+    note: Annotated[str, Option("--note", metavar="TEXT", help="Description shown to teams.")] = "",
     is_open: Annotated[bool, Option("--open", help="Allow all teams to use it.")] = False,
 ) -> None:
     """Create a pool from a cluster's nodes.

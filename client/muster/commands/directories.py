@@ -55,7 +55,7 @@ def connect_directory(
     slug: Slug,
     kind: Annotated[str, Argument(metavar="KIND", help="ldap, oidc, saml or scim.")],
     options: Options = None,
-    name: Annotated[str, Option("--name", metavar="TEXT")] = "",
+    name: Annotated[str, Option("--name", metavar="TEXT", help="Display name.")] = "",
     domains: Domains = None,
     is_wide: Annotated[
         bool, Option("--wide", help="For the whole installation (operators).")
@@ -74,7 +74,7 @@ def change_directory(
     slug: Slug,
     options: Options = None,
     unset: Unset = None,
-    name: Annotated[str | None, Option("--name", metavar="TEXT")] = None,
+    name: Annotated[str | None, Option("--name", metavar="TEXT", help="Display name.")] = None,
     domains: Domains = None,
 ) -> None:
     """Change options. Other options keep their values; --domain replaces all domains."""

@@ -80,17 +80,28 @@ def list_jobs(
         ),
     ] = None,
     mine: Annotated[bool, Option("--mine", help="Only your own jobs.")] = False,
-    owner: Annotated[Text, Option("--owner", metavar="EMAIL")] = None,
+    owner: Annotated[
+        Text, Option("--owner", metavar="EMAIL", help="Only jobs of this person.")
+    ] = None,
     search: Annotated[
         Text, Option("--search", metavar="TEXT", help="Job number or name prefix.")
     ] = None,
     name: Annotated[Text, Option("--name", metavar="NAME", help="Exact name.")] = None,
-    label: Annotated[Text, Option("--label", metavar="K:V")] = None,
-    cluster: Annotated[Text, Option("--cluster", metavar="NAMES")] = None,
-    pool: Annotated[Text, Option("--pool", metavar="NAMES")] = None,
-    limit: Annotated[int, Option("--limit", "-l", min=1, metavar="N")] = 50,
+    label: Annotated[
+        Text, Option("--label", metavar="K:V", help="Only jobs with this label.")
+    ] = None,
+    cluster: Annotated[
+        Text, Option("--cluster", metavar="NAMES", help="Comma-separated clusters.")
+    ] = None,
+    pool: Annotated[Text, Option("--pool", metavar="NAMES", help="Comma-separated pools.")] = None,
+    limit: Annotated[
+        int, Option("--limit", "-l", min=1, metavar="N", help="Maximum number of jobs.")
+    ] = 50,
     cursor: Annotated[
-        Text, Option("--cursor", metavar="TEXT", help="Continue at `next` of a JSON answer.")
+        Text,
+        Option(
+            "--cursor", metavar="TEXT", help="Continue from the value of `next` in a JSON response."
+        ),
     ] = None,
     watch: Annotated[bool, Option("--watch", help="Refresh every 2 s until Ctrl-C.")] = False,
 ) -> None:
@@ -185,7 +196,9 @@ def rerun(session: Session, job: Name, changes: Changes = None, wait: Stays = Fa
 def wait(
     session: Session,
     jobs: Names,
-    timeout: Annotated[float | None, Option("--timeout", metavar="SECONDS")] = None,
+    timeout: Annotated[
+        float | None, Option("--timeout", metavar="SECONDS", help="Exit with 124 after this time.")
+    ] = None,
 ) -> int:
     """Wait until all jobs end. Exits with the code of the first that did not succeed."""
     rows: list[Job] = []
@@ -203,7 +216,10 @@ def wait(
 
 @app.command("attach")
 def attach(session: Session, job: Name) -> int:
-    """Stream a job's log from the beginning and wait for its end, like `muster run`."""
+    """Follow a job until it ends.
+
+    Streams its log from the beginning, like `muster run`.
+    """
     return attend(session, session.client.jobs.get(job))
 
 

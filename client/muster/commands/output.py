@@ -78,7 +78,10 @@ def delete_logs(
     jobs: Names,
     yes: Annotated[bool, Option("--yes", "-y", help="Confirm the permanent deletion.")] = False,
 ) -> None:
-    """Delete the logs of ended jobs permanently, for all tasks and attempts."""
+    """Delete the logs of ended jobs permanently.
+
+    Applies to all tasks and attempts.
+    """
     if not yes:
         raise InvalidInput(
             "Deleting logs cannot be undone. Confirm with --yes. "
@@ -140,7 +143,10 @@ class _TimestampedOutput:
 
 @app.command("pending")
 def pending(session: Session, job: Name) -> None:
-    """Explain why a job is pending, who uses what it needs, and what would start it."""
+    """Explain why a job is pending.
+
+    Also shows who uses what it needs, and what would start it.
+    """
     reason = session.client.jobs.pending(job)
     if reason is None:
         session.show(
@@ -197,9 +203,14 @@ def metrics(
     ] = None,
     index: Index = None,
     attempt: Try = None,
-    max_points: Annotated[int | None, Option("--max-points", min=1, metavar="N")] = None,
+    max_points: Annotated[
+        int | None, Option("--max-points", min=1, metavar="N", help="Maximum points per metric.")
+    ] = None,
 ) -> None:
-    """Show a job's metrics, both reported by the job and measured on its node."""
+    """Show a job's metrics.
+
+    They are reported by the job or measured on its node.
+    """
     found = session.client.jobs.metrics(
         job, names=names, index=index, attempt=attempt, max_points=max_points
     )

@@ -53,7 +53,9 @@ def create_invitation(
     teams: Annotated[
         list[str] | None, Option("--to", metavar="TEAM[=ROLE]", help="Team to join. Repeatable.")
     ] = None,
-    days: Annotated[int, Option("--days", min=1, max=30, metavar="N")] = 7,
+    days: Annotated[
+        int, Option("--days", min=1, max=30, metavar="N", help="Days until it expires.")
+    ] = 7,
     send: Send = False,
 ) -> None:
     """Invite a person and print the link, which is shown only once."""
@@ -94,9 +96,10 @@ def import_people(
     ] = False,
     send: Send = False,
 ) -> None:
-    """Invite people from a CSV file and add members to teams, all or none.
+    """Invite people from a CSV file.
 
-    Prints the invitation links, or the planned changes.
+    Also adds members to teams; imports all people or none. Prints the invitation links, or the
+    planned changes.
     """
     found = session.client.people.import_csv(_read(file), dry_run=dry_run, add=add, send=send)
     for fault in found["faults"]:

@@ -43,8 +43,10 @@ def create_organization(
             help="First owner. The account is created if it does not exist.",
         ),
     ],
-    name: Annotated[str, Option("--name", metavar="TEXT")] = "",
-    owner_name: Annotated[str, Option("--owner-name", metavar="TEXT")] = "",
+    name: Annotated[str, Option("--name", metavar="TEXT", help="Display name.")] = "",
+    owner_name: Annotated[
+        str, Option("--owner-name", metavar="TEXT", help="Name of the first owner.")
+    ] = "",
 ) -> None:
     """Create an organization and its first owner (operators)."""
     made = session.client.organizations.create(slug, owner, name=name, owner_name=owner_name)
@@ -90,7 +92,9 @@ def team_members(session: Session, name: TeamName) -> None:
 
 @teams.command("create")
 def create_team(
-    session: Session, slug: TeamName, name: Annotated[str, Option("--name", metavar="TEXT")] = ""
+    session: Session,
+    slug: TeamName,
+    name: Annotated[str, Option("--name", metavar="TEXT", help="Display name.")] = "",
 ) -> None:
     """Create a team."""
     made = session.client.teams.create(slug, name)
@@ -131,7 +135,7 @@ def list_members(session: Session) -> None:
 def add_member(
     session: Session,
     email: Email,
-    name: Annotated[str, Option("--name", metavar="TEXT")] = "",
+    name: Annotated[str, Option("--name", metavar="TEXT", help="Display name.")] = "",
     role: Annotated[
         str, Option("--role", metavar="ROLE", help="See `muster role list`.")
     ] = "member",
@@ -151,7 +155,9 @@ def add_member(
 
 @members.command("change")
 def change_member(
-    session: Session, email: Email, role: Annotated[str, Option("--role", metavar="ROLE")]
+    session: Session,
+    email: Email,
+    role: Annotated[str, Option("--role", metavar="ROLE", help="New role.")],
 ) -> None:
     """Change a member's role. `muster role list` shows the roles."""
     session.show(session.client.members.change(email, role), f"{email} is now {role}.", [email])

@@ -54,9 +54,9 @@ def show_quotas(
     session: Session,
     user: Annotated[str, Option("--user", metavar="EMAIL", help="Apply to a person.")] = "",
 ) -> None:
-    """Show usage, guarantee, limit and remainder of the organization and its teams.
+    """Show usage, limits and guarantees.
 
-    With --team or --user, show only that team or person.
+    Covers the organization and its teams. With --team or --user, show only that team or person.
     """
     found = session.client.get("quotas")
     whose = ("team", session.team) if session.team else ("user", user) if user else None
@@ -99,7 +99,10 @@ def set_quota(
         Option("--guaranteed", metavar="AMOUNT", help="Amount reserved for them; none to clear."),
     ] = "",
 ) -> None:
-    """Set or clear a limit for the organization, or for --team or --user."""
+    """Set or clear a limit.
+
+    Applies to the organization, or to --team or --user.
+    """
     if user and session.team:
         raise InvalidInput("Give --team or --user, not both.")
     if not limit and not guaranteed:
@@ -121,9 +124,14 @@ def show_storage(
     user: Annotated[
         str, Option("--user", metavar="EMAIL", help="Apply to a person; me for yourself.")
     ] = "",
-    limit: Annotated[int, Option("--limit", "-l", min=1, metavar="N")] = 20,
+    limit: Annotated[
+        int, Option("--limit", "-l", min=1, metavar="N", help="Maximum number of jobs.")
+    ] = 20,
 ) -> None:
-    """List the jobs with the largest logs, of the organization, --team or --user."""
+    """List the jobs with the largest logs.
+
+    Covers the organization, or --team or --user.
+    """
     found = session.client.get("storage", team=session.team or "", owner=user, limit=limit)
     rows = (
         [
@@ -164,7 +172,10 @@ def request(
         str, Option("--job", metavar="JOB", help="Job that is pending because of the limit.")
     ] = "",
 ) -> None:
-    """Request a higher limit for the organization, or for --team or --user."""
+    """Request a higher limit.
+
+    Applies to the organization, or to --team or --user.
+    """
     if user and session.team:
         raise InvalidInput("Give --team or --user, not both.")
     wanted, number = _amount(limit), job.removeprefix("#")
@@ -190,7 +201,10 @@ def list_requests(
     session: Session,
     is_all: Annotated[bool, Option("--all", "-a", help="Include decided requests.")] = False,
 ) -> None:
-    """List open requests: your own, and everyone's if you may set limits."""
+    """List open requests.
+
+    Shows your own, and everyone's if you may set limits.
+    """
     found = session.client.get("quotas/requests")
     shown = [r for r in found["items"] if is_all or r["state"] == "open"]
     rows = (
@@ -268,7 +282,10 @@ def rules(
         str, Option("--default-pool", metavar="NAME", help="Pool of a job that sets none.")
     ] = "",
 ) -> None:
-    """Show the rules for a team's jobs, or set those given as options; `any` clears a rule."""
+    """Show or set the rules for a team's jobs.
+
+    Sets those given as options; `any` clears a rule.
+    """
     text = {
         "max_runtime": max_runtime,
         "default_runtime": default_runtime,

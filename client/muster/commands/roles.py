@@ -68,9 +68,12 @@ def edit_role(
         list[str] | None,
         Option("--permission", "-p", metavar="NAME", help="Replaces all permissions. Repeatable."),
     ] = None,
-    name: Annotated[str | None, Option("--name", metavar="TEXT")] = None,
+    name: Annotated[str | None, Option("--name", metavar="TEXT", help="Display name.")] = None,
 ) -> None:
-    """Change the name or the permissions of a role, for everyone who has it."""
+    """Change a role's name or permissions.
+
+    Applies to everyone who has the role.
+    """
     row = session.client.roles.change(role, permissions=permission or None, name=name)
     session.show(row, f"Updated {row['name']}: {', '.join(row['permissions'])}.", [role])
 
@@ -96,7 +99,10 @@ def why(
         ),
     ] = "",
 ) -> None:
-    """Explain whether a person has a permission: the grants, and what would allow it."""
+    """Explain whether a person has a permission.
+
+    Shows the grants and what would allow it.
+    """
     found = session.client.access.why(
         permission, user="" if email == "-" else email, team=session.team or "", job=job
     )

@@ -41,14 +41,18 @@ def run(
             metavar="[--] CMD", help="Command. A single argument with spaces is a shell line."
         ),
     ],
-    name: Annotated[Text, Option("--name", "-n", metavar="NAME")] = None,
-    gpus: Annotated[int, Option("--gpus", "-g", min=0, metavar="N")] = 0,
+    name: Annotated[
+        Text, Option("--name", "-n", metavar="NAME", help="Job name. Default: from the command.")
+    ] = None,
+    gpus: Annotated[int, Option("--gpus", "-g", min=0, metavar="N", help="GPUs.")] = 0,
     gpu_type: Annotated[Text, Option("--gpu-type", metavar="TYPE", help="Such as h100.")] = None,
     cpus: Annotated[
         Text, Option("--cpus", "-c", metavar="N", help="CPU cores, such as 4 or 0.5.")
     ] = None,
     memory: Annotated[Text, Option("--memory", "-m", metavar="SIZE", help="Such as 64Gi.")] = None,
-    image: Annotated[Text, Option("--image", "-i", metavar="IMAGE")] = None,
+    image: Annotated[
+        Text, Option("--image", "-i", metavar="IMAGE", help="Container image.")
+    ] = None,
     env: Annotated[
         list[str] | None,
         Option(
@@ -75,7 +79,9 @@ def run(
             help="Start after this job succeeds; 12:any for any end. Repeatable.",
         ),
     ] = None,
-    pool: Annotated[Text, Option("--pool", metavar="NAME")] = None,
+    pool: Annotated[
+        Text, Option("--pool", metavar="NAME", help="Pool or cluster to run in.")
+    ] = None,
     label: Annotated[list[str] | None, Option("--label", metavar="K=V", help="Repeatable.")] = None,
     detach: Annotated[bool, Option("--detach", "-d", help="Submit without following.")] = False,
     dry_run: Annotated[

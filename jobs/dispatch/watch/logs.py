@@ -138,7 +138,7 @@ def _log_errors_once(attempt: Attempt | Watched) -> Iterator[list[bool]]:
 
 
 def _is_new_error(key: str, text: str) -> bool:
-    """Remember the error and tell whether it is a new one."""
+    """Remember the error and return whether it is new."""
     is_news = _trouble.get(key) != text
     if len(_trouble) >= MOST_TROUBLE:
         _trouble.clear()
@@ -147,7 +147,7 @@ def _is_new_error(key: str, text: str) -> bool:
 
 
 def _drained(backend: Backend, attempt: Attempt) -> bool:
-    """Tell whether all output is stored, never existed or can no longer be read."""
+    """Return whether all output is stored, never existed or can no longer be read."""
     if not attempt.native_id and not attempt.started_at:
         return True
     return _move(backend, attempt, 4 * PER_TURN) or _skip_to_end(backend, attempt)

@@ -52,7 +52,7 @@ def confirm(cluster: Cluster, seen: Iterable[Watched]) -> None:
 
 
 def is_forgotten(cluster: Cluster, attempt: Watched) -> bool:
-    """Tell whether a healthy scheduler has lost an acknowledged but unconfirmed submission."""
+    """Return whether a healthy scheduler has lost an acknowledged but unconfirmed submission."""
     return (
         _may_forget(cluster)
         and attempt.confirmed_at is None
@@ -144,7 +144,7 @@ class Reasons:
         self._reported: dict[UUID, PendingReason] = {}
 
     def keeps(self, attempt_id: UUID) -> bool:
-        """Tell whether the scheduler reported a pending reason in the last poll: no output yet."""
+        """Return whether the scheduler reported a pending reason in the last poll."""
         return attempt_id in self._reported
 
     def note(self, by_key: Mapping[str, Watched], poll: Poll) -> None:

@@ -6,7 +6,7 @@ from portal.core import clock
 
 POLL_EVERY = 0.5  # seconds between polls of state
 DUTY = 10  # minimum interval of a scheduler, as a multiple of its last response time
-QUICK = 0.2  # after a poll with changes, where no scheduler is asked
+QUICK = 0.2  # after a poll with changes, where no external scheduler is polled
 LONGEST = 30.0  # Maximum seconds between polls; a scheduler that has just come back is slow once.
 CALLED_DUTY = 3  # DUTY for a poll that a submission or a cancel requests
 LONGEST_CALLED = 5.0  # maximum seconds until that poll

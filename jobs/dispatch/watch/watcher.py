@@ -154,16 +154,16 @@ class Watcher:
         return is_more
 
     def _has_news(self) -> bool:
-        """Tell whether the database has a submission or cancel that the last poll missed.
+        """Return whether the database has a submission or cancel that the last poll missed.
 
-        Only asked while polls are rare: in server mode nothing can wake this process.
+        Used only while polls are rare: in server mode nothing can wake this process.
         """
         if self._pace.poll_every <= NEWS_EVERY or not self._is_due("news", NEWS_EVERY):
             return False
         return observations.has_news(self.cluster_id, self._active)
 
     def _is_quiet(self) -> bool:
-        """Tell whether there is nothing to do: no activity, request, due task or pending work."""
+        """Return whether there is nothing to do: no activity, request, due task or pending work."""
         if self._active or self._was_in_trouble or self._is_poll_requested:
             return False
         at = clock.monotonic()

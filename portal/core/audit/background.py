@@ -26,7 +26,7 @@ LEASE, RENEW = 60.0, 20.0  # seconds
 BUSY, IDLE = 0.25, 4.0
 # Seconds between two rounds of forwarding; doubles up to LOOK.
 REST = 1.0
-# Seconds between two looks for requested checks.
+# Seconds between polls for requested checks.
 LOOK = 10.0
 # Each chain is verified at least this often.
 ANYWAY = timedelta(days=1)

@@ -55,7 +55,8 @@ def test_sign_in_with_oidc_provider_mock_creates_account(story, provider):
 VOUCHED = """
 from workspaces.models import Identity, Provider, User
 house = Provider.objects.create(org=None, kind="ldap", slug="house", name="House", config={})
-Identity.objects.create(provider=house, subject="eve", email="eve@second.example", user=User.objects.get(email="eve@second.example"))
+eve = User.objects.get(email="eve@second.example")
+Identity.objects.create(provider=house, subject="eve", email=eve.email, user=eve)
 """
 
 

@@ -25,7 +25,7 @@ from workspaces.web.base import action
 
 
 def consents_of(user: User) -> list[dict[str, Any]]:
-    """Return a user's consents by application name, with the scopes in words."""
+    """Return a user's consents by application name, with descriptions of the scopes."""
     rows = (
         Consent.objects.filter(user=user)
         .select_related("client")
