@@ -48,7 +48,7 @@ CONNECTS = {
     "workspaces/identity/ldap/connection.py",
     "workspaces/identity/oidc/protocol.py",
     "schedulers/images/http.py",
-    "schedulers/kubernetes/client.py",
+    "schedulers/kubernetes/transport.py",
     "schedulers/kubernetes/access.py",
     "schedulers/http_connection.py",  # connected by operators
     "portal/core/lease_holder.py",

@@ -13,7 +13,7 @@ from jobs.dispatch.claims import dispatch_all
 from jobs.models import Attempt, Job
 from schedulers.contract import Unavailable
 from schedulers.kubernetes import client
-from schedulers.kubernetes.client import ApiClient
+from schedulers.kubernetes.client import Client
 from schedulers.states import Reason, State
 from tests.jobs.kubernetes_site import Killed, Site
 from tests.jobs.stage import only_attempt
@@ -22,7 +22,7 @@ from tests.rig.kubernetes_store import Answer
 from tests.rig.seeds import courses
 
 SEEDS = courses([1, 2, 3], few=1)
-POST = ApiClient.post
+POST = Client.post
 BUSY = Answer(429, "TooManyRequests", "too many requests")
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
 GONE = Answer(410, "Expired", "too old resource version")
@@ -33,7 +33,7 @@ def faulty(seed: int, fault: BaseException) -> Callable[..., Any]:
     """Lose some requests and some responses; a Job may be left without its Secrets."""
     random = Random(seed)
 
-    def post_or_not(self: ApiClient, path: str, body: Any, **query: Any) -> Any:
+    def post_or_not(self: Client, path: str, body: Any, **query: Any) -> Any:
         if random.random() < 0.2:
             raise fault
         answer = POST(self, path, body, **query)
@@ -53,7 +53,7 @@ def test_attempt_is_one_job_whatever_fails_between_submit_and_record(
 ):
     for _ in range(4):
         site.submit()
-    monkeypatch.setattr(ApiClient, "post", faulty(seed, fault))
+    monkeypatch.setattr(Client, "post", faulty(seed, fault))
     for _ in range(3):
         try:
             dispatch_all()
