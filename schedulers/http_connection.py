@@ -43,31 +43,20 @@ class Answer:
 class Connection:
     """A connection, used by one thread at a time.
 
-    `timeout` is the limit on silence in seconds, `connect` the limit on connecting if it
-    differs. A response that trickles in is limited as a whole, too. Raises OSError (including
-    ssl.SSLError and TimeoutError), and ValueError for a request that cannot be sent; the
-    connection is unusable after either.
+    `timeout` is the limit on silence in seconds. A response that trickles in is limited as a whole,
+    too. Raises OSError (including ssl.SSLError and TimeoutError), and ValueError for a request that
+    cannot be sent; the connection is unusable after either.
     """
 
-    def __init__(
-        self,
-        to: SplitResult,
-        timeout: float,
-        *,
-        tls: ssl.SSLContext | None = None,
-        name: str = "",
-        connect: float = 0,
-    ):
+    def __init__(self, to: SplitResult, timeout: float):
         host = to.hostname or ""
         self._socket: socket.socket = socket.create_connection(
-            (host, to.port or _PORTS[to.scheme]), connect or timeout
+            (host, to.port or _PORTS[to.scheme]), timeout
         )
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if to.scheme == "https":
-                self._socket = (tls or _default_tls()).wrap_socket(
-                    self._socket, server_hostname=name or host
-                )
+                self._socket = _default_tls().wrap_socket(self._socket, server_hostname=host)
         except BaseException:
             self.close()
             raise
