@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -23,7 +22,8 @@ from schedulers.kubernetes.access import Access
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
-    from urllib3 import BaseHTTPResponse
+
+    from schedulers.kubernetes.transport import Response
 
 LONGEST_REST = 60.0  # longest pause in seconds that a Retry-After may demand
 # ignore smaller clock differences: responses have a resolution of one second
@@ -60,22 +60,23 @@ class Client:
         self.ahead = timedelta(0)  # how far the server's clock is ahead of ours
 
     def get(self, path: str, **query: Any) -> Object:
-        return self._json("GET", path, query)
+        return _parsed(self._read("GET", path, query))
 
     def post(self, path: str, body: Object, **query: Any) -> Object:
-        return self._json("POST", path, query, body)
+        return _parsed(self._read("POST", path, query, body))
 
     def patch(self, path: str, body: Object, **query: Any) -> Object:
-        return self._json("PATCH", path, query, body, "application/merge-patch+json")
+        """Change an object by a JSON merge patch."""
+        return _parsed(self._read("PATCH", path, query, body))
 
     def delete(self, path: str, body: Object | None = None, **query: Any) -> Object:
-        return self._json("DELETE", path, query, body)
+        return _parsed(self._read("DELETE", path, query, body))
 
     def text(self, path: str) -> str:
-        return self._read("GET", path).decode(errors="replace")
+        return self._read("GET", path, {}).decode(errors="replace")
 
     @contextmanager
-    def stream(self, path: str, silence: float = 0, **query: Any) -> Iterator[BaseHTTPResponse]:
+    def stream(self, path: str, silence: float = 0, **query: Any) -> Iterator[Response]:
         """Stream a response body.
 
         `silence`: read timeout in seconds, if not the default.
@@ -89,26 +90,11 @@ class Client:
             finally:
                 answer.close()
 
-    def _json(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, Any],
-        body: Object | None = None,
-        kind: str = "application/json",
-    ) -> Object:
-        return _parsed(self._read(method, path, query, body, kind))
-
     def _read(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, Any] = MappingProxyType({}),
-        body: Object | None = None,
-        kind: str = "",
+        self, method: str, path: str, query: Mapping[str, Any], body: Object | None = None
     ) -> bytes:
         with self._translated():
-            answer = self._send(self._api, method, path, query, body, kind)
+            answer = self._send(self._api, method, path, query, body)
             data = answer.data
         if answer.status >= 400:
             self._refuse(answer.status, answer.headers, data)
@@ -121,23 +107,20 @@ class Client:
         path: str,
         query: Mapping[str, Any],
         body: Object | None = None,
-        kind: str = "",
         silence: float = 0,
-    ) -> BaseHTTPResponse:
+    ) -> Response:
         self._rested()
+        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         request = api.param_serialize(
             method,
             path,
             query_params=[(name, value) for name, value in query.items() if value is not None],
-            header_params={
-                "Accept": "application/json",
-                **({"Content-Type": kind} if body is not None else {}),
-            },
+            header_params={"Accept": "application/json", "Content-Type": kind},
             body=body,
             auth_settings=["BearerToken"],
         )
         limits = (self._transport.CONNECT, silence or self._transport.READ)
-        answer: BaseHTTPResponse = api.call_api(*request, _request_timeout=limits).response
+        answer: Response = api.call_api(*request, _request_timeout=limits).response
         self._compare_clocks(answer.headers.get("date", ""))
         return answer
 

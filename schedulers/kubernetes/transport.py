@@ -27,6 +27,7 @@ CONNECT, READ = 3.0, 10.0  # seconds
 WHOLE = 30.0  # seconds in which a response must be complete,
 # plus one second per this many bytes received: a long list over a slow line is no hang
 RATE = 1 << 17
+Response = urllib3.BaseHTTPResponse
 ERRORS = (urllib3.exceptions.HTTPError, ApiException, OSError)  # of a connection
 
 
@@ -63,17 +64,15 @@ class _LimitedReader(io.RawIOBase):
     """
 
     def __init__(self, sock: socket.socket):
-        self._sock, self._raw = sock, sock.makefile("rb", buffering=0)
+        self._raw = sock.makefile("rb", buffering=0)
         self._until = time.monotonic() + WHOLE
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        left = self._until - time.monotonic()
-        if left <= 0:
+        if time.monotonic() > self._until:
             raise TimeoutError("the response came too slowly")
-        self._sock.settimeout(min(READ, left))
         count = self._raw.readinto(buffer)
         self._until += (count or 0) / RATE
         return count

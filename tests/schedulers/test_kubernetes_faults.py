@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -374,6 +376,11 @@ def test_probe_reports_wrong_token(double):
         "401"
         in KubernetesBackend.configured({"server": double.url, "token": "wrong"}).probe().message
     )
+
+
+def test_official_client_is_loaded_with_first_request_only():
+    code = "import sys, schedulers; schedulers.backends(); sys.exit('kubernetes' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_stopped_backend_ends_its_threads(double, wait_for):
