@@ -12,7 +12,7 @@ import pytest
 from jobs.dispatch.claims import dispatch_all
 from jobs.models import Attempt, Job
 from schedulers.contract import Unavailable
-from schedulers.kubernetes import client
+from schedulers.kubernetes import transport
 from schedulers.kubernetes.client import Client
 from schedulers.states import Reason, State
 from tests.jobs.kubernetes_site import Killed, Site
@@ -79,7 +79,7 @@ def test_job_left_without_its_secrets_is_noticed_and_gets_them(site):
 @pytest.mark.parametrize("fault", [BUSY, BROKEN, HANG], ids=["429", "500", "hangs"])
 def test_busy_broken_or_hanging_server_only_delays(site, monkeypatch, seed, fault):
     random = Random(seed)
-    monkeypatch.setattr(client, "READ", 0.3)
+    monkeypatch.setattr(transport, "READ", 0.3)
     for n in range(4):
         site.submit(f"sleep {random.uniform(0, 1):.2f}; exit {n % 2}")
     for _ in range(6):
