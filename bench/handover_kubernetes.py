@@ -30,7 +30,7 @@ from bench.sides import TOO_FEW, Pace, Round, Sides, can_part, compared, costs
 from bench.table import Row, report
 from schedulers.kubernetes import access
 from schedulers.kubernetes.access import Access
-from schedulers.kubernetes.client import ApiClient
+from schedulers.kubernetes.client import Client
 from tests.rig.kube import is_real
 from tests.rig.processes import Folder
 
@@ -129,7 +129,7 @@ def _access(options: dict[str, Any]) -> Access:
 
 def _clean_up(site: Access) -> str:
     """Delete everything we created and return the cluster's version."""
-    wire = ApiClient(site)
+    wire = Client(site)
     for space in wire.get("/api/v1/namespaces")["items"]:
         if space["metadata"]["name"].startswith(PREFIX):
             wire.delete(f"/api/v1/namespaces/{space['metadata']['name']}")

@@ -48,9 +48,8 @@ CONNECTS = {
     "workspaces/identity/ldap/connection.py",
     "workspaces/identity/oidc/protocol.py",
     "schedulers/images/registry.py",
-    "schedulers/kubernetes/client.py",
+    "schedulers/kubernetes/transport.py",
     "schedulers/kubernetes/access.py",
-    "schedulers/http_connection.py",  # connected by operators
     "portal/core/lease_holder.py",
 }  # the host name
 CHANCE = {

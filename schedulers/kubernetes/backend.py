@@ -47,7 +47,7 @@ from schedulers.kubernetes import (
 from schedulers.kubernetes import (
     probe as probing,
 )
-from schedulers.kubernetes.client import ApiClient, ApiError, segment
+from schedulers.kubernetes.client import ApiError, Client, segment
 from schedulers.kubernetes.creation import Creator
 from schedulers.kubernetes.observed import View
 from schedulers.kubernetes.rendering import rendered
@@ -287,9 +287,9 @@ class KubernetesBackend:
         self._cordon(node, is_out=False, why=None)
 
     @cached_property
-    def _wire(self) -> ApiClient:
+    def _wire(self) -> Client:
         try:
-            return ApiClient(
+            return Client(
                 access.from_kubeconfig(self.config.kubeconfig)
                 if self.config.kubeconfig
                 else access.from_fields(

@@ -8,7 +8,7 @@ from typing import Any
 
 from schedulers.contract import Launch, Rejected, Unavailable
 from schedulers.kubernetes import names, namespace
-from schedulers.kubernetes.client import ApiClient, ApiError, refusal, segment
+from schedulers.kubernetes.client import ApiError, Client, refusal, segment
 from schedulers.kubernetes.pod import Objects, owned_by
 
 Object = dict[str, Any]
@@ -41,7 +41,7 @@ _FIELDS = {
 class Creator:
     """Creates objects; thread-safe."""
 
-    def __init__(self, wire: ApiClient, prefix: str, blocked: Sequence[str]):
+    def __init__(self, wire: Client, prefix: str, blocked: Sequence[str]):
         self._wire, self._prefix, self._blocked = wire, prefix, blocked
         self._sure: dict[str, float] = {}
 

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from schedulers.contract import Rejected, Unavailable
 from schedulers.kubernetes import names
-from schedulers.kubernetes.client import CONNECT, ApiClient, in_words
+from schedulers.kubernetes.client import Client
 
 PROTOCOL = "v4.channel.k8s.io"
 OUT, ERROR_OUT, END = 1, 2, 3
@@ -36,12 +36,14 @@ exit "$code"
 """.strip()
 
 
-def run(wire: ApiClient, path: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
+def run(wire: Client, path: str, argv: Sequence[str], timeout: float) -> tuple[int, bytes]:
     """Return exit code and output.
 
     Raises Rejected if the command exceeds its time or output limit, Unavailable.
     """
     from websockets.exceptions import ConnectionClosed, WebSocketException
+
+    from schedulers.kubernetes.transport import in_words
 
     if any("\0" in word for word in argv):
         raise Rejected("A command must not contain NUL characters.", "argv")
@@ -65,12 +67,14 @@ def run(wire: ApiClient, path: str, argv: Sequence[str], timeout: float) -> tupl
     except ConnectionClosed as error:
         raise Unavailable("The connection to the pod was lost before the command ended.") from error
     except (WebSocketException, OSError) as error:
-        raise _refused(error, wire.access.server) from error
+        raise _refused(error) or Unavailable(in_words(error, wire.access.server)) from error
 
 
-def _connect(wire: ApiClient, path: str) -> Any:
+def _connect(wire: Client, path: str) -> Any:
     from websockets.sync.client import connect
     from websockets.typing import Subprotocol
+
+    from schedulers.kubernetes.transport import CONNECT, in_words
 
     access = wire.access
     headers = {"Authorization": f"Bearer {access.token}"} if access.token else {}
@@ -128,8 +132,8 @@ def code_of(status: bytes) -> int:
         ) from None
 
 
-def _refused(error: Exception, server: str) -> Exception:
-    """Translate a response that does not open a websocket."""
+def _refused(error: Exception) -> Exception | None:
+    """Translate a response that does not open a websocket; None if there was no response."""
     status = getattr(getattr(error, "response", None), "status_code", 0)
     if status in {400, 404, 409}:
         return Rejected("The job is not running.", "argv")
@@ -137,6 +141,4 @@ def _refused(error: Exception, server: str) -> Exception:
         return Unavailable(
             "Muster lacks permission to create and get pods/exec. Bind its complete role to this account."
         )
-    return Unavailable(
-        f"The API server cannot now ({status})." if status else in_words(error, server)
-    )
+    return Unavailable(f"The API server cannot now ({status}).") if status else None

@@ -8,11 +8,9 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import orjson
-
 from schedulers.contract import Unavailable
 from schedulers.kubernetes import names
-from schedulers.kubernetes.client import ApiClient, ApiError
+from schedulers.kubernetes.client import ApiError, Client
 
 log = logging.getLogger(__name__)
 Object = dict[str, Any]
@@ -32,7 +30,7 @@ class Mirror:
     A dedicated thread writes and any thread reads. It stops when `stop` is called.
     """
 
-    def __init__(self, wire: ApiClient, path: str, selector: str, keeps_ended: bool = False):
+    def __init__(self, wire: Client, path: str, selector: str, keeps_ended: bool = False):
         self._wire, self._path, self._selector, self._keeps_ended = (
             wire,
             path,
@@ -140,25 +138,21 @@ class Mirror:
     def _watch(self) -> None:
         query = {
             "labelSelector": self._selector,
-            "watch": "1",
-            "allowWatchBookmarks": "true",
+            "watch": 1,
+            "allowWatchBookmarks": True,
             "resourceVersion": self._version,
             "timeoutSeconds": WATCH,
         }
         with self._wire.stream(self._path, silence=SILENCE, **query) as answer:
             self._note_contact()
-            for line in _lines(answer):
+            for event in _events(answer):
                 if self._stopped.is_set():
                     return
                 self._note_contact()
-                self._take(orjson.loads(line))
+                self._take(event)
 
     def _take(self, event: Mapping[str, Any]) -> None:
         kind, thing = event["type"], event["object"]
-        if kind == "ERROR":
-            if thing.get("code") == 410:
-                raise Expired
-            raise Unavailable(str(thing.get("message") or "The watch failed."))
         if kind in {"ADDED", "MODIFIED"}:
             with self._lock:
                 self._objects.setdefault(_key(thing), {})[thing["metadata"]["uid"]] = _slim(thing)
@@ -184,20 +178,25 @@ class Mirror:
         self.heard_at, self.trouble = time.monotonic(), ""
 
 
-def _lines(answer: Any) -> Iterator[bytes]:
-    """Yield complete lines; an incomplete last one is dropped because it will be sent again."""
-    rest = bytearray()
-    for data in (
-        answer.stream(1 << 16, decode_content=False)
-        if not answer.chunked
-        else answer.read_chunked(decode_content=False)
-    ):
-        rest += data
-        while (end := rest.find(b"\n")) >= 0:
-            line = bytes(rest[:end])
-            del rest[: end + 1]
-            if line.strip():
-                yield line
+def _events(answer: Any) -> Iterator[Object]:
+    """Yield the events of a watch; an incomplete last one is dropped, as it will be sent again.
+
+    Raises Expired, Unavailable.
+    """
+    from kubernetes.client import ApiException
+    from kubernetes.watch import Watch
+
+    try:
+        # a function without a return type, so that objects stay plain dicts
+        events: Any = Watch()  # type: ignore[no-untyped-call]
+        for event in events.stream(lambda **_: answer, timeout_seconds=WATCH):
+            if event is None:
+                raise Unavailable("A watch sent something that is not JSON.")
+            yield event
+    except ApiException as error:
+        if error.status == 410:
+            raise Expired from error
+        raise Unavailable(str(error.reason)) from error
 
 
 def _key(thing: Mapping[str, Any]) -> str:

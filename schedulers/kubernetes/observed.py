@@ -13,7 +13,7 @@ from typing import Any
 
 from schedulers.contract import Observation, PendingReason, Poll, Unavailable
 from schedulers.kubernetes import names, states
-from schedulers.kubernetes.client import ApiClient, ApiError, segment
+from schedulers.kubernetes.client import ApiError, Client, segment
 from schedulers.kubernetes.failure_logs import LogTailReader, NotRead
 from schedulers.kubernetes.list_watch import Mirror
 from schedulers.kubernetes.queues import Queues
@@ -35,7 +35,7 @@ ENDED = 20_000  # number of ends to remember, so that they are reported consiste
 class View:
     """Observes attempts. Its threads start with the first poll and end with `stop`."""
 
-    def __init__(self, wire: ApiClient, prefix: str, limits: states.Limits):
+    def __init__(self, wire: Client, prefix: str, limits: states.Limits):
         ours = f"{names.MANAGED}={names.MUSTER},{names.PORTAL}={prefix}"
         self._wire, self._limits, self._ours = wire, limits, ours
         self.queues = Queues(wire)

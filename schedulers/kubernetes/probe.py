@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schedulers.contract import Probe, Unavailable
-from schedulers.kubernetes.client import ApiClient, ApiError
+from schedulers.kubernetes.client import ApiError, Client
 
 # Required permissions in all namespaces: (group, resource, subresource, verbs).
 NEEDED = (
@@ -20,7 +20,7 @@ NEEDED = (
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
-def probe(wire: ApiClient) -> Probe:
+def probe(wire: Client) -> Probe:
     """Test the connection. Never raises."""
     try:
         version = str(wire.get("/version").get("gitVersion") or "")
@@ -44,7 +44,7 @@ def probe(wire: ApiClient) -> Probe:
     return Probe(True, f"Kubernetes {version} with {len(nodes)}{more} nodes.", version)
 
 
-def missing_rights(wire: ApiClient) -> list[str]:
+def missing_rights(wire: Client) -> list[str]:
     """Return "create jobs.batch" for each missing permission. Raises Unavailable, Refused."""
     missing = []
     for group, resource, sub, verbs in NEEDED:

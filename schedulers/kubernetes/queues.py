@@ -13,7 +13,7 @@ from typing import Any
 
 from schedulers.contract import PendingReason, Rejected
 from schedulers.kubernetes import kueue, names
-from schedulers.kubernetes.client import ApiClient, ApiError, segment
+from schedulers.kubernetes.client import ApiError, Client, segment
 
 GROUP = "/apis/kueue.x-k8s.io"
 # seconds for which a response is cached
@@ -31,7 +31,7 @@ class Queues:
     Methods raise Unavailable, and Refused if a permission is missing.
     """
 
-    def __init__(self, wire: ApiClient):
+    def __init__(self, wire: Client):
         self._wire = wire
         self._version: tuple[float, str] = (-VERSION_FOR, "")
         self._workloads: dict[str, tuple[float, dict[str, Object]]] = {}

@@ -11,8 +11,8 @@ import pytest
 
 from jobs.models import Attempt, Job
 from schedulers.contract import Unavailable
-from schedulers.kubernetes import client
-from schedulers.kubernetes.client import ApiClient
+from schedulers.kubernetes import transport
+from schedulers.kubernetes.client import Client
 from schedulers.states import Reason, State
 from tests.jobs.kubernetes_site import Killed, Site
 from tests.jobs.stage import dispatch_all, only_attempt
@@ -21,7 +21,7 @@ from tests.rig.kubernetes_store import Answer
 from tests.rig.seeds import courses
 
 SEEDS = courses([1, 2, 3], few=1)
-POST = ApiClient.post
+POST = Client.post
 BUSY = Answer(429, "TooManyRequests", "too many requests")
 BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
 GONE = Answer(410, "Expired", "too old resource version")
@@ -32,7 +32,7 @@ def faulty(seed: int, fault: BaseException) -> Callable[..., Any]:
     """Lose some requests and some responses; a Job may be left without its Secrets."""
     random = Random(seed)
 
-    def post_or_not(self: ApiClient, path: str, body: Any, **query: Any) -> Any:
+    def post_or_not(self: Client, path: str, body: Any, **query: Any) -> Any:
         if random.random() < 0.2:
             raise fault
         answer = POST(self, path, body, **query)
@@ -52,7 +52,7 @@ def test_attempt_is_one_job_whatever_fails_between_submit_and_record(
 ):
     for _ in range(4):
         site.submit()
-    monkeypatch.setattr(ApiClient, "post", faulty(seed, fault))
+    monkeypatch.setattr(Client, "post", faulty(seed, fault))
     for _ in range(3):
         try:
             dispatch_all()
@@ -78,7 +78,7 @@ def test_job_left_without_its_secrets_is_noticed_and_gets_them(site):
 @pytest.mark.parametrize("fault", [BUSY, BROKEN, HANG], ids=["429", "500", "hangs"])
 def test_busy_broken_or_hanging_server_only_delays(site, monkeypatch, seed, fault):
     random = Random(seed)
-    monkeypatch.setattr(client, "READ", 0.3)
+    monkeypatch.setattr(transport, "READ", 0.3)
     for n in range(4):
         site.submit(f"sleep {random.uniform(0, 1):.2f}; exit {n % 2}")
     for _ in range(6):

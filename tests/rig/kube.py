@@ -18,7 +18,7 @@ from typing import Any
 
 from schedulers.kubernetes import names, namespace
 from schedulers.kubernetes.access import from_kubeconfig
-from schedulers.kubernetes.client import ApiClient
+from schedulers.kubernetes.client import Client
 
 CLAIM = "muster-test"
 
@@ -67,7 +67,7 @@ def _double() -> dict[str, Any]:
 def _real() -> dict[str, Any]:
     text = Path(os.environ["MUSTER_TEST_KUBECONFIG"]).read_text()
     prefix, folder = f"mt{uuid.uuid4().hex[:8]}", _shared()
-    wire, meta = ApiClient(from_kubeconfig(text)), {"name": f"{prefix}-share"}
+    wire, meta = Client(from_kubeconfig(text)), {"name": f"{prefix}-share"}
     wire.post("/api/v1/namespaces", namespace.namespace(f"{prefix}-jobs", prefix, "", ""))
     wire.post(
         "/api/v1/persistentvolumes",
@@ -108,7 +108,7 @@ def _real() -> dict[str, Any]:
     }
 
 
-def _remove(wire: ApiClient, prefix: str) -> None:
+def _remove(wire: Client, prefix: str) -> None:
     """Delete the namespaces, including those that a portal created for teams."""
     for space in wire.get("/api/v1/namespaces", labelSelector=f"{names.PORTAL}={prefix}")["items"]:
         wire.delete(f"/api/v1/namespaces/{space['metadata']['name']}")

@@ -6,9 +6,8 @@ import time
 
 import pytest
 
-from schedulers import http_connection
 from schedulers.contract import Unavailable
-from schedulers.kubernetes import observed
+from schedulers.kubernetes import observed, transport
 from schedulers.states import State
 from tests.rig.kubernetes_double import Drip
 from tests.schedulers.kubernetes_stage import launch, state_of
@@ -20,7 +19,7 @@ def test_submit_to_trickling_server_starts_job_once(
 ):
     wanted = launch(f"echo started >> {tmp_path}/starts")
     backend.submit(launch())  # creates the namespace
-    monkeypatch.setattr(http_connection, "WHOLE", 0.5)
+    monkeypatch.setattr(transport, "WHOLE", 0.5)
     double.fail(part, Drip(0.1))
     start = time.monotonic()
     with pytest.raises(Unavailable, match="in time"):
@@ -35,7 +34,7 @@ def test_trickling_server_is_unavailable_and_recovers(double, backend, monkeypat
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     monkeypatch.setattr(observed, "SILENT", 0.0)
-    monkeypatch.setattr(http_connection, "WHOLE", 0.5)
+    monkeypatch.setattr(transport, "WHOLE", 0.5)
     double.fail("/readyz", Drip(0.1))
     with pytest.raises(Unavailable, match="in time"):
         backend.poll([key])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import threading
 import time
 from typing import Any
@@ -25,7 +27,7 @@ BROKEN = Answer(500, "InternalError", "etcdserver: leader changed")
 
 def lists_of(double: Double) -> int:
     return sum(
-        "GET /apis/batch/v1/jobs?" in line and "watch=1" not in line and "+in+" not in line
+        "GET /apis/batch/v1/jobs?" in line and "watch=1" not in line and "%20in%20" not in line
         for line in double.asked
     )
 
@@ -94,7 +96,7 @@ def test_unsynced_mirror_is_unavailable_not_missing(double, backend, monkeypatch
 
 
 def test_hanging_server_is_unavailable_quickly_and_recovers(double, backend, monkeypatch, wait_for):
-    monkeypatch.setattr("schedulers.kubernetes.client.READ", 0.5)
+    monkeypatch.setattr("schedulers.kubernetes.transport.READ", 0.5)
     key = backend.submit(launch()).key
     wait_for(lambda: state_of(backend, key) == State.RUNNING)
     monkeypatch.setattr(observed, "SILENT", 0.0)
@@ -374,6 +376,11 @@ def test_probe_reports_wrong_token(double):
         "401"
         in KubernetesBackend.configured({"server": double.url, "token": "wrong"}).probe().message
     )
+
+
+def test_official_client_is_loaded_with_first_request_only():
+    code = "import sys, schedulers; schedulers.backends(); sys.exit('kubernetes' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_stopped_backend_ends_its_threads(double, wait_for):

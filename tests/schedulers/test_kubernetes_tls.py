@@ -1,4 +1,4 @@
-"""Test which certificates and names the Kubernetes backend trusts.
+"""Test which certificates, names and addresses the Kubernetes backend trusts.
 
 Against a double, with certificates made for the test.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import base64
 import ssl
+import threading
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,19 @@ def test_server_with_path_prefix_is_reached(double):
     )
     backend.probe()
     assert double.asked[0] == "GET /k8s/clusters/one/version"
+
+
+def test_redirect_is_not_followed_with_token(double):
+    class Redirecting(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(307)
+            self.send_header("Location", f"{double.url}{self.path}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+    with HTTPServer(("127.0.0.1", 0), Redirecting) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        options = {"server": f"http://127.0.0.1:{server.server_port}", "token": double.token}
+        probe = KubernetesBackend.configured(options).probe()
+        server.shutdown()
+    assert not probe.is_ok and double.asked == []
