@@ -30,6 +30,7 @@ def clusters(request: Any) -> HttpResponse:
         "page_title": "Clusters",
         "kinds": kinds.values(),
         "kind": chosen,
+        "test_url": "/api/v1/cluster-test",
         "name": request.POST.get("name", ""),
     }
     if chosen:
@@ -49,7 +50,7 @@ def clusters(request: Any) -> HttpResponse:
             return redirect(f"/{request.org.slug}/clusters/{made.name}")
         shown |= probe | fields(request, kind, probe["faults"])
     return render(
-        request, "jobs/clusters.html", shown | {"clusters": representations.cluster_rows()}
+        request, "clusters/list.html", shown | {"clusters": representations.cluster_rows()}
     )
 
 
@@ -73,13 +74,15 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         return redirect(here)
     return render(
         request,
-        "jobs/cluster_edit.html",
+        "clusters/edit.html",
         probe
         | fields(request, row.backend, probe["faults"], row)
         | {
             "page_title": "Edit",
             "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)],
             "cluster": row,
+            "test_url": f"/api/v1/clusters/{row.name}/test",
+            "back": here,
             "title": title_of(row.backend),
             "live": workload().active_jobs_on(request.actor, row),
         },

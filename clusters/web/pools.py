@@ -54,7 +54,7 @@ def pools(request: Any) -> HttpResponse:
     clusters = list(Cluster.objects.order_by("name")) if may_write else []
     return render(
         request,
-        "jobs/pools.html",
+        "clusters/pools.html",
         {
             "page_title": "Pools",
             "places": places,
@@ -84,7 +84,7 @@ def pool(request: Any, pool: str) -> HttpResponse:
             _, faults = faults_of(error)
     return render(
         request,
-        "jobs/pool.html",
+        "clusters/pool.html",
         _shown(request, row) | {"faults": faults, "typed": request.POST if faults else {}},
     )
 
