@@ -21,7 +21,7 @@ SILENT = re.compile(
 _SENTENCE = re.compile(r"[A-Z\"“'‘`#{(].*\s.*[.!?…]\Z", re.DOTALL)
 _LOGGERS = {"log", "logger", "logging", "warnings"}
 _TITLES = {"page_title", "title"}  # keys of what a page's view gives it
-_TABLES = {"TABS", "QUICK", "_NAV"}  # (…, "Name", …), and one for each line
+_TABLES = {"TABS", "QUICK"}  # (…, "Name", …), and one for each line
 
 
 def texts_of(text: str, name: str) -> Iterator[Message]:
