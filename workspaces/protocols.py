@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from portal.core.protocols import Authentication, Protocol
 
 SCIM = Protocol("/scim/", Authentication.OWN, max_body=4 << 20)
@@ -10,8 +12,8 @@ PROTOCOLS = (
     Protocol(
         "/api/v1/",
         Authentication.TOKEN,
-        org=r"/api/v1/orgs/([^/]*)",
-        larger_bodies=((r"/api/v1/orgs/[^/]+/people/import", 8 << 20),),
+        org=re.compile(r"/api/v1/orgs/([^/]*)"),
+        larger_bodies=((re.compile(r"/api/v1/orgs/[^/]+/people/import"), 8 << 20),),
     ),
     SCIM,
     # OpenID Connect: people read its pages, and programs the endpoints below `api`

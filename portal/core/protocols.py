@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -69,25 +68,21 @@ class Protocol:
 
     prefix: str
     authentication: Authentication
-    org: str = ""
+    org: re.Pattern[str] | None = None
     error_body: Callable[[PortalError], Mapping[str, Any]] | None = problem
     error_type: str = "application/problem+json"
     is_translated: bool = False
     max_body: int = MAX_BODY
-    larger_bodies: tuple[tuple[str, int], ...] = ()
-
-    @cached_property
-    def _org(self) -> re.Pattern[str] | None:
-        return re.compile(self.org) if self.org else None
+    larger_bodies: tuple[tuple[re.Pattern[str], int], ...] = ()
 
     def org_in(self, path: str) -> str:
         """Return the slug of the organization in a path, or ""."""
-        found = self._org.match(path) if self._org else None
+        found = self.org.match(path) if self.org else None
         return found[1] if found else ""
 
     def most_bytes(self, path: str) -> int:
         """Return the size limit of a request body at a path in bytes."""
-        larger = (most for pattern, most in self.larger_bodies if re.fullmatch(pattern, path))
+        larger = (most for pattern, most in self.larger_bodies if pattern.fullmatch(path))
         return next(larger, self.max_body)
 
     def render_error(self, error: PortalError) -> bytes:
