@@ -6,7 +6,7 @@ columns the page shows. The whole state of a list is in its URL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -74,6 +74,10 @@ class Filter:
     choices: Callable[[Any], Sequence[tuple[str, Text]]] | None = None
     chips: tuple[tuple[str, Text], ...] = ()
 
+    @property
+    def parameter(self) -> OpenApiParameter:
+        return OpenApiParameter(self.name, str, description=self.help)
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -125,7 +129,7 @@ class ListView:
 
     def parameters(self) -> list[OpenApiParameter]:
         """Return the query parameters for OpenAPI."""
-        found = [OpenApiParameter(f.name, str, description=f.help) for f in self.filters]
+        found = [f.parameter for f in self.filters]
         if self.sorts:
             names = ", ".join(self.sorts)
             found.append(OpenApiParameter("sort", str, description=f"{names}; `-` reverses."))
@@ -142,12 +146,7 @@ class ListView:
 
     def answer(self, actor: Any, params: Mapping[str, str]) -> dict[str, Any]:
         """Return the page as the API does. Raises InvalidInput, also for unknown parameters."""
-        known = [parameter.name for parameter in self.parameters()]
-        for name in params:
-            if name not in known:
-                raise InvalidInput.at(
-                    name, f"is not a filter; use one of {', '.join(known) or 'none'}"
-                )
+        check_names(params, [parameter.name for parameter in self.parameters()])
         page = self.page(actor, self.read(params))
         return {"items": page.items, "next": page.next, "previous": page.previous}
 
@@ -177,7 +176,7 @@ class ListView:
         """Stream all rows that pass the filters. Raises InvalidInput before the stream starts."""
         asked = self.read(params)
         columns = [c for c in self.columns if c.value is not None]
-        rows, order = self.narrowed(actor, asked), self._order(asked.sort)
+        rows, order = self.narrowed(actor, asked.filters), self._order(asked.sort)
         lines = csv_lines(
             [c.name for c in columns],
             ([c.cell(row) for c in columns] for row in self._all(rows, order, actor)),
@@ -207,17 +206,17 @@ class ListView:
             raise InvalidInput.at("sort", f"must be one of {', '.join(self.sorts) or 'none'}")
         return Asked(found, sort, params.get("cursor", ""), self._limit(params.get("limit", "")))
 
-    def narrowed(self, actor: Any, asked: Asked) -> Rows:
+    def narrowed(self, actor: Any, filters: Mapping[str, str]) -> Rows:
         """Return the rows that pass the filters. Raises InvalidInput."""
         rows = self.rows(actor)
         for one in self.filters:
-            if text := asked.filters[one.name]:
+            if text := filters.get(one.name, "").strip():
                 rows = one.narrow(rows, text, actor)
         return rows
 
     def page(self, actor: Any, asked: Asked) -> Page[Item]:
         """Return the represented rows of the page. Raises InvalidInput."""
-        rows = self.narrowed(actor, asked)
+        rows = self.narrowed(actor, asked.filters)
         limit = asked.limit or self.page_size
         order = self._order(asked.sort)
         if order is None:
@@ -329,6 +328,13 @@ class Shown:
         ]
         choices = list(one.choices(actor)) if one.choices else []
         return Control(one, value, choices, chips, self.asked.url(**{one.name: ""}))
+
+
+def check_names(given: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse unknown parameters. Raises InvalidInput."""
+    for name in given:
+        if name not in known:
+            raise InvalidInput.at(name, f"is not a filter; use one of {', '.join(known) or 'none'}")
 
 
 def _in_this_context(lines: Iterator[bytes]) -> Iterator[bytes]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from portal.core.audit.reading import CONDITIONS, events_of, facts
 from portal.core.keyset import Order
 from portal.lists import Column, Filter, ListView
 from workspaces.access.permissions import Permission as P
@@ -236,4 +238,87 @@ PEOPLE = ListView(
         Column("last_login", _("Last"), "num"),
     ),
     row_template="workspaces/platform/_person_row.html",
+)
+
+
+def _event_filter(name: str, described: str, label: Any, placeholder: Any, **more: Any) -> Filter:
+    def narrow(rows: QuerySet[Any], text: str, actor: Any) -> QuerySet[Any]:
+        return rows.filter(CONDITIONS[name](text))
+
+    return Filter(name, narrow, described, label, placeholder, **more)
+
+
+_AUDIT_FILTERS = (
+    _event_filter(
+        "since",
+        "`2026-01-31`, `2026-01-31T12:00` (UTC), or a relative time: `24h`, `7d`.",
+        _("Since"),
+        _("since: 2026-01-31"),
+        chips=(("", _("All")), ("24h", _("24 hours")), ("7d", _("7 days")), ("30d", _("30 days"))),
+    ),
+    _event_filter("until", "Upper bound in the same formats, exclusive.", _("Until"), _("until")),
+    _event_filter(
+        "actor",
+        "E-mail of the actor, or of the user they impersonated.",
+        _("Who"),
+        _("who: an e-mail"),
+    ),
+    _event_filter(
+        "kind",
+        "`member.added`, or `member` for all events about members; comma-separated.",
+        _("What"),
+        _("what: member"),
+        suggestions=(
+            "access.denied",
+            "audit",
+            "cluster",
+            "job",
+            "member",
+            "org",
+            "password",
+            "pool",
+            "quota",
+            "sign_in",
+            "sign_in.failed",
+            "team",
+            "team_member",
+            "token",
+        ),
+    ),
+    _event_filter(
+        "subject",
+        "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
+        _("About"),
+        _("about: team:vision"),
+    ),
+    _event_filter(
+        "address",
+        "An address, or a prefix such as `10.2.`.",
+        _("From which address"),
+        _("from: 10.2."),
+    ),
+    _event_filter("request", "Request ID.", _("Request id"), _("request id")),
+)
+
+
+def audit_log(chain: UUID) -> ListView:
+    """Return the list of an organization's events; zero: of the installation's."""
+    return replace(AUDIT, rows=lambda actor: events_of(chain))
+
+
+AUDIT = ListView(
+    name="audit",
+    rows=lambda actor: events_of(actor.org_id),
+    represent=lambda rows, actor: facts(rows),
+    order=Order("position", is_descending=True),
+    filters=_AUDIT_FILTERS,
+    columns=(  # its file is the export, which also has the chain
+        Column("at", _("When"), value=None),
+        Column("actor", _("Who"), value=None),
+        Column("kind", _("What"), value=None),
+        Column("subject", _("About"), value=None),
+        Column("data", _("Change"), value=None),
+        Column("address", _("From"), "num", value=None),
+    ),
+    row_template="workspaces/_event_rows.html",
 )

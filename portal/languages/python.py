@@ -124,7 +124,8 @@ def _passed_over(tree: ast.AST) -> set[int]:
         elif isinstance(node, ast.JoinedStr):
             found |= {id(part) for part in node.values if isinstance(part, ast.Constant)}
         elif isinstance(node, ast.Call) and (
-            _is_log(node.func) or _name(node.func) in ONE | MANY | {"SystemExit", "pgettext", "pgettext_lazy"}
+            _is_log(node.func)
+            or _name(node.func) in ONE | MANY | {"SystemExit", "pgettext", "pgettext_lazy"}
         ):
             found |= {
                 id(inner)
