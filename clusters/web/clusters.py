@@ -11,8 +11,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from clusters import representations
 from clusters.backend_options import backend_kinds
+from clusters.lists import CLUSTERS
 from clusters.services import connections
 from clusters.web.options import fields, submitted_values, test_and_store
 from clusters.workload import workload
@@ -21,7 +21,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
 
-@page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
+@page(CLUSTERS.permission, ("GET", "HEAD", "POST"))
 def clusters(request: Any) -> HttpResponse:
     """List all clusters, with the form to connect one of the chosen kind."""
     kinds = {kind["name"]: kind for kind in backend_kinds()}
@@ -49,9 +49,7 @@ def clusters(request: Any) -> HttpResponse:
             )
             return redirect(f"/{request.org.slug}/clusters/{made.name}")
         shown |= probe | fields(request, kind, probe["faults"])
-    return render(
-        request, "clusters/list.html", shown | {"clusters": representations.cluster_rows()}
-    )
+    return CLUSTERS.render(request, "clusters/list.html", shown)
 
 
 @page(P.CLUSTERS_WRITE, ("GET", "HEAD", "POST"))
