@@ -105,9 +105,9 @@ class ListView:
     """A list.
 
     `rows(actor)` returns a query set, which is paged by `order`, or without an `order` a complete
-    list of represented rows. `represent(rows, actor)` returns the items that the API, the page and the CSV file share.
-    `page_size` None returns all rows at once, unless a request asks for fewer. `row_template`
-    renders the `<tr>` of `row`. `permission` is what the page and the API need.
+    list of represented rows. `represent(rows, actor)` returns the items that the API, the page and
+    the CSV file share. `page_size` None returns all rows at once, unless a request asks for fewer.
+    `row_template` renders the `<tr>` of `row`. `permission` is what the page and the API need.
     """
 
     name: str
@@ -156,7 +156,7 @@ class ListView:
         self, request: Any, template: str, context: Mapping[str, Any], **more: Any
     ) -> HttpResponse:
         """Render the page with `list` in its context, or the CSV file for `?format=csv`."""
-        if request.GET.get("format") == "csv":
+        if request.method == "GET" and request.GET.get("format") == "csv":
             return self.csv(request.actor, request.GET)  # type: ignore[return-value]
         shown = context if "list" in context else {"list": self.shown(request.actor, request.GET)}
         return render(request, template, {**context, **shown}, **more)

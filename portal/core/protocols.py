@@ -52,8 +52,8 @@ def problem(error: PortalError) -> dict[str, Any]:
 
 
 class Authentication(StrEnum):
-    SESSION = "session"
-    TOKEN = "token"  # noqa: S105 - an access token in the Authorization header, else the session
+    SESSION = "session"  # or an access token
+    TOKEN = "token"  # noqa: S105 - likewise; with an Authorization header, cookies are ignored
     OWN = "own"  # the protocol's views read the Authorization header
 
 
