@@ -1,4 +1,5 @@
 # make run       start a portal on this machine (needs Python 3.11+); prints its address and login
+# make demo      fill the running portal with a simulated organization
 # make serve     start the server stack with your own PostgreSQL and Redis
 # make test      run the gate: PostgreSQL, and SQLite where the code differs; at most 10 minutes on two cores
 # make test-all  run every test, including real Slurm faults, browsers, storms and all seeds
@@ -12,7 +13,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help run serve directories packages test test-all check bench storm lock fmt messages clean
+.PHONY: help run serve directories packages test test-all check bench storm lock fmt messages demo clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -45,6 +46,9 @@ bench: $(VENV)/.dev.stamp static/vendor/.stamp
 storm: $(VENV)/.dev.stamp
 	@$(PY) -m tests.storm --submits 2000 --seeds 1,2,3
 	@$(PY) -m tests.storm.flood --gib 10
+
+demo: $(VENV)/.base.stamp
+	@$(PY) manage.py demo
 
 messages: $(VENV)/.base.stamp
 	@$(PY) manage.py messages

@@ -35,7 +35,7 @@ def begin(folder: Folder) -> Any:
     from clusters.backends import ensure_first_cluster
     from workspaces.access.actors import actor_of
     from workspaces.models import Organization, User
-    from workspaces.organizations import bootstrap
+    from workspaces.organizations.bootstrap import bootstrap
 
     call_command("migrate", verbosity=0)
     bootstrap()

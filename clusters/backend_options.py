@@ -25,6 +25,7 @@ def backend_kinds() -> list[dict[str, Any]]:
             "options": [option.as_dict() for option in options_of(name)],
         }
         for name, kind in sorted(backends().items())
+        if not getattr(kind, "is_hidden", False)
     ]
 
 

@@ -5,6 +5,8 @@ class MonitoringConfig(AppConfig):
     name = "monitoring"
 
     def ready(self) -> None:
+        import schedulers
+        from monitoring.demo.backend import SimulatedCluster
         from monitoring.protocols import PROTOCOLS
         from monitoring.web.navigation import ENTRIES
         from portal.core import protocols
@@ -12,3 +14,4 @@ class MonitoringConfig(AppConfig):
 
         navigation.register(*ENTRIES)
         protocols.register(*PROTOCOLS)
+        schedulers.register(SimulatedCluster)

@@ -16,11 +16,18 @@ from typing import Any
 
 from schedulers.contract import Capability
 
+_registered: dict[str, Any] = {}
+
+
+def register(kind: Any) -> None:
+    """Add a backend class from outside this package. Call it while Django starts."""
+    _registered[kind.name] = kind
+
 
 @cache
 def backends() -> dict[str, Any]:
     """Return all backend classes by name."""
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = dict(_registered)
     for package in pkgutil.iter_modules(__path__):
         if not package.ispkg or find_spec(f"{__name__}.{package.name}.backend") is None:
             continue

@@ -47,13 +47,19 @@ CONNECTS = {
     "portal/process/parts.py",  # our own listening sockets
     "workspaces/identity/ldap/connection.py",
     "workspaces/identity/oidc/protocol.py",
-    "schedulers/images/http.py",
+    "schedulers/images/registry.py",
     "schedulers/kubernetes/client.py",
     "schedulers/kubernetes/access.py",
     "schedulers/http_connection.py",  # connected by operators
     "portal/core/lease_holder.py",
 }  # the host name
-CHANCE = {"portal/core/audit/forwarding.py"}  # jitter
+CHANCE = {
+    "portal/core/audit/forwarding.py",  # jitter
+    "monitoring/demo/backend.py",  # simulated programs and sensors
+    "monitoring/demo/history.py",
+    "monitoring/demo/simulation.py",
+    "monitoring/demo/telemetry.py",
+}
 MARKUP = {"workspaces/templatetags/muster.py"}  # format_html, which escapes
 # SAML responses come from the provider's page; SCIM uses only tokens.
 EXEMPT = {

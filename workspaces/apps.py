@@ -13,7 +13,7 @@ class WorkspacesConfig(AppConfig):
         from portal.core import protocols
         from portal.web import navigation
         from workspaces.audit import sign_in_events
-        from workspaces.identity import rate_limit_cache
+        from workspaces.identity import allauth_compat, rate_limit_cache
         from workspaces.identity.allauth_signals import listen
         from workspaces.protocols import PROTOCOLS
         from workspaces.tenancy import row_security
@@ -21,7 +21,7 @@ class WorkspacesConfig(AppConfig):
 
         navigation.register(*ENTRIES)
         protocols.register(*PROTOCOLS)
-        rate_limit_cache.use_for_allauth()
+        allauth_compat.use_cache(rate_limit_cache.durable)
         listen()
         sign_in_events.listen()
         if settings.MUSTER_ROW_SECURITY:

@@ -12,10 +12,10 @@ from functools import cache as once
 from django.conf import settings
 from django.core.cache import cache
 
+from portal.core.outbound import OutboundPolicy
 from schedulers.images.config import Image
-from schedulers.images.http import Policy, Unreadable
 from schedulers.images.reference import Reference, parse
-from schedulers.images.registry import read_image
+from schedulers.images.registry import ImageUnreadable, read_image, registry_policy
 
 BY_TAG, BY_DIGEST, TROUBLE = 15 * 60, 7 * 24 * 3600, 60  # cache lifetimes in seconds
 FRESH = 20  # cache lifetime in seconds for a dry run
@@ -64,7 +64,7 @@ def begin(name: str) -> Future[Image | str] | str:
     return future
 
 
-def policy() -> Policy:
+def policy() -> OutboundPolicy:
     """Return the operator's settings: which registries may be queried, and how."""
     hosts = {
         text.removeprefix("http://").removeprefix("https://").strip("/").lower()
@@ -75,14 +75,14 @@ def policy() -> Policy:
         for text in settings.MUSTER_IMAGE_REGISTRIES
         if text.startswith("http://")
     }
-    return Policy(frozenset(hosts), frozenset(plain), settings.MUSTER_IMAGE_CA)
+    return registry_policy(frozenset(hosts), frozenset(plain), ca_file=settings.MUSTER_IMAGE_CA)
 
 
 def _read(name: str, reference: Reference) -> Image | str:
     try:
         try:
             found: Image | str = read_image(reference, policy())
-        except Unreadable as error:
+        except ImageUnreadable as error:
             found = str(error)
             # Keep the previous result while the registry is down.
             if isinstance(cached := known(name), Image):

@@ -51,13 +51,14 @@ def ingest(body: Mapping[str, Any]) -> int:
             (f"attempt:{attempt.id.hex}", attempt.org_id, list(_points(at, samples)))
             for attempt, samples in _jobs(body.get("jobs"))
         ]
-        total = sum(_store(owner, org_id, at, points) for owner, org_id, points in batches)
+        total = sum(store_samples(owner, org_id, at, points) for owner, org_id, points in batches)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
     return total
 
 
-def _store(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Point]) -> int:
+def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Point]) -> int:
+    """Store samples taken at one time, publish them to viewers and return their number."""
     if points:
         try:
             series.append(owner, points, org_id=org_id)

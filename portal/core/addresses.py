@@ -59,7 +59,7 @@ def resolve_allowed(
 ) -> list[tuple[Any, ...]]:
     """Resolve a host and return the `socket` addresses that may be reached.
 
-    Raises NotOpen if none remains, and OSError if the name cannot be resolved.
+    Raises AddressNotAllowed if none remains, and OSError if the name cannot be resolved.
     """
     found = [info[4] for info in socket.getaddrinfo(host, port, type=kind)]
     reachable = found if is_trusted else [one for one in found if is_open_internet(str(one[0]))]
@@ -73,7 +73,7 @@ def connect(
 ) -> socket.socket:
     """Open a TCP connection, with TLS under the host's name if a context is given.
 
-    Raises NotOpen and OSError.
+    Raises AddressNotAllowed and OSError.
     """
     sock = socket.create_connection(
         resolve_allowed(host, port, is_trusted=is_trusted)[0][:2], timeout=seconds

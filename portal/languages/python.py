@@ -16,7 +16,7 @@ ONE = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 MANY = {"ngettext", "ngettext_lazy"}
 # programs speak English
 SILENT = re.compile(
-    r"(^|/)(management|settings|process|migrations|languages)/|portal/core/postgres|(^|/)(api|scim)/|/(health|background)\.py|(^|/)lists\.py"
+    r"(^|/)(management|settings|process|migrations|languages|demo)/|portal/core/postgres|(^|/)(api|scim)/|/(health|background)\.py|(^|/)lists\.py"
 )
 _SENTENCE = re.compile(r"[A-Z\"“'‘`#{(].*\s.*[.!?…]\Z", re.DOTALL)
 _LOGGERS = {"log", "logger", "logging", "warnings"}

@@ -26,6 +26,7 @@ MUSTER_BACKGROUND = [
     "jobs.background.ticker",
     "jobs.background.watcher",
     "monitoring.background.agent",
+    "monitoring.demo.telemetry.feed",
     *MUSTER_AUDIT_LOOPS,
 ]
 # The cluster of a new installation; empty: none. In server mode this machine is not one by default.

@@ -6,15 +6,22 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
+from requests import RequestException
 
+from portal.core.outbound import (
+    DeadlineExceeded,
+    OutboundPolicy,
+    RequestRefused,
+    Session,
+    causes,
+)
 from schedulers.contract import Rejected, Unavailable
-from schedulers.http_connection import Connection, ConnectionPool
 from schedulers.slurm.rest_body import Json
 
 CONNECTIONS = 8
+LIMIT = 1 << 30  # bytes of a response: a listing has at least 3 KB per job
 # result of a conditional request for something that has not changed
 UNCHANGED: Json = {"unchanged": True}
 
@@ -25,11 +32,16 @@ class HttpClient:
     `url`: scheme, host and port, optionally with a path prefix. Callers wait for a free connection.
     """
 
-    def __init__(self, url: str, timeout: float = 10):
-        self.url, to = url, urlsplit(url)
-        self._root, self._links = (
-            to.path,
-            ConnectionPool(lambda: Connection(to, timeout), CONNECTIONS),
+    def __init__(self, url: str, timeout: float = 30):
+        self.url = url
+        self._session = Session(
+            OutboundPolicy(
+                is_private=True,
+                is_plain=True,
+                seconds=timeout,
+                limit=LIMIT,
+                connections=CONNECTIONS,
+            )
         )
 
     def send(
@@ -37,14 +49,23 @@ class HttpClient:
     ) -> tuple[int, bytes]:
         """Return status and body. Raises Unavailable."""
         try:
-            with self._links.one() as link:
-                answer = link.send(method, self._root + path, body, headers)
-                return answer.status, answer.data
-        except TimeoutError as error:
+            answer = self._session.request(
+                method, self.url.rstrip("/") + path, data=body, headers=dict(headers)
+            )
+        except DeadlineExceeded as error:
             raise Unavailable(f"slurmrestd at {self.url} did not answer in time.") from error
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise Unavailable(f"slurmrestd at {self.url} cannot be reached: {why}") from error
+        except RequestException as error:
+            raise Unavailable(
+                f"slurmrestd at {self.url} cannot be reached: {_why(error)}"
+            ) from error
+        return answer.status_code, answer.content
+
+
+def _why(error: RequestException) -> str:
+    if isinstance(error, RequestRefused):
+        return str(error)
+    *_, first = causes(error)
+    return getattr(first, "strerror", None) or str(first) or type(first).__name__
 
 
 def dumped(body: Any) -> bytes:

@@ -9,8 +9,6 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.forms import LoginForm
 from allauth.account.signals import password_reset
-from allauth.core.internal import ratelimit
-from allauth.core.internal.ratelimit import get_ip
 from django import forms
 from django.core.exceptions import ValidationError
 from django.dispatch import receiver
@@ -20,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.core.errors import PortalError, RateLimited
 from workspaces.access.actors import CLOSED, ONLY_ORG, VOUCHED_BY
 from workspaces.audit.sign_in_events import record_account_event
+from workspaces.identity.allauth_compat import ratelimit
 from workspaces.identity.rate_limit_cache import durable
 from workspaces.identity.session_policy import has_no_other_way, session_limits
 
@@ -73,7 +72,9 @@ def _reset(*, request: HttpRequest, user: Any, **_: Any) -> None:
 def _known_key(request: HttpRequest, login: str) -> str:
     return (
         "known:"
-        + hashlib.sha256(f"{normalized_login(login)} {get_ip(request)}".encode()).hexdigest()
+        + hashlib.sha256(
+            f"{normalized_login(login)} {ratelimit.get_ip(request)}".encode()
+        ).hexdigest()
     )
 
 
@@ -95,7 +96,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Key by account and address only, as clients can vary the host in allauth's key."""
-        return f"{normalized_login(_login_in(credentials))} {get_ip(request)}"
+        return f"{normalized_login(_login_in(credentials))} {ratelimit.get_ip(request)}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Limit failures per account across unknown addresses, beside allauth's limit.

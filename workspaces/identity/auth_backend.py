@@ -8,22 +8,18 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from allauth.account.auth_backends import AuthenticationBackend
-from allauth.account.internal.flows.login import (
-    AUTHENTICATION_METHODS_SESSION_KEY,
-    record_authentication,
-)
+from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from django.contrib.auth.hashers import is_password_usable
 from django.core.exceptions import PermissionDenied
-from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, Unavailable
-from portal.core.joined_select import JoinedSelect
 from portal.core.vault import Unreadable
 from workspaces.identity import request_limits
+from workspaces.identity.allauth_compat import record_authentication, show_deactivated
 from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.password_check import Answer, query_directories
 from workspaces.identity.provider_services import config_of
@@ -32,17 +28,6 @@ from workspaces.identity.provisioning_services import admit
 from workspaces.models import Identity, Provider, User
 from workspaces.tenancy.scope import no_scope, platform_scope
 
-_PROVIDER = tuple(field.attname for field in Provider._meta.concrete_fields)
-_PROVIDERS = JoinedSelect(
-    "SELECT {columns} FROM {provider} ORDER BY provider.created_at",
-    {"provider": Provider},
-    [("provider", _PROVIDER)],
-)
-_PASSWORD = JoinedSelect(
-    "SELECT {columns} FROM {person} WHERE person.email = %s",
-    {"person": User},
-    [("person", ("password",))],
-)
 METHOD = "directory"  # the method that allauth records in the session, with the provider's slug
 
 
@@ -84,7 +69,7 @@ def directories_for(login: str, slug: str = "") -> list[Provider]:
     accounts already linked to it. Directories of the installation belong to the operators.
     """
     domain = login.lower().rpartition("@")[2] if "@" in login else ""
-    every = [Provider.from_db(connection.alias, _PROVIDER, row) for row in _PROVIDERS.rows([])]
+    every = list(Provider.objects.order_by("created_at"))
     # including disabled providers and other types: the domain is still theirs
     having = [row for row in every if domain and domain in row.domains]
     rows = [row for row in every if row.kind == Provider.Kind.LDAP and row.is_enabled]
@@ -210,11 +195,11 @@ def _record_answers(rows: dict[str, Provider], answers: list[Answer]) -> None:
 
 def _deny(user: Any) -> NoReturn:
     """Deny sign-in; allauth then shows its page for deactivated accounts."""
-    AuthenticationBackend._stash_user(user)  # noqa: SLF001  the only way that allauth has
+    show_deactivated(user)
     raise PermissionDenied
 
 
 def _has_own_password(login: str) -> bool:
     """Return whether the account has a local password; addresses are stored in lower case."""
-    rows = _PASSWORD.rows([login.lower()])
-    return bool(rows) and is_password_usable(rows[0][0])
+    stored = User.objects.filter(email=login.lower()).values_list("password", flat=True).first()
+    return stored is not None and is_password_usable(stored)

@@ -23,7 +23,6 @@ from portal.core.events import record_all
 from workspaces.access.permissions import OrgRole
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity.display_names import follow_names
-from workspaces.identity.provisioned_person import unchanged
 from workspaces.identity.provisioning import (
     Change,
     LinkedIdentity,
@@ -86,9 +85,7 @@ def admit(provider: Provider, person: Person) -> User:
     Raises NotPermitted when no rule grants a role, Conflict when the address belongs to an account
     that is not linked.
     """
-    with platform_scope(_WHY):
-        found = unchanged(provider, person)
-    found = found or _changed(provider, person)
+    found = _provisioned(provider, person)
     if found.user.is_operator and provider.org_id:
         raise NotPermitted(
             "Operator accounts can't sign in through an organization's directory. Use your "
@@ -101,7 +98,7 @@ def admit(provider: Provider, person: Person) -> User:
     return found.user
 
 
-def _changed(provider: Provider, person: Person) -> Identity:
+def _provisioned(provider: Provider, person: Person) -> Identity:
     made = plan_of(provider, [person])
     if not made.is_empty:
         made = _apply_in_transaction(

@@ -5,8 +5,6 @@ Neither clients nor a cache failure can remove them before they expire.
 
 from __future__ import annotations
 
-from allauth.core.internal import ratelimit
-from allauth.idp.oidc.internal.oauthlib import device_codes
 from django.core.cache import caches
 from django.utils.connection import ConnectionProxy
 
@@ -14,11 +12,6 @@ from portal.core import clock
 from workspaces.models import DurableEntry
 
 durable = ConnectionProxy(caches, "durable")
-
-
-def use_for_allauth() -> None:
-    """Replace the cache of allauth modules, which have no setting for it."""
-    ratelimit.cache = device_codes.cache = durable
 
 
 def delete_expired() -> None:

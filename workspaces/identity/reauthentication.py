@@ -12,16 +12,17 @@ from typing import Any
 from urllib.parse import urlencode
 
 from allauth.account import app_settings
-from allauth.account.internal.flows.login import get_authentication_records
-from allauth.account.internal.flows.reauthentication import (
-    did_recently_reauthenticate,
-    get_reauthentication_flows,
-)
+from allauth.account.authentication import get_authentication_records
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
+
+from workspaces.identity.allauth_compat import (
+    did_recently_reauthenticate,
+    get_reauthentication_flows,
+)
 
 View = Callable[..., HttpResponse]
 

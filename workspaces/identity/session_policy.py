@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from allauth.account.internal.flows.login import get_authentication_records
+from allauth.account.authentication import get_authentication_records
 from django.http import HttpRequest
 
 from portal.core.errors import NotPermitted

@@ -8,11 +8,9 @@ from functools import wraps
 from typing import Any
 
 from allauth.account.adapter import get_adapter as get_accounts
-from allauth.account.internal.flows.login import record_authentication
 from allauth.account.utils import get_next_redirect_url, perform_login
 from allauth.core import ratelimit
 from allauth.socialaccount.adapter import get_adapter
-from allauth.socialaccount.internal.statekit import get_states
 from allauth.socialaccount.providers.base.constants import AuthProcess
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.contrib import messages
@@ -26,6 +24,7 @@ from portal.core.errors import NotPermitted, PortalError, RateLimited
 from portal.core.events import EventRecord, record
 from portal.core.vault import Unreadable
 from workspaces.identity import sign_in
+from workspaces.identity.allauth_compat import record_authentication, statekit
 from workspaces.identity.claims import (
     InvalidClaims,
     ProviderClaims,
@@ -113,7 +112,7 @@ def _callback(request: HttpRequest, row: Provider) -> HttpResponse:
     """Handle the answer of an OpenID provider."""
     from workspaces.identity.oidc.protocol import Callback, OidcAdapter
 
-    if request.GET.get("state") in get_states(request):
+    if request.GET.get("state") in statekit.get_states(request):
         acquire_slot()  # refused before the state is used, so that the page can be reloaded
     return Callback.adapter_view(OidcAdapter(request, row.slug))(request)  # type: ignore[no-any-return]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from allauth.account.internal.flows.login import perform_login
-from allauth.account.models import Login
+from allauth.account.utils import perform_login
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpResponse
@@ -151,4 +150,4 @@ def _accepted(request: Any, text: str) -> HttpResponse:
     user = invitations_services.claim(
         text=text, name=given.get("name", ""), password=given.get("password", "")
     )
-    return perform_login(request, Login(user=user, redirect_url=f"/{row.org.slug}/"))  # type: ignore[no-any-return]
+    return perform_login(request, user, redirect_url=f"/{row.org.slug}/")  # type: ignore[no-any-return]

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Count, Q
 
 from clusters.models import Cluster
@@ -21,7 +20,6 @@ from jobs.job_specs import spec_of
 from jobs.models import Attempt
 from jobs.models.attempt import key_of
 from portal.core import clock
-from portal.core.joined_select import JoinedSelect
 from schedulers.contract import Backend, Observation, Poll
 from schedulers.states import FINAL_FLOOR, Reason, State
 
@@ -63,18 +61,11 @@ def active_attempts(cluster: Cluster, least: State = State.DISPATCHING) -> list[
 
 def has_work(cluster_id: UUID) -> bool:
     """Tell whether an attempt is active or has an unsealed log; idle watchers ask every second."""
-    key = Attempt._meta.pk.get_db_prep_value(cluster_id, connection)
-    return bool(_WORK.rows([key, key]))
-
-
-# Each half uses its own index (attempt_active, attempt_unforgotten) and repeats its condition.
-_WORK = JoinedSelect(
-    f"SELECT 1 WHERE EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND state > {State.QUEUED:d} AND "  # noqa: S608  numbers
-    f"state < {State.SUCCEEDED:d}) OR EXISTS (SELECT 1 FROM {{attempt}} WHERE cluster_id = %s AND NOT is_forgotten AND "
-    f"state >= {State.SUCCEEDED:d} AND NOT is_log_sealed)",
-    {"attempt": Attempt},
-    [],
-)
+    own = Attempt.objects.filter(cluster=cluster_id)
+    # Each condition has its own partial index: attempt_active and attempt_unforgotten.
+    active = own.filter(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)
+    unsealed = own.filter(is_forgotten=False, state__gte=State.SUCCEEDED, is_log_sealed=False)
+    return active.exists() or unsealed.exists()
 
 
 def has_news(cluster_id: UUID, known: Sequence[Watched]) -> bool:

@@ -9,22 +9,21 @@ datagrams, which may be lost.
 
 from __future__ import annotations
 
-import contextlib
 import hmac
-import http.client
 import select
 import socket
 import ssl
-import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 import orjson
+import requests
 
-from portal.core import addresses
+from portal.core import addresses, outbound
+from portal.core.outbound import OutboundPolicy, Session
 
 SCHEMES = ("https", "http", "syslog+tls", "syslog+tcp", "syslog+udp")
 _PORTS = {"https": 443, "http": 80, "syslog+tls": 6514, "syslog+tcp": 514, "syslog+udp": 514}
@@ -91,18 +90,19 @@ def deliver(
     send = {"https": _webhook, "http": _webhook, "syslog+udp": _datagrams}.get(at.scheme, _stream)
     try:
         send(at, facts, name, secret, policy)
-    except addresses.AddressNotAllowed as error:
+    except (addresses.AddressNotAllowed, outbound.AddressRefused) as error:
         raise DeliveryFailed(
-            f"{error}; an operator may name it in MUSTER_FORWARD_TARGETS"
+            f"{at.hostname} is not on the open internet; "
+            "an operator may name it in MUSTER_FORWARD_TARGETS"
         ) from error
-    except ssl.SSLError as error:
+    except (ssl.SSLError, requests.exceptions.SSLError) as error:
         raise DeliveryFailed(
             f"{at.hostname}: its certificate is not trusted, or it speaks no TLS "
-            f"({error.reason or 'error'})"
+            f"({outbound.tls_reason(error)})"
         ) from error
-    except TimeoutError as error:
+    except (TimeoutError, outbound.DeadlineExceeded) as error:
         raise DeliveryFailed(f"{at.hostname} did not answer within {policy.seconds:g} s") from error
-    except (OSError, http.client.HTTPException) as error:
+    except OSError as error:
         raise DeliveryFailed(f"{at.hostname} does not answer") from error
 
 
@@ -138,22 +138,18 @@ def _webhook(
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "muster-audit",
-        "Host": at.netloc,
         "Muster-Delivery": f"{name}:{facts[0]['seq']}-{facts[-1]['seq']}",
-        "Connection": "close",
     }
     if secret:
         headers["Muster-Signature"] = signature(secret, now, body)
-    connection = http.client.HTTPConnection(at.hostname or "", timeout=policy.seconds)
-    with _connected(at, policy) as sock, _close_after(sock, policy.seconds):
-        connection.sock = sock
-        connection.request(
-            "POST", (at.path or "/") + (f"?{at.query}" if at.query else ""), body, headers
-        )
-        answer = connection.getresponse()
-        answer.read(1 << 16)
-        if not 200 <= answer.status < 300:
-            raise DeliveryFailed(f"{at.hostname} answered {answer.status}")
+    trusts = is_trusted(at.geturl(), policy)
+    limits = OutboundPolicy(
+        is_private=trusts, is_plain=trusts, ca_file=policy.ca_file, seconds=policy.seconds
+    )
+    with Session(limits) as session:
+        answer = session.post(at.geturl(), data=body, headers=headers)
+    if not 200 <= answer.status_code < 300:
+        raise DeliveryFailed(f"{at.hostname} answered {answer.status_code}")
 
 
 def _stream(
@@ -201,23 +197,6 @@ def _connected(at: SplitResult, policy: Policy) -> socket.socket:
         seconds=policy.seconds,
         tls=tls,
     )
-
-
-@contextlib.contextmanager
-def _close_after(sock: socket.socket, seconds: float) -> Iterator[None]:
-    """Close the connection after that many seconds in total, however slow the peer is."""
-
-    def cut() -> None:
-        with contextlib.suppress(OSError):
-            sock.shutdown(socket.SHUT_RDWR)
-
-    alarm = threading.Timer(seconds, cut)
-    alarm.daemon = True
-    alarm.start()
-    try:
-        yield
-    finally:
-        alarm.cancel()
 
 
 def _port(at: SplitResult) -> int:

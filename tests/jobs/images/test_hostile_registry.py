@@ -6,9 +6,9 @@ import time
 import pytest
 
 from portal.core.addresses import is_open_internet
-from schedulers.images.http import Policy, RegistryClient, Unreadable
+from portal.core.outbound import Session
 from schedulers.images.reference import parse
-from schedulers.images.registry import MANIFEST_LIMIT, read_image
+from schedulers.images.registry import LIMIT, ImageUnreadable, read_image, registry_policy
 from tests.rig.hostile import servers
 from tests.rig.registry import INDEX, MANIFEST, digest_of
 
@@ -21,7 +21,9 @@ def serve():
 
 def read(server, seconds=1.0):
     host = frozenset({server.host})
-    return read_image(parse(f"{server.host}/team/torch:v1"), Policy(host, host, seconds=seconds))
+    return read_image(
+        parse(f"{server.host}/team/torch:v1"), registry_policy(host, host, seconds=seconds)
+    )
 
 
 def http(status, body=b"", **headers):
@@ -38,7 +40,7 @@ def http(status, body=b"", **headers):
 
 def test_manifest_of_ten_gigabytes_is_refused_before_it_is_read(serve):
     server = serve(f"HTTP/1.1 200 OK\r\nContent-Length: {10 << 30}\r\n\r\n".encode())
-    with pytest.raises(Unreadable, match="larger than any"):
+    with pytest.raises(ImageUnreadable, match="larger than any"):
         read(server)
 
 
@@ -51,14 +53,14 @@ def test_endless_manifest_is_aborted_at_the_limit(serve):
             sent.append(connection.send(b"{" * 65536))
 
     server = serve(talk)
-    with pytest.raises(Unreadable, match="larger than any"):
+    with pytest.raises(ImageUnreadable, match="larger than any"):
         read(server, seconds=10)
-    assert sum(sent) < 4 * MANIFEST_LIMIT
+    assert sum(sent) < 4 * LIMIT
 
 
 def test_redirect_loop_is_followed_three_times(serve):
     server = serve(lambda c, _: c.sendall(http(302, Location="/v2/again")))
-    with pytest.raises(Unreadable, match="redirects without end"):
+    with pytest.raises(ImageUnreadable, match="redirects without end"):
         read(server)
     assert len(server.requests) == 4
 
@@ -66,10 +68,10 @@ def test_redirect_loop_is_followed_three_times(serve):
 def test_redirect_to_an_internal_address_is_not_followed_and_gets_no_token(serve):
     inside = serve(http(200, b"{}"))
     server = serve(http(307, Location=f"http://{inside.host}/latest/meta-data"))
-    with pytest.raises(Unreadable, match="without encryption"):
+    with pytest.raises(ImageUnreadable, match="without encryption"):
         read(server)
     server = serve(http(307, Location=f"https://{inside.host}/latest/meta-data"))
-    with pytest.raises(Unreadable, match="not on the open internet"):
+    with pytest.raises(ImageUnreadable, match="not on the open internet"):
         read(server)
     assert inside.requests == []
 
@@ -78,11 +80,9 @@ def test_redirect_to_another_allowed_host_drops_the_token(serve):
     store = serve(http(404))
     server = serve(http(307, Location=f"http://{store.host}/blob"))
     both = frozenset({server.host, store.host})
-    with RegistryClient(Policy(both, both)) as wire:
-        assert (
-            wire.get(f"http://{server.host}/blob", limit=10, authorization="Bearer hush").status
-            == 404
-        )
+    with Session(registry_policy(both, both)) as session:
+        url, headers = f"http://{server.host}/blob", {"Authorization": "Bearer hush"}
+        assert session.get(url, headers=headers).status_code == 404
     assert b"Bearer hush" in server.requests[0]
     assert b"hush" not in store.requests[0]
 
@@ -107,7 +107,7 @@ def test_redirect_to_another_allowed_host_drops_the_token(serve):
 )
 def test_hanging_registry_costs_no_more_than_the_timeout(serve, talk):
     server, begin = serve(talk), time.monotonic()
-    with pytest.raises(Unreadable, match=r"within 0\.5 s"):
+    with pytest.raises(ImageUnreadable, match=r"within 0\.5 s"):
         read(server, seconds=0.5)
     assert time.monotonic() - begin < 8  # the server would take 20
 
@@ -159,7 +159,7 @@ NO_IMAGES = [
 def test_response_that_is_no_image_is_explained(subtests, serve):
     for body, says in NO_IMAGES:
         with subtests.test(body=body, says=says):
-            with pytest.raises(Unreadable, match=says):
+            with pytest.raises(ImageUnreadable, match=says):
                 read(serve(http(200, body)))
 
 
@@ -199,7 +199,7 @@ def test_blob_with_a_wrong_digest_is_rejected(serve):
             http(200, b'{"os": "x"}' if b"/blobs/" in asked else json.dumps(manifest).encode())
         )
     )
-    with pytest.raises(Unreadable, match="not what its digest says"):
+    with pytest.raises(ImageUnreadable, match="not what its digest says"):
         read(server)
 
 
@@ -216,7 +216,7 @@ CHALLENGES = [
 def test_unsupported_login_challenge_is_explained(subtests, serve):
     for challenge in CHALLENGES:
         with subtests.test(challenge=challenge):
-            with pytest.raises(Unreadable):
+            with pytest.raises(ImageUnreadable):
                 read(serve(http(401, WWW_Authenticate=challenge)))
 
 
@@ -229,7 +229,7 @@ def test_token_with_a_header_injection_is_not_sent(serve):
         )
 
     server = serve(talk)
-    with pytest.raises(Unreadable, match="log in"):
+    with pytest.raises(ImageUnreadable, match="log in"):
         read(server)
     assert not any(b"Evil" in asked for asked in server.requests)
 

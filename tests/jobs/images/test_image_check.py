@@ -15,7 +15,7 @@ from jobs import services
 from jobs.images import lookups
 from jobs.models import Job
 from portal.core.errors import InvalidInput
-from schedulers.images.http import Unreadable
+from schedulers.images.registry import ImageUnreadable
 from schedulers.spec import parse_mapping
 from tests.jobs.images.test_hostile_registry import serve  # noqa: F401  a server that hangs
 from tests.jobs.stage import submit
@@ -157,7 +157,7 @@ def test_cached_result_outlives_a_registry_outage(story, allowed, add_nodes, mon
     before = said_of(rehearse(story, f"{allowed.host}/torch:v1"))
 
     def silence(*_):
-        raise Unreadable("the registry does not answer")
+        raise ImageUnreadable("the registry does not answer")
 
     monkeypatch.setattr(lookups, "FRESH", 0)
     monkeypatch.setattr(lookups, "read_image", silence)

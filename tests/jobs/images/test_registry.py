@@ -11,11 +11,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 from urllib.parse import parse_qs, urlsplit
 
+import jwt
 import pytest
 
-from schedulers.images.http import Policy, Unreadable
 from schedulers.images.reference import parse
-from schedulers.images.registry import read_image
+from schedulers.images.registry import ImageUnreadable, read_image, registry_policy
 from tests.rig.registry import start_registry
 
 CUDA = {
@@ -27,7 +27,7 @@ CUDA = {
 
 @pytest.fixture
 def policy(registry):
-    return Policy(trusted=frozenset({registry.host}), plain=frozenset({registry.host}))
+    return registry_policy(trusted=frozenset({registry.host}), plain=frozenset({registry.host}))
 
 
 def test_config_of_a_single_image_is_read(registry, policy):
@@ -73,17 +73,17 @@ def test_image_is_read_by_its_digest(registry, policy):
 
 
 def test_missing_image_is_explained(registry, policy):
-    with pytest.raises(Unreadable, match="the registry has no such image"):
+    with pytest.raises(ImageUnreadable, match="the registry has no such image"):
         read_image(parse(f"{registry.host}/team/none:v1"), policy)
 
 
 def test_local_registry_is_not_queried_unless_the_operator_allows_it(registry, policy):
     registry.push("team/torch", "v1", CUDA)
     reference = parse(f"{registry.host}/team/torch:v1")
-    with pytest.raises(Unreadable, match="not on the open internet"):
-        read_image(reference, Policy())
-    with pytest.raises(Unreadable, match="speaks no TLS"):
-        read_image(reference, Policy(trusted=policy.trusted))
+    with pytest.raises(ImageUnreadable, match="not on the open internet"):
+        read_image(reference, registry_policy())
+    with pytest.raises(ImageUnreadable, match="speaks no TLS"):
+        read_image(reference, registry_policy(trusted=policy.trusted))
     assert read_image(reference, policy).variants
 
 
@@ -123,11 +123,11 @@ def test_registry_with_an_untrusted_certificate_is_rejected(rig, certificate):
     )
     reference, policy = (
         parse(f"{secure.host}/team/torch:v1"),
-        Policy(trusted=frozenset({secure.host})),
+        registry_policy(trusted=frozenset({secure.host})),
     )
-    with pytest.raises(Unreadable, match="certificate is not trusted"):
+    with pytest.raises(ImageUnreadable, match="certificate is not trusted"):
         read_image(reference, policy)
-    with pytest.raises(Unreadable, match="has no such image"):
+    with pytest.raises(ImageUnreadable, match="has no such image"):
         read_image(reference, replace(policy, ca_file=str(cert)))
 
 
@@ -141,24 +141,11 @@ def test_missing_credentials_are_distinguished_from_a_missing_image(rig):
         more=f"auth: {{htpasswd: {{realm: acme, path: {rig.path}/htpasswd}}}}\n",
         name="registry-closed",
     )
-    with pytest.raises(Unreadable, match="only to those who log in"):
+    with pytest.raises(ImageUnreadable, match="only to those who log in"):
         read_image(
             parse(f"{closed.host}/a/b"),
-            Policy(trusted=frozenset({closed.host}), plain=frozenset({closed.host})),
+            registry_policy(trusted=frozenset({closed.host}), plain=frozenset({closed.host})),
         )
-
-
-def signed(header, claims, key):
-    """Return a JSON web token signed by openssl."""
-
-    def text(data):
-        return base64.urlsafe_b64encode(data).rstrip(b"=")
-
-    front = b".".join(text(json.dumps(part).encode()) for part in (header, claims))
-    made = subprocess.run(
-        ["openssl", "dgst", "-sha256", "-sign", key], input=front, check=True, capture_output=True
-    )
-    return (front + b"." + text(made.stdout)).decode()
 
 
 @pytest.fixture
@@ -182,9 +169,8 @@ def token_server(certificate):
                 "jti": "1",
                 "access": [{"type": "repository", "name": name, "actions": ["pull"]}],
             }
-            body = json.dumps(
-                {"token": signed({"alg": "RS256", "typ": "JWT", "x5c": [chain]}, claims, key)}
-            ).encode()
+            token = jwt.encode(claims, key.read_bytes(), "RS256", headers={"x5c": [chain]})
+            body = json.dumps({"token": token}).encode()
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
@@ -203,15 +189,15 @@ def test_registry_with_a_token_server_is_asked_again_with_the_token(rig, certifi
     realm = f"127.0.0.1:{token_server.server_port}"
     more = f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: token_server, rootcertbundle: {certificate[1]}}}}}\n"
     guarded = start_registry(rig, more=more, name="registry-guarded")
-    policy = Policy(
+    policy = registry_policy(
         trusted=frozenset({guarded.host, realm}), plain=frozenset({guarded.host, realm})
     )
-    with pytest.raises(Unreadable, match="has no such image"):
+    with pytest.raises(ImageUnreadable, match="has no such image"):
         read_image(parse(f"{guarded.host}/team/torch:v1"), policy)
     assert token_server.RequestHandlerClass.asked == [
         {"scope": ["repository:team/torch:pull"], "service": ["reg"]}
     ]
-    with pytest.raises(Unreadable, match="without encryption"):
+    with pytest.raises(ImageUnreadable, match="without encryption"):
         read_image(
             parse(f"{guarded.host}/team/torch:v1"), replace(policy, plain=frozenset({guarded.host}))
         )

@@ -113,18 +113,14 @@ class OidcAdapter(OpenIDConnectOAuth2Adapter):
     def _verified(self, app: SocialApp, given: str) -> dict[str, Any]:
         nonce = (self.state or {}).get("nonce")
         claims = verify_id_token(
-            given, issuer=app.settings["issuer"], audience=app.client_id, keys=self._keys()
+            given,
+            issuer=app.settings["issuer"],
+            audience=app.client_id,
+            keys=fetch_keys(self.openid_config["jwks_uri"]),
         )
         if not nonce or not secrets.compare_digest(str(claims.get("nonce", "")), nonce):
             _refuse("its ID token doesn't belong to this sign-in (nonce)")
         return claims
-
-    def _keys(self) -> list[dict[str, Any]]:
-        return [
-            key
-            for key in fetch_json(self.openid_config["jwks_uri"]).get("keys") or []
-            if isinstance(key, dict)
-        ]
 
     def _userinfo(self, access_token: str, claims: dict[str, Any]) -> dict[str, Any]:
         found = fetch_json(self.openid_config["userinfo_endpoint"], access_token)
@@ -176,6 +172,17 @@ def fetch_json(url: str, access_token: str = "") -> dict[str, Any]:
     return found
 
 
+def fetch_keys(url: str) -> list[dict[str, Any]]:
+    """Fetch the signing keys (JWKS) of kinds that we accept. Raises as `fetch_json`."""
+    return [
+        key
+        for key in fetch_json(url).get("keys") or []
+        if isinstance(key, dict)
+        and key.get("kty") in ALGORITHMS.values()
+        and key.get("use", "sig") == "sig"
+    ]
+
+
 def verify_id_token(
     token: str, *, issuer: str, audience: str, keys: list[dict[str, Any]]
 ) -> dict[str, Any]:
@@ -207,13 +214,7 @@ def verify_id_token(
 
 
 def _key(keys: list[dict[str, Any]], kid: Any, kind: str) -> dict[str, Any]:
-    fit = [
-        key
-        for key in keys
-        if key.get("kty") == kind
-        and key.get("use", "sig") == "sig"
-        and kid in (None, key.get("kid"))
-    ]
+    fit = [key for key in keys if key["kty"] == kind and kid in (None, key.get("kid"))]
     if len(fit) != 1:
         _refuse(
             "its ID token is signed with a key that it doesn't publish"

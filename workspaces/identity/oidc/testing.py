@@ -9,7 +9,7 @@ from requests import RequestException
 
 from workspaces.identity.error_messages import why_of
 from workspaces.identity.http_client import provider_requests
-from workspaces.identity.oidc.protocol import ALGORITHMS, discover, fetch_json
+from workspaces.identity.oidc.protocol import discover, fetch_keys
 from workspaces.identity.oidc.settings import Config
 from workspaces.identity.provider_types import ProviderTestResult
 
@@ -19,26 +19,17 @@ def check_settings(config: Config) -> ProviderTestResult:
     with provider_requests(config):
         try:
             described = discover(config.issuer)
-            keys = [
-                key
-                for key in fetch_json(described["jwks_uri"]).get("keys") or []
-                if isinstance(key, dict)
-            ]
+            keys = fetch_keys(described["jwks_uri"])
         except (OAuth2Error, RequestException) as error:
             return ProviderTestResult(False, f"{config.issuer}: {why_of(error)}.")
-    usable = [
-        key
-        for key in keys
-        if key.get("kty") in set(ALGORITHMS.values()) and key.get("use", "sig") == "sig"
-    ]
-    if not usable:
+    if not keys:
         return ProviderTestResult(False, f"{config.issuer} answers, but publishes no signing key.")
     warning = _warning(described)
     return ProviderTestResult(
         True,
-        f"{config.issuer} has a valid discovery document and publishes {len(usable)} signing "
-        f"key{'' if len(usable) == 1 else 's'}.{warning}",
-        (("keys", len(usable)), ("issuer", described["issuer"])),
+        f"{config.issuer} has a valid discovery document and publishes {len(keys)} signing "
+        f"key{'' if len(keys) == 1 else 's'}.{warning}",
+        (("keys", len(keys)), ("issuer", described["issuer"])),
     )
 
 

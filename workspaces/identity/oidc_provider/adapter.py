@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from allauth.idp.oidc.adapter import DefaultOIDCAdapter
-from allauth.idp.oidc.internal.private_keys import filter_keys
 from allauth.idp.oidc.models import Client, PrivateKey
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from workspaces.identity.allauth_compat import filter_keys
 from workspaces.identity.oidc_provider.keys import signing_keys
 from workspaces.identity.session_policy import orgs_requiring_sso
 from workspaces.models import Identity, Membership, TeamMembership, User

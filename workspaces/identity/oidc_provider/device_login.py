@@ -9,10 +9,8 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from allauth.core.internal import ratelimit
 from allauth.idp.oidc import views
 from allauth.idp.oidc.forms import ConfirmCodeForm
-from allauth.idp.oidc.internal.oauthlib import device_codes
 from allauth.idp.oidc.models import Client
 from django.conf import settings
 from django.contrib.auth.decorators import login_required
@@ -24,6 +22,7 @@ from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 from portal.core.errors import NotFound, PortalError
 from workspaces.access.actors import Actor, actor_of, restrict_to_org
 from workspaces.credentials.tokens import NewToken, create_token
+from workspaces.identity.allauth_compat import device_codes, ratelimit
 from workspaces.identity.oidc_provider.agreements import discard_without_consent
 from workspaces.identity.oidc_provider.refresh_tokens import refreshed
 from workspaces.identity.rate_limit_cache import durable

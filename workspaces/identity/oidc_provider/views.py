@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.core.internal.httpkit import add_query_params
 from allauth.idp.oidc import views
 from allauth.idp.oidc.models import Client
 from django.http import HttpRequest, HttpResponse
@@ -15,6 +14,7 @@ from django.shortcuts import render
 
 from portal.core.origins import origin_of
 from portal.web.requests import CSP
+from workspaces.identity.allauth_compat import add_query_params
 from workspaces.models import Consent
 
 

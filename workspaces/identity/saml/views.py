@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 from allauth.socialaccount.helpers import complete_social_login
-from allauth.socialaccount.internal import statekit
 from allauth.socialaccount.sessions import LoginSession
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -19,6 +18,7 @@ from django.views.decorators.csrf import csrf_exempt
 from portal.core import rate_windows
 from portal.core.errors import InvalidInput, NotFound, RateLimited
 from portal.core.events import caller
+from workspaces.identity.allauth_compat import statekit
 from workspaces.identity.error_messages import NOT_BEGUN
 from workspaces.identity.provider_services import config_of
 from workspaces.identity.saml.provider_type import SAML

@@ -1,0 +1,132 @@
+"""Measurements of the simulated cluster: the past in one go, then live every ten seconds."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from uuid import UUID
+
+from clusters.models import Cluster, Gpu, Node
+from jobs.models import Attempt
+from monitoring.demo.backend import SimulatedCluster
+from monitoring.demo.history import DAYS, runs_of
+from monitoring.demo.simulation import Run
+from monitoring.metrics.ingest import store_samples
+from portal import series
+from portal.background import every
+from portal.core import clock, streams
+from workspaces.tenancy.scope import platform_scope
+
+COARSE, CURVE_POINTS, LIVE = 300.0, 240, 10.0  # seconds, points per curve, seconds
+_WATTS = {"h100": (72, 610), "l40s": (34, 300)}
+
+
+def write_history() -> None:
+    """Write a week of measurements for every simulated cluster."""
+    with platform_scope("the demo writes measurements"):
+        for cluster in Cluster.objects.filter(backend=SimulatedCluster.name):
+            now, runs = clock.now().timestamp(), list(runs_of(cluster))
+            by_gpu = _by_gpu(runs)
+            moments = [now - DAYS * 86400 + n * COARSE for n in range(int(DAYS * 86400 / COARSE))]
+            for node, gpus in _nodes(cluster):
+                points = [point for at in moments for point in _node_points(node, gpus, by_gpu, at)]
+                series.append(f"node:{node.id.hex}", points, org_id=None)
+            _write_curves(runs, 0.0, now)
+
+
+@every(LIVE)
+def feed(_stop: threading.Event) -> None:
+    """Write and publish the current measurements of simulated clusters."""
+    with platform_scope("the demo writes measurements"):
+        for cluster in Cluster.objects.filter(backend=SimulatedCluster.name, is_enabled=True):
+            now, runs = clock.now().timestamp(), list(runs_of(cluster))
+            active = [run for run in runs if run.started <= now < run.finished]
+            by_gpu = _by_gpu(active)
+            for node, gpus in _nodes(cluster):
+                points = _node_points(node, gpus, by_gpu, now)
+                store_samples(f"node:{node.id.hex}", None, round(now * 1000), points)
+            _write_curves(active, now - LIVE, now)
+
+
+def _nodes(cluster: Cluster) -> Iterator[tuple[Node, list[Gpu]]]:
+    gpus: dict[UUID, list[Gpu]] = defaultdict(list)
+    for gpu in Gpu.objects.filter(node__cluster=cluster).order_by("index"):
+        gpus[gpu.node_id].append(gpu)
+    for node in Node.objects.filter(cluster=cluster):
+        yield node, gpus[node.id]
+
+
+def _by_gpu(runs: Sequence[Run]) -> Mapping[str, list[Run]]:
+    found: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        for uuid in run.gpus:
+            found[uuid].append(run)
+    return found
+
+
+def _node_points(
+    node: Node, gpus: Sequence[Gpu], by_gpu: Mapping[str, list[Run]], at: float
+) -> list[series.Point]:
+    busy, points = 0.0, []
+    for gpu in gpus:
+        run = next((r for r in by_gpu.get(gpu.uuid, ()) if r.started <= at < r.finished), None)
+        points += _gpu_points(gpu, run, at, {"gpu": str(gpu.index)})
+        busy += run.recipe.use if run else 0
+    share = busy / max(len(gpus), 1)
+    memory = node.memory * (0.04 + 0.5 * share)
+    values = (
+        ("cpu.utilization", min(0.03 + 0.55 * share, 1), "ratio"),
+        ("memory.used", memory, "bytes"),
+        ("memory.total", float(node.memory), "bytes"),
+    )
+    at_ms = round(at * 1000)
+    return points + [series.Point(n, {}, at_ms, v, unit=unit) for n, v, unit in values]
+
+
+def _gpu_points(gpu: Gpu, run: Run | None, at: float, labels: dict[str, str]) -> list[series.Point]:
+    use = run.gpu_utilization(gpu.index, at) if run else 0.0
+    idle, full = _WATTS.get(gpu.type, (50, 300))
+    noise = random.Random(f"{gpu.uuid}{at // 10}").random()
+    held = min(0.35 + run.recipe.use * 0.6, 0.97) if run else 0.005
+    values = (
+        ("gpu.utilization", use, "ratio"),
+        ("gpu.memory.used", gpu.memory * held, "bytes"),
+        ("gpu.memory.total", float(gpu.memory), "bytes"),
+        ("gpu.power", idle + (full - idle) * use + 6 * noise, "W"),
+        ("gpu.temperature", 31 + 38 * use + 2 * noise, "degC"),
+    )
+    return [series.Point(n, labels, round(at * 1000), v, unit=unit) for n, v, unit in values]
+
+
+def _write_curves(runs: Sequence[Run], start: float, end: float) -> None:
+    """Write what the programs and the sensors of their GPUs measured in an interval."""
+    ids = {UUID(run.key.removeprefix("muster-")): run for run in runs}
+    gpus = {gpu.uuid: gpu for gpu in Gpu.objects.filter(uuid__in={u for r in runs for u in r.gpus})}
+    for attempt in Attempt.objects.filter(id__in=list(ids)):
+        run = ids[attempt.id]
+        step = max(run.seconds / CURVE_POINTS, LIVE)
+        curves = [
+            series.Point(p.name, {}, round(p.at * 1000), p.value, step=p.step)
+            for p in run.points(start, end, step)
+        ]
+        _store_curves(attempt.job_id, curves, attempt.org_id)
+        begin, until = max(run.started, start), min(run.finished, end)
+        moments = [begin + n * step for n in range(int((until - begin) / step))] or [until]
+        sensors = [
+            point
+            for at in moments
+            for uuid in run.gpus
+            for point in _gpu_points(gpus[uuid], run, at, {"gpu": str(gpus[uuid].index)})
+        ]
+        store_samples(f"attempt:{attempt.id.hex}", attempt.org_id, round(until * 1000), sensors)
+
+
+def _store_curves(job: UUID, points: Sequence[series.Point], org_id: UUID) -> None:
+    series.append(f"job:{job.hex}", points, org_id=org_id)
+    for point in points[-8:]:
+        values = {point.name: point.value}
+        streams.publish(
+            f"metrics:job:{job.hex}", {"t": point.at_ms, "step": point.step, "values": values}
+        )

@@ -1,0 +1,36 @@
+"""Fill this installation with a simulated organization."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import OperationalError
+
+from monitoring.demo import history, telemetry
+from portal.core.errors import Conflict
+
+
+class Command(BaseCommand):
+    help = (
+        "Create the organization Aurora Labs with teams, a simulated GPU cluster and a week of "
+        "jobs with logs and curves. Its running jobs go on while the portal runs."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--jobs", type=int, default=300, help="number of jobs (default: 300)")
+        parser.add_argument("--seed", type=int, default=1, help="seed of the simulation")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            demo = history.create(options["jobs"], seed=options["seed"], log=self.stdout.write)
+        except Conflict as error:
+            raise CommandError(error.message) from error
+        except OperationalError as error:
+            raise CommandError(f"Start the portal first, e.g. with `make run`: {error}") from error
+        self.stdout.write("Writing the measurements of GPUs and jobs …")
+        telemetry.write_history()
+        self.stdout.write(
+            f"Done. Open /{demo.org.slug} and sign in as {demo.email} with {demo.password}"
+        )

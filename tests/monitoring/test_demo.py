@@ -1,0 +1,75 @@
+"""The demo: what `manage.py demo` creates is what real jobs would have left."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from clusters.backend_options import backend_kinds
+from clusters.backends import backend_of
+from clusters.models import Node
+from jobs.models import Attempt, Job
+from monitoring.demo import history, telemetry
+from portal import series
+from portal.blobs.logs import log_store
+from portal.core import clock
+from portal.core.errors import Conflict
+from schedulers.states import State
+from workspaces.models import User
+from workspaces.tenancy.scope import no_scope, platform_scope
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def demo(settings, tmp_path):
+    settings.MUSTER_HOME = tmp_path
+    with no_scope():
+        return history.create(14, nodes=(2, 2), log=lambda _: None)
+
+
+def test_demo_has_jobs_with_logs_curves_and_gpu_measurements(demo, monkeypatch):
+    monkeypatch.setattr(telemetry, "DAYS", 1)
+    with no_scope():
+        telemetry.write_history()
+    with platform_scope("test"):
+        jobs = list(Job.objects.filter(org=demo.org))
+        assert len(jobs) == 14 and {State(job.state) for job in jobs} >= {State.SUCCEEDED}
+        ended = Attempt.objects.filter(job__state=State.SUCCEEDED).first()
+        log = log_store().read(ended.id.hex, 0).data.decode()
+        assert log.startswith("$ ") and "done: wrote" in log
+        assert series.query(f"attempt:{ended.id.hex}")
+        node = Node.objects.filter(name="dgx-01").get()
+        assert {found.name for found in series.query(f"node:{node.id.hex}")} >= {"gpu.utilization"}
+
+
+def test_demo_owner_sees_it_and_others_do_not(demo, story):
+    owner, other = Client(), story.client(story.ben)
+    owner.force_login(User.objects.get(email=demo.email))
+    for path in ("/aurora/", "/aurora/jobs", "/aurora/jobs/1", "/aurora/nodes"):
+        assert owner.get(path).status_code == 200, path
+        assert other.get(path).status_code == 404, path
+    assert "simulated" not in {kind["name"] for kind in backend_kinds()}
+
+
+def test_demo_cannot_be_created_twice(demo):
+    with no_scope(), pytest.raises(Conflict, match="aurora"):
+        history.create(1, log=lambda _: None)
+
+
+def test_demo_running_jobs_end_and_send_measurements(demo):
+    with platform_scope("test"):
+        cluster = Node.objects.first().cluster
+        key = f"muster-{'0' * 31}1"
+        run = backend_of(cluster).runs.all()[0]
+        assert backend_of(cluster).poll([key]).missing == [key]
+        at = clock.now() - timedelta(days=30)
+        assert run.gpu_utilization(0, at.timestamp()) == 0
+    with no_scope():
+        telemetry.feed(threading.Event())
+    with platform_scope("test"):
+        node = Node.objects.filter(name="dgx-01").get()
+        assert series.latest(f"node:{node.id.hex}")
