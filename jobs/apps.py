@@ -9,8 +9,11 @@ class JobsConfig(AppConfig):
         from clusters.services.pools import names_seen_by
         from jobs import access, gpu_use, leavers  # models are loaded by now
         from jobs.scheduling import cluster_load
+        from jobs.web.navigation import ENTRIES
+        from portal.web import navigation
         from workspaces.organizations.team_rule_services import register_pools
 
+        navigation.register(*ENTRIES)
         access.register()
         workload.register(cluster_load)
         register_pools(names_seen_by)

@@ -7,5 +7,11 @@ class MonitoringConfig(AppConfig):
     def ready(self) -> None:
         import schedulers
         from monitoring.demo.backend import SimulatedCluster
+        from monitoring.protocols import PROTOCOLS
+        from monitoring.web.navigation import ENTRIES
+        from portal.core import protocols
+        from portal.web import navigation
 
+        navigation.register(*ENTRIES)
+        protocols.register(*PROTOCOLS)
         schedulers.register(SimulatedCluster)

@@ -8,8 +8,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
 from clusters.models import Gpu, Node
 from jobs.models import Attempt
 from jobs.selectors import visible_jobs
@@ -19,35 +17,17 @@ from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.tenancy.scope import platform_scope
 
-PAGE = 50
 _GPU = ("index", "uuid", "model", "type", "memory")
-_UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
-
-
-def list_nodes(
-    actor: Actor, after: str = "", most: int = PAGE
-) -> tuple[list[dict[str, Any]], str | None]:
-    """Return up to `most` nodes after `after` ("cluster/node"), and the next cursor.
-
-    Nodes are ordered by cluster and name, and list the jobs that the actor may see.
-    """
-    rows = Node.objects.select_related("cluster").defer(*_UNREAD).order_by("cluster__name", "name")
-    if after:
-        cluster, _, name = after.partition("/")
-        rows = rows.filter(Q(cluster__name__gt=cluster) | Q(cluster__name=cluster, name__gt=name))
-    found = list(rows[: most + 1])
-    shown = found[:most]
-    return _rows(shown, actor), f"{shown[-1].cluster.name}/{shown[-1].name}" if len(
-        found
-    ) > most else None
+UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
 
 
 def node_row(node: Node, actor: Actor) -> dict[str, Any]:
     """Return one node."""
-    return _rows([node], actor)[0]
+    return node_rows([node], actor)[0]
 
 
-def _rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
+def node_rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
+    """Return nodes with usage, latest metrics and the jobs that the actor may see."""
     taken, mine, gpus = placements(), jobs_seen_by(actor), _gpus(nodes)
     latest = series.latest_of([_owner(node) for node in nodes])
     return [

@@ -130,7 +130,11 @@ PRIMITIVES = {
 HASHES = {"sha256", "sha512", "file_digest", "SHA256", "HMAC", "compare_digest", "digest", "new"}
 # A registry names the hash of a layer: it is compared, but nothing depends on it alone.
 NAMED_ELSEWHERE = {"schedulers/images/registry.py"}
-DOWNLOADS = {"jobs/api/output.py", "workspaces/api/audit.py"}
+DOWNLOADS = {
+    "jobs/api/output.py",
+    "workspaces/api/audit.py",
+    "portal/lists.py",
+}
 IN_ADDRESSES = {"workspaces/identity/oidc/protocol.py"}
 
 SECRET = re.compile(r"(^|_)(password|signature|hmac|otp|mac)$")

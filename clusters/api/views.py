@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from clusters import representations
 from clusters.backend_options import backend_kinds
+from clusters.lists import CLUSTERS
 from clusters.models import Cluster
 from clusters.services import connections, drain, pools
 from schedulers.contract import Identity, Probe
@@ -74,19 +75,13 @@ class NewPoolSerializer(PoolRuleSerializer):
 
 
 class ClustersView(PortalView):
-    permissions = {"GET": P.CLUSTERS_READ, "POST": P.CLUSTERS_WRITE}
+    permissions = {"GET": CLUSTERS.permission, "POST": P.CLUSTERS_WRITE}
 
     @extend_schema(operation_id="clusters_list", responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """List all clusters, and the kinds that can be connected with their options."""
-        return Response(
-            {
-                "items": representations.cluster_rows(),
-                "next": None,
-                "previous": None,
-                "kinds": backend_kinds(),
-            }
-        )
+        shown = CLUSTERS.answer(self.actor, request.query_params)
+        return Response(shown | {"kinds": backend_kinds()})
 
     @extend_schema(request=NewClusterSerializer, responses={201: OpenApiTypes.OBJECT})
     @idempotent

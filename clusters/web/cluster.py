@@ -60,7 +60,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     }
     return render(
         request,
-        "jobs/cluster.html",
+        "clusters/cluster.html",
         shown | _tab(request, row, shown["tab"], machines, parts, pools),
     )
 

@@ -11,8 +11,8 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
-from clusters import representations
 from clusters.backend_options import backend_kinds
+from clusters.lists import CLUSTERS
 from clusters.services import connections
 from clusters.web.options import fields, submitted_values, test_and_store
 from clusters.workload import workload
@@ -21,7 +21,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
 
-@page(P.CLUSTERS_READ, ("GET", "HEAD", "POST"))
+@page(CLUSTERS.permission, ("GET", "HEAD", "POST"))
 def clusters(request: Any) -> HttpResponse:
     """List all clusters, with the form to connect one of the chosen kind."""
     kinds = {kind["name"]: kind for kind in backend_kinds()}
@@ -30,6 +30,7 @@ def clusters(request: Any) -> HttpResponse:
         "page_title": "Clusters",
         "kinds": kinds.values(),
         "kind": chosen,
+        "test_url": "/api/v1/cluster-test",
         "name": request.POST.get("name", ""),
     }
     if chosen:
@@ -48,9 +49,7 @@ def clusters(request: Any) -> HttpResponse:
             )
             return redirect(f"/{request.org.slug}/clusters/{made.name}")
         shown |= probe | fields(request, kind, probe["faults"])
-    return render(
-        request, "jobs/clusters.html", shown | {"clusters": representations.cluster_rows()}
-    )
+    return CLUSTERS.render(request, "clusters/list.html", shown)
 
 
 @page(P.CLUSTERS_WRITE, ("GET", "HEAD", "POST"))
@@ -73,13 +72,15 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         return redirect(here)
     return render(
         request,
-        "jobs/cluster_edit.html",
+        "clusters/edit.html",
         probe
         | fields(request, row.backend, probe["faults"], row)
         | {
             "page_title": "Edit",
             "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)],
             "cluster": row,
+            "test_url": f"/api/v1/clusters/{row.name}/test",
+            "back": here,
             "title": title_of(row.backend),
             "live": workload().active_jobs_on(request.actor, row),
         },

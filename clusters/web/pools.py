@@ -9,8 +9,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from clusters import capacity, representations
+from clusters.lists import PLACES
 from clusters.models import Cluster, Pool
-from clusters.node_capacity import node_usage_in, node_usage_of
+from clusters.node_capacity import node_usage_of
 from clusters.services import connections
 from clusters.services import pools as service
 from clusters.status import status_of
@@ -29,7 +30,7 @@ SHOWN = 50
 _IDENTITY = ("user", "account", "qos")
 
 
-@page(P.NODES_READ, ("GET", "HEAD", "POST"))
+@page(PLACES.permission, ("GET", "HEAD", "POST"))
 def pools(request: Any) -> HttpResponse:
     """List where the organization's teams can run; create a pool."""
     faults: dict[str, str] = {}
@@ -46,26 +47,18 @@ def pools(request: Any) -> HttpResponse:
                 request, f"{made.name} is there. Grant it to a team, or open it to all."
             )
             return redirect(f"/{request.org.slug}/pools/{made.name}")
-    may_write, asked = (
-        request.actor.may(P.CLUSTERS_WRITE),
-        {name: request.GET.get(name, "") for name in ("team", "cluster")},
-    )
-    places = [place for place in _places(request) if _is_asked(place, asked)]
-    clusters = list(Cluster.objects.order_by("name")) if may_write else []
-    return render(
+    may_write = request.actor.may(P.CLUSTERS_WRITE)
+    return PLACES.render(
         request,
-        "jobs/pools.html",
+        "clusters/pools.html",
         {
             "page_title": "Pools",
-            "places": places,
-            "asked": asked,
-            "teams": people.teams_for(request.actor),
             "may_write": may_write,
-            "clusters": clusters,
+            "clusters": list(Cluster.objects.order_by("name")) if may_write else [],
             "faults": faults,
             "typed": request.POST,
             "ACTIVE": f"{RUNNING},{PENDING}",
-            "chosen": request.POST.get("cluster") or asked["cluster"],
+            "chosen": request.POST.get("cluster") or request.GET.get("cluster", ""),
         },
     )
 
@@ -84,7 +77,7 @@ def pool(request: Any, pool: str) -> HttpResponse:
             _, faults = faults_of(error)
     return render(
         request,
-        "jobs/pool.html",
+        "clusters/pool.html",
         _shown(request, row) | {"faults": faults, "typed": request.POST if faults else {}},
     )
 
@@ -121,55 +114,6 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
 def _has_identities(cluster: Cluster) -> bool:
     return cluster.backend in backends() and Capability.IDENTITIES in capabilities_of(
         cluster.backend
-    )
-
-
-def _places(request: Any) -> list[dict[str, Any]]:
-    """Return visible pools (all, for operators) and clusters without pools."""
-    seen = service.pools_seen_by(request.actor)
-    whole = list(Cluster.objects.filter(is_enabled=True, pools=None).order_by("name"))
-    clusters = {c.id: c for c in (*whole, *(p.cluster for p in seen))}
-    machines, teams, used = (
-        node_usage_in(clusters.values()),
-        service.teams_of(seen),
-        workload().counts_in(request.actor),
-    )
-    nothing = {"runs": 0, "waits": 0}
-    return [
-        {
-            "name": c.name,
-            "cluster": c,
-            "standing": status_of(c),
-            "pool": None,
-            "teams": [],
-            "is_open": True,
-            "note": "",
-            "rule": "all nodes",
-            "stock": capacity.stock_of(machines[c.id]),
-            **used.get((c.id, None), nothing),
-        }
-        for c in whole
-    ] + [
-        {
-            "name": p.name,
-            "cluster": p.cluster,
-            "standing": status_of(p.cluster),
-            "pool": p,
-            "teams": teams[p.id],
-            "is_open": p.is_open,
-            "note": p.note,
-            "rule": p.rule_text,
-            "stock": capacity.stock_of(capacity.inside_of(p, machines[p.cluster_id])),
-            **used.get((p.cluster_id, p.id), nothing),
-        }
-        for p in seen
-    ]
-
-
-def _is_asked(place: dict[str, Any], asked: dict[str, str]) -> bool:
-    return (not asked["cluster"] or place["cluster"].name == asked["cluster"]) and (
-        not asked["team"]
-        or (place["cluster"].is_enabled and (place["is_open"] or asked["team"] in place["teams"]))
     )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from jobs import selectors
 from portal.core.errors import InvalidInput
 
 
-def limit_of(text: str | None, default: int = 50, most: int = selectors.MAX_PAGE) -> int:
+def limit_of(text: str | None, default: int = 50, most: int = 200) -> int:
     """Parse a page size from 1 to `most`; `default` if empty. Raises InvalidInput."""
     return min(max(whole("limit", text), 1), most) if text else default
 

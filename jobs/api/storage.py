@@ -7,8 +7,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from jobs import representations, selectors, storage
+from jobs import representations, storage
 from jobs.api.query import limit_of
+from jobs.lists import JOBS
 from workspaces.api.base import OrgView
 from workspaces.api.views import items
 
@@ -39,11 +40,7 @@ class StorageView(OrgView):
     def get(self, request: Request) -> Response:
         """List the visible jobs with the largest logs. A log counts within a minute of its end."""
         params = request.query_params
-        rows = representations.listed(
-            selectors.filtered(
-                self.actor, {name: params.get(name, "") for name in ("team", "owner")}
-            )
-        )
+        rows = JOBS.narrowed(self.actor, {name: params.get(name, "") for name in ("team", "owner")})
         return items(
             [
                 _row(representations.job_row(job), size)

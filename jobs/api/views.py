@@ -17,6 +17,7 @@ from jobs.api.cost import cost_of
 from jobs.api.image import image_note
 from jobs.api.query import limit_of, whole
 from jobs.api.reading import fault, read_spec
+from jobs.lists import JOBS
 from jobs.models import Attempt, Job
 from jobs.scheduling import pending_explanation
 from portal.core.errors import InvalidInput
@@ -25,50 +26,16 @@ from schedulers.spec import SpecErrors, parse_text
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
 
-FILTERS = ("state", "team", "owner", "cluster", "pool", "q", "name", "label")
-_PARAMETERS = [
-    OpenApiParameter(name, str, description=text)
-    for name, text in (
-        ("state", "States separated by commas."),
-        ("team", "Team slugs separated by commas."),
-        ("owner", "An e-mail, or `me`."),
-        ("cluster", "Names separated by commas."),
-        ("pool", "Names separated by commas."),
-        ("q", "A number or the prefix of a name."),
-        ("name", "The exact name."),
-        ("label", "key:value"),
-        ("sort", "`-created` (default) or `created`."),
-        ("cursor", "From `next` or `previous`."),
-    )
-]
-_PARAMETERS.append(OpenApiParameter("limit", int, description="1 to 200; default 50."))
-
 
 class JobsView(OrgView):
     permissions = {"GET": None, "POST": None}
 
-    @extend_schema(operation_id="jobs_list", parameters=_PARAMETERS, responses=s.JobPageSerializer)
+    @extend_schema(
+        operation_id="jobs_list", parameters=JOBS.parameters(), responses=s.JobPageSerializer
+    )
     def get(self, request: Request) -> Response:
         """List visible jobs, newest first, in keyset pages without a total."""
-        params = request.query_params
-        for name in params:
-            if name not in {*FILTERS, "sort", "limit", "cursor"}:
-                raise InvalidInput.at(
-                    name, f"is not a filter; use one of {', '.join(FILTERS)}, sort, limit, cursor"
-                )
-        page = selectors.page_of(
-            selectors.filtered(self.actor, {n: params.get(n, "") for n in FILTERS}),
-            limit=limit_of(params.get("limit")),
-            cursor=params.get("cursor", ""),
-            ascending=_ascending(params.get("sort", "")),
-        )
-        return Response(
-            {
-                "items": [representations.job_row(job) for job in page.items],
-                "next": page.next,
-                "previous": page.previous,
-            }
-        )
+        return Response(JOBS.answer(self.actor, request.query_params))
 
     @extend_schema(
         request=s.NewJobSerializer,
@@ -313,9 +280,3 @@ def _whole_tasks(rows: QuerySet[Attempt], limit: int) -> tuple[list[Attempt], st
 
 def _created(job: Job) -> Response:
     return Response(representations.new_job(job), status=status.HTTP_201_CREATED)
-
-
-def _ascending(sort: str) -> bool:
-    if sort not in {"", "-created", "created", "-number", "number"}:
-        raise InvalidInput.at("sort", "must be -created or created")
-    return sort in {"created", "number"}

@@ -9,7 +9,8 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from jobs import representations, selectors, storage
+from jobs import storage
+from jobs.lists import JOBS
 from jobs.web.views import may_change
 from portal.core.errors import PortalError
 from schedulers.states import State
@@ -26,9 +27,7 @@ def kept_logs(request: Any) -> HttpResponse:
     asked = {name: request.GET.get(name, "")[:254] for name in ("team", "owner")}
     error, found = "", []
     try:
-        found = storage.largest(
-            representations.listed(selectors.filtered(request.actor, asked)), SHOWN
-        )
+        found = storage.largest(JOBS.narrowed(request.actor, asked), SHOWN)
     except PortalError as caught:
         error = caught.message
     rows = [

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -14,6 +13,7 @@ from django.shortcuts import redirect, render
 
 from jobs import representations, selectors, services, storage
 from jobs.first_steps import guide_for
+from jobs.lists import JOBS
 from jobs.models import Job
 from jobs.outputs import output_text
 from jobs.scheduling import pending_explanation, quota_limits
@@ -41,14 +41,6 @@ IN_BULK: dict[str, Callable[..., Any]] = {
     "rerun": services.rerun_job,
     "delete-logs": services.delete_logs,
 }
-FILTERS = ("state", "team", "owner", "cluster", "pool", "q", "name", "label")
-QUICK = (
-    ("state=queued", "Waiting"),
-    ("state=running", "Running"),
-    ("state=failed", "Failed"),
-    ("state=succeeded", "Succeeded"),
-    ("owner=me", "Mine"),
-)
 TABS = (
     ("overview", "Overview"),
     ("logs", "Logs"),
@@ -107,37 +99,12 @@ def home(request: Any) -> HttpResponse:
 @page()
 def job_list(request: Any) -> HttpResponse:
     """Show the list of jobs; its whole state is in the URL."""
-    asked = {name: request.GET.get(name, "") for name in FILTERS}
-    error, found = "", selectors.Page([], None, None)
-    try:
-        found = selectors.page_of(
-            selectors.filtered(request.actor, asked),
-            cursor=request.GET.get("cursor", ""),
-            ascending=request.GET.get("sort", "") in {"created", "number"},
-        )
-    except PortalError as caught:
-        error = caught.message
-    kept = {name: value for name, value in asked.items() if value} | (
-        {"sort": request.GET["sort"]} if request.GET.get("sort") else {}
-    )
-    context = {
-        "page_title": "Jobs",
-        "jobs": [representations.job_row(j) for j in found.items],
-        "filters": asked,
-        "filter_error": error,
-        "is_filtered": any(asked.values()),
-        "sort": request.GET.get("sort", ""),
-        "states": [s.word for s in State],
-        "teams": people.teams_for(request.actor),
-        "may_submit": _may_submit(request),
-        "quick": QUICK,
-        "quick_now": urlencode({n: v for n, v in kept.items() if n in {"state", "owner"}}),
-        "next_url": _page_url(kept, found.next),
-        "previous_url": _page_url(kept, found.previous),
-        "query": urlencode(kept),
-    }
     is_part = request.headers.get("HX-Request") and not request.headers.get("HX-Boosted")
-    return render(request, "jobs/_table.html" if is_part else "jobs/list.html", context)
+    return JOBS.render(
+        request,
+        "jobs/_table.html" if is_part else "jobs/list.html",
+        {"page_title": "Jobs", "may_submit": _may_submit(request)},
+    )
 
 
 @page()
@@ -268,9 +235,7 @@ def new_job(request: Any) -> HttpResponse:
 def find(request: Any) -> JsonResponse:
     """Search for the command palette: jobs by number or name prefix, pages and teams."""
     q = request.GET.get("q", "").strip()[:100]
-    jobs = representations.listed(selectors.filtered(request.actor, {"q": q})).order_by("-number")[
-        :8
-    ]
+    jobs = JOBS.narrowed(request.actor, {"q": q}).order_by("-number")[:8]
     return JsonResponse(
         {
             "items": [
@@ -375,7 +340,3 @@ def _deletable(request: Any, row: Job) -> int:
         if State(row.state).is_final and not row.log_delete_asked_at and may_change(request, row)
         else 0
     )
-
-
-def _page_url(kept: dict[str, str], cursor: str | None) -> str:
-    return "?" + urlencode(kept | {"cursor": cursor}) if cursor else ""

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from clusters.models import Node
 from monitoring import nodes
+from monitoring.lists import NODES
 from monitoring.metrics.ingest import ingest
 from monitoring.wall import wall_of
 from portal import series
@@ -31,22 +32,16 @@ class SamplesView(PortalView):
 
 
 class NodesView(OrgView):
-    permissions = {"GET": P.NODES_READ}
+    permissions = {"GET": NODES.permission}
 
     @extend_schema(
         operation_id="nodes_list",
         responses=OpenApiTypes.OBJECT,
-        parameters=[OpenApiParameter("cursor", str), OpenApiParameter("limit", int)],
+        parameters=NODES.parameters(),
     )
     def get(self, request: Request) -> Response:
         """List nodes with resources, usage and latest metrics, by cluster and name, 50 per page."""
-        limit = min(
-            max(_whole("limit", request.query_params.get("limit") or str(nodes.PAGE)), 1), 500
-        )
-        found, following = nodes.list_nodes(
-            self.actor, cursor_in(request.query_params.get("cursor", "")), limit
-        )
-        return Response({"items": found, "next": following, "previous": None})
+        return Response(NODES.answer(self.actor, request.query_params))
 
 
 class WallView(OrgView):
@@ -102,13 +97,6 @@ def find_node(name: str, cluster: str = "") -> Node:
     if node is None:
         raise NotFound(f"There is no node {name[:80]!r}.")
     return node
-
-
-def cursor_in(text: str) -> str:
-    """Return a validated cursor. Raises InvalidInput."""
-    if len(text) > 300 or not text.isprintable():
-        raise InvalidInput.at("cursor", "must be as it was given")
-    return text
 
 
 def _whole(name: str, text: str) -> int:

@@ -26,8 +26,8 @@ from monitoring.live.topics import Granted, grant
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import set_credential, set_impersonation
 from portal.core.outage import outage
+from portal.core.protocols import problem
 from portal.web.denials import record_denial
-from portal.web.errors import problem
 from workspaces.access.actors import Actor
 
 log = logging.getLogger(__name__)

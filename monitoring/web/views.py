@@ -9,22 +9,17 @@ from django.http import HttpResponse
 from django.shortcuts import render
 
 from monitoring import nodes as rows
-from monitoring.api.views import cursor_in, find_node
+from monitoring.api.views import find_node
+from monitoring.lists import NODES
 from portal.core import clock
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
 
-@page(P.NODES_READ)
+@page(NODES.permission)
 def nodes(request: Any) -> HttpResponse:
     """Show the overview of all GPUs, and one page of nodes."""
-    after = cursor_in(request.GET.get("after", ""))
-    found, following = rows.list_nodes(request.actor, after)
-    return render(
-        request,
-        "monitoring/nodes.html",
-        {"page_title": "Nodes", "nodes": found, "next": following, "is_first": not after},
-    )
+    return NODES.render(request, "monitoring/nodes.html", {"page_title": "Nodes"})
 
 
 @page(P.NODES_READ)

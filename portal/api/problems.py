@@ -14,8 +14,9 @@ from rest_framework.response import Response
 from portal.core import errors
 from portal.core.events import request_id
 from portal.core.outage import outage
+from portal.core.protocols import problem
 from portal.web.denials import record_denied_request
-from portal.web.errors import malformed, problem
+from portal.web.errors import malformed
 
 log = logging.getLogger(__name__)
 

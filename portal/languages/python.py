@@ -16,12 +16,12 @@ ONE = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 MANY = {"ngettext", "ngettext_lazy"}
 # programs speak English
 SILENT = re.compile(
-    r"(^|/)(management|settings|process|migrations|languages|demo)/|portal/core/postgres|(^|/)(api|scim)/|/(health|background)\.py"
+    r"(^|/)(management|settings|process|migrations|languages|demo)/|portal/core/postgres|(^|/)(api|scim)/|/(health|background)\.py|(^|/)lists\.py"
 )
 _SENTENCE = re.compile(r"[A-Z\"“'‘`#{(].*\s.*[.!?…]\Z", re.DOTALL)
 _LOGGERS = {"log", "logger", "logging", "warnings"}
 _TITLES = {"page_title", "title"}  # keys of what a page's view gives it
-_TABLES = {"TABS", "QUICK", "_NAV"}  # (…, "Name", …), and one for each line
+_TABLES = {"TABS", "QUICK"}  # (…, "Name", …), and one for each line
 
 
 def texts_of(text: str, name: str) -> Iterator[Message]:
@@ -47,7 +47,7 @@ def _marked(tree: ast.AST) -> Iterator[Message]:
                 yield Message(words[0])
             elif name in MANY and len(words) >= 2:
                 yield Message(words[0], words[1])
-            elif name == "pgettext" and len(words) >= 2:
+            elif name in {"pgettext", "pgettext_lazy"} and len(words) >= 2:
                 yield Message(words[1], context=words[0])
 
 
@@ -124,7 +124,8 @@ def _passed_over(tree: ast.AST) -> set[int]:
         elif isinstance(node, ast.JoinedStr):
             found |= {id(part) for part in node.values if isinstance(part, ast.Constant)}
         elif isinstance(node, ast.Call) and (
-            _is_log(node.func) or _name(node.func) in ONE | MANY | {"SystemExit", "pgettext"}
+            _is_log(node.func)
+            or _name(node.func) in ONE | MANY | {"SystemExit", "pgettext", "pgettext_lazy"}
         ):
             found |= {
                 id(inner)

@@ -1,67 +1,31 @@
-"""Render errors as pages and as problem+json (RFC 9457)."""
+"""Render errors as pages, and for programs as their protocol expresses them."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
 from portal.core.errors import InvalidInput, NotPermitted, PortalError, TooLarge
 from portal.core.events import request_id
 from portal.core.outage import outage
+from portal.core.protocols import TITLES, problem, protocol_at  # noqa: F401 - limits.py reads problem here
 from portal.web.denials import record_denied_request
 
-TITLES = {
-    400: "Invalid input",
-    401: "Not signed in",
-    403: "Not permitted",
-    404: "Not found",
-    409: "Conflict",
-    408: "Request timeout",
-    413: "Too large",
-    415: "Unsupported media type",
-    405: "Method not allowed",
-    429: "Too many requests",
-    503: "Unavailable",
-    500: "Internal error",
-}
-
-
-# Endpoints for programs, which do not read pages.
-MACHINES = (
-    "/api/",
-    "/ws/",
-    "/scim/",
-    "/identity/o/api/",
-)
-
-
-def problem(error: PortalError) -> dict[str, Any]:
-    """Return the body of a problem+json response."""
-    data = dict(error.data)
-    return {
-        "type": f"urn:muster:problem:{error.kind}",
-        "title": TITLES.get(error.http, "Error"),
-        "status": error.http,
-        "code": error.kind,
-        "detail": error.message,
-        "errors": data.pop("errors", []),
-        "retryable": error.retryable,
-        "request_id": request_id.get(),
-        **({"data": data} if data else {}),
-    }
+# Read by portal.process.limits
+MACHINES = ("/api/", "/ws/", "/scim/", "/identity/o/api/")
 
 
 def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
-    """Return problem+json for the API, and a page for people."""
+    """Return the error as the protocol of the path expresses it."""
     record_denied_request(request, error)
-    if request.path.startswith(MACHINES):
-        response: HttpResponse = JsonResponse(
-            problem(error), status=error.http, content_type="application/problem+json"
+    protocol = protocol_at(request.path)
+    if protocol.error_body is not None:
+        response = HttpResponse(
+            protocol.render_error(error), status=error.http, content_type=protocol.error_type
         )
     else:
         name = f"{error.http}.html" if error.http in {403, 404} else "error.html"

@@ -19,13 +19,15 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-_REST = "/api/v1/"
-_ENGLISH = ("/api/", "/healthz", "/readyz", "/metrics")
+from portal.core.protocols import Authentication, protocol_at
 
 
 def is_program(request: HttpRequest) -> bool:
     """Return whether an API request has an Authorization header; cookies are then ignored."""
-    return bool(request.META.get("HTTP_AUTHORIZATION")) and request.path_info.startswith(_REST)
+    return (
+        bool(request.META.get("HTTP_AUTHORIZATION"))
+        and protocol_at(request.path_info).authentication is Authentication.TOKEN
+    )
 
 
 class _BrowserOnly:
@@ -63,7 +65,7 @@ class Languages(LocaleMiddleware):
         get_response: Any
 
     def __call__(self, request: HttpRequest) -> Any:
-        if request.path_info.startswith(_ENGLISH):
+        if not protocol_at(request.path_info).is_translated:
             with translation.override("en"):
                 return self.get_response(request)
         return super().__call__(request)

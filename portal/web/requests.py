@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import Caller, caller, clean_address, request_id
 from portal.core.outage import outage
+from portal.core.protocols import protocol_at
 from portal.web.errors import answer, malformed
 
 log = logging.getLogger(__name__)
@@ -67,9 +68,10 @@ class ErrorMiddleware:
         if away := outage(error):
             log.error("request %s: %s", request_id.get(), error)
             return answer(request, away)
+        is_program = protocol_at(request.path).error_body is not None
         if isinstance(error, SuspiciousOperation):
-            return answer(request, malformed(error)) if request.path.startswith("/api/") else None
-        if request.path.startswith("/api/"):
+            return answer(request, malformed(error)) if is_program else None
+        if is_program:
             log.exception("internal error %s", request_id.get())
             return answer(
                 request,

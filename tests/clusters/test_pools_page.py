@@ -61,7 +61,7 @@ def test_members_see_only_the_pools_of_their_organizations_teams(story, big):
     pool(big, "ours", story.vision, labels={"rack": "1"})
     pool(big, "theirs", story.north)
     ben = story.client(story.ben)
-    assert [p["name"] for p in ben.get(PAGE).context["places"]] == ["ours"]
+    assert [p["name"] for p in ben.get(PAGE).context["list"].rows] == ["ours"]
     assert ben.get(f"{PAGE}/ours").status_code == 200
     assert ben.get(f"{PAGE}/theirs").status_code == ben.get(f"{PAGE}/nosuch").status_code == 404
     for form in (
@@ -79,7 +79,7 @@ def test_places_of_a_team_are_open_or_granted_to_it(story, dot, big):
     pool(big, "everybodys", is_open=True)
     pool(big, "nobodys")
     asked = {
-        team: [p["name"] for p in dot.get(PAGE, {"team": team}).context["places"]]
+        team: [p["name"] for p in dot.get(PAGE, {"team": team}).context["list"].rows]
         for team in ("", "vision", "speech")
     }
     assert asked == {

@@ -333,5 +333,5 @@ def test_reading_all_events_crosses_pages(story, monkeypatch):
         EventRecord("thing.many", story.atlas.id, "thing", None, "ada@atlas.example", {"n": n})
         for n in range(10)
     )
-    rows = reading.events_of(story.atlas.id, {"kind": "thing"})
+    rows = reading.events_of(story.atlas.id).filter(kind="thing.many")
     assert [fact["data"]["n"] for fact in reading.all_of(rows)] == list(range(10))

@@ -11,8 +11,9 @@ from rest_framework.response import Response
 
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
-from workspaces.api.views import items, read
+from workspaces.api.views import read
 from workspaces.identity.oidc_provider import applications as service
+from workspaces.lists import APPLICATIONS
 
 
 class ApplicationSerializer(serializers.Serializer[Any]):
@@ -43,12 +44,12 @@ class ChangeApplicationSerializer(serializers.Serializer[Any]):
 
 
 class ApplicationsView(OrgView):
-    permissions = {"GET": P.APPLICATIONS_READ, "POST": P.APPLICATIONS_WRITE}
+    permissions = {"GET": APPLICATIONS.permission, "POST": P.APPLICATIONS_WRITE}
 
-    @extend_schema(responses=ApplicationSerializer(many=True))
+    @extend_schema(parameters=APPLICATIONS.parameters(), responses=ApplicationSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List the applications of the installation."""
-        return items([service.application_row(row) for row in service.applications(self.actor)])
+        return Response(APPLICATIONS.answer(self.actor, request.query_params))
 
     @extend_schema(request=NewApplicationSerializer, responses={201: ApplicationSerializer})
     def post(self, request: Request) -> Response:

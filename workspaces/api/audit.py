@@ -19,25 +19,16 @@ from rest_framework.response import Response
 from portal.core.audit import export
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.forwarding import state_of
-from portal.core.audit.reading import FILTERS, all_of, events_of, facts, page_of
+from portal.core.audit.reading import all_of
 from portal.core.audit.state import chain_state
 from portal.core.errors import InvalidInput
+from portal.lists import check_names
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView, PortalView
 from workspaces.api.views import read
 from workspaces.audit import services
-
-WORDS = {
-    "actor": "E-mail of the actor, or of the user they impersonated.",
-    "kind": "`member.added`, or `member` for all events about members; comma-separated.",
-    "subject": "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
-    "address": "An address, or a prefix such as `10.2.`.",
-    "since": "`2026-01-31`, `2026-01-31T12:00` (UTC), or a relative time: `24h`, `7d`.",
-    "until": "Upper bound in the same formats, exclusive.",
-    "request": "Request ID.",
-}
-_FILTERS = [OpenApiParameter(name, str, description=WORDS[name]) for name in FILTERS]
+from workspaces.lists import AUDIT, audit_log
 
 
 class RetentionSerializer(serializers.Serializer[Any]):
@@ -68,41 +59,22 @@ class _AuditView(PortalView):
         assert self.actor.org_id is not None
         return self.actor.org_id
 
-    def asked(self, request: Request, *others: str) -> dict[str, str]:
-        for name in request.query_params:
-            if name not in {*FILTERS, *others}:
-                raise InvalidInput.at(
-                    name, f"is not a filter here; choose from {', '.join((*FILTERS, *others))}"
-                )
-        return {name: request.query_params.get(name, "") for name in (*FILTERS, *others)}
-
 
 class _Events(_AuditView):
-    @extend_schema(
-        parameters=[
-            *_FILTERS,
-            OpenApiParameter("cursor", str, description="Cursor from `next` or `previous`."),
-            OpenApiParameter("limit", int, description="1 to 200; default 50."),
-        ],
-        responses=OpenApiTypes.OBJECT,
-    )
+    @extend_schema(parameters=AUDIT.parameters(), responses=OpenApiTypes.OBJECT)
     def get(self, request: Request) -> Response:
         """List events, newest first, with values before and after.
 
         Keyset pagination without a total.
         """
-        asked = self.asked(request, "cursor", "limit")
         with services.scope_of(self.chain):
-            page = page_of(
-                events_of(self.chain, asked), limit=_limit(asked["limit"]), cursor=asked["cursor"]
-            )
-        return Response({"items": facts(page.items), "next": page.next, "previous": page.previous})
+            return Response(audit_log(self.chain).answer(self.actor, request.query_params))
 
 
 class _Export(_AuditView):
     @extend_schema(
         parameters=[
-            *_FILTERS,
+            *(one.parameter for one in AUDIT.filters),
             OpenApiParameter(
                 "format", str, enum=list(export.FORMATS), description="Default jsonl."
             ),
@@ -114,8 +86,10 @@ class _Export(_AuditView):
 
         The export is itself an event.
         """
-        asked = self.asked(request, "format")
-        return exported(self.actor, self.chain, asked, asked.pop("format") or "jsonl")
+        asked = request.query_params.dict()
+        kind = asked.pop("format", "") or "jsonl"
+        check_names(asked, [one.name for one in AUDIT.filters])
+        return exported(self.actor, self.chain, asked, kind)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         """Ignore DRF's meaning of `format`: here it is a parameter of the export."""
@@ -262,8 +236,9 @@ def exported(
     """
     if kind not in export.FORMATS:
         raise InvalidInput.at("format", f"must be one of {', '.join(export.FORMATS)}")
-    rows = events_of(chain, asked)
-    services.record_export(actor=actor, chain=chain, kind=kind, asked=asked)
+    log, filters = audit_log(chain), AUDIT.read(asked).filters
+    rows = log.narrowed(actor, filters)
+    services.record_export(actor=actor, chain=chain, kind=kind, asked=filters)
     name = f"audit-{actor.org_slug or 'installation'}.{kind}"
     return StreamingHttpResponse(
         export.lines(all_of(rows), kind),
@@ -273,11 +248,3 @@ def exported(
             "X-Content-Type-Options": "nosniff",
         },
     )
-
-
-def _limit(text: str) -> int:
-    if not text:
-        return 50
-    if not (text.isascii() and text.isdigit() and len(text) < 6):
-        raise InvalidInput.at("limit", "must be a whole number")
-    return int(text)

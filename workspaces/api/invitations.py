@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from workspaces.access.permissions import OrgRole
 from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
-from workspaces.api.views import items, read
+from workspaces.api.views import read
+from workspaces.lists import INVITATIONS
 from workspaces.organizations import invitations, selectors
 from workspaces.organizations.invitation_links import send_invitation
 from workspaces.organizations.invitations import NewInvitation
@@ -55,12 +56,12 @@ class SendSerializer(serializers.Serializer):  # type: ignore[type-arg]
 
 
 class InvitationsView(OrgView):
-    permissions = {"GET": P.MEMBERS_WRITE, "POST": P.MEMBERS_WRITE}
+    permissions = {"GET": INVITATIONS.permission, "POST": P.MEMBERS_WRITE}
 
     @extend_schema(responses=InvitationSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List pending invitations."""
-        return items(selectors.open_invitations())
+        return Response(INVITATIONS.answer(self.actor, request.query_params))
 
     @extend_schema(request=NewInvitationSerializer, responses={201: InvitationSerializer})
     def post(self, request: Request) -> Response:

@@ -15,9 +15,9 @@ from rest_framework.response import Response
 
 from portal.core.errors import NotFound
 from workspaces.api.base import OrgView
-from workspaces.api.views import items, read
+from workspaces.api.views import read
 from workspaces.credentials import secrets
-from workspaces.credentials.secret_selectors import secrets_for
+from workspaces.lists import SECRETS
 from workspaces.models import Team
 
 
@@ -48,7 +48,7 @@ class SecretsView(OrgView):
     @extend_schema(responses=SecretSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List names and versions of the secrets that you may see, without values."""
-        return items(secrets_for(self.actor))
+        return Response(SECRETS.answer(self.actor, request.query_params))
 
 
 class SecretView(OrgView):

@@ -88,19 +88,6 @@ class MemberPageSerializer(serializers.Serializer):  # type: ignore[type-arg]
     previous = serializers.CharField(allow_null=True)
 
 
-class AskedMembersSerializer(serializers.Serializer):  # type: ignore[type-arg]
-    q = serializers.CharField(
-        max_length=254,
-        default="",
-        allow_blank=True,
-        help_text="Part of an e-mail address or name.",
-    )
-    cursor = serializers.CharField(
-        max_length=254, default="", allow_blank=True, help_text="Cursor from `next`."
-    )
-    limit = serializers.IntegerField(min_value=1, max_value=200, default=50)
-
-
 class NewMemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     email = serializers.CharField(max_length=254)
     name = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)

@@ -10,21 +10,26 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission as P
 from workspaces.api import serializers as s
 from workspaces.api.base import OrgView
-from workspaces.api.views import items, read
+from workspaces.api.views import read
 from workspaces.credentials import service_accounts, tokens
+from workspaces.lists import SERVICE_ACCOUNTS, TOKENS, service_tokens
+from workspaces.models import ServiceAccount
 from workspaces.organizations import selectors
 
 
 class ServiceAccountsView(OrgView):
-    permissions = {"GET": P.MEMBERS_READ, "POST": P.MEMBERS_WRITE}
+    permissions = {"GET": SERVICE_ACCOUNTS.permission, "POST": P.MEMBERS_WRITE}
 
-    @extend_schema(responses=s.ServiceAccountSerializer(many=True))
+    @extend_schema(
+        parameters=SERVICE_ACCOUNTS.parameters(), responses=s.ServiceAccountSerializer(many=True)
+    )
     def get(self, request: Request) -> Response:
         """List the organization's service accounts."""
-        return items(selectors.service_accounts())
+        return Response(SERVICE_ACCOUNTS.answer(self.actor, request.query_params))
 
     @extend_schema(
         request=s.NewServiceAccountSerializer, responses={201: s.ServiceAccountSerializer}
@@ -34,7 +39,7 @@ class ServiceAccountsView(OrgView):
         row = service_accounts.create_service_account(
             actor=self.actor, org=self.org, **read(s.NewServiceAccountSerializer, request)
         )
-        return Response(_row(row.name), status=status.HTTP_201_CREATED)
+        return Response(_row(row, self.actor), status=status.HTTP_201_CREATED)
 
 
 class ServiceAccountView(OrgView):
@@ -43,7 +48,7 @@ class ServiceAccountView(OrgView):
     @extend_schema(responses=s.ServiceAccountSerializer)
     def get(self, request: Request, account: str) -> Response:
         """Get a service account."""
-        return Response(_row(selectors.service_account(account).name))
+        return Response(_row(selectors.service_account(account), self.actor))
 
     @extend_schema(request=s.ChangeServiceAccountSerializer, responses=s.ServiceAccountSerializer)
     def patch(self, request: Request, account: str) -> Response:
@@ -52,7 +57,7 @@ class ServiceAccountView(OrgView):
         service_accounts.change_service_account(
             actor=self.actor, account=row, **read(s.ChangeServiceAccountSerializer, request)
         )
-        return Response(_row(row.name))
+        return Response(_row(row, self.actor))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, account: str) -> Response:
@@ -66,15 +71,11 @@ class ServiceAccountView(OrgView):
 class ServiceTokensView(OrgView):
     permissions = {"GET": P.MEMBERS_WRITE, "POST": P.MEMBERS_WRITE}
 
-    @extend_schema(responses=s.TokenSerializer(many=True))
+    @extend_schema(parameters=TOKENS.parameters(), responses=s.TokenSerializer(many=True))
     def get(self, request: Request, account: str) -> Response:
         """List the active tokens of a service account."""
-        return items(
-            [
-                selectors.token_row(t)
-                for t in selectors.tokens_of(selectors.service_account(account))
-            ]
-        )
+        tokens_here = service_tokens(selectors.service_account(account))
+        return Response(tokens_here.answer(self.actor, request.query_params))
 
     @extend_schema(request=s.NewTokenSerializer, responses={201: s.TokenSerializer})
     def post(self, request: Request, account: str) -> Response:
@@ -108,5 +109,5 @@ class TokenRotationView(OrgView):
         )
 
 
-def _row(name: str) -> dict[str, Any]:
-    return next(row for row in selectors.service_accounts() if row["name"] == name)
+def _row(row: ServiceAccount, actor: Actor) -> dict[str, Any]:
+    return selectors.service_account_rows([row], actor)[0]

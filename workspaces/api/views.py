@@ -11,11 +11,11 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from portal.core.errors import InvalidInput, NotFound
 from workspaces.access.permissions import Permission as P
 from workspaces.api import serializers as s
 from workspaces.api.base import OrgView, PortalView, idempotent
 from workspaces.credentials import tokens
+from workspaces.lists import MEMBERS, TEAMS, TOKENS
 from workspaces.models import Team, User
 from workspaces.organizations import (
     invitations,
@@ -129,12 +129,12 @@ class OrgDetailView(OrgView):
 
 
 class TeamsView(OrgView):
-    permissions = {"GET": P.TEAMS_READ, "POST": P.TEAMS_WRITE}
+    permissions = {"GET": TEAMS.permission, "POST": P.TEAMS_WRITE}
 
-    @extend_schema(responses=s.TeamSerializer(many=True))
+    @extend_schema(parameters=TEAMS.parameters(), responses=s.TeamSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List all teams of the organization."""
-        return items(selectors.teams_for(self.actor))
+        return Response(TEAMS.answer(self.actor, request.query_params))
 
     @extend_schema(request=s.NewTeamSerializer, responses={201: s.TeamSerializer})
     @idempotent
@@ -205,21 +205,12 @@ class TeamMemberView(OrgView):
 
 
 class MembersView(OrgView):
-    permissions = {"GET": P.MEMBERS_READ, "POST": P.MEMBERS_WRITE}
+    permissions = {"GET": MEMBERS.permission, "POST": P.MEMBERS_WRITE}
 
-    @extend_schema(parameters=[s.AskedMembersSerializer], responses=s.MemberPageSerializer)
+    @extend_schema(parameters=MEMBERS.parameters(), responses=s.MemberPageSerializer)
     def get(self, request: Request) -> Response:
         """List members by e-mail address, including suspended ones. Keyset pagination."""
-        asked = s.AskedMembersSerializer(data=request.query_params)
-        for name in request.query_params:
-            if name not in asked.fields:
-                raise InvalidInput.at(
-                    name, f"is not a filter here; choose from {', '.join(asked.fields)}"
-                )
-        asked.is_valid(raise_exception=True)
-        q, cursor, limit = (asked.validated_data[name] for name in asked.fields)
-        found, following = selectors.members_of_org(search=q, after=cursor, limit=limit)
-        return Response({"items": found, "next": following or None, "previous": None})
+        return Response(MEMBERS.answer(self.actor, request.query_params))
 
     @extend_schema(
         request=s.NewMemberSerializer, responses={201: s.MemberSerializer, 202: s.MemberSerializer}
@@ -272,12 +263,12 @@ class MemberView(OrgView):
 
 
 class TokensView(OrgView):
-    permissions = {"GET": P.TOKENS_READ, "POST": None}
+    permissions = {"GET": TOKENS.permission, "POST": None}
 
-    @extend_schema(responses=s.TokenSerializer(many=True))
+    @extend_schema(parameters=TOKENS.parameters(), responses=s.TokenSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List your tokens, or all if you may change members."""
-        return items([selectors.token_row(t) for t in selectors.tokens_for(self.actor)[:500]])
+        return Response(TOKENS.answer(self.actor, request.query_params))
 
     @extend_schema(request=s.NewTokenSerializer, responses={201: s.TokenSerializer})
     def post(self, request: Request) -> Response:
@@ -301,10 +292,7 @@ class TokenView(OrgView):
 
 
 def _team(view: OrgView, team: Team) -> dict[str, Any]:
-    found = next((row for row in selectors.teams_for(view.actor) if row["id"] == team.id), None)
-    if found is None:
-        raise NotFound("There is no such team.")
-    return found
+    return selectors.team_rows([team], view.actor)[0]
 
 
 def _member(row: Any) -> dict[str, Any]:

@@ -6,19 +6,19 @@ Jobs are in another app, which registers how to count them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from portal.core.errors import NotFound
+from workspaces.access.actors import Actor
 from workspaces.access.permissions import OrgRole
 from workspaces.models import Identity, Membership, Organization, Team, User
 from workspaces.tenancy.scope import platform_scope
 
-PAGE = 50
 Counted = Callable[[], Mapping[UUID, int]]
 _REASON = "operators see organizations and users of the whole installation"
 _active_jobs: list[Counted] = []
@@ -29,8 +29,8 @@ def register_job_counts(counted: Counted) -> None:
     _active_jobs[:] = [counted]
 
 
-def organizations() -> list[dict[str, Any]]:
-    """Return all organizations by name, with owners and numbers of users, teams and active jobs."""
+def organization_rows(rows: Sequence[Organization], actor: Actor) -> list[dict[str, Any]]:
+    """Return organizations with owners and numbers of users, teams and active jobs."""
     with platform_scope(_REASON):
         people = dict(
             Membership.objects.filter(user__is_service=False)
@@ -56,30 +56,27 @@ def organizations() -> list[dict[str, Any]]:
             "teams": teams.get(org.id, 0),
             "jobs": jobs.get(org.id, 0),
         }
-        for org in Organization.objects.order_by("slug")
+        for org in rows
     ]
 
 
-def people(asked: str = "", kind: str = "", after: str = "") -> tuple[list[dict[str, Any]], str]:
-    """Return a page of users whose address or name contains `asked`, and the next page's start.
+def people() -> QuerySet[User]:
+    """Return the users who are people."""
+    return User.objects.filter(is_service=False)
 
-    Ordered by address; the start is "" after the last page. `kind`: operators, suspended.
-    """
-    rows = User.objects.filter(is_service=False, email__gt=after).order_by("email")
-    if asked:
-        rows = rows.filter(Q(email__icontains=asked) | Q(name__icontains=asked))
-    if kind == "operators":
-        rows = rows.filter(is_operator=True)
-    elif kind == "suspended":
-        rows = rows.filter(is_active=False)
-    found = list(rows[: PAGE + 1])
-    shown = found[:PAGE]
-    ids = [user.id for user in shown]
+
+def of_kind(rows: QuerySet[User], kind: str) -> QuerySet[User]:
+    """Narrow to operators, or to suspended users."""
+    known = {"operators": Q(is_operator=True), "suspended": Q(is_active=False)}
+    return rows.filter(known.get(kind, Q()))
+
+
+def person_rows(rows: Sequence[User], actor: Actor) -> list[dict[str, Any]]:
+    """Return users with their organizations and how they sign in."""
+    ids = [user.id for user in rows]
     places = _memberships(ids)
     directories = set(Identity.objects.filter(user_id__in=ids).values_list("user_id", flat=True))
-    return [_row(user, places[user.id], user.id in directories) for user in shown], shown[
-        -1
-    ].email if len(found) > PAGE else ""
+    return [_row(user, places[user.id], user.id in directories) for user in rows]
 
 
 def one_person(pk: UUID) -> dict[str, Any]:

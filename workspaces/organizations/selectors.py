@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -34,7 +34,6 @@ from workspaces.quotas.limits import GPU_HOURS, unit_of
 from workspaces.tenancy.scope import platform_scope
 
 SOON = timedelta(days=7)
-PAGE = 50
 
 
 def orgs_of(actor: Actor) -> list[dict[str, Any]]:
@@ -75,6 +74,11 @@ def orgs_of(actor: Actor) -> list[dict[str, Any]]:
 
 def teams_for(actor: Actor) -> list[dict[str, Any]]:
     """Return the teams of the current organization with the actor's role and number of members."""
+    return team_rows(Team.objects.order_by("slug"), actor)
+
+
+def team_rows(teams: Iterable[Team], actor: Actor) -> list[dict[str, Any]]:
+    """Return teams as shown by the API and the pages."""
     counts = dict(TeamMembership.objects.values_list("team_id").annotate(n=Count("id")))
     return [
         {
@@ -86,49 +90,38 @@ def teams_for(actor: Actor) -> list[dict[str, Any]]:
             "members": counts.get(t.id, 0),
             "created_at": t.created_at,
         }
-        for t in Team.objects.order_by("slug")
+        for t in teams
     ]
 
 
-def members_of_org(
-    *, search: str = "", after: str = "", limit: int = PAGE
-) -> tuple[list[dict[str, Any]], str]:
-    """Return a page of members whose address or name contains `search`, and the next page's start.
-
-    Ordered by address, with role and teams; the start is "" after the last page.
-    """
-    rows = _people().filter(user__email__gt=after).select_related("user").order_by("user__email")
-    if search:
-        rows = rows.filter(Q(user__email__icontains=search) | Q(user__name__icontains=search))
-    found = list(rows[: limit + 1])
-    shown = found[:limit]
+def member_rows(members: Sequence[Membership], actor: Actor) -> list[dict[str, Any]]:
+    """Return members with role and teams."""
     teams = defaultdict(list)
-    seats = TeamMembership.objects.filter(user_id__in=[m.user_id for m in shown]).order_by(
+    seats = TeamMembership.objects.filter(user_id__in=[m.user_id for m in members]).order_by(
         "team__slug"
     )
     for user_id, slug in seats.values_list("user_id", "team__slug"):
         teams[user_id].append(slug)
-    items = [
+    return [
         _member(m.user, m.role, m.created_at)
         | {
             "role_title": role_title("org", m.org_id, m.role),
             "teams": teams[m.user_id],
             "is_suspended": m.is_suspended,
         }
-        for m in shown
+        for m in members
     ]
-    return items, shown[-1].user.email if len(found) > limit else ""
 
 
 def number_of_members() -> int:
     """Return the number of members, including suspended ones."""
-    return _people().count()
+    return people().count()
 
 
 def names_of_members() -> list[Any]:
     """Return addresses and names of the members."""
     return list(
-        _people().order_by("user__email").values(email=F("user__email"), name=F("user__name"))
+        people().order_by("user__email").values(email=F("user__email"), name=F("user__name"))
     )
 
 
@@ -149,7 +142,7 @@ def without_second_factor(emails: Sequence[str]) -> set[str]:
     Requires permission to manage members.
     """
     return set(
-        _people()
+        people()
         .filter(user__email__in=emails, user__has_second_factor=False)
         .values_list("user__email", flat=True)
     )
@@ -185,11 +178,8 @@ def suspensions_of(actor: Actor) -> list[dict[str, Any]]:
         ]
 
 
-def service_accounts() -> list[dict[str, Any]]:
-    """Return active service accounts with role, teams and counts of their tokens."""
-    rows = list(
-        ServiceAccount.objects.filter(removed_at=None).select_related("user").order_by("name")
-    )
+def service_account_rows(rows: Sequence[ServiceAccount], actor: Actor) -> list[dict[str, Any]]:
+    """Return service accounts with role, teams, and numbers of active and expiring tokens."""
     users = [row.user_id for row in rows]
     roles = dict(Membership.objects.filter(user_id__in=users).values_list("user_id", "role"))
     teams, tokens = defaultdict(list), defaultdict(list)
@@ -286,20 +276,14 @@ def role_here(org: Organization, slug: str) -> dict[str, Any]:
 
 def tokens_for(actor: Actor) -> QuerySet[AccessToken]:
     """Return the actor's active tokens, or everybody's if the actor may change members."""
-    rows = (
-        live_tokens().filter(attempt_id=None).select_related("user", "team").order_by("-created_at")
-    )
+    rows = live_tokens().filter(attempt_id=None).select_related("user", "team")
     return rows if actor.may(Permission.MEMBERS_WRITE) else rows.filter(user_id=actor.user_id)
 
 
 def tokens_of(account: ServiceAccount) -> QuerySet[AccessToken]:
     """Return the active tokens of a service account."""
-    return (
-        live_tokens()
-        .filter(user_id=account.user_id, attempt_id=None)
-        .select_related("user", "team")
-        .order_by("-created_at")
-    )  # type: ignore[no-any-return]
+    rows = live_tokens().filter(user_id=account.user_id, attempt_id=None)
+    return rows.select_related("user", "team")  # type: ignore[no-any-return]
 
 
 def token_row(token: AccessToken) -> dict[str, Any]:
@@ -425,7 +409,8 @@ def _leavers(ids: set[UUID]) -> dict[UUID, str]:
     return dict(User.objects.filter(id__in=ids).values_list("id", "email")) if ids else {}
 
 
-def _people() -> QuerySet[Membership]:
+def people() -> QuerySet[Membership]:
+    """Return the members who are people, including suspended ones."""
     return Membership.objects.filter(user__is_service=False)
 
 

@@ -19,6 +19,7 @@ from django.shortcuts import redirect
 
 from portal.core import events
 from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
+from portal.core.protocols import Authentication, protocol_at
 from portal.web.denials import record_denied_request
 from portal.web.errors import answer
 from workspaces.access.actors import ACTS_AS, Actor, actor_in_session
@@ -27,9 +28,6 @@ from workspaces.credentials.authentication import by_token
 from workspaces.identity.sessions import cycle_session_key, record_use
 from workspaces.models import Organization
 from workspaces.tenancy.scope import org_scope, request_scope
-
-_ORG_PREFIX = "/api/v1/orgs/"
-_OTHER_PROTOCOLS = ("/identity/", "/scim/")  # here the header belongs to the protocol itself
 
 
 class TenancyMiddleware:
@@ -66,8 +64,9 @@ class TenancyMiddleware:
         slug = kwargs.pop("org", None)
         if slug is None:
             return None
+        is_program = protocol_at(request.path).error_body is not None
         if request.actor is None:  # type: ignore[attr-defined]
-            if request.path.startswith("/api/"):
+            if is_program:
                 return answer(
                     request,
                     NotAuthenticated(
@@ -78,7 +77,7 @@ class TenancyMiddleware:
         try:
             enter(request, slug)
         except PortalError as error:
-            if error.kind == "second_factor_required" and not request.path.startswith("/api/"):
+            if error.kind == "second_factor_required" and not is_program:
                 messages.warning(request, error.message)
                 return redirect("mfa_index")
             return answer(request, error)
@@ -107,15 +106,12 @@ def actor_from(request: HttpRequest) -> Actor | None:
 
     Raises NotAuthenticated for an invalid token; it never falls back to the session.
     """
-    header = (
-        ""
-        if request.path_info.startswith(_OTHER_PROTOCOLS)
-        else request.headers.get("Authorization", "")
-    )
-    if header:
+    protocol = protocol_at(request.path_info)
+    header = request.headers.get("Authorization", "")
+    if header and protocol.authentication is not Authentication.OWN:
         raw = _token_in(header)
         entry = (
-            by_token(raw, _org_in(request.path_info), request.META.get("REMOTE_ADDR", ""))
+            by_token(raw, protocol.org_in(request.path_info), request.META.get("REMOTE_ADDR", ""))
             if raw
             else None
         )
@@ -142,11 +138,6 @@ def end_impersonation(request: HttpRequest) -> None:
     """End an impersonation and rotate the session key, which closes its open connections."""
     if request.session.pop(ACTS_AS, None):
         cycle_session_key(request)
-
-
-def _org_in(path: str) -> str:
-    """Return the organization slug of an API path, to query it together with the token."""
-    return path[len(_ORG_PREFIX) :].partition("/")[0] if path.startswith(_ORG_PREFIX) else ""
 
 
 def _token_in(header: str) -> str:

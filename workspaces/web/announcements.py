@@ -7,19 +7,20 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from portal.core.errors import InvalidInput, NotFound
 from workspaces.access.permissions import Permission as P
+from workspaces.lists import ANNOUNCEMENTS
 from workspaces.models import Announcement
 from workspaces.organizations import announcement_services
-from workspaces.organizations.announcements import announcements_of, dismiss
+from workspaces.organizations.announcements import dismiss
 from workspaces.web.base import action, page
 
 
-@page(P.ORG_ADMIN, ("GET", "HEAD", "POST"))
+@page(ANNOUNCEMENTS.permission, ("GET", "HEAD", "POST"))
 def announcements(request: Any) -> HttpResponse:
     """List current and scheduled announcements, publish and withdraw them."""
     if request.method == "POST" and request.POST.get("do") == "withdraw":
@@ -33,12 +34,11 @@ def announcements(request: Any) -> HttpResponse:
         )
     if request.method == "POST":
         return action(request, request.path, _("That is announced."), lambda: _announce(request))
-    return render(
+    return ANNOUNCEMENTS.render(
         request,
         "workspaces/announcements.html",
         {
             "page_title": _("Announcements"),
-            "rows": announcements_of(request.org.id),
             "may_speak_to_all": request.actor.may(P.PLATFORM_ADMIN),
         },
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 
 from portal.core.errors import PortalError
@@ -14,11 +14,12 @@ from portal.web.denials import record_denied_request
 from portal.web.options import faults_of
 from workspaces.access.permissions import Permission as P
 from workspaces.identity.oidc_provider import applications as service
+from workspaces.lists import APPLICATIONS
 from workspaces.web.base import action, page
 from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 
 
-@page(P.APPLICATIONS_READ, ("GET", "HEAD", "POST"))
+@page(APPLICATIONS.permission, ("GET", "HEAD", "POST"))
 def applications(request: Any) -> HttpResponse:
     """List and register applications. The secret is shown once, in this response."""
     if request.method != "POST":
@@ -76,7 +77,7 @@ def application(request: Any, client: str) -> HttpResponse:
 
 
 def _shown(request: Any, made: service.NewApplication | None = None, **more: Any) -> HttpResponse:
-    return render(
+    return APPLICATIONS.render(
         request,
         "workspaces/applications.html",
         {
@@ -84,7 +85,6 @@ def _shown(request: Any, made: service.NewApplication | None = None, **more: Any
             "issuer": settings.MUSTER_BASE_URL,
             "described": f"{settings.MUSTER_BASE_URL}/.well-known/openid-configuration",
             "may_write": request.actor.may(P.APPLICATIONS_WRITE),
-            "rows": [service.application_row(row) for row in service.applications(request.actor)],
             "made": made,
             **more,
         },

@@ -5,9 +5,7 @@ Filters are in the URL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
@@ -17,35 +15,18 @@ from django.shortcuts import redirect, render
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.diff import details_of, diff_of
 from portal.core.audit.models import AuditCheck
-from portal.core.audit.reading import FILTERS, events_of, facts, page_of
 from portal.core.audit.state import chain_state
 from portal.core.errors import InvalidInput, NotFound, PortalError
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.api.audit import exported
 from workspaces.audit import services
+from workspaces.lists import audit_log
 from workspaces.models import Organization
 from workspaces.templatetags.muster import told
 from workspaces.web.base import action, page, show_error
 
 READ_WRITE = ("GET", "HEAD", "POST")
-QUICK = (("", "All"), ("24h", "24 hours"), ("7d", "7 days"), ("30d", "30 days"))
-KINDS = (
-    "access.denied",
-    "audit",
-    "cluster",
-    "job",
-    "member",
-    "org",
-    "password",
-    "pool",
-    "quota",
-    "sign_in",
-    "sign_in.failed",
-    "team",
-    "team_member",
-    "token",
-)
 
 
 @page(P.AUDIT_READ, READ_WRITE)
@@ -75,39 +56,24 @@ def export_installation(request: Any) -> HttpResponse:
 def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpResponse:
     if request.method == "POST" and (answer := _handle_action(request, chain, here)):
         return answer
-    asked = {name: request.GET.get(name, "").strip() for name in FILTERS}
-    kept, error, rows = {n: v for n, v in asked.items() if v}, "", []
-    links: tuple[str | None, str | None] = (None, None)
-    try:
-        with services.scope_of(chain):
-            found = page_of(events_of(chain, asked), cursor=request.GET.get("cursor", ""))
-        rows, links = [_row(fact) for fact in facts(found.items)], (found.next, found.previous)
-    except PortalError as caught:
-        error = caught.message
     with services.scope_of(chain):
+        shown = audit_log(chain).shown(request.actor, request.GET)
+        shown.rows = [_row(fact) for fact in shown.rows]
         state = chain_state(chain)
     return render(
         request,
         "workspaces/audit.html",
         {
             "page_title": "Audit",
-            "rows": rows,
-            "asked": asked,
-            "filter_error": error,
-            "is_filtered": bool(kept),
+            "list": shown,
             "state": state,
             "here": here,
-            "kinds": KINDS,
-            "query": urlencode(kept),
-            "quick": _quick_filters(kept),
             "chains": chains() if chains else None,
             "is_installation": chain == NO_ORG,
             "may_see_installation": request.actor.may(P.AUDIT_PLATFORM),
             "settings": services.settings_of(chain),
             "made": getattr(request, "made_forward", None),
             "may_change": _may_change(request, chain),
-            "next_url": _url(kept, links[0]),
-            "previous_url": _url(kept, links[1]),
         },
     )
 
@@ -195,18 +161,6 @@ def _row(fact: dict[str, Any]) -> dict[str, Any]:
     return fact | {"diff": changed, "details": details_of(fact["data"]), "said": told(rest)[:160]}
 
 
-def _quick_filters(kept: Mapping[str, str]) -> list[dict[str, Any]]:
-    rest = {name: text for name, text in kept.items() if name != "since"}
-    return [
-        {
-            "label": label,
-            "url": "?" + urlencode(rest | ({"since": since} if since else {})),
-            "is_now": kept.get("since", "") == since,
-        }
-        for since, label in QUICK
-    ]
-
-
 def _chains() -> list[dict[str, Any]]:
     """Return the last verification of each chain, faulty ones first."""
     names = dict(Organization.objects.values_list("id", "slug"))
@@ -224,9 +178,5 @@ def _chains() -> list[dict[str, Any]]:
 
 
 def _file(request: Any, chain: UUID) -> HttpResponse:
-    asked = {name: request.GET.get(name, "") for name in FILTERS}
-    return exported(request.actor, chain, asked, request.GET.get("format", "") or "jsonl")  # type: ignore[return-value]
-
-
-def _url(kept: Mapping[str, str], cursor: str | None) -> str:
-    return "?" + urlencode(dict(kept) | {"cursor": cursor}) if cursor else ""
+    kind = request.GET.get("format", "") or "jsonl"
+    return exported(request.actor, chain, request.GET, kind)  # type: ignore[return-value]

@@ -6,34 +6,13 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.languages.sentences import told
+from portal.web import navigation
 from workspaces.access.actors import Actor
-from workspaces.access.permissions import Permission as P
 from workspaces.organizations import selectors
 from workspaces.organizations.announcements import DISMISSED, announced_to
-
-# Name, URL below the organization, icon, permission, key after `g`
-_NAV = (
-    ("Home", "", "home", None, "h"),
-    ("Jobs", "jobs", "jobs", None, "j"),
-    ("Nodes", "nodes", "nodes", P.NODES_READ, "n"),
-    ("Pools", "pools", "pools", P.NODES_READ, "p"),
-    ("Clusters", "clusters", "nodes", P.CLUSTERS_READ, "l"),
-    ("Queue", "queue", "queue", P.CLUSTERS_READ, "w"),
-    ("Teams", "teams", "teams", P.TEAMS_READ, "t"),
-    ("Members", "members", "members", P.MEMBERS_READ, "m"),
-    ("Directories", "directories", "directories", P.PROVIDERS_READ, "d"),
-    ("Roles", "roles", "roles", P.MEMBERS_READ, "r"),
-    ("Quotas", "quotas", "quotas", P.QUOTAS_READ, "q"),
-    ("Applications", "applications", "tokens", P.APPLICATIONS_READ, "i"),
-    ("Tokens", "tokens", "tokens", P.TOKENS_READ, "k"),
-    ("Secrets", "secrets", "secrets", None, "s"),
-    ("Announcements", "announcements", "announce", P.ORG_ADMIN, "b"),
-    ("Audit", "audit", "audit", P.AUDIT_READ, "a"),
-    ("Platform", "platform", "platform", P.PLATFORM_ADMIN, "o"),
-)
 
 
 def shell(request: HttpRequest) -> dict[str, Any]:
@@ -64,7 +43,7 @@ def _palette(nav: list[dict[str, Any]], slug: str) -> list[dict[str, str]]:
     return [
         {"title": _("New job"), "note": "c", "url": f"/{slug}/jobs/new"},
         *(
-            {"title": told(item["name"]), "note": f"g {item['key']}", "url": item["url"]}
+            {"title": str(item["label"]), "note": f"g {item['key']}", "url": item["url"]}
             for item in nav
         ),
         {"title": _("My running jobs"), "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
@@ -75,16 +54,17 @@ def _palette(nav: list[dict[str, Any]], slug: str) -> list[dict[str, str]]:
 
 
 def _nav(request: HttpRequest, actor: Actor, slug: str) -> list[dict[str, Any]]:
+    home = reverse("home", kwargs={"org": slug})
     return [
         {
-            "name": name,
-            "url": f"/{slug}/{path}" if path else f"/{slug}/",
-            "icon": icon,
-            "key": key,
-            "is_current": _is_below(request.path, f"/{slug}/{path}", exact=not path),
+            "group": entry.group,
+            "label": entry.label,
+            "url": (url := entry.url(slug)),
+            "icon": entry.icon,
+            "key": entry.key,
+            "is_current": _is_below(request.path, url, exact=url == home),
         }
-        for name, path, icon, needed, key in _NAV
-        if needed is None or actor.may(needed)
+        for entry in navigation.entries_for(actor.may)
     ]
 
 

@@ -19,9 +19,9 @@ from portal.web.denials import record_denied_request
 from portal.web.errors import answer
 from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.permissions import OrgRole, TeamRole
-from workspaces.access.permissions import Permission as P
 from workspaces.access.role_grants import org_roles_for
 from workspaces.access.roles import roles_of
+from workspaces.lists import INVITATIONS
 from workspaces.organizations import invitations as invitations_services
 from workspaces.organizations import selectors
 from workspaces.organizations.invitation_links import can_mail, send_invitation
@@ -31,7 +31,7 @@ from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 from workspaces.web.tokens import whole
 
 
-@page(P.MEMBERS_WRITE, ("GET", "HEAD", "POST"))
+@page(INVITATIONS.permission, ("GET", "HEAD", "POST"))
 def invitations(request: Any) -> HttpResponse:
     """List, create, renew and revoke invitations. A link is shown once, in this response."""
     do, made = request.POST.get("do", "invite"), None
@@ -59,14 +59,13 @@ def invitations(request: Any) -> HttpResponse:
         except PortalError as error:
             record_denied_request(request, error)
             show_error(request, error)
-    return render(
+    return INVITATIONS.render(
         request,
         "workspaces/invitations.html",
         {
             "page_title": "Invitations",
             "crumbs": [("Members", f"/{request.org.slug}/members")],
             "made": made and _sent(request, made),
-            "invitations": selectors.open_invitations(),
             "roles": org_roles_for(request.actor, request.org),
             "team_roles": roles_of("team", read_custom_roles(request.org.id)),
             "teams": selectors.teams_for(request.actor),

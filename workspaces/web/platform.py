@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 from uuid import UUID
 
 from django.http import HttpResponse
@@ -13,11 +12,10 @@ from django.utils.translation import gettext as _
 from portal.core.errors import PortalError
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
+from workspaces.lists import ORGANIZATIONS, PEOPLE
 from workspaces.organizations import platform_services
 from workspaces.organizations.invitation_links import invite_url
 from workspaces.organizations.platform_selectors import one_person
-from workspaces.organizations.platform_selectors import organizations as all_organizations
-from workspaces.organizations.platform_selectors import people as all_people
 from workspaces.web.base import action, page, show_error
 
 READ_WRITE = ("GET", "HEAD", "POST")
@@ -38,9 +36,7 @@ def organizations(request: Any) -> HttpResponse:
         except PortalError as error:
             record_denied_request(request, error)
             show_error(request, error)
-    return render(
-        request, "workspaces/platform/organizations.html", context | {"rows": all_organizations()}
-    )
+    return ORGANIZATIONS.render(request, "workspaces/platform/organizations.html", context)
 
 
 def _create_org(request: Any) -> dict[str, Any]:
@@ -58,18 +54,8 @@ def _create_org(request: Any) -> dict[str, Any]:
 @page(P.PLATFORM_ADMIN)
 def people(request: Any) -> HttpResponse:
     """Search users by address or name."""
-    asked = {name: request.GET.get(name, "").replace("\x00", "") for name in ("q", "kind", "after")}
-    rows, following = all_people(asked["q"].strip()[:100], asked["kind"], asked["after"])
-    return render(
-        request,
-        "workspaces/platform/people.html",
-        {
-            "page_title": _("People"),
-            "tab": "people",
-            "rows": rows,
-            "asked": asked,
-            "next_url": "?" + urlencode({**asked, "after": following}) if following else "",
-        },
+    return PEOPLE.render(
+        request, "workspaces/platform/people.html", {"page_title": _("People"), "tab": "people"}
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpResponse
-from django.shortcuts import render
 from django.views.decorators.debug import sensitive_post_parameters
 
 from portal.core.errors import InvalidInput, NotFound
 from workspaces.credentials import secrets as secrets_services
-from workspaces.credentials.secret_selectors import secrets_for, writable
+from workspaces.credentials.secret_selectors import writable
+from workspaces.lists import SECRETS
 from workspaces.models import Team
 from workspaces.web.base import action, page
 
@@ -21,12 +21,10 @@ def secrets(request: Any) -> HttpResponse:
     """List, set and delete secrets."""
     if request.method == "POST":
         return action(request, request.path, _done(request), lambda: _act(request))
-    may_set = writable(request.actor)
-    rows = [row | {"may_write": row["where"] in may_set} for row in secrets_for(request.actor)]
-    return render(
+    return SECRETS.render(
         request,
         "workspaces/secrets.html",
-        {"page_title": "Secrets", "secrets": rows, "writable": may_set},
+        {"page_title": "Secrets", "writable": writable(request.actor)},
     )
 
 

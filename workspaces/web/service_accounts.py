@@ -14,6 +14,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.access.role_grants import org_roles_for
 from workspaces.access.roles import RoleFacts
 from workspaces.credentials import service_accounts as service_accounts_services
+from workspaces.lists import SERVICE_ACCOUNTS, service_tokens
 from workspaces.models import ServiceAccount
 from workspaces.organizations import selectors
 from workspaces.web.base import action, page, show_error
@@ -23,7 +24,7 @@ from workspaces.web.tokens import wish_in
 READ_WRITE = ("GET", "HEAD", "POST")
 
 
-@page(P.MEMBERS_READ, READ_WRITE)
+@page(SERVICE_ACCOUNTS.permission, READ_WRITE)
 def service_accounts(request: Any) -> HttpResponse:
     """List and create service accounts."""
     if request.method == "POST":
@@ -42,12 +43,11 @@ def service_accounts(request: Any) -> HttpResponse:
                 role=given.get("role", OrgRole.MEMBER),
             ),
         )
-    return render(
+    return SERVICE_ACCOUNTS.render(
         request,
         "workspaces/service_accounts.html",
         {
             "page_title": "Service accounts",
-            "accounts": selectors.service_accounts(),
             "roles": _roles(request),
             "may_write": request.actor.may(P.MEMBERS_WRITE),
         },
@@ -111,7 +111,7 @@ def _roles(request: Any) -> list[RoleFacts]:
 
 def _context(request: Any, row: ServiceAccount) -> dict[str, Any]:
     may_write = request.actor.may(P.MEMBERS_WRITE)
-    shown = next(r for r in selectors.service_accounts() if r["name"] == row.name)
+    shown = selectors.service_account_rows([row], request.actor)[0]
     return {
         "page_title": row.name,
         "crumbs": [("Service accounts", f"/{request.org.slug}/service-accounts")],
@@ -119,6 +119,6 @@ def _context(request: Any, row: ServiceAccount) -> dict[str, Any]:
         "roles": _roles(request),
         "may_write": may_write,
         "permissions": [str(p) for p in P],
-        "tokens": [selectors.token_row(t) for t in selectors.tokens_of(row)] if may_write else [],
+        "list": service_tokens(row).shown(request.actor, request.GET) if may_write else None,
         "teams": shown["teams"],
     }

@@ -7,13 +7,14 @@ from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 
 from portal.core.errors import InvalidInput, PortalError
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials import tokens as tokens_services
 from workspaces.credentials.tokens import TokenParams
+from workspaces.lists import TOKENS
 from workspaces.models import Team
 from workspaces.organizations import selectors
 from workspaces.web.base import action, page, show_error
@@ -22,7 +23,7 @@ from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
 POST = ("POST",)
 
 
-@page(P.TOKENS_READ, ("GET", "HEAD", "POST"))
+@page(TOKENS.permission, ("GET", "HEAD", "POST"))
 def tokens(request: Any) -> HttpResponse:
     """List and create tokens."""
     made = None
@@ -76,14 +77,12 @@ def rotate_token(request: Any, token: UUID) -> HttpResponse:
 
 
 def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
-    rows = [selectors.token_row(t) for t in selectors.tokens_for(request.actor)[:500]]
-    return render(
+    return TOKENS.render(
         request,
         "workspaces/tokens.html",
         {
             "page_title": "Tokens",
             "made": made,
-            "tokens": rows,
             "teams": selectors.teams_for(request.actor),
             "permissions": [str(p) for p in P],
         },

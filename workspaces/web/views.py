@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from django.conf import settings
 from django.contrib import messages
@@ -15,6 +14,7 @@ from portal.web.denials import record_denied_request
 from workspaces.access.permissions import OrgRole, TeamRole
 from workspaces.access.permissions import Permission as P
 from workspaces.access.role_grants import org_roles_for, team_roles_for
+from workspaces.lists import MEMBERS, TEAMS
 from workspaces.models import Team
 from workspaces.organizations import invitations, selectors
 from workspaces.organizations import services as organization_services
@@ -42,7 +42,7 @@ def start(request: HttpRequest) -> HttpResponse:
     return redirect("home", org=last if any(o["slug"] == last for o in orgs) else orgs[0]["slug"])
 
 
-@page(P.TEAMS_READ, READ_WRITE)
+@page(TEAMS.permission, READ_WRITE)
 def teams(request: Any) -> HttpResponse:
     """List and create teams."""
     if request.method == "POST":
@@ -55,14 +55,10 @@ def teams(request: Any) -> HttpResponse:
                 actor=request.actor, org=request.org, slug=slug, name=request.POST.get("name", "")
             ),
         )
-    return render(
+    return TEAMS.render(
         request,
         "workspaces/teams.html",
-        {
-            "page_title": "Teams",
-            "teams": selectors.teams_for(request.actor),
-            "may_write": request.actor.may(P.TEAMS_WRITE),
-        },
+        {"page_title": "Teams", "may_write": request.actor.may(P.TEAMS_WRITE)},
     )
 
 
@@ -130,11 +126,11 @@ def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
     )
 
 
-@page(P.MEMBERS_READ, READ_WRITE)
+@page(MEMBERS.permission, READ_WRITE)
 def members(request: Any) -> HttpResponse:
     """List and add members."""
     roles = org_roles_for(request.actor, request.org)
-    context = {
+    context: dict[str, Any] = {
         "page_title": "Members",
         "roles": roles,
         "givable": {r.slug for r in roles},
@@ -161,24 +157,11 @@ def members(request: Any) -> HttpResponse:
         else:
             messages.success(request, f"{row.user.email} belongs to {request.org.name} now.")
             return redirect(request.path)
-    return render(request, "workspaces/members.html", context | _page_of_members(request))
-
-
-def _page_of_members(request: Any) -> dict[str, Any]:
-    filters = {
-        name: request.GET.get(name, "").replace("\x00", "").strip()[:254] for name in ("q", "after")
-    }
-    found, following = selectors.members_of_org(search=filters["q"], after=filters["after"])
-    return {
-        "members": found,
-        "filters": filters,
-        "here": urlencode({k: v for k, v in filters.items() if v}),
-        "number": selectors.number_of_members(),
-        "weak": selectors.without_second_factor([m["email"] for m in found])
-        if request.actor.may(P.MEMBERS_WRITE)
-        else set(),
-        "next_url": "?" + urlencode({**filters, "after": following}) if following else "",
-    }
+    context["list"] = shown = MEMBERS.shown(request.actor, request.GET)
+    context["number"] = selectors.number_of_members()
+    if context["may_write"]:
+        context["weak"] = selectors.without_second_factor([row["email"] for row in shown.rows])
+    return MEMBERS.render(request, "workspaces/members.html", context)
 
 
 @page(None, POST)

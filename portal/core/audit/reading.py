@@ -1,10 +1,9 @@
-"""Search events by actor, kind, subject, time and address, in keyset pages or as a stream."""
+"""Search events by actor, kind, subject, time and address."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -17,69 +16,14 @@ from portal.core.audit.models import AuditLink
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
 
-FILTERS = ("actor", "kind", "subject", "since", "until", "address", "request")
-MAX_PAGE, CHUNK = 200, 1000
+CHUNK = 1000
 _AGE_SECONDS = {"m": 60, "h": 3600, "d": 86400}
 _KIND = re.compile(r"[a-z_]+(\.[a-z_]*)?")
 
 
-@dataclass(frozen=True)
-class Page:
-    """A page of events, newest first. Cursors are positions."""
-
-    items: list[Event]
-    next: str | None
-    previous: str | None
-
-
-def events_of(chain: UUID, asked: Mapping[str, str]) -> QuerySet[Event]:
-    """Return the events of an organization (zero: of none) that pass all non-empty filters.
-
-    Raises InvalidInput.
-    """
-    rows = Event.objects.filter(org_id=None if chain == NO_ORG else chain)
-    given = {name: asked.get(name, "").strip() for name in FILTERS}
-    for name, text in given.items():
-        if len(text) > 300 or not text.isprintable():
-            raise InvalidInput.at(
-                name, "must be at most 300 characters long, without control characters"
-            )
-    if given["actor"]:
-        rows = rows.filter(Q(actor=given["actor"].lower()) | Q(on_behalf_of=given["actor"].lower()))
-    if given["kind"]:
-        rows = rows.filter(_kinds(given["kind"]))
-    if given["subject"]:
-        rows = rows.filter(_subject(given["subject"]))
-    if given["address"]:
-        rows = rows.filter(_address(given["address"]))
-    if given["request"]:
-        rows = rows.filter(request_id=given["request"])
-    if given["since"]:
-        rows = rows.filter(at__gte=_instant("since", given["since"]))
-    if given["until"]:
-        rows = rows.filter(at__lt=_instant("until", given["until"]))
-    return rows
-
-
-def page_of(rows: QuerySet[Event], *, limit: int = 50, cursor: str = "") -> Page:
-    """Return at most `limit` events before or after the cursor. Raises InvalidInput."""
-    limit = min(max(limit, 1), MAX_PAGE)
-    direction, mark = _cursor(cursor)
-    down = direction != "p"
-    if mark is not None:
-        rows = rows.filter(position__lt=mark) if down else rows.filter(position__gt=mark)
-    found = list(rows.order_by("-position" if down else "position")[: limit + 1])
-    more, found = len(found) > limit, found[:limit]
-    if not down:
-        found.reverse()
-    if not found:
-        return Page([], None, None)
-    has_next, has_previous = (more, mark is not None) if down else (True, more)
-    return Page(
-        found,
-        f"n{found[-1].position}" if has_next else None,
-        f"p{found[0].position}" if has_previous else None,
-    )
+def events_of(chain: UUID) -> QuerySet[Event]:
+    """Return the events of an organization (zero: of none)."""
+    return Event.objects.filter(org_id=None if chain == NO_ORG else chain)
 
 
 def all_of(rows: QuerySet[Event]) -> Iterator[dict[str, Any]]:
@@ -93,7 +37,7 @@ def all_of(rows: QuerySet[Event]) -> Iterator[dict[str, Any]]:
         after = found[-1].position
 
 
-def facts(events: list[Event]) -> list[dict[str, Any]]:
+def facts(events: Sequence[Event]) -> list[dict[str, Any]]:
     """Serialize events for the API and exports, each with its place in the chain, if sealed."""
     places = {
         link.position: link
@@ -181,9 +125,25 @@ def _instant(name: str, text: str) -> datetime:
         ) from None
 
 
-def _cursor(text: str) -> tuple[str, int | None]:
-    if not text:
-        return "", None
-    if not re.fullmatch(r"[np][0-9]{1,18}", text):
-        raise InvalidInput.at("cursor", "is not one that a page gave you")
-    return text[0], int(text[1:])
+def _since(text: str) -> Q:
+    return Q(at__gte=_instant("since", text))
+
+
+def _until(text: str) -> Q:
+    return Q(at__lt=_instant("until", text))
+
+
+def _actor(text: str) -> Q:
+    return Q(actor=text.lower()) | Q(on_behalf_of=text.lower())
+
+
+# The filters of the audit log: the condition for a text; they raise InvalidInput.
+CONDITIONS: Mapping[str, Callable[[str], Q]] = {
+    "since": _since,
+    "until": _until,
+    "actor": _actor,
+    "kind": _kinds,
+    "subject": _subject,
+    "address": _address,
+    "request": lambda text: Q(request_id=text),
+}

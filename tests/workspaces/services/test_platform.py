@@ -13,8 +13,8 @@ from portal.core.ids import uuid7
 from portal.core.models import Event
 from schedulers.spec import parse_mapping
 from workspaces.identity.provisioning_services import Person, sync_people
+from workspaces.lists import ORGANIZATIONS, PEOPLE
 from workspaces.models import GroupRule, Membership, Organization, Provider, User
-from workspaces.organizations.platform_selectors import PAGE, organizations, people
 from workspaces.organizations.platform_services import (
     found_org,
     reinstate_person,
@@ -108,7 +108,7 @@ def test_organizations_list_has_owners_and_counts(story):
         jobs.submit_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
         )
-    atlas, borealis = organizations()
+    atlas, borealis = ORGANIZATIONS.answer(story.actor(story.dot), {})["items"]
     assert (atlas["owners"], atlas["people"], atlas["teams"], atlas["jobs"]) == (
         ["ada@atlas.example"],
         2,
@@ -119,18 +119,24 @@ def test_organizations_list_has_owners_and_counts(story):
 
 
 def test_people_are_searched_and_paginated(story):
-    assert [row["email"] for row in people("BOREALIS")[0]] == ["cyd@borealis.example"]
-    assert [row["email"] for row in people("Ada")[0]] == ["ada@atlas.example"]
-    assert [row["email"] for row in people(kind="operators")[0]] == ["dot@platform.example"]
+    def people(**asked):
+        return PEOPLE.answer(story.actor(story.dot), asked)
+
+    def emails(**asked):
+        return [row["email"] for row in people(**asked)["items"]]
+
+    assert emails(q="BOREALIS") == ["cyd@borealis.example"]
+    assert emails(q="Ada") == ["ada@atlas.example"]
+    assert emails(kind="operators") == ["dot@platform.example"]
     suspended(story, story.ben)
-    assert [(row["email"], row["why"]) for row in people(kind="suspended")[0]] == [
+    assert [(row["email"], row["why"]) for row in people(kind="suspended")["items"]] == [
         ("ben@atlas.example", "left the company")
     ]
-    for n in range(PAGE + 5):
+    for n in range(55):
         User.objects.create_user(f"p{n:03}@else.example")
-    first, following = people("else.example")
-    second, end = people("else.example", after=following)
-    assert (len(first), len(second), end) == (PAGE, 5, "")
+    first = people(q="else.example")
+    second = people(q="else.example", cursor=first["next"])
+    assert (len(first["items"]), len(second["items"]), second["next"]) == (50, 5, None)
 
 
 def test_operator_suspension_survives_directory_sync(story):

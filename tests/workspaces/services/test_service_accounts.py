@@ -19,6 +19,7 @@ from workspaces.credentials.service_accounts import (
 )
 from workspaces.credentials.token_format import authenticate_token
 from workspaces.credentials.tokens import TokenParams, create_token, rotate_token
+from workspaces.lists import MEMBERS, SERVICE_ACCOUNTS
 from workspaces.models import Membership, User
 from workspaces.organizations import selectors
 from workspaces.organizations.invitation_links import invite_url
@@ -74,17 +75,23 @@ def test_service_account_token_is_limited_to_its_roles(atlas):
     }
 
 
+def listed(story):
+    return SERVICE_ACCOUNTS.answer(story.actor(story.ada), {})["items"]
+
+
 def test_service_account_is_listed_separately(atlas):
     row = account(atlas, note="builds")
     secret(atlas, row, days=3)
-    [shown] = selectors.service_accounts()
+    [shown] = listed(atlas)
     assert (shown["name"], shown["note"], shown["tokens"], shown["ending_soon"]) == (
         "nightly",
         "builds",
         1,
         1,
     )
-    assert row.user.email not in {m["email"] for m in selectors.members_of_org()[0]}
+    assert row.user.email not in {
+        row["email"] for row in MEMBERS.answer(atlas.actor(atlas.ada), {})["items"]
+    }
 
 
 def test_service_account_cannot_sign_in(atlas):
@@ -217,7 +224,7 @@ def test_service_account_removed_is_inert_and_name_reserved(atlas):
     row = account(atlas)
     raw = secret(atlas, row)
     remove_service_account(actor=atlas.actor(atlas.ada), account=row)
-    assert authenticate_token(raw) is None and selectors.service_accounts() == []
+    assert authenticate_token(raw) is None and listed(atlas) == []
     with pytest.raises(NotFound):
         selectors.service_account("nightly")
     with pytest.raises(Conflict):

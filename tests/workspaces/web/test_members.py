@@ -69,12 +69,43 @@ def test_members_pagination_and_search(story):
     )
     ada = story.client(story.ada)
     first = ada.get("/atlas/members")
-    second = ada.get("/atlas/members" + first.context["next_url"])
+    second = ada.get("/atlas/members" + first.context["list"].next_url)
     assert [
-        row["email"] for row in [*first.context["members"], *second.context["members"]]
+        row["email"] for row in [*first.context["list"].rows, *second.context["list"].rows]
     ] == everybody[:100]
     assert "120 people" in first.content.decode() and "is invited" not in first.content.decode()
     assert '<button class="btn small">Search</button>' in first.content.decode()
-    assert [row["email"] for row in ada.get("/atlas/members?q=P07").context["members"]] == [
+    assert [row["email"] for row in ada.get("/atlas/members?q=P07").context["list"].rows] == [
         f"p07{n}@atlas.example" for n in range(10)
     ]
+    third = ada.get("/atlas/members" + second.context["list"].next_url)
+    back = ada.get("/atlas/members" + third.context["list"].previous_url)
+    assert [row["email"] for row in back.context["list"].rows] == everybody[50:100]
+
+
+def test_members_sort_keeps_filters_and_pages(story):
+    ada = story.client(story.ada)
+    shown = ada.get("/atlas/members?q=atlas&sort=-created_at").context["list"]
+    assert [row["email"] for row in shown.rows] == ["ben@atlas.example", "ada@atlas.example"]
+    assert "q=atlas" in shown.heads[0].url and shown.heads[2].direction == "descending"
+    first = story.api(story.ada).get(API, {"sort": "-created_at", "limit": 1}).json()
+    second = story.api(story.ada).get(
+        API, {"sort": "-created_at", "limit": 1, "cursor": first["next"]}
+    )
+    assert [row["email"] for row in second.json()["items"]] == ["ada@atlas.example"]
+    assert story.api(story.ada).get(API, {"cursor": 'n["x"'}).status_code == 200  # an address
+    assert (
+        story.api(story.ada).get(API, {"sort": "created_at", "cursor": "nonsense"}).status_code
+        == 400
+    )
+
+
+def test_members_csv_escapes_formulas(story):
+    user = User.objects.create_user("eve@atlas.example", name="=HYPERLINK(1)")
+    with platform_scope("test"):
+        Membership.objects.create(org=story.atlas, user=user)
+    answer = story.client(story.ada).get("/atlas/members?format=csv&q=eve")
+    assert answer["Content-Disposition"] == 'attachment; filename="members.csv"'
+    lines = b"".join(answer.streaming_content).decode().split("\r\n")
+    assert lines[0] == "email,name,teams,created_at,role"
+    assert lines[1].startswith("eve@atlas.example,'=HYPERLINK(1),,") and lines[2] == ""

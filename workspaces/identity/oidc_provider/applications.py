@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from allauth.idp.oidc.models import Client, Token
 from django.db import transaction
+from django.db.models import QuerySet
 
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
@@ -36,10 +37,10 @@ class NewApplication:
     secret: str
 
 
-def applications(actor: Actor) -> list[Client]:
-    """Return all applications by name. Raises NotPermitted."""
+def applications(actor: Actor) -> QuerySet[Client]:
+    """Return all applications. Raises NotPermitted."""
     authorize(actor, Permission.APPLICATIONS_READ)
-    return list(Client.objects.exclude(id=COMMAND_LINE).order_by("name", "id"))
+    return Client.objects.exclude(id=COMMAND_LINE)  # type: ignore[no-any-return]
 
 
 def find_application(actor: Actor, client_id: str) -> Client:

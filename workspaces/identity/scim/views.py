@@ -28,9 +28,9 @@ from workspaces.identity.scim.schemas import (
 )
 from workspaces.identity.scim.tokens import provider_by_token
 from workspaces.models import Provider, ScimRecord
+from workspaces.protocols import SCIM
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-LARGEST = 4 << 20
 COUNT = 100
 _COLUMNS = {
     "User": {"username": "name", "externalid": "external_id", "id": "id"},
@@ -303,7 +303,7 @@ def _provider(request: HttpRequest, slug: str) -> Provider:
 
 
 def _body(request: HttpRequest) -> Any:
-    if len(request.body) > LARGEST:
+    if len(request.body) > SCIM.max_body:
         raise ScimError(413, "The body is too large.")
     try:
         return orjson.loads(request.body)

@@ -1,0 +1,121 @@
+"""The lists of this app: one declaration for page, CSV file and REST API each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from clusters import capacity, representations
+from clusters.models import Cluster
+from clusters.node_capacity import node_usage_in
+from clusters.services import pools as service
+from clusters.status import status_of
+from clusters.workload import workload
+from portal.lists import Column, Filter, ListView
+from workspaces.access.actors import Actor
+from workspaces.access.permissions import Permission as P
+from workspaces.organizations.selectors import teams_for
+
+Item = dict[str, Any]
+
+
+def _places(actor: Actor) -> list[dict[str, Any]]:
+    """Return visible pools (all, for operators) and clusters without pools."""
+    seen = service.pools_seen_by(actor)
+    whole = list(Cluster.objects.filter(is_enabled=True, pools=None).order_by("name"))
+    clusters = {c.id: c for c in (*whole, *(p.cluster for p in seen))}
+    machines, teams, used = (
+        node_usage_in(clusters.values()),
+        service.teams_of(seen),
+        workload().counts_in(actor),
+    )
+    nothing = {"runs": 0, "waits": 0}
+    return [
+        {
+            "name": c.name,
+            "cluster": c,
+            "standing": status_of(c),
+            "pool": None,
+            "teams": [],
+            "is_open": True,
+            "note": "",
+            "rule": "all nodes",
+            "stock": capacity.stock_of(machines[c.id]),
+            **used.get((c.id, None), nothing),
+        }
+        for c in whole
+    ] + [
+        {
+            "name": p.name,
+            "cluster": p.cluster,
+            "standing": status_of(p.cluster),
+            "pool": p,
+            "teams": teams[p.id],
+            "is_open": p.is_open,
+            "note": p.note,
+            "rule": p.rule_text,
+            "stock": capacity.stock_of(capacity.inside_of(p, machines[p.cluster_id])),
+            **used.get((p.cluster_id, p.id), nothing),
+        }
+        for p in seen
+    ]
+
+
+def _on_cluster(places: list[Item], cluster: str, actor: Actor) -> list[Item]:
+    return [place for place in places if place["cluster"].name == cluster]
+
+
+def _open_to(places: list[Item], team: str, actor: Actor) -> list[Item]:
+    return [
+        place
+        for place in places
+        if place["cluster"].is_enabled and (place["is_open"] or team in place["teams"])
+    ]
+
+
+def _teams(actor: Actor) -> list[tuple[str, str]]:
+    teams = [
+        (team["slug"], gettext("Where %(t)s can run") % {"t": team["name"]})
+        for team in teams_for(actor)
+    ]
+    return [("", gettext("Every team")), *teams] if len(teams) > 1 else []
+
+
+CLUSTERS = ListView(
+    name="clusters",
+    permission=P.CLUSTERS_READ,
+    rows=lambda actor: representations.cluster_rows(),
+    columns=(
+        Column("name", _("Cluster")),
+        Column("state", _("State"), value=lambda row: row["standing"]["word"]),
+        Column("nodes", _("Nodes"), value=lambda row: row["nodes"]["total"]),
+        Column("gpus", _("GPUs used"), "num", value=lambda row: row["gpus"]["used"]),
+        Column("gpus_total", None, value=lambda row: row["gpus"]["total"]),
+        Column("seen_at", _("Seen"), "num"),
+        Column("actions", "", value=None),
+    ),
+    row_template="clusters/_cluster_row.html",
+)
+
+PLACES = ListView(
+    name="pools",
+    permission=P.NODES_READ,
+    rows=_places,
+    filters=(
+        Filter("team", _open_to, label=_("Team"), choices=_teams),
+        Filter("cluster", _on_cluster, label=_("cluster")),
+    ),
+    columns=(
+        Column("name", _("Place")),
+        Column("cluster", None, value=lambda row: row["cluster"].name),
+        Column("free", _("GPUs free"), "num", value=lambda row: row["stock"].all_gpus.free),
+        Column("gpus", _("By type"), value=lambda row: list(row["stock"].gpus)),
+        Column("nodes", _("Nodes"), value=lambda row: row["stock"].total),
+        Column("teams", _("Who may")),
+        Column("runs", _("Ours"), "num"),
+        Column("note", _("Note")),
+    ),
+    row_template="clusters/_place_row.html",
+)

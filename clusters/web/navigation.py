@@ -1,0 +1,13 @@
+"""Entries of this app in the navigation."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from portal.web.navigation import Entry, Group
+from workspaces.access.permissions import Permission as P
+
+ENTRIES = (
+    Entry(Group.COMPUTE, _("Pools"), "pools", "pools", P.NODES_READ, 40, "p"),
+    Entry(Group.COMPUTE, _("Clusters"), "clusters", "nodes", P.CLUSTERS_READ, 50, "l"),
+)

@@ -1,0 +1,10 @@
+"""Entries of this app in the navigation."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext_lazy as _
+
+from portal.web.navigation import Entry, Group
+from workspaces.access.permissions import Permission as P
+
+ENTRIES = (Entry(Group.COMPUTE, _("Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"),)

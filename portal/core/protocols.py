@@ -1,0 +1,110 @@
+"""Registry of the protocols that programs speak, by path prefix.
+
+Each app registers its own. Middleware, error pages and body limits read them here, so a new
+protocol is one declaration. Paths outside of all prefixes are pages.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+
+from portal.core.errors import PortalError
+from portal.core.events import request_id
+
+MAX_BODY = 2_621_440  # bytes of a form or JSON body
+TITLES = {
+    400: "Invalid input",
+    401: "Not signed in",
+    403: "Not permitted",
+    404: "Not found",
+    409: "Conflict",
+    408: "Request timeout",
+    413: "Too large",
+    415: "Unsupported media type",
+    405: "Method not allowed",
+    429: "Too many requests",
+    503: "Unavailable",
+    500: "Internal error",
+}
+
+
+def problem(error: PortalError) -> dict[str, Any]:
+    """Return the body of a problem+json response (RFC 9457)."""
+    data = dict(error.data)
+    return {
+        "type": f"urn:muster:problem:{error.kind}",
+        "title": TITLES.get(error.http, "Error"),
+        "status": error.http,
+        "code": error.kind,
+        "detail": error.message,
+        "errors": data.pop("errors", []),
+        "retryable": error.retryable,
+        "request_id": request_id.get(),
+        **({"data": data} if data else {}),
+    }
+
+
+class Authentication(StrEnum):
+    SESSION = "session"  # or an access token
+    TOKEN = "token"  # noqa: S105 - likewise; with an Authorization header, cookies are ignored
+    OWN = "own"  # the protocol's views read the Authorization header
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One protocol, at all paths below `prefix`.
+
+    `org` is a pattern of paths whose first group is the slug of the organization; without it, the
+    views find the organization. `error_body` None renders errors as pages. `max_body` limits
+    request bodies in bytes, except at paths that match a pattern in `larger_bodies`.
+    """
+
+    prefix: str
+    authentication: Authentication
+    org: re.Pattern[str] | None = None
+    error_body: Callable[[PortalError], Mapping[str, Any]] | None = problem
+    error_type: str = "application/problem+json"
+    is_translated: bool = False
+    max_body: int = MAX_BODY
+    larger_bodies: tuple[tuple[re.Pattern[str], int], ...] = ()
+
+    def org_in(self, path: str) -> str:
+        """Return the slug of the organization in a path, or ""."""
+        found = self.org.match(path) if self.org else None
+        return found[1] if found else ""
+
+    def most_bytes(self, path: str) -> int:
+        """Return the size limit of a request body at a path in bytes."""
+        larger = (most for pattern, most in self.larger_bodies if pattern.fullmatch(path))
+        return next(larger, self.max_body)
+
+    def render_error(self, error: PortalError) -> bytes:
+        """Return the body of an error response of type `error_type`."""
+        return json.dumps((self.error_body or problem)(error), cls=DjangoJSONEncoder).encode()
+
+
+PAGES = Protocol("", Authentication.SESSION, error_body=None, is_translated=True)
+_protocols: list[Protocol] = [PAGES]
+
+
+def register(*protocols: Protocol) -> None:
+    """Add protocols; one with the same prefix is replaced."""
+    found = {known.prefix: known for known in (*_protocols, *protocols)}
+    _protocols[:] = sorted(found.values(), key=lambda known: -len(known.prefix))
+
+
+def registered() -> tuple[Protocol, ...]:
+    """Return all protocols, those with the longest prefixes first."""
+    return tuple(_protocols)
+
+
+def protocol_at(path: str) -> Protocol:
+    """Return the protocol with the longest prefix of a path, else PAGES."""
+    return next(known for known in _protocols if path.startswith(known.prefix))

@@ -1,0 +1,324 @@
+"""The lists of this app: one declaration for page, CSV file and REST API each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from portal.core.audit.reading import CONDITIONS, events_of, facts
+from portal.core.keyset import Order
+from portal.lists import Column, Filter, ListView
+from workspaces.access.permissions import Permission as P
+from workspaces.credentials.secret_selectors import secrets_for
+from workspaces.identity.oidc_provider import applications
+from workspaces.models import Organization, ServiceAccount, Team
+from workspaces.organizations import platform_selectors, selectors
+from workspaces.organizations.announcements import announcements_of
+
+
+def containing(*fields: str) -> Callable[[QuerySet[Any], str, Any], QuerySet[Any]]:
+    """Narrow to rows where one of the fields contains the text."""
+
+    def narrow(rows: QuerySet[Any], text: str, actor: Any) -> QuerySet[Any]:
+        found = Q()
+        for name in fields:
+            found |= Q((f"{name}__icontains", text))
+        return rows.filter(found)
+
+    return narrow
+
+
+def search_people(*fields: str) -> Filter:
+    """Return a search for people by address or name."""
+    return Filter(
+        "q",
+        containing(*fields),
+        help="Part of an e-mail address or name.",
+        label=_("Search"),
+        placeholder=_("an e-mail address or a name"),
+    )
+
+
+MEMBERS = ListView(
+    name="members",
+    permission=P.MEMBERS_READ,
+    rows=lambda actor: selectors.people().select_related("user"),
+    represent=selectors.member_rows,
+    order=Order("user__email"),
+    filters=(search_people("user__email", "user__name"),),
+    columns=(
+        Column("email", _("Person"), sort=("user__email",)),
+        Column("name", None),
+        Column("teams", _("Teams")),
+        Column("created_at", _("Since"), "num", sort=("created_at", "user__email")),
+        Column("role", _("Role"), "num"),
+    ),
+    row_template="workspaces/_member_row.html",
+)
+
+TEAMS = ListView(
+    name="teams",
+    permission=P.TEAMS_READ,
+    rows=lambda actor: Team.objects.all(),
+    represent=selectors.team_rows,
+    order=Order("slug"),
+    page_size=None,
+    columns=(
+        Column("slug", _("Team"), sort=("slug",)),
+        Column("name", None),
+        Column("role", _("Your role")),
+        Column("members", _("Members"), "num"),
+        Column("created_at", _("Made"), "num", sort=("created_at", "slug")),
+    ),
+    row_template="workspaces/_team_row.html",
+)
+
+SERVICE_ACCOUNTS = ListView(
+    name="service-accounts",
+    permission=P.MEMBERS_READ,
+    rows=lambda actor: ServiceAccount.objects.filter(removed_at=None).select_related("user"),
+    represent=selectors.service_account_rows,
+    order=Order("name"),
+    page_size=None,
+    columns=(
+        Column("name", _("Account")),
+        Column("role", _("Role")),
+        Column("teams", _("Teams"), value=lambda row: [team["slug"] for team in row["teams"]]),
+        Column("tokens", _("Tokens"), "num"),
+        Column("last_used_at", _("Last used")),
+        Column("made_by", _("Made by")),
+    ),
+    row_template="workspaces/_service_account_row.html",
+)
+
+TOKENS = ListView(
+    name="tokens",
+    permission=P.TOKENS_READ,
+    rows=selectors.tokens_for,
+    represent=lambda rows, actor: [selectors.token_row(token) for token in rows],
+    order=Order("created_at", "id", is_descending=True),
+    page_size=500,
+    max_page_size=500,
+    columns=(
+        Column("name", _("Token")),
+        Column("hint", None),
+        Column("owner", _("Whose")),
+        Column("scopes", pgettext_lazy("what it may do", "May")),
+        Column("networks", _("From")),
+        Column("last_used_at", _("Last used")),
+        Column("expires_at", _("Expires")),
+        Column("actions", "", value=None),
+    ),
+    row_template="workspaces/_token_row.html",
+)
+
+
+def service_tokens(account: ServiceAccount) -> ListView:
+    """Return the list of the tokens of one service account."""
+    return replace(
+        TOKENS,
+        permission=P.MEMBERS_WRITE,
+        rows=lambda actor: selectors.tokens_of(account),
+        columns=tuple(column for column in TOKENS.columns if column.name != "owner"),
+    )
+
+
+SECRETS = ListView(
+    name="secrets",
+    rows=secrets_for,
+    columns=(
+        Column("reference", _("Secret")),
+        Column("version", _("Version"), "num"),
+        Column("changed_at", _("Set")),
+        Column("last_used_at", _("Last used")),
+        Column("actions", "", value=None),
+    ),
+    row_template="workspaces/_secret_row.html",
+)
+
+INVITATIONS = ListView(
+    name="invitations",
+    permission=P.MEMBERS_WRITE,
+    rows=lambda actor: selectors.open_invitations(),
+    columns=(
+        Column("email", _("Person")),
+        Column("name", None),
+        Column("role", _("Role")),
+        Column("teams", _("Teams"), value=lambda row: list(row["teams"])),
+        Column("made_by", _("Invited by")),
+        Column("expires_at", _("Until")),
+        Column("actions", "", value=None),
+    ),
+    row_template="workspaces/_invitation_row.html",
+)
+
+APPLICATIONS = ListView(
+    name="applications",
+    permission=P.APPLICATIONS_READ,
+    rows=applications.applications,
+    represent=lambda rows, actor: [applications.application_row(row) for row in rows],
+    order=Order("name", "id"),
+    page_size=None,
+    columns=(
+        Column("name", _("Application")),
+        Column("client_id", None),
+        Column("addresses", _("Answers go to")),
+        Column("people", _("People"), "num"),
+        Column("created_at", _("Since")),
+        Column("actions", "", value=None),
+    ),
+    row_template="workspaces/_application.html",
+)
+
+ANNOUNCEMENTS = ListView(
+    name="announcements",
+    permission=P.ORG_ADMIN,
+    rows=lambda actor: announcements_of(actor.org_id),
+    columns=(
+        Column("text", _("Text")),
+        Column("level", _("Kind")),
+        Column("is_wide", _("For")),
+        Column("begins_at", _("Begins")),
+        Column("ends_at", _("Ends")),
+        Column("actions", "", value=None),
+    ),
+    row_template="workspaces/_announcement_row.html",
+)
+
+ORGANIZATIONS = ListView(
+    name="organizations",
+    permission=P.PLATFORM_ADMIN,
+    rows=lambda actor: Organization.objects.all(),
+    represent=platform_selectors.organization_rows,
+    order=Order("slug"),
+    page_size=None,
+    columns=(
+        Column("slug", _("Organization"), sort=("slug",)),
+        Column("name", None),
+        Column("owners", _("Owners")),
+        Column("people", _("People"), "num"),
+        Column("teams", _("Teams"), "num"),
+        Column("jobs", _("Living jobs"), "num"),
+        Column("created_at", _("Since"), "num", sort=("created_at", "slug")),
+    ),
+    row_template="workspaces/platform/_organization_row.html",
+)
+
+PEOPLE = ListView(
+    name="people",
+    permission=P.PLATFORM_ADMIN,
+    rows=lambda actor: platform_selectors.people(),
+    represent=platform_selectors.person_rows,
+    order=Order("email"),
+    filters=(
+        search_people("email", "name"),
+        Filter(
+            "kind",
+            lambda rows, kind, actor: platform_selectors.of_kind(rows, kind),
+            label=_("Which"),
+            choices=lambda actor: (
+                ("", _("Everybody")),
+                ("operators", _("Operators")),
+                ("suspended", _("Suspended")),
+            ),
+        ),
+    ),
+    columns=(
+        Column("email", _("Person")),
+        Column("name", None),
+        Column("orgs", _("Organizations"), value=lambda row: [o["org"] for o in row["orgs"]]),
+        Column("is_active", None),
+        Column("has_second_factor", _("Signs in by")),
+        Column("last_login", _("Last"), "num"),
+    ),
+    row_template="workspaces/platform/_person_row.html",
+)
+
+
+def _event_filter(name: str, described: str, label: Any, placeholder: Any, **more: Any) -> Filter:
+    def narrow(rows: QuerySet[Any], text: str, actor: Any) -> QuerySet[Any]:
+        return rows.filter(CONDITIONS[name](text))
+
+    return Filter(name, narrow, described, label, placeholder, **more)
+
+
+_AUDIT_FILTERS = (
+    _event_filter(
+        "since",
+        "`2026-01-31`, `2026-01-31T12:00` (UTC), or a relative time: `24h`, `7d`.",
+        _("Since"),
+        _("since: 2026-01-31"),
+        chips=(("", _("All")), ("24h", _("24 hours")), ("7d", _("7 days")), ("30d", _("30 days"))),
+    ),
+    _event_filter("until", "Upper bound in the same formats, exclusive.", _("Until"), _("until")),
+    _event_filter(
+        "actor",
+        "E-mail of the actor, or of the user they impersonated.",
+        _("Who"),
+        _("who: an e-mail"),
+    ),
+    _event_filter(
+        "kind",
+        "`member.added`, or `member` for all events about members; comma-separated.",
+        _("What"),
+        _("what: member"),
+        suggestions=(
+            "access.denied",
+            "audit",
+            "cluster",
+            "job",
+            "member",
+            "org",
+            "password",
+            "pool",
+            "quota",
+            "sign_in",
+            "sign_in.failed",
+            "team",
+            "team_member",
+            "token",
+        ),
+    ),
+    _event_filter(
+        "subject",
+        "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
+        _("About"),
+        _("about: team:vision"),
+    ),
+    _event_filter(
+        "address",
+        "An address, or a prefix such as `10.2.`.",
+        _("From which address"),
+        _("from: 10.2."),
+    ),
+    _event_filter("request", "Request ID.", _("Request id"), _("request id")),
+)
+
+
+def audit_log(chain: UUID) -> ListView:
+    """Return the list of an organization's events; zero: of the installation's."""
+    return replace(AUDIT, rows=lambda actor: events_of(chain))
+
+
+AUDIT = ListView(
+    name="audit",
+    rows=lambda actor: events_of(actor.org_id),
+    represent=lambda rows, actor: facts(rows),
+    order=Order("position", is_descending=True),
+    filters=_AUDIT_FILTERS,
+    columns=(  # its file is the export, which also has the chain
+        Column("at", _("When"), value=None),
+        Column("actor", _("Who"), value=None),
+        Column("kind", _("What"), value=None),
+        Column("subject", _("About"), value=None),
+        Column("data", _("Change"), value=None),
+        Column("address", _("From"), "num", value=None),
+    ),
+    row_template="workspaces/_event_rows.html",
+)
