@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 from django.utils import translation
+from hypothesis import HealthCheck, settings
 
 from tests.rig.open_folder import open_folder
 from tests.rig.order import PARTS, marks_of, place
@@ -22,6 +23,9 @@ from tests.rig.slurm import Slurm, start_slurm
 if TYPE_CHECKING:
     from tests.story import Story
 
+# A busy machine must not fail a test.
+settings.register_profile("muster", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("muster")
 T = TypeVar("T")
 Wait = Callable[..., T]
 

@@ -31,13 +31,13 @@ def watch(story, monkeypatch):
         yield made
 
 
-def test_idle_watcher_uses_one_statement_and_calls_no_backend(watch):
+def test_idle_watcher_uses_two_statements_and_calls_no_backend(watch):
     sent = []
     with connection.execute_wrapper(
         lambda execute, sql, *rest: sent.append(sql) or execute(sql, *rest)
     ):
         assert watch.look() is False
-    assert len(sent) == 1 and len(watch.polled) == 1
+    assert len(sent) == 2 and len(watch.polled) == 1
 
 
 def test_idle_watcher_notices_active_attempts_and_open_logs_at_the_next_look(watch, story):
