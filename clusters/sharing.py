@@ -15,6 +15,7 @@ from django.db.models import Max
 
 from clusters.backends import backend_of
 from clusters.models import Cluster, LocalUser
+from portal.core.messages import Message
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability, Unavailable
 from workspaces.models import Organization
@@ -39,7 +40,8 @@ def isolation_text(cluster: Cluster) -> str:
     if not _has_users(cluster):
         return ""
     try:
-        return f"{backend_of(cluster).isolation.text} {_served_text(cluster)}".strip()  # type: ignore[attr-defined]
+        level = backend_of(cluster).isolation.text  # type: ignore[attr-defined]
+        return Message.joined(" ", (level, _served_text(cluster)))
     except Unavailable as error:
         return str(error)
 

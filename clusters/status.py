@@ -9,6 +9,7 @@ from typing import Any
 from clusters.models import Cluster
 from portal.core import clock
 from portal.core.formatting import span_text
+from portal.core.messages import Message
 from portal.core.models import Event
 from workspaces.tenancy.scope import platform_scope
 
@@ -27,7 +28,14 @@ def status_of(cluster: Cluster) -> dict[str, Any]:
     if cluster.trouble:
         since = cluster.trouble_since or now
         return _state(
-            "silent", "failed", f"Silent for {span_text(now - since)}: {cluster.trouble}", since
+            "silent",
+            "failed",
+            Message(
+                "Silent for {span}: {trouble}",
+                span=span_text(now - since),
+                trouble=cluster.trouble,
+            ),
+            since,
         )
     if cluster.seen_at is None:
         return _state(
@@ -87,28 +95,31 @@ def history_of(cluster: Cluster) -> list[dict[str, Any]]:
 def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
     match kind.partition(".")[2]:
         case "answered":
+            span, text = span_text(data["seconds"]), Message(data["said"])
             return (
                 "succeeded",
-                f"Answered again after {span_text(data['seconds'])} of silence: {data['said']}",
+                Message("Answered again after {span} of silence: {said}", span=span, said=text),
             )
         case "silent":
-            return "failed", f"Fell silent: {data['said']}"
+            return "failed", Message("Fell silent: {said}", said=Message(data["said"]))
         case "disabled":
-            return "canceled", "Disabled"
+            return "canceled", Message("Disabled")
         case "enabled":
-            return "succeeded", "Enabled"
+            return "succeeded", Message("Enabled")
         case "changed":
-            return "queued", f"Changed: {', '.join(data.get('options', [])) or 'nothing'}"
+            if options := ", ".join(data.get("options", [])):
+                return "queued", Message("Changed: {options}", options=options)
+            return "queued", Message("Changed: nothing")
         case "connected":
-            return "queued", "Connected"
+            return "queued", Message("Connected")
         case "tested":
             return (
-                ("succeeded", "Tested: it answers")
+                ("succeeded", Message("Tested: it answers"))
                 if data.get("is_ok")
-                else ("failed", "Tested: it does not answer")
+                else ("failed", Message("Tested: it does not answer"))
             )
         case "credential_used":
-            return "queued", f"Its credential was used: {data.get('use', '')}"
+            return "queued", Message("Its credential was used: {use}", use=data.get("use", ""))
         case other:
             return "queued", other.capitalize()
 

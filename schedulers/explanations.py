@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from portal.core.formatting import amount_text
+from portal.core.formatting import amount_text, counted
+from portal.core.messages import Message
 from schedulers.capacity import (
     KINDS,
     Assessment,
@@ -25,7 +26,7 @@ from schedulers.capacity import (
 from schedulers.states import Wait
 
 HELD = 10  # list only the largest of our jobs
-_WORDS = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
+_WORDS = {"gpu": Message("GPUs"), "cpu": Message("cores"), "memory": Message("memory")}
 ADVICE = {
     Wait.CAPACITY: "It starts when running jobs end.",
     Wait.SCATTERED: "It starts when jobs that run side by side on one node end.",
@@ -43,24 +44,24 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
     )
     most, ask = amount_text(cap.kind, cap.limit), amount_text(cap.kind, asked)
     who = {
-        "user": " one user",
-        "account": " one account",
-        "job": " one job",
-        "node": " one job on each node",
+        "user": Message(" one user"),
+        "account": Message(" one account"),
+        "job": Message(" one job"),
+        "node": Message(" one job on each node"),
     }.get(cap.each, "")
     if cap.refuses_for_ever(need) or cap.used is None:
-        return (
-            f"{cap.whose} lets{who or ' all of its jobs together'} hold at most {most}; this asks {ask}.",
-            facts,
-        )
+        who = who or Message(" all of its jobs together")
+        return f"{cap.whose} lets{who} hold at most {most}; this asks {ask}.", facts
     used, taken = {**facts, "used": cap.used}, part(cap.kind, cap.used)
     if cap.kind == "jobs":
-        run = f"{cap.used} {'runs' if cap.used == 1 else 'run'}"
+        jobs = counted(str(cap.limit), "jobs")
+        if who:
+            return (
+                f"{cap.whose} lets{who} run {jobs} at once, and {cap.used} {'runs' if cap.used == 1 else 'run'}.",
+                used,
+            )
         return (
-            (
-                f"{cap.whose} lets{f'{who} run' if who else ''} {_jobs(cap.limit)}"
-                f"{'' if who else ' run'} at once, and {run}."
-            ),
+            f"{cap.whose} lets {jobs} run at once, and {cap.used} {'runs' if cap.used == 1 else 'run'}.",
             used,
         )
     if cap.each:
@@ -88,12 +89,18 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
     if seen.wait == Wait.IMPOSSIBLE:
         return _too_small(candidates, need, seen.kind, where), facts
     if seen.wait == Wait.CAPACITY:
-        return (
-            f"{where[0].upper()}{where[1:]} is full: {part(seen.kind, candidates.sum(resource))} of "
-            f"{amount_text(seen.kind, candidates.sum(resource, ever))} free; this asks {_asked(need, seen.kind)}."
+        upper = where[0].upper() + where[1:]
+        free, ask = part(seen.kind, candidates.sum(resource)), _asked(need, seen.kind)
+        total = amount_text(seen.kind, candidates.sum(resource, ever))
+        return Message(
+            "{upper} is full: {kind} of {total} free; this asks {ask}.",
+            upper=upper,
+            kind=free,
+            total=total,
+            ask=ask,
         ), facts
     if not seen.kind:
-        words = " and ".join(_WORDS[kind] for kind in KINDS if need.of(kind))
+        words = Message.joined(" and ", (_WORDS[kind] for kind in KINDS if need.of(kind)))
         return f"Enough {words} are free in {where}, but not together on {_same(need)}.", {
             **facts,
             "apart": [k for k in KINDS if need.of(k)],
@@ -123,10 +130,11 @@ def room(candidates: Candidates, need: ResourceRequest, kind: str = "") -> dict[
 
 def fitting(candidates: Candidates, need: ResourceRequest) -> str:
     """Return a sentence such as "2 of 4 nodes have room for it now."."""
-    able = candidates.count(need)
+    fits = candidates.count(need)
     return (
-        f"{able} of {_nodes(len(candidates.nodes))} {'has' if able == 1 else 'have'} room for "
-        f"{'it' if need.nodes == 1 else 'one of its nodes'} now."
+        f"{fits} of {_nodes(len(candidates.nodes))} {'has' if fits == 1 else 'have'} room for it now."
+        if need.nodes == 1
+        else f"{fits} of {_nodes(len(candidates.nodes))} {'has' if fits == 1 else 'have'} room for one of its nodes now."
     )
 
 
@@ -162,21 +170,19 @@ def _too_small(candidates: Candidates, need: ResourceRequest, kind: str, where: 
     return f"No node of {where} is large enough: the largest has {most}, it asks {amount_text(kind, need.of(kind))}."
 
 
-def _asked(need: ResourceRequest, kind: str) -> str:
-    each = f" on {'one node' if need.nodes == 1 else f'each of {need.nodes} nodes'}"
-    return amount_text(kind, need.of(kind)) + each
+def _asked(need: ResourceRequest, kind: str) -> Message:
+    amount = amount_text(kind, need.of(kind))
+    if need.nodes == 1:
+        return Message("{amount} on one node", amount=amount)
+    return Message("{amount} on each of {n} nodes", amount=amount, n=need.nodes)
 
 
 def _same(need: ResourceRequest) -> str:
-    return "one node" if need.nodes == 1 else f"{need.nodes} nodes"
+    return Message("one node") if need.nodes == 1 else _nodes(need.nodes)
 
 
-def _nodes(number: int) -> str:
-    return f"{number} node{'' if number == 1 else 's'}"
-
-
-def _jobs(number: int) -> str:
-    return f"{number} job{'' if number == 1 else 's'}"
+def _nodes(number: int) -> Message:
+    return counted(str(number), "nodes")
 
 
 def _names(nodes: Sequence[NodeCapacity]) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum, StrEnum
 
+from portal.core.messages import Message
+
 
 class State(IntEnum):
     """State of an attempt, ordered: it only ever increases, and the last three are final.
@@ -192,7 +194,7 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
         "A job that this job depends on did not succeed.",
         "Run the other job again, then this one.",
     ),
-    Reason.CANCELED: (State.CANCELED, Fault.NOBODY, False, "Canceled.", ""),
+    Reason.CANCELED: (State.CANCELED, Fault.NOBODY, False, Message("Canceled."), ""),
     Reason.PREEMPTED: (
         State.FAILED,
         Fault.PLATFORM,

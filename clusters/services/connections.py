@@ -249,7 +249,8 @@ def _masked_changes(former: Options, given: Options) -> dict[str, Any]:
 def _mask(text: str, given: Options) -> str:
     """Mask secrets that a scheduler's or library's message may quote."""
     for secret in given.secret.values():
-        text = text.replace(secret, "••••") if len(secret) >= 4 else text
+        if len(secret) >= 4 and secret in text:
+            text = text.replace(secret, "••••")
     return text
 
 

@@ -16,6 +16,7 @@ from clusters.services.pools import pools_of
 from clusters.sharing import isolation_text
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page, show_error
@@ -131,7 +132,7 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
     if what == "test":
         found = connections.probe_cluster(actor=request.actor, cluster=row)
         (messages.success if found.is_ok else messages.error)(
-            request, f"{row.name}: {found.message}"
+            request, Message.joined(": ", (row.name, found.message))
         )
         return redirect(here)
     if what == "remove":

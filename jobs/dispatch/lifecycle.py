@@ -146,7 +146,10 @@ def _end(attempt: Attempt, change: Change, at: datetime) -> None:
     if reason.final_state != change.to:
         log.error("attempt %s: reason %s does not end in %s", attempt.id, reason, change.to.word)
     attempt.reason = reason
-    attempt.evidence = change.evidence.replace("\x00", "\N{REPLACEMENT CHARACTER}")[:4000]
+    evidence = change.evidence
+    if "\x00" in evidence:
+        evidence = evidence.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    attempt.evidence = evidence[:4000]
     attempt.exit_code, attempt.signal = change.exit_code, change.signal
     attempt.finished_at = max(
         change.finished_at or at, attempt.started_at or change.finished_at or at

@@ -10,6 +10,7 @@ from jobs.models import Job
 from jobs.scheduling import quota_limits
 from portal.core import clock
 from portal.core.formatting import amount_text, span_text
+from portal.core.messages import Message
 from schedulers.states import State, Wait
 
 # In the scheduler's queue, or on a node that has not started it.
@@ -59,10 +60,11 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
     if not facts:
         return _BARE[wait]
     if "text" in facts:  # the scheduler's own text
-        return str(facts["text"])
+        return Message(facts["text"])
     match wait:
         case Wait.DEPENDENCY:
-            return "Waits for " + ", ".join(f"#{n}" for n in facts["jobs"]) + " to end."
+            jobs = ", ".join(f"#{n}" for n in facts["jobs"])
+            return Message("Waits for {jobs} to end.", jobs=jobs)
         case Wait.IMPOSSIBLE:
             return (
                 f"No node can ever hold it: it asks {amount_text(facts['resource'], facts['ask'])}, the largest node has "
@@ -79,8 +81,9 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
         case Wait.QUOTA_ORG | Wait.QUOTA_TEAM | Wait.QUOTA_USER:
             return quota_limits.limit_text(facts)
         case Wait.SCATTERED if "apart" in facts:
-            words = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
-            return f"Enough {' and '.join(words[n] for n in facts['apart'])} are free, but not together on one node."
+            words = {"gpu": Message("GPUs"), "cpu": Message("cores"), "memory": Message("memory")}
+            x = Message.joined(" and ", (words[n] for n in facts["apart"]))
+            return Message("Enough {x} are free, but not together on one node.", x=x)
         case Wait.SCATTERED:
             return (
                 f"{amount_text(facts['resource'], facts['free'])} are free, but not on one node: the most on one is "
@@ -101,7 +104,7 @@ def _down_text(facts: Mapping[str, Any]) -> str:
         text = f"Cluster {facts['cluster']} could not take it yet."
     elif "cluster" in facts:
         text = f"Cluster {facts['cluster']} has not answered for {facts['for']}."
-    return f"{text} {facts['said']}"
+    return Message.joined(" ", (text, Message(facts["said"])))
 
 
 _BARE = {

@@ -17,6 +17,7 @@ from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, meters_
 from jobs.scheduling.placement import FEATURES, HERE, choose
 from portal.core.errors import InvalidInput, QuotaExceeded
 from portal.core.formatting import amount_text
+from portal.core.messages import Message
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Rejected
 from schedulers.spec import JobSpec
@@ -93,7 +94,7 @@ def check_features(spec: JobSpec, cluster: Cluster) -> None:
     }
     if faults := spec.unavailable(has):
         raise InvalidInput(
-            f"{faults[0].field}: {faults[0].message}",
+            Message.joined(": ", (faults[0].field, faults[0].message)),
             errors=[{"field": f.field, "message": f.message} for f in faults],
         )
     if spec.tasks > MAX_ARRAY:
@@ -113,7 +114,9 @@ def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
         return "`slurm` is ignored: this is not a Slurm cluster." if spec.native else ""
     backend: Any = backend_of(place.cluster)
     try:
-        return " ".join(backend.left_out(rehearsal_launch(place.pool, team, actor, spec)))
+        return Message.joined(
+            " ", backend.left_out(rehearsal_launch(place.pool, team, actor, spec))
+        )
     except Rejected as error:
         raise InvalidInput.at(error.field or "slurm", str(error)) from error
 

@@ -24,9 +24,10 @@ from jobs.web.reading import facts_of_log
 from jobs.web.starting import starting_text
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, PortalError
+from portal.core.messages import Message
 from portal.core.models import Event
-from portal.languages.sentences import told
 from portal.web.denials import record_denied_request
+from portal.web.translation import translated
 from schedulers.spec import SpecErrors, examples, parse_text
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
@@ -176,11 +177,12 @@ def act_on_jobs(request: Any) -> HttpResponse:
             done += 1
         except PortalError as error:
             record_denied_request(request, error)
-            failed.append(f"#{name}: {error.message}")
+            failed.append(Message.joined(": ", (f"#{name}", error.message)))
     if done:
-        said = {"cancel": "being stopped", "delete-logs": "the logs are being deleted"}.get(
-            verb, "submitted again"
-        )
+        said = {
+            "cancel": Message("being stopped"),
+            "delete-logs": Message("the logs are being deleted"),
+        }.get(verb, Message("submitted again"))
         messages.success(request, f"{done} job{'' if done == 1 else 's'}: {said}.")
     for text in failed[:5]:
         messages.error(request, text)
@@ -242,7 +244,7 @@ def find(request: Any) -> JsonResponse:
                 {
                     "kind": "job",
                     "title": f"#{j.number} {j.name}",
-                    "note": told(State(j.state).word),
+                    "note": translated(State(j.state).word),
                     "url": f"/{request.org.slug}/jobs/{j.number}",
                 }
                 for j in jobs

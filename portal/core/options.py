@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 
 # Characters per value; keys and certificates are long.
 LONGEST = 20_000
@@ -166,7 +167,7 @@ def check(
     ]
     if faults:
         raise InvalidInput(
-            f"options.{faults[0][0]}: {faults[0][1]}",
+            Message.joined(": ", (f"options.{faults[0][0]}", faults[0][1])),
             errors=[
                 {"field": f"options.{name[:80]}", "message": message} for name, message in faults
             ],

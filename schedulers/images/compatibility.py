@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
+from portal.core.messages import Message
 from schedulers.images import warnings
 from schedulers.images.config import Image, Variant
 from schedulers.images.requirements import Device
@@ -99,7 +100,9 @@ class Fitting:
 
     @property
     def advice(self) -> str:
-        return " ".join(dict.fromkeys(g.reason.advice for g in self.groups if g.reason.advice))
+        return Message.joined(
+            " ", dict.fromkeys(g.reason.advice for g in self.groups if g.reason.advice)
+        )
 
 
 def fit(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from portal.core.formatting import amount_text
+from portal.core.messages import Message
 from schedulers import explanations
 from schedulers.capacity import Change
 from schedulers.contract import PendingReason
@@ -31,21 +32,21 @@ _BYPASSED = "equivalent workload recently failed"
 _PLACED_BY = ("nodeSelector", "affinity", "tolerations")
 _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (
-        r"LocalQueue (\S+) doesn't exist",
+        r"LocalQueue (?P<queue>\S+) doesn't exist",
         Wait.CLUSTER_HELD,
-        "Kueue has no queue {0} in this namespace.",
+        "Kueue has no queue {queue} in this namespace.",
         "Ask the operator for the queue's name.",
     ),
     (
-        r"ClusterQueue (\S+) (?:doesn't exist|not found)",
+        r"ClusterQueue (?P<queue>\S+) (?:doesn't exist|not found)",
         Wait.CLUSTER_HELD,
-        "Kueue's queue {0} does not exist.",
+        "Kueue's queue {queue} does not exist.",
         "Ask the operator of the cluster.",
     ),
     (
-        r"(?:Cluster|Local)Queue (\S+) is (?:inactive|stopped)",
+        r"(?:Cluster|Local)Queue (?P<queue>\S+) is (?:inactive|stopped)",
         Wait.CLUSTER_HELD,
-        "Kueue's queue {0} is stopped.",
+        "Kueue's queue {queue} is stopped.",
         "Ask the operator when it resumes.",
     ),
     (
@@ -61,9 +62,9 @@ _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
         "Choose another type, or another pool.",
     ),
     (
-        r"untolerated taint (.+?) in flavor (\S+)",
+        r"untolerated taint (?P<taint>.+?) in flavor (?P<flavor>\S+)",
         Wait.IMPOSSIBLE,
-        "The nodes of flavor {1} are tainted {0}, which jobs here do not tolerate.",
+        "The nodes of flavor {flavor} are tainted {taint}, which jobs here do not tolerate.",
         "Choose another pool, or ask the operator.",
     ),
     (
@@ -213,7 +214,9 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> P
     in flavor default, 2 more needed".
     """
     if match := _PREEMPTS.search(message):
-        others = {None: "other jobs", "1": "another job"}.get(match[1], f"{match[1]} other jobs")
+        others = {None: Message("other jobs"), "1": Message("another job")}.get(
+            match[1], Message("{n} other jobs", n=match[1])
+        )
         return PendingReason(
             Wait.CAPACITY,
             "QuotaReserved",
@@ -248,7 +251,7 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> P
             return PendingReason(
                 wait,
                 "QuotaReserved",
-                text.format(*match.groups()),
+                text.format(**match.groupdict()),
                 advice,
                 {"message": message[:1000]},
             )

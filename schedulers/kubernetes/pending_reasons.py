@@ -33,7 +33,7 @@ _VOLUME = re.compile(
 )
 _VOLUMES = (
     "A volume of its pods is not bound yet.",
-    "The claim {0}, a shared volume of this cluster, does not exist in the team's namespace.",
+    "The claim {claim}, a shared volume of this cluster, does not exist in the team's namespace.",
 )
 _OPERATOR = (
     "Ask the operator of the cluster: shared volumes are theirs to put into each team's namespace."
@@ -101,7 +101,7 @@ def of_scheduler(said: str, message: str) -> PendingReason:
         return PendingReason(
             Wait.CLUSTER_HELD,
             said,
-            _VOLUMES[bool(volume[1])].format(volume[1]),
+            _VOLUMES[bool(volume[1])].format(claim=volume[1]),
             _OPERATOR,
             {"message": message[:1000]},
         )

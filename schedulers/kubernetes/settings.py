@@ -18,7 +18,7 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 class Config:
     """Options for reaching the cluster and defaults for every job there."""
 
-    kubeconfig: Secret = option(  # noqa: RUF009
+    kubeconfig: Secret = option(
         "Kubeconfig",
         default=_NONE,
         note="With everything inside: kubectl config view --raw --flatten.",
@@ -27,8 +27,8 @@ class Config:
     server: str = option(
         "Server", default="", sends=("token",), note="Without a kubeconfig: https://10.0.0.1:6443."
     )
-    token: Secret = option("Token", default=_NONE, note="Token of a service account.")  # noqa: RUF009  a Secret is a str: immutable
-    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.", is_long=True)  # noqa: RUF009
+    token: Secret = option("Token", default=_NONE, note="Token of a service account.")
+    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.", is_long=True)
     namespace_prefix: str = option(
         "Namespace prefix",
         default="muster",

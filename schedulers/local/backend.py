@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
+from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
     Handle,
@@ -181,7 +182,14 @@ class LocalBackend:
         )
         return Probe(
             True,
-            f"This machine, {node.name}: {node.cpus:g} cores, {len(node.gpus)} GPUs. {apart.text} {node.note}".strip(),
+            Message.joined(
+                " ",
+                (
+                    f"This machine, {node.name}: {node.cpus:g} cores, {len(node.gpus)} GPUs.",
+                    apart.text,
+                    node.note,
+                ),
+            ),
         )
 
     def inventory(self) -> Sequence[NodeFacts]:
@@ -189,7 +197,7 @@ class LocalBackend:
         return [
             node
             if self.isolation.is_shared
-            else replace(node, note=f"{self.isolation.text} {node.note}".strip())
+            else replace(node, note=Message.joined(" ", (self.isolation.text, node.note)))
         ]
 
     def render(self, launch: Launch) -> str:
@@ -207,7 +215,9 @@ class LocalBackend:
             if level is Level.USER and not launch.uid:
                 raise Unavailable("The job's team has no system user on this machine.")
             if level is Level.NONE and os.geteuid() == 0 and not self.config.isolation:
-                raise Unavailable(f"Jobs do not run as root. {self.isolation.why}".strip())
+                raise Unavailable(
+                    Message.joined(" ", ("Jobs do not run as root.", self.isolation.why))
+                )
             self._prepare(folder, launch)
         self._start_supervisor(folder)
         return self._await_pid(folder, launch.key)
@@ -583,7 +593,7 @@ class LocalBackend:
             reason=verdict.reason,
             exit_code=end["exit_code"],
             signal=_signal(end),
-            evidence=(verdict.evidence + left).strip(),
+            evidence=Message.joined("", (verdict.evidence, left)),
             started_at=_time(end["started"]),
             finished_at=_time(end["finished"]),
             node=os.uname().nodename,

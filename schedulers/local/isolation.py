@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from portal.core.messages import Message
 from schedulers.contract import Unavailable
 
 MEMORY = Path("/dev/shm")  # noqa: S108  below it only folders whose owner was checked are used
@@ -77,11 +78,16 @@ class Isolation:
         """Describe the level in one or two sentences for people."""
         match self.level:
             case Level.USER:
-                where = ", and do not see the portal's files" if self.has_mounts else ""
-                return f"Jobs run as a system user of their team{where}. {self.why}".strip()
+                level = (
+                    "Jobs run as a system user of their team, and do not see the portal's files."
+                    if self.has_mounts
+                    else "Jobs run as a system user of their team."
+                )
+                return Message.joined(" ", (level, self.why))
             case Level.SANDBOX:
                 return "Jobs run in a sandbox (bubblewrap) with their own files and processes only."
-        return f"Jobs are not isolated from the portal, so only one organization may run jobs here. {self.why}".strip()
+        level = "Jobs are not isolated from the portal, so only one organization may run jobs here."
+        return Message.joined(" ", (level, self.why))
 
 
 @dataclass(frozen=True)

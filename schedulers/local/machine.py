@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.images.config import arch_name
 
@@ -53,7 +54,7 @@ def _gpus() -> tuple[list[GpuFacts], str, str, str]:
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        return [], f"No GPU: {str(error).lower()}.", "", ""
+        return [], Message("No GPU: {why}.", why=str(error).lower()), "", ""
     try:
         driver, cuda = (
             pynvml.nvmlSystemGetDriverVersion(),

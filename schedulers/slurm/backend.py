@@ -74,10 +74,10 @@ class Config:
         sends=("rest_token", "rest_key"),
         note="http://10.0.0.1:6820. If empty, Slurm's commands are used.",
     )
-    rest_token: Secret = option(  # noqa: RUF009  a Secret is a str
+    rest_token: Secret = option(
         "REST token", default=_NONE, note="From `scontrol token`. It expires; a key does not."
     )
-    rest_key: Secret = option(  # noqa: RUF009  a Secret is a str
+    rest_key: Secret = option(
         "REST key",
         default=_NONE,
         note="Content of jwt_hs256.key; Muster creates its own tokens with it.",
@@ -104,7 +104,7 @@ class Config:
     )
     ssh_port: int = option("SSH port", default=22, is_rare=True)
     ssh_user: str = option("SSH user", default="")
-    ssh_key: Secret = option(  # noqa: RUF009  a Secret is a str
+    ssh_key: Secret = option(
         "SSH key", default=_NONE, note="Private key, without a passphrase.", is_long=True
     )
     ssh_known_hosts: str = option(

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from requests import RequestException
 
+from portal.core.messages import Message
 from portal.core.outbound import (
     DeadlineExceeded,
     OutboundPolicy,
@@ -53,7 +54,9 @@ class HttpClient:
                 method, self.url.rstrip("/") + path, data=body, headers=dict(headers)
             )
         except DeadlineExceeded as error:
-            raise Unavailable(f"slurmrestd at {self.url} did not answer in time.") from error
+            raise Unavailable(
+                Message("{server} did not answer in time.", server=f"slurmrestd at {self.url}")
+            ) from error
         except RequestException as error:
             raise Unavailable(
                 f"slurmrestd at {self.url} cannot be reached: {_why(error)}"

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from signal import SIGKILL
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Observation
 from schedulers.exit_reasons import Ending, Verdict, classify
 from schedulers.slurm import pending_reasons
@@ -278,7 +279,9 @@ def _verdict(
     return (
         verdict
         if record.rank is None
-        else replace(verdict, evidence=f"Rank {record.rank}: {verdict.evidence}")
+        else replace(
+            verdict, evidence=Message.joined(": ", (f"Rank {record.rank}", verdict.evidence))
+        )
     )
 
 
@@ -302,13 +305,17 @@ def _unstarted(number: int | None, evidence: Evidence) -> str:
         if number == _NO_FILES
         else "A node did not start its script."
     )
-    return f"{why} {(evidence.said.strip().splitlines() or [''])[-1]}".strip()[:500]
+    last = (evidence.said.strip().splitlines() or [""])[-1]
+    return Message.joined(" ", (why, last[:400]))
 
 
 def _over_memory(row: Row, record: Record, evidence: Evidence) -> Verdict:
     if row.peak and record.memory:
         return classify(Ending(None, 9, peak=row.peak, limit=record.memory, is_over_memory=True))
-    limit = f" of {record.memory >> 20} MiB" if record.memory else ""
+    over = "It went over its memory and was stopped."
+    if record.memory:
+        limit = record.memory >> 20
+        over = f"It went over its memory of {limit} MiB and was stopped."
     said = next(
         (
             line.strip()
@@ -319,7 +326,7 @@ def _over_memory(row: Row, record: Record, evidence: Evidence) -> Verdict:
     )
     return Verdict(
         Reason.OUT_OF_MEMORY,
-        f"It went over its memory{limit} and was stopped. {said}".strip()[:500],
+        Message.joined(" ", (over, said[:400])),
     )
 
 

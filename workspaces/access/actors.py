@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
+from portal.core.messages import Message
 from workspaces.access.custom_roles import custom_roles_for
 from workspaces.access.explanation import denial_reason
 from workspaces.access.permissions import (
@@ -239,11 +240,19 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
     if actor.refuses_to_act(permission):
         actor.check_acts_for_oneself()
     if not actor.may(permission, team_id):
-        where = "this team" if team_id else "this organization"
-        narrow = " with this token" if actor.token and not actor.token.allows(permission) else ""
         reasons = denial_reason(explained(actor.case(permission, team)))
+        if actor.token and not actor.token.allows(permission):
+            denied = (
+                f"You may not do that in this team with this token: it needs {permission}."
+                if team_id
+                else f"You may not do that in this organization with this token: it needs {permission}."
+            )
+        elif team_id:
+            denied = f"You may not do that in this team: it needs {permission}."
+        else:
+            denied = f"You may not do that in this organization: it needs {permission}."
         raise NotPermitted(
-            f"You may not do that in {where}{narrow}: it needs {permission}. {reasons}",
+            Message.joined(" ", (denied, reasons)),
             data={
                 "permission": str(permission),
                 **({"team": team.slug} if isinstance(team, Team) else {}),

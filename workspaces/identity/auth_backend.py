@@ -17,6 +17,7 @@ from django.http import HttpRequest
 
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, Unavailable
+from portal.core.messages import Message
 from portal.core.vault import Unreadable
 from workspaces.identity import request_limits
 from workspaces.identity.allauth_compat import record_authentication, show_deactivated
@@ -121,11 +122,18 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
                 _record_directory(request, user, rows[answer.slug])
             return user
     if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
-        are = "does" if len(away) == 1 else "do"
+        names = " and ".join(away)
+        failed = (
+            f"{names} does not respond, so nobody can sign in through it right now."
+            if len(away) == 1
+            else f"{names} do not respond, so nobody can sign in through them right now."
+        )
+        advice = (
+            "Existing sessions and local passwords still work. "
+            "Try again in a minute, or ask an operator."
+        )
         raise Unavailable(
-            f"{' and '.join(away)} {are} not respond, so nobody can sign in through "
-            f"{'it' if len(away) == 1 else 'them'} right now. Existing sessions and local "
-            "passwords still work. Try again in a minute, or ask an operator.",
+            Message.joined(" ", (failed, advice)),
             data={"retry_after": request_limits.RETRY_AFTER},
         )
     return None

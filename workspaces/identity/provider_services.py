@@ -570,7 +570,8 @@ def _stored_options(provider: Provider) -> Options:
 
 def _masked(text: str, given: Options) -> str:
     for secret in given.secret.values():
-        text = text.replace(secret, "••••") if len(secret) >= 4 else text
+        if len(secret) >= 4 and secret in text:
+            text = text.replace(secret, "••••")
     return text
 
 

@@ -20,6 +20,7 @@ from portal.core import clock
 from portal.core.bulk import insert_rows
 from portal.core.errors import Conflict, NotPermitted
 from portal.core.events import record_all
+from portal.core.messages import Message
 from workspaces.access.permissions import OrgRole
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity.display_names import follow_names
@@ -539,4 +540,4 @@ def _name(provider: Provider) -> str:
 
 
 def _describe(clash: ProvisioningConflict) -> str:
-    return f"{clash.person.login or clash.person.subject} {clash.why}"
+    return Message.joined(" ", (clash.person.login or clash.person.subject, clash.why))

@@ -68,7 +68,7 @@ class Config:
         note="The account used for searches, e.g. cn=muster,ou=services,dc=example,dc=com. Leave "
         "empty for anonymous access.",
     )
-    bind_password: Secret = option("Bind password", default=_NONE)  # noqa: RUF009  a Secret is a str
+    bind_password: Secret = option("Bind password", default=_NONE)
     group_base: str = option(
         "Group search base",
         default="",

@@ -31,7 +31,7 @@ class Config:
         "/.well-known/openid-configuration.",
     )
     client_id: str = option("Client ID")
-    client_secret: Secret = option("Client secret", default=_NONE)  # noqa: RUF009  a Secret is a str: immutable
+    client_secret: Secret = option("Client secret", default=_NONE)
     groups_claim: str = option(
         "Groups claim",
         default="groups",
