@@ -73,9 +73,10 @@ def only_org_id(cluster: Cluster) -> UUID | None:
 
 def not_served_text(cluster: Cluster) -> str:
     """Explain why jobs of other organizations wait, without naming the one that is served."""
-    return (
-        f"{cluster.name} runs jobs of one other organization only, since this machine cannot isolate jobs of several from each other. "
-        "Ask an operator to change that."
+    return Message(
+        "{name} runs jobs of one other organization only, since this machine cannot "
+        "isolate jobs of several from each other. Ask an operator to change that.",
+        name=cluster.name,
     )
 
 
@@ -84,9 +85,12 @@ def _served_text(cluster: Cluster) -> str:
         return ""
     org = _served_org()
     return (
-        f"It runs jobs of {org.name} only."
+        Message("It runs jobs of {name} only.", name=org.name)
         if org
-        else f"There is no organization {settings.MUSTER_LOCAL_ORG!r} (MUSTER_LOCAL_ORG), so it runs no jobs."
+        else Message(
+            "There is no organization {MUSTER_LOCAL_ORG} (MUSTER_LOCAL_ORG), so it runs no jobs.",
+            MUSTER_LOCAL_ORG=repr(settings.MUSTER_LOCAL_ORG),
+        )
     )
 
 
@@ -128,7 +132,11 @@ def _range() -> tuple[int, int]:
         first, last = 0, 0
     if not 1000 <= first <= last < 1 << 31:
         raise ImproperlyConfigured(
-            f"MUSTER_LOCAL_UIDS is {settings.MUSTER_LOCAL_UIDS!r}; it must be two numbers from 1000 on, such as 70000-79999."
+            Message(
+                "MUSTER_LOCAL_UIDS is {MUSTER_LOCAL_UIDS}; it must be two numbers from 1000 "
+                "on, such as 70000-79999.",
+                MUSTER_LOCAL_UIDS=repr(settings.MUSTER_LOCAL_UIDS),
+            )
         )
     return first, last
 

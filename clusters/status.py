@@ -21,9 +21,11 @@ def status_of(cluster: Cluster) -> dict[str, Any]:
     """Return the state: `word` and `shape` of its mark, `text` with its age, `since`."""
     now = clock.now()
     if not cluster.is_enabled:
-        text = "Takes no new jobs; what runs goes on."
+        text = Message("Takes no new jobs; what runs goes on.")
         if cluster.trouble:
-            text += f" It has been silent for {span_text(now - (cluster.trouble_since or now))}."
+            text += Message(
+                " It has been silent for {x}.", x=span_text(now - (cluster.trouble_since or now))
+            )
         return _state("disabled", "canceled", text, cluster.seen_at)
     if cluster.trouble:
         since = cluster.trouble_since or now
@@ -41,7 +43,7 @@ def status_of(cluster: Cluster) -> dict[str, Any]:
         return _state(
             "not seen yet",
             "queued",
-            "Nobody has reached it yet; that takes a few seconds after it is connected.",
+            Message("Nobody has reached it yet; that takes a few seconds after it is connected."),
             None,
         )
     trouble, unseen_since = trouble_of(cluster)
@@ -49,7 +51,10 @@ def status_of(cluster: Cluster) -> dict[str, Any]:
         return _state("silent", "failed", trouble, unseen_since)
     silence = now - cluster.seen_at
     return _state(
-        "connected", "succeeded", f"It answered {span_text(silence)} ago.", cluster.seen_at
+        "connected",
+        "succeeded",
+        Message("It answered {silence} ago.", silence=span_text(silence)),
+        cluster.seen_at,
     )
 
 
@@ -64,7 +69,10 @@ def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
     if silence <= UNSEEN:
         return "", None
     return (
-        f"Not seen for {span_text(silence)}: no watcher is running, or the cluster is slow to answer.",
+        Message(
+            "Not seen for {silence}: no watcher is running, or the cluster is slow to answer.",
+            silence=span_text(silence),
+        ),
         cluster.seen_at,
     )
 

@@ -55,14 +55,23 @@ def classify(end: Ending) -> Verdict:
     if end.is_over_memory:
         return Verdict(
             Reason.OUT_OF_MEMORY,
-            f"It used {_size(end.peak)} of {_size(end.limit)} and was stopped.",
+            Message(
+                "It used {peak} of {limit} and was stopped.",
+                peak=_size(end.peak),
+                limit=_size(end.limit),
+            ),
         )
     if end.asked == "cancel":
         return Verdict(Reason.CANCELED, "")
     if end.exit_code == 0 and not end.signal:
         return Verdict(Reason.COMPLETED, "")
     if end.asked == "time":
-        return Verdict(Reason.TIME_LIMIT, f"It ran for its whole limit of {end.time_limit:g} s.")
+        return Verdict(
+            Reason.TIME_LIMIT,
+            Message(
+                "It ran for its whole limit of {time_limit} s.", time_limit=f"{end.time_limit:g}"
+            ),
+        )
     return _by_text(end) or _by_number(end)
 
 

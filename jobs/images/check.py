@@ -24,7 +24,7 @@ REMEMBERED, MOST = (
     60,
     2_000,
 )
-OVERRIDE = "To submit it anyway, set `image_check: warn` under `policy`."
+OVERRIDE = Message("To submit it anyway, set `image_check: warn` under `policy`.")
 _SWITCH = "NVIDIA_DISABLE_REQUIRE"
 _verdicts: dict[object, tuple[float, str]] = {}
 
@@ -44,7 +44,7 @@ class Answer:
 def answer_for(image: Image | str, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Answer:
     """Describe the result, with advice."""
     if isinstance(image, str):
-        return Answer(None, f"Not checked: {image}. This refuses nothing.")
+        return Answer(None, Message("Not checked: {image}. This refuses nothing.", image=image))
     found = fitting_of(image, spec, cluster, pool)
     is_refused = found.is_hopeless and not _is_only_warned(spec)
     text = _refusal(found) if is_refused else Message.joined(" ", (found.text, found.advice))

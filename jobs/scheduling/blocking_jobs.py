@@ -58,7 +58,11 @@ def offer(kind: str, before: int, after: int) -> dict[str, Any]:
         "field": FIELDS[kind],
         "from": before / unit if unit > 1 else before,
         "to": after / unit if unit > 1 else after,
-        "text": f"It would start now with {amount_text(kind, after)} instead of {amount_text(kind, before)}.",
+        "text": Message(
+            "It would start now with {kind} instead of {kind2}.",
+            kind=amount_text(kind, after),
+            kind2=amount_text(kind, before),
+        ),
     }
 
 

@@ -34,16 +34,31 @@ def limit_text(facts: Mapping[str, Any]) -> str:
         kept = Message(
             ", and {kept} of it are kept free for what others are guaranteed", kept=text("kept")
         )
-    return f"{whose(facts)} holds {text('used')} of {text('limit')}{kept}; this asks {text('ask')}."
+    return Message(
+        "{facts} holds {x} of {x2}{kept}; this asks {x3}.",
+        facts=whose(facts),
+        x=text("used"),
+        x2=text("limit"),
+        kept=kept,
+        x3=text("ask"),
+    )
 
 
 def _hours_text(facts: Mapping[str, Any]) -> str:
     """Return the text for a monthly limit of GPU-hours, with the start of the next month."""
     used, limit = (number_text(GPU_HOURS, facts[name]) for name in ("used", "limit"))
-    told = f"{whose(facts)} has used {used} of {limit} GPU-hours of this month, what runs now included."
+    told = Message(
+        "{facts} has used {used} of {limit} GPU-hours of this month, what runs now included.",
+        facts=whose(facts),
+        used=used,
+        limit=limit,
+    )
     if "until" not in facts:
         return told
-    begins = f"The next month begins on {facts['until'][:16].replace('T', ' ')} UTC, and it may start then."
+    begins = Message(
+        "The next month begins on {x} UTC, and it may start then.",
+        x=facts["until"][:16].replace("T", " "),
+    )
     return Message.joined(" ", (told, begins))
 
 
@@ -52,22 +67,43 @@ def _storage_text(facts: Mapping[str, Any]) -> str:
     used, limit, kept = (
         amount_text(STORAGE, facts.get(name, 0)) for name in ("used", "limit", "kept")
     )
-    told = f"{whose(facts)} keeps {used} of logs, and the limit is {limit}."
+    told = Message(
+        "{facts} keeps {used} of logs, and the limit is {limit}.",
+        facts=whose(facts),
+        used=used,
+        limit=limit,
+    )
     if facts.get("kept", 0) > 0:
-        told = f"{whose(facts)} keeps {used} of logs, and the limit is {limit}, of which {kept} are kept free for what others are guaranteed."
-    return Message.joined(" ", (told, "It may start once logs are deleted or the limit is raised."))
+        told = Message(
+            "{facts} keeps {used} of logs, and the limit is {limit}, of which {kept} are "
+            "kept free for what others are guaranteed.",
+            facts=whose(facts),
+            used=used,
+            limit=limit,
+            kept=kept,
+        )
+    return Message.joined(
+        " ", (told, Message("It may start once logs are deleted or the limit is raised."))
+    )
 
 
 def no_storage(scope: str) -> str:
     """Return the error for a storage limit of zero."""
     who = _LIMITS_OF[scope]
-    return f"{who} limit is 0 B of logs, so no job can ever start: ask an administrator for more."
+    return Message(
+        "{who} limit is 0 B of logs, so no job can ever start: ask an administrator for more.",
+        who=who,
+    )
 
 
 def no_hours(scope: str) -> str:
     """Return the error for a GPU-hour limit of zero."""
     who = _LIMITS_OF[scope]
-    return f"{who} limit is 0 GPU-hours a month, so no job with GPUs can ever start: ask for none, or ask an administrator for more."
+    return Message(
+        "{who} limit is 0 GPU-hours a month, so no job with GPUs can ever start: ask "
+        "for none, or ask an administrator for more.",
+        who=who,
+    )
 
 
 def until(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -79,7 +115,11 @@ def advice(facts: Mapping[str, Any]) -> str:
     """Return the limit that would start the job now."""
     if "enough" not in facts:
         return ""
-    return f"It would start now if the limit of {whose(facts, is_first=False)} were {amount_text(facts['resource'], facts['enough'])}."
+    return Message(
+        "It would start now if the limit of {facts} were {resource}.",
+        facts=whose(facts, is_first=False),
+        resource=amount_text(facts["resource"], facts["enough"]),
+    )
 
 
 def whose(facts: Mapping[str, Any], *, is_first: bool = True) -> str:

@@ -44,7 +44,7 @@ from portal.blobs.certificate import (
     words_of,
 )
 from portal.core.errors import Unavailable
-from portal.core.messages import MessageEncoder
+from portal.core.messages import Message, MessageEncoder
 
 SEGMENT = 4 << 20
 PIECE = 128 << 10  # bytes in memory per download, however slow the reader
@@ -271,8 +271,10 @@ class LogStore:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
                 raise Unavailable(
-                    "The disk with the logs is full. Stored logs are intact, and writing resumes "
-                    "once there is space."
+                    Message(
+                        "The disk with the logs is full. Stored logs are intact, and writing resumes "
+                        "once there is space."
+                    )
                 ) from error
             raise
 

@@ -196,7 +196,7 @@ def _end(
         and not job.get("status", {}).get("active")
         and not any(phase(pod) == "Running" for pod in pods)
     ):
-        return Reason.CANCELED, "Canceled before it started.", None
+        return Reason.CANCELED, Message("Canceled before it started."), None
     return _stuck(pods, limits, now)
 
 
@@ -269,7 +269,9 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     ):
         return Reason.PREEMPTED, _taken_text(job)
     if is_asked and ended.get("reason") == _UNSEEN:
-        return Reason.CANCELED, "Canceled before it started." if not ended.get("startedAt") else ""
+        return Reason.CANCELED, Message("Canceled before it started.") if not ended.get(
+            "startedAt"
+        ) else ""
     if ended.get("reason") == _UNSEEN and said != "DeadlineExceeded":
         return (
             Reason.NODE_FAILED,
@@ -309,7 +311,7 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     )
     rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
     if verdict.reason in _BY_ITSELF and not is_asked and _was_deleted(pod, ended):
-        deleted = " Its pod was deleted, but not by Muster."
+        deleted = Message(" Its pod was deleted, but not by Muster.")
         return Reason.INTERRUPTED, Message.joined("", (rank, verdict.evidence, deleted))
     return verdict.reason, Message.joined("", (rank, verdict.evidence)) if verdict.evidence else ""
 

@@ -50,7 +50,7 @@ def _gpus() -> tuple[list[GpuFacts], str, str, str]:
     try:
         import pynvml
     except ImportError:
-        return [], "No GPU: the NVML library for Python is not installed.", "", ""
+        return [], Message("No GPU: the NVML library for Python is not installed."), "", ""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:

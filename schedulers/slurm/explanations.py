@@ -211,7 +211,7 @@ def _by_limit(
             plain,
             wait=Wait.IMPOSSIBLE,
             text=text,
-            advice="Ask for less, or let the operator of the cluster raise the limit.",
+            advice=Message("Ask for less, or let the operator of the cluster raise the limit."),
             facts={**plain.facts, **facts, **explanations.changed(change)},
         )
     return replace(
@@ -278,9 +278,15 @@ def _behind(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingRea
     many = (
         Message("1 job comes first in partition {partition}.", partition=partition)
         if first == 1
-        else f"{first} jobs come first in partition {partition}."
+        else Message(
+            "{first} jobs come first in partition {partition}.", first=first, partition=partition
+        )
         if first < _MANY
-        else f"About {first:,} jobs come first in partition {partition}."
+        else Message(
+            "About {first} jobs come first in partition {partition}.",
+            first=f"{first:,}",
+            partition=partition,
+        )
     )
     fitting, room = snapshot.answers.once(("room", _shape(job)), lambda: _capacity(job, snapshot))
     return replace(
@@ -331,7 +337,11 @@ def _expected(told: PendingReason, row: Row) -> PendingReason:
     return replace(
         told,
         advice=Message.joined(
-            " ", (told.advice, f"Slurm expects it to start by {at:%Y-%m-%d %H:%M} UTC.")
+            " ",
+            (
+                told.advice,
+                Message("Slurm expects it to start by {at} UTC.", at=f"{at:%Y-%m-%d %H:%M}"),
+            ),
         ),
         facts={**told.facts, "expected": at.isoformat()},
     )

@@ -96,7 +96,9 @@ def read(status: int, data: bytes) -> Json:
     if isinstance(found, dict) and (status < 400 or found.get("errors")):
         return found
     if status == 404:
-        raise Unavailable("There is no slurmrestd at this address: the path was not found.")
+        raise Unavailable(
+            Message("There is no slurmrestd at this address: the path was not found.")
+        )
     words = " ".join(data.decode(errors="replace").split())
     if status == 400:
         raise Rejected(f"slurmrestd refused the request: {words[:400]}")

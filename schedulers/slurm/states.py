@@ -42,18 +42,18 @@ _LIVE = {
 }
 FORGOTTEN = "FORGOTTEN"  # our addition to Slurm's states
 _ENDS = {
-    "PREEMPTED": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
-    "NODE_FAIL": (Reason.NODE_FAILED, "One of its nodes stopped responding to Slurm."),
-    "BOOT_FAIL": (Reason.NODE_FAILED, "One of its nodes failed to boot."),
-    "LAUNCH_FAILED": (Reason.NODE_FAILED, "A node failed to launch it."),
-    "RECONFIG_FAIL": (Reason.NODE_FAILED, "A node could not be prepared for it."),
-    "TIMEOUT": (Reason.TIME_LIMIT, "It ran for its whole time limit."),
-    "DEADLINE": (Reason.TIME_LIMIT, "It could not finish before its deadline."),
-    "REVOKED": (Reason.CANCELED, "Its sibling job started on another cluster."),
+    "PREEMPTED": (Reason.PREEMPTED, Message("Slurm took its nodes for a job of higher priority.")),
+    "NODE_FAIL": (Reason.NODE_FAILED, Message("One of its nodes stopped responding to Slurm.")),
+    "BOOT_FAIL": (Reason.NODE_FAILED, Message("One of its nodes failed to boot.")),
+    "LAUNCH_FAILED": (Reason.NODE_FAILED, Message("A node failed to launch it.")),
+    "RECONFIG_FAIL": (Reason.NODE_FAILED, Message("A node could not be prepared for it.")),
+    "TIMEOUT": (Reason.TIME_LIMIT, Message("It ran for its whole time limit.")),
+    "DEADLINE": (Reason.TIME_LIMIT, Message("It could not finish before its deadline.")),
+    "REVOKED": (Reason.CANCELED, Message("Its sibling job started on another cluster.")),
     "CANCELLED": (Reason.CANCELED, ""),
     FORGOTTEN: (
         Reason.LOST_BY_SCHEDULER,
-        "Slurm forgot it when its controller was started again, and ended what ran of it.",
+        Message("Slurm forgot it when its controller was started again, and ended what ran of it."),
     ),
 }
 _BRIEF = 5.0  # seconds a node takes at most to find that it cannot start a script
@@ -66,12 +66,12 @@ _SRUN = re.compile(r"^srun: error: \S+: tasks? [\d,-]+: Exited with exit code \d
 _NO_FILES = 53
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
 _PUT_BACK = {
-    "PREEMPTION": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
+    "PREEMPTION": (Reason.PREEMPTED, Message("Slurm took its nodes for a job of higher priority.")),
     "JOB REQUEUE": (
         Reason.INTERRUPTED,
-        "Somebody put it back into Slurm's queue (`scontrol requeue`).",
+        Message("Somebody put it back into Slurm's queue (`scontrol requeue`)."),
     ),
-    "NODE FAILURE": (Reason.NODE_FAILED, "One of its nodes stopped responding to Slurm."),
+    "NODE FAILURE": (Reason.NODE_FAILED, Message("One of its nodes stopped responding to Slurm.")),
 }
 _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 
@@ -240,7 +240,11 @@ def _verdict(
     if is_of_another(row, record) and not row.is_asked_to_end:
         return Verdict(
             Reason.LOST_BY_SCHEDULER,
-            f"Slurm forgot its job {record.id} when its controller was started again, and ended what ran of it.",
+            Message(
+                "Slurm forgot its job {id} when its controller was started again, and ended "
+                "what ran of it.",
+                id=record.id,
+            ),
         )
     # its number was reused
     if (
@@ -249,7 +253,8 @@ def _verdict(
         and not row.is_asked_to_end
     ):
         return Verdict(
-            Reason.LOST_BY_SCHEDULER, "A node refused to start it, and Slurm put it on hold."
+            Reason.LOST_BY_SCHEDULER,
+            Message("A node refused to start it, and Slurm put it on hold."),
         )
     # by us, after Slurm requeued it
     is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)
@@ -292,7 +297,7 @@ def _put_back(said: str) -> Verdict:
         why,
         (
             Reason.NODE_FAILED,
-            "Slurm requeued it: one of its nodes failed or was needed for another job.",
+            Message("Slurm requeued it: one of its nodes failed or was needed for another job."),
         ),
     )
     return Verdict(reason, words)
@@ -301,9 +306,9 @@ def _put_back(said: str) -> Verdict:
 def _unstarted(number: int | None, evidence: Evidence) -> str:
     """Explain a job that never started: Slurm's 53 means that the node could not open its files."""
     why = (
-        "A node could not write to the spool."
+        Message("A node could not write to the spool.")
         if number == _NO_FILES
-        else "A node did not start its script."
+        else Message("A node did not start its script.")
     )
     last = (evidence.said.strip().splitlines() or [""])[-1]
     return Message.joined(" ", (why, last[:400]))
@@ -312,10 +317,10 @@ def _unstarted(number: int | None, evidence: Evidence) -> str:
 def _over_memory(row: Row, record: Record, evidence: Evidence) -> Verdict:
     if row.peak and record.memory:
         return classify(Ending(None, 9, peak=row.peak, limit=record.memory, is_over_memory=True))
-    over = "It went over its memory and was stopped."
+    over = Message("It went over its memory and was stopped.")
     if record.memory:
         limit = record.memory >> 20
-        over = f"It went over its memory of {limit} MiB and was stopped."
+        over = Message("It went over its memory of {limit} MiB and was stopped.", limit=limit)
     said = next(
         (
             line.strip()

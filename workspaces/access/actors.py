@@ -127,15 +127,25 @@ class Actor:
             self.token is not None and self.token.org_id != org.id
         ) or self.only_org not in (None, org.id)
         if is_elsewhere or not (role or self.is_operator):
-            raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
+            raise NotFound(
+                Message("There is no organization {slug} that you belong to.", slug=repr(org.slug))
+            )
         if way := self.closed.get(str(org.id)):
             raise NotPermitted(
-                f"{org.name} requires sign-in with {way}. Sign out, and sign in with that."
+                Message(
+                    "{name} requires sign-in with {way}. Sign out, and sign in with that.",
+                    name=org.name,
+                    way=way,
+                )
             )
         if org.requires_second_factor and not self._is_vouched_for():
             raise NotPermitted(
-                f"{org.name} requires a second factor, and {self.email} has none yet: "
-                "add a passkey or an authenticator app on the Security page of your account.",
+                Message(
+                    "{name} requires a second factor, and {email} has none yet: add a passkey or "
+                    "an authenticator app on the Security page of your account.",
+                    name=org.name,
+                    email=self.email,
+                ),
                 code="second_factor_required",
             )
         own = custom_roles_for(org.id, (role, *teams.values()))
@@ -201,7 +211,10 @@ class Actor:
         """Raise NotPermitted if an operator is impersonating this user."""
         if self.acted_by is not None:
             raise NotPermitted(
-                f"You are impersonating {self.email}; only they can do that. Stop impersonating first.",
+                Message(
+                    "You are impersonating {email}; only they can do that. Stop impersonating first.",
+                    email=self.email,
+                ),
                 code="impersonating",
             )
 
@@ -243,14 +256,25 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
         reasons = denial_reason(explained(actor.case(permission, team)))
         if actor.token and not actor.token.allows(permission):
             denied = (
-                f"You may not do that in this team with this token: it needs {permission}."
+                Message(
+                    "You may not do that in this team with this token: it needs {permission}.",
+                    permission=permission,
+                )
                 if team_id
-                else f"You may not do that in this organization with this token: it needs {permission}."
+                else Message(
+                    "You may not do that in this organization with this token: it needs {permission}.",
+                    permission=permission,
+                )
             )
         elif team_id:
-            denied = f"You may not do that in this team: it needs {permission}."
+            denied = Message(
+                "You may not do that in this team: it needs {permission}.", permission=permission
+            )
         else:
-            denied = f"You may not do that in this organization: it needs {permission}."
+            denied = Message(
+                "You may not do that in this organization: it needs {permission}.",
+                permission=permission,
+            )
         raise NotPermitted(
             Message.joined(" ", (denied, reasons)),
             data={
@@ -338,7 +362,7 @@ def _as_person(operator: Actor, pk: str) -> Actor:
     )
     if row is None:
         raise NotPermitted(
-            "The impersonation has ended. Reload the page to continue as yourself.",
+            Message("The impersonation has ended. Reload the page to continue as yourself."),
             code="impersonation_over",
         )
     person = actor_of(row.person)

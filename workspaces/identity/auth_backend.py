@@ -100,11 +100,13 @@ def prove(provider: Provider, login: str, password: str) -> Person:
     answers = _answers({provider.slug: provider}, login, password)
     if answers and answers[0].trouble:
         raise Unavailable(
-            f"{provider.name} isn't responding. Try again in a minute.",
+            Message("{name} isn't responding. Try again in a minute.", name=provider.name),
             data={"retry_after": request_limits.RETRY_AFTER},
         )
     if not answers or answers[0].person is None:
-        raise NotPermitted(f"{provider.name} doesn't recognize this name and password.")
+        raise NotPermitted(
+            Message("{name} doesn't recognize this name and password.", name=provider.name)
+        )
     return answers[0].person
 
 
@@ -124,11 +126,15 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
     if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
         names = " and ".join(away)
         failed = (
-            f"{names} does not respond, so nobody can sign in through it right now."
+            Message(
+                "{names} does not respond, so nobody can sign in through it right now.", names=names
+            )
             if len(away) == 1
-            else f"{names} do not respond, so nobody can sign in through them right now."
+            else Message(
+                "{names} do not respond, so nobody can sign in through them right now.", names=names
+            )
         )
-        advice = (
+        advice = Message(
             "Existing sessions and local passwords still work. "
             "Try again in a minute, or ask an operator."
         )

@@ -89,8 +89,10 @@ def admit(provider: Provider, person: Person) -> User:
     found = _provisioned(provider, person)
     if found.user.is_operator and provider.org_id:
         raise NotPermitted(
-            "Operator accounts can't sign in through an organization's directory. Use your "
-            "password."
+            Message(
+                "Operator accounts can't sign in through an organization's directory. Use your "
+                "password."
+            )
         )
     if found.user.name != person.name:
         follow_names(provider, [person], actor=_name(provider))
@@ -107,9 +109,13 @@ def _provisioned(provider: Provider, person: Person) -> Identity:
         )
     if made.clashes:
         raise Conflict(
-            f"{provider.name} identified you, but can't create an account for you: "
-            f"{_describe(made.clashes[0])}. If you have an account, sign in with its password "
-            "and link it there. Otherwise, ask an administrator to invite you."
+            Message(
+                "{name} identified you, but can't create an account for you: {x}. If you have "
+                "an account, sign in with its password and link it there. Otherwise, ask an "
+                "administrator to invite you.",
+                name=provider.name,
+                x=_describe(made.clashes[0]),
+            )
         )
     found = (
         Identity.objects.select_related("user")
@@ -118,8 +124,11 @@ def _provisioned(provider: Provider, person: Person) -> Identity:
     )
     if found is None:
         raise NotPermitted(
-            f"{provider.name} identified you, but none of your groups grants access. Contact "
-            "an administrator."
+            Message(
+                "{name} identified you, but none of your groups grants access. Contact an "
+                "administrator.",
+                name=provider.name,
+            )
         )
     return found
 
