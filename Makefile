@@ -50,7 +50,7 @@ storm: $(VENV)/.dev.stamp
 demo: $(VENV)/.base.stamp
 	@$(PY) manage.py demo
 
-messages: $(VENV)/.base.stamp
+messages: $(VENV)/.dev.stamp
 	@$(PY) manage.py messages
 
 fmt: $(VENV)/.dev.stamp node_modules/.dev.stamp

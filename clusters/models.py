@@ -8,6 +8,8 @@ from django.db import models
 
 from portal.core import clock
 from portal.core.ids import uuid7
+from portal.core.message_fields import MessageField
+from portal.core.messages import Message
 from workspaces.tenancy.models import TenantModel
 
 
@@ -34,7 +36,7 @@ class Cluster(models.Model):
     seen_at = models.DateTimeField(null=True)  # last response of the backend
     # Last inventory; a node that is not gone was seen then.
     counted_at = models.DateTimeField(null=True)
-    trouble = models.CharField(max_length=500, blank=True)  # error of the last failed request
+    trouble = MessageField(blank=True)  # error of the last failed request
     trouble_since = models.DateTimeField(null=True)
     # Incremented with each write of nodes or GPUs; key of caches.
     inventory = models.PositiveBigIntegerField(default=0)
@@ -57,7 +59,7 @@ class Node(models.Model):
     is_ready = models.BooleanField(default=True)
     is_drained = models.BooleanField(default=False)  # drained on request: takes no new jobs
     is_gone = models.BooleanField(default=False)  # no longer reported by its cluster
-    note = models.CharField(max_length=300, blank=True)
+    note = MessageField(blank=True)
     partitions = models.JSONField(default=list)  # partitions of the scheduler
     # In use by any job, as the scheduler counts; in quota units.
     used_cpus = models.PositiveIntegerField(default=0)
@@ -140,11 +142,11 @@ class Pool(models.Model):
     def rule_text(self) -> str:
         """Return the rule for people: "partition night, h200, rack=3"."""
         words = [
-            f"partition {self.partition}" if self.partition else "",
+            Message("partition {name}", name=self.partition) if self.partition else "",
             self.gpu_type,
             ", ".join(self.labels_text.split()),
         ]
-        return ", ".join(filter(None, words)) or "all nodes"
+        return Message.joined(", ", words) or Message("all nodes")
 
     @property
     def labels_text(self) -> str:

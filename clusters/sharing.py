@@ -15,6 +15,7 @@ from django.db.models import Max
 
 from clusters.backends import backend_of
 from clusters.models import Cluster, LocalUser
+from portal.core.messages import Message
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability, Unavailable
 from workspaces.models import Organization
@@ -39,7 +40,8 @@ def isolation_text(cluster: Cluster) -> str:
     if not _has_users(cluster):
         return ""
     try:
-        return f"{backend_of(cluster).isolation.text} {_served_text(cluster)}".strip()  # type: ignore[attr-defined]
+        level = backend_of(cluster).isolation.text  # type: ignore[attr-defined]
+        return Message.joined(" ", (level, _served_text(cluster)))
     except Unavailable as error:
         return str(error)
 
@@ -71,9 +73,10 @@ def only_org_id(cluster: Cluster) -> UUID | None:
 
 def not_served_text(cluster: Cluster) -> str:
     """Explain why jobs of other organizations wait, without naming the one that is served."""
-    return (
-        f"{cluster.name} runs jobs of one other organization only, since this machine cannot isolate jobs of several from each other. "
-        "Ask an operator to change that."
+    return Message(
+        "{name} runs jobs of one other organization only, since this machine cannot "
+        "isolate jobs of several from each other. Ask an operator to change that.",
+        name=cluster.name,
     )
 
 
@@ -82,9 +85,12 @@ def _served_text(cluster: Cluster) -> str:
         return ""
     org = _served_org()
     return (
-        f"It runs jobs of {org.name} only."
+        Message("It runs jobs of {name} only.", name=org.name)
         if org
-        else f"There is no organization {settings.MUSTER_LOCAL_ORG!r} (MUSTER_LOCAL_ORG), so it runs no jobs."
+        else Message(
+            "There is no organization {MUSTER_LOCAL_ORG} (MUSTER_LOCAL_ORG), so it runs no jobs.",
+            MUSTER_LOCAL_ORG=repr(settings.MUSTER_LOCAL_ORG),
+        )
     )
 
 
@@ -126,7 +132,11 @@ def _range() -> tuple[int, int]:
         first, last = 0, 0
     if not 1000 <= first <= last < 1 << 31:
         raise ImproperlyConfigured(
-            f"MUSTER_LOCAL_UIDS is {settings.MUSTER_LOCAL_UIDS!r}; it must be two numbers from 1000 on, such as 70000-79999."
+            Message(
+                "MUSTER_LOCAL_UIDS is {MUSTER_LOCAL_UIDS}; it must be two numbers from 1000 "
+                "on, such as 70000-79999.",
+                MUSTER_LOCAL_UIDS=repr(settings.MUSTER_LOCAL_UIDS),
+            )
         )
     return first, last
 

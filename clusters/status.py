@@ -9,6 +9,7 @@ from typing import Any
 from clusters.models import Cluster
 from portal.core import clock
 from portal.core.formatting import span_text
+from portal.core.messages import Message
 from portal.core.models import Event
 from workspaces.tenancy.scope import platform_scope
 
@@ -20,20 +21,29 @@ def status_of(cluster: Cluster) -> dict[str, Any]:
     """Return the state: `word` and `shape` of its mark, `text` with its age, `since`."""
     now = clock.now()
     if not cluster.is_enabled:
-        text = "Takes no new jobs; what runs goes on."
+        text = Message("Takes no new jobs; what runs goes on.")
         if cluster.trouble:
-            text += f" It has been silent for {span_text(now - (cluster.trouble_since or now))}."
+            text += Message(
+                " It has been silent for {x}.", x=span_text(now - (cluster.trouble_since or now))
+            )
         return _state("disabled", "canceled", text, cluster.seen_at)
     if cluster.trouble:
         since = cluster.trouble_since or now
         return _state(
-            "silent", "failed", f"Silent for {span_text(now - since)}: {cluster.trouble}", since
+            "silent",
+            "failed",
+            Message(
+                "Silent for {span}: {trouble}",
+                span=span_text(now - since),
+                trouble=cluster.trouble,
+            ),
+            since,
         )
     if cluster.seen_at is None:
         return _state(
             "not seen yet",
             "queued",
-            "Nobody has reached it yet; that takes a few seconds after it is connected.",
+            Message("Nobody has reached it yet; that takes a few seconds after it is connected."),
             None,
         )
     trouble, unseen_since = trouble_of(cluster)
@@ -41,7 +51,10 @@ def status_of(cluster: Cluster) -> dict[str, Any]:
         return _state("silent", "failed", trouble, unseen_since)
     silence = now - cluster.seen_at
     return _state(
-        "connected", "succeeded", f"It answered {span_text(silence)} ago.", cluster.seen_at
+        "connected",
+        "succeeded",
+        Message("It answered {silence} ago.", silence=span_text(silence)),
+        cluster.seen_at,
     )
 
 
@@ -56,7 +69,10 @@ def trouble_of(cluster: Cluster) -> tuple[str, datetime | None]:
     if silence <= UNSEEN:
         return "", None
     return (
-        f"Not seen for {span_text(silence)}: no watcher is running, or the cluster is slow to answer.",
+        Message(
+            "Not seen for {silence}: no watcher is running, or the cluster is slow to answer.",
+            silence=span_text(silence),
+        ),
         cluster.seen_at,
     )
 
@@ -87,28 +103,31 @@ def history_of(cluster: Cluster) -> list[dict[str, Any]]:
 def _line(kind: str, data: Mapping[str, Any]) -> tuple[str, str]:
     match kind.partition(".")[2]:
         case "answered":
+            span, text = span_text(data["seconds"]), Message(data["said"])
             return (
                 "succeeded",
-                f"Answered again after {span_text(data['seconds'])} of silence: {data['said']}",
+                Message("Answered again after {span} of silence: {said}", span=span, said=text),
             )
         case "silent":
-            return "failed", f"Fell silent: {data['said']}"
+            return "failed", Message("Fell silent: {said}", said=Message(data["said"]))
         case "disabled":
-            return "canceled", "Disabled"
+            return "canceled", Message("Disabled")
         case "enabled":
-            return "succeeded", "Enabled"
+            return "succeeded", Message("Enabled")
         case "changed":
-            return "queued", f"Changed: {', '.join(data.get('options', [])) or 'nothing'}"
+            if options := ", ".join(data.get("options", [])):
+                return "queued", Message("Changed: {options}", options=options)
+            return "queued", Message("Changed: nothing")
         case "connected":
-            return "queued", "Connected"
+            return "queued", Message("Connected")
         case "tested":
             return (
-                ("succeeded", "Tested: it answers")
+                ("succeeded", Message("Tested: it answers"))
                 if data.get("is_ok")
-                else ("failed", "Tested: it does not answer")
+                else ("failed", Message("Tested: it does not answer"))
             )
         case "credential_used":
-            return "queued", f"Its credential was used: {data.get('use', '')}"
+            return "queued", Message("Its credential was used: {use}", use=data.get("use", ""))
         case other:
             return "queued", other.capitalize()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from jobs.selectors import find_job
+from portal.core.messages import Message
 from workspaces.access.actors import Actor
 from workspaces.access.check import FINDERS, About, Needs
 from workspaces.access.permissions import Permission
@@ -26,11 +27,21 @@ def job_named(actor: Actor, org: Organization, name: str) -> About:
         if permission == Permission.JOBS_EXEC:
             return (
                 _ACTS[permission],
-                f"#{job.number} belongs to {job.owner.email}: running something in it takes jobs:exec-others and jobs:exec.",
+                Message(
+                    "#{number} belongs to {email}: running something in it takes jobs:exec-others "
+                    "and jobs:exec.",
+                    number=job.number,
+                    email=job.owner.email,
+                ),
             )
         return (
             _ACTS[permission],
-            f"#{job.number} belongs to {job.owner.email}: acting on another's job takes {Permission.JOBS_ADMIN}.",
+            Message(
+                "#{number} belongs to {email}: acting on another's job takes {JOBS_ADMIN}.",
+                number=job.number,
+                email=job.owner.email,
+                JOBS_ADMIN=Permission.JOBS_ADMIN,
+            ),
         )
 
     return About(job.team, f"#{job.number} {job.name}", f"/{org.slug}/jobs/{job.number}", needs)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from clusters import backends
 from clusters.models import Cluster
 from jobs.models import Attempt
+from portal.core.messages import Message
 from portal.core.vault import Unreadable
 from schedulers.contract import Output, OutputRetention, Rejected
 from schedulers.states import State
@@ -43,19 +44,37 @@ def warning(cluster: Cluster) -> str:
 def _text_before_end(output: Output) -> str:
     """Return the text for a job that has not ended."""
     if output.stays is OutputRetention.ON:
-        return f"What it writes to MUSTER_OUTPUT_DIR stays in {output.path}."
+        return Message("What it writes to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
     if output.stays is OutputRetention.WEEK:
-        return f"What it writes to MUSTER_OUTPUT_DIR is kept in {output.path} until {KEPT.days} days after its end."
+        return Message(
+            "What it writes to MUSTER_OUTPUT_DIR is kept in {path} until {days} days after "
+            "its end.",
+            path=output.path,
+            days=KEPT.days,
+        )
     if output.shared:
-        return f"What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to {', '.join(output.shared)} stays."
-    return "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept."
+        return Message(
+            "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to "
+            "{shared} stays.",
+            shared=", ".join(output.shared),
+        )
+    return Message(
+        "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept."
+    )
 
 
 def _text_after_end(output: Output, *, is_forgotten: bool) -> str:
     if output.stays is OutputRetention.ON:
-        return f"What it wrote to MUSTER_OUTPUT_DIR stays in {output.path}."
+        return Message("What it wrote to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
     if output.stays is OutputRetention.RUN:
-        return "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended."
+        return Message("What it wrote to MUSTER_OUTPUT_DIR was lost when it ended.")
     if is_forgotten:
-        return f"What it wrote to MUSTER_OUTPUT_DIR was removed {KEPT.days} days after its end."
-    return f"What it wrote to MUSTER_OUTPUT_DIR is kept in {output.path} until {KEPT.days} days after its end."
+        return Message(
+            "What it wrote to MUSTER_OUTPUT_DIR was removed {days} days after its end.",
+            days=KEPT.days,
+        )
+    return Message(
+        "What it wrote to MUSTER_OUTPUT_DIR is kept in {path} until {days} days after its end.",
+        path=output.path,
+        days=KEPT.days,
+    )

@@ -17,6 +17,7 @@ from jobs.scheduling.pending_summary import pending_summary
 from jobs.storage import deleting
 from portal.core import clock
 from portal.core.formatting import span_text
+from portal.core.messages import Message
 from schedulers import title_of
 from schedulers.states import Reason, State
 
@@ -182,25 +183,28 @@ def is_stale(job: Job) -> bool:
 def state_text(job: Job) -> str:
     """Return the state with its source and age: "running, this machine says so, 4 s ago"."""
     state = State(job.state)
+    word = Message(state.word)
     if source_of(job) == "muster":
-        return (
-            f"{state.word}, for {span_text(clock.now() - job.state_at)}"
-            if not state.is_final
-            else f"{state.word}, {_ago(job.state_at)}"
-        )
+        time = span_text(clock.now() - job.state_at)
+        if state.is_final:
+            return Message("{state}, {time} ago", state=word, time=time)
+        return Message("{state}, for {time}", state=word, time=time)
     silence = _silence(job.cluster)
+    time = span_text(silence)
     if silence > SILENT_AFTER:
-        return f"unknown, cluster {job.cluster.name} silent for {span_text(silence)}, last seen {state.word}"
-    return f"{state.word}, {title_of(job.cluster.backend)} says so, {span_text(silence)} ago"
+        return Message(
+            "unknown, cluster {who} silent for {time}, last seen {state}",
+            who=job.cluster.name,
+            time=time,
+            state=word,
+        )
+    who = Message(title_of(job.cluster.backend))
+    return Message("{state}, {who} says so, {time} ago", state=word, who=who, time=time)
 
 
 def _silence(cluster: Cluster) -> float:
     """Return the seconds since the cluster last responded."""
     return max((clock.now() - (cluster.seen_at or cluster.created_at)).total_seconds(), 0)
-
-
-def _ago(at: datetime) -> str:
-    return f"{span_text(clock.now() - at)} ago"
 
 
 def _resources(held: Mapping[str, int]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from jobs.models import Attempt, Job
 from jobs.representations import listed
 from portal.core.errors import NotFound
+from portal.core.messages import Message
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
@@ -36,7 +37,7 @@ def find_job(actor: Actor, name: str) -> Job:
             by = None
     job = listed(visible_jobs(actor)).filter(**by).first() if by else None
     if job is None:
-        raise NotFound(f"There is no job {name[:40]} that you can see.")
+        raise NotFound(Message("There is no job {x} that you can see.", x=name[:40]))
     return job
 
 
@@ -50,5 +51,5 @@ def find_attempt(job: Job, index: int = 0, ordinal: int | None = None) -> Attemp
         rows.filter(is_current=True) if ordinal is None else rows.filter(ordinal=ordinal)
     ).first()
     if attempt is None:
-        raise NotFound(f"Job #{job.number} has no such attempt.")
+        raise NotFound(Message("Job #{number} has no such attempt.", number=job.number))
     return attempt

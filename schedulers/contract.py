@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from portal.core.messages import Message
 from portal.core.options import Secret as Secret  # noqa: PLC0414  a backend takes both from here
 from portal.core.options import option as option  # noqa: PLC0414
 from schedulers.states import Reason, State, Wait
@@ -26,7 +27,7 @@ class Rejected(Exception):
     """
 
     def __init__(self, message: str, field: str = "", reason: Reason = Reason.REJECTED):
-        super().__init__(message)
+        super().__init__(Message(message))
         self.field, self.reason = field, reason
 
 

@@ -9,6 +9,7 @@ import re
 import signal as signals
 from dataclasses import dataclass
 
+from portal.core.messages import Message
 from schedulers.states import Reason
 
 _NOT_FOUND = re.compile(r"(?m)^.*?: (?:line \d+: )?(\S+): (?:command )?not found\s*$")
@@ -54,14 +55,23 @@ def classify(end: Ending) -> Verdict:
     if end.is_over_memory:
         return Verdict(
             Reason.OUT_OF_MEMORY,
-            f"It used {_size(end.peak)} of {_size(end.limit)} and was stopped.",
+            Message(
+                "It used {peak} of {limit} and was stopped.",
+                peak=_size(end.peak),
+                limit=_size(end.limit),
+            ),
         )
     if end.asked == "cancel":
         return Verdict(Reason.CANCELED, "")
     if end.exit_code == 0 and not end.signal:
         return Verdict(Reason.COMPLETED, "")
     if end.asked == "time":
-        return Verdict(Reason.TIME_LIMIT, f"It ran for its whole limit of {end.time_limit:g} s.")
+        return Verdict(
+            Reason.TIME_LIMIT,
+            Message(
+                "It ran for its whole limit of {time_limit} s.", time_limit=f"{end.time_limit:g}"
+            ),
+        )
     return _by_text(end) or _by_number(end)
 
 
@@ -91,9 +101,11 @@ def _by_number(end: Ending) -> Verdict:
         return Verdict(Reason.NOT_EXECUTABLE, _last_line(end.tail))
     if signal:
         return Verdict(
-            Reason.KILLED_BY_SIGNAL, f"{_signal_name(signal)}. {_last_line(end.tail)}".strip()
+            Reason.KILLED_BY_SIGNAL,
+            Message.joined(" ", (_signal_text(signal), _last_line(end.tail))),
         )
-    return Verdict(Reason.USER_ERROR, f"Exit code {end.exit_code}. {_last_line(end.tail)}".strip())
+    code = Message("Exit code {code}.", code=end.exit_code)
+    return Verdict(Reason.USER_ERROR, Message.joined(" ", (code, _last_line(end.tail))))
 
 
 def _last_line(tail: str) -> str:
@@ -105,11 +117,11 @@ def _last_line(tail: str) -> str:
     return _SCRIPT.sub("", lines[-1])[:QUOTE] if lines else ""
 
 
-def _signal_name(number: int) -> str:
+def _signal_text(number: int) -> Message:
     try:
-        return f"Ended by {signals.Signals(number).name}"
+        return Message("Ended by {signal}.", signal=signals.Signals(number).name)
     except ValueError:
-        return f"Ended by signal {number}"
+        return Message("Ended by signal {number}.", number=number)
 
 
 def _size(number: int) -> str:

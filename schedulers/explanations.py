@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from portal.core.formatting import amount_text
+from portal.core.formatting import amount_text, counted
+from portal.core.messages import Message
 from schedulers.capacity import (
     KINDS,
     Assessment,
@@ -25,12 +26,12 @@ from schedulers.capacity import (
 from schedulers.states import Wait
 
 HELD = 10  # list only the largest of our jobs
-_WORDS = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
+_WORDS = {"gpu": Message("GPUs"), "cpu": Message("cores"), "memory": Message("memory")}
 ADVICE = {
-    Wait.CAPACITY: "It starts when running jobs end.",
-    Wait.SCATTERED: "It starts when jobs that run side by side on one node end.",
-    Wait.NODES_DOWN: "Ask the operator when they come back, or choose another pool.",
-    Wait.IMPOSSIBLE: "Ask for less on each node, or choose another pool.",
+    Wait.CAPACITY: Message("It starts when running jobs end."),
+    Wait.SCATTERED: Message("It starts when jobs that run side by side on one node end."),
+    Wait.NODES_DOWN: Message("Ask the operator when they come back, or choose another pool."),
+    Wait.IMPOSSIBLE: Message("Ask for less on each node, or choose another pool."),
 }
 Told = tuple[str, dict[str, Any]]
 
@@ -43,35 +44,77 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
     )
     most, ask = amount_text(cap.kind, cap.limit), amount_text(cap.kind, asked)
     who = {
-        "user": " one user",
-        "account": " one account",
-        "job": " one job",
-        "node": " one job on each node",
+        "user": Message(" one user"),
+        "account": Message(" one account"),
+        "job": Message(" one job"),
+        "node": Message(" one job on each node"),
     }.get(cap.each, "")
     if cap.refuses_for_ever(need) or cap.used is None:
-        return (
-            f"{cap.whose} lets{who or ' all of its jobs together'} hold at most {most}; this asks {ask}.",
-            facts,
-        )
+        who = who or Message(" all of its jobs together")
+        return Message(
+            "{whose} lets{who} hold at most {most}; this asks {ask}.",
+            whose=cap.whose,
+            who=who,
+            most=most,
+            ask=ask,
+        ), facts
     used, taken = {**facts, "used": cap.used}, part(cap.kind, cap.used)
     if cap.kind == "jobs":
-        run = f"{cap.used} {'runs' if cap.used == 1 else 'run'}"
+        jobs = counted(str(cap.limit), "jobs")
+        if who:
+            return (
+                Message.plural(
+                    cap.used,
+                    Message("{whose} lets{who} run {jobs} at once, and {used} runs."),
+                    Message("{whose} lets{who} run {jobs} at once, and {used} run."),
+                    whose=cap.whose,
+                    who=who,
+                    jobs=jobs,
+                    used=cap.used,
+                ),
+                used,
+            )
         return (
-            (
-                f"{cap.whose} lets{f'{who} run' if who else ''} {_jobs(cap.limit)}"
-                f"{'' if who else ' run'} at once, and {run}."
+            Message.plural(
+                cap.used,
+                Message("{whose} lets {jobs} run at once, and {used} runs."),
+                Message("{whose} lets {jobs} run at once, and {used} run."),
+                whose=cap.whose,
+                jobs=jobs,
+                used=cap.used,
             ),
             used,
         )
     if cap.each:
         return (
             (
-                f"{cap.whose} lets{who} hold {most}, of which {taken} "
-                f"{'is' if taken == '1' else 'are'} held; this asks {ask}."
+                Message(
+                    "{whose} lets{who} hold {most}, of which {taken} is held; this asks {ask}.",
+                    whose=cap.whose,
+                    who=who,
+                    most=most,
+                    taken=taken,
+                    ask=ask,
+                )
+                if taken == "1"
+                else Message(
+                    "{whose} lets{who} hold {most}, of which {taken} are held; this asks {ask}.",
+                    whose=cap.whose,
+                    who=who,
+                    most=most,
+                    taken=taken,
+                    ask=ask,
+                )
             ),
             used,
         )
-    return f"{cap.whose} holds {taken} of {most}; this asks {ask}.", used
+    return Message(
+        "{whose} holds {taken} of {most}; this asks {ask}.",
+        whose=cap.whose,
+        taken=taken,
+        most=most,
+        ask=ask,
+    ), used
 
 
 def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where: str) -> Told:
@@ -80,29 +123,50 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
     if seen.wait == Wait.NODES_DOWN:
         able = [node for node in candidates.nodes if fits(need, node, ever)]
         down = [node for node in able if not node.is_up]
-        return (
-            f"{len(down)} of {len(able)} nodes of {where} that could hold it "
-            f"{'is' if len(down) == 1 else 'are'} down or drained: "
-            f"{_names(down)}."
+        return Message.plural(
+            len(down),
+            Message(
+                "{down} of {able} nodes of {where} that could hold it is down or drained: {down2}."
+            ),
+            Message(
+                "{down} of {able} nodes of {where} that could hold it are down or drained: {down2}."
+            ),
+            down=len(down),
+            able=len(able),
+            where=where,
+            down2=_names(down),
         ), {**facts, "down": len(down)}
     if seen.wait == Wait.IMPOSSIBLE:
         return _too_small(candidates, need, seen.kind, where), facts
     if seen.wait == Wait.CAPACITY:
-        return (
-            f"{where[0].upper()}{where[1:]} is full: {part(seen.kind, candidates.sum(resource))} of "
-            f"{amount_text(seen.kind, candidates.sum(resource, ever))} free; this asks {_asked(need, seen.kind)}."
+        upper = where[0].upper() + where[1:]
+        free, ask = part(seen.kind, candidates.sum(resource)), _asked(need, seen.kind)
+        total = amount_text(seen.kind, candidates.sum(resource, ever))
+        return Message(
+            "{upper} is full: {kind} of {total} free; this asks {ask}.",
+            upper=upper,
+            kind=free,
+            total=total,
+            ask=ask,
         ), facts
     if not seen.kind:
-        words = " and ".join(_WORDS[kind] for kind in KINDS if need.of(kind))
-        return f"Enough {words} are free in {where}, but not together on {_same(need)}.", {
+        words = Message.joined(" and ", (_WORDS[kind] for kind in KINDS if need.of(kind)))
+        return Message(
+            "Enough {words} are free in {where}, but not together on {need}.",
+            words=words,
+            where=where,
+            need=_same(need),
+        ), {
             **facts,
             "apart": [k for k in KINDS if need.of(k)],
         }
     most = amount_text(seen.kind, candidates.most(resource))
-    return (
-        f"{amount_text(seen.kind, candidates.sum(resource))} free in {where}, but scattered: "
-        f"the most on one node is {most}; this asks "
-        f"{_asked(need, seen.kind)}."
+    return Message(
+        "{kind} free in {where}, but scattered: the most on one node is {most}; this asks {need}.",
+        kind=amount_text(seen.kind, candidates.sum(resource)),
+        where=where,
+        most=most,
+        need=_asked(need, seen.kind),
     ), facts
 
 
@@ -123,10 +187,23 @@ def room(candidates: Candidates, need: ResourceRequest, kind: str = "") -> dict[
 
 def fitting(candidates: Candidates, need: ResourceRequest) -> str:
     """Return a sentence such as "2 of 4 nodes have room for it now."."""
-    able = candidates.count(need)
+    fits = candidates.count(need)
     return (
-        f"{able} of {_nodes(len(candidates.nodes))} {'has' if able == 1 else 'have'} room for "
-        f"{'it' if need.nodes == 1 else 'one of its nodes'} now."
+        Message.plural(
+            fits,
+            Message("{fits} of {nodes} has room for it now."),
+            Message("{fits} of {nodes} have room for it now."),
+            fits=fits,
+            nodes=_nodes(len(candidates.nodes)),
+        )
+        if need.nodes == 1
+        else Message.plural(
+            fits,
+            Message("{fits} of {nodes} has room for one of its nodes now."),
+            Message("{fits} of {nodes} have room for one of its nodes now."),
+            fits=fits,
+            nodes=_nodes(len(candidates.nodes)),
+        )
     )
 
 
@@ -152,31 +229,42 @@ def held(ours: Sequence[tuple[str, int, float]], others: Sequence[int]) -> dict[
 def _too_small(candidates: Candidates, need: ResourceRequest, kind: str, where: str) -> str:
     able = sum(fits(need, node, ever) for node in candidates.nodes)
     if able:
-        return (
-            f"Too few nodes of {where} are large enough: it asks {need.nodes}, and there "
-            f"{'is' if able == 1 else 'are'} {able}."
+        return Message.plural(
+            able,
+            Message(
+                "Too few nodes of {where} are large enough: it asks {nodes}, and there is {able}."
+            ),
+            Message(
+                "Too few nodes of {where} are large enough: it asks {nodes}, and there are {able}."
+            ),
+            where=where,
+            nodes=need.nodes,
+            able=able,
         )
     if kind not in KINDS:
-        return f"No node of {where} has all that it asks for."
+        return Message("No node of {where} has all that it asks for.", where=where)
     most = amount_text(kind, candidates.most(need.resource(kind), ever))
-    return f"No node of {where} is large enough: the largest has {most}, it asks {amount_text(kind, need.of(kind))}."
+    return Message(
+        "No node of {where} is large enough: the largest has {most}, it asks {kind}.",
+        where=where,
+        most=most,
+        kind=amount_text(kind, need.of(kind)),
+    )
 
 
-def _asked(need: ResourceRequest, kind: str) -> str:
-    each = f" on {'one node' if need.nodes == 1 else f'each of {need.nodes} nodes'}"
-    return amount_text(kind, need.of(kind)) + each
+def _asked(need: ResourceRequest, kind: str) -> Message:
+    amount = amount_text(kind, need.of(kind))
+    if need.nodes == 1:
+        return Message("{amount} on one node", amount=amount)
+    return Message("{amount} on each of {n} nodes", amount=amount, n=need.nodes)
 
 
 def _same(need: ResourceRequest) -> str:
-    return "one node" if need.nodes == 1 else f"{need.nodes} nodes"
+    return Message("one node") if need.nodes == 1 else _nodes(need.nodes)
 
 
-def _nodes(number: int) -> str:
-    return f"{number} node{'' if number == 1 else 's'}"
-
-
-def _jobs(number: int) -> str:
-    return f"{number} job{'' if number == 1 else 's'}"
+def _nodes(number: int) -> Message:
+    return counted(str(number), "nodes")
 
 
 def _names(nodes: Sequence[NodeCapacity]) -> str:

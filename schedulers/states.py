@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import IntEnum, StrEnum
 
+from portal.core.messages import Message
+
 
 class State(IntEnum):
     """State of an attempt, ordered: it only ever increases, and the last three are final.
@@ -111,130 +113,134 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
         State.SUCCEEDED,
         Fault.NOBODY,
         False,
-        "The command finished with exit code 0.",
+        Message("The command finished with exit code 0."),
         "",
     ),
     Reason.USER_ERROR: (
         State.FAILED,
         Fault.USER,
         False,
-        "The command failed.",
-        "Read the last lines of the log; fix the command and run the job again.",
+        Message("The command failed."),
+        Message("Read the last lines of the log; fix the command and run the job again."),
     ),
     Reason.COMMAND_NOT_FOUND: (
         State.FAILED,
         Fault.USER,
         False,
-        "A command in the script was not found.",
-        "Check the spelling, install it in `setup`, or name an image that has it.",
+        Message("A command in the script was not found."),
+        Message("Check the spelling, install it in `setup`, or name an image that has it."),
     ),
     Reason.NOT_EXECUTABLE: (
         State.FAILED,
         Fault.USER,
         False,
-        "A file in the script is not executable.",
-        "`chmod +x` the file or start it through its interpreter, e.g. `bash script.sh`.",
+        Message("A file in the script is not executable."),
+        Message("`chmod +x` the file or start it through its interpreter, e.g. `bash script.sh`."),
     ),
     Reason.OUT_OF_MEMORY: (
         State.FAILED,
         Fault.USER,
         False,
-        "The job needed more memory than it asked for.",
-        "Raise `resources.memory`, or use smaller batches.",
+        Message("The job needed more memory than it asked for."),
+        Message("Raise `resources.memory`, or use smaller batches."),
     ),
     Reason.TIME_LIMIT: (
         State.FAILED,
         Fault.USER,
         False,
-        "The job reached its time limit and was stopped.",
-        "Raise `policy.max_runtime`, or save checkpoints and run again from the last.",
+        Message("The job reached its time limit and was stopped."),
+        Message("Raise `policy.max_runtime`, or save checkpoints and run again from the last."),
     ),
     Reason.KILLED_BY_SIGNAL: (
         State.FAILED,
         Fault.USER,
         False,
-        "The process was ended by a signal.",
-        "SIGSEGV and SIGBUS mean a crash in native code; SIGKILL from outside means that "
-        "somebody or something on the node killed it.",
+        Message("The process was ended by a signal."),
+        Message(
+            "SIGSEGV and SIGBUS mean a crash in native code; SIGKILL from outside means that "
+            "somebody or something on the node killed it."
+        ),
     ),
     Reason.DISK_FULL: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "The node's disk was full.",
-        "Contact the operator: free up space on the node before running the job again.",
+        Message("The node's disk was full."),
+        Message("Contact the operator: free up space on the node before running the job again."),
     ),
     Reason.IMAGE_UNAVAILABLE: (
         State.FAILED,
         Fault.USER,
         False,
-        "The image couldn't be pulled.",
-        "Check the name, the tag and the registry credentials.",
+        Message("The image couldn't be pulled."),
+        Message("Check the name, the tag and the registry credentials."),
     ),
     Reason.NO_KERNEL_IMAGE: (
         State.FAILED,
         Fault.USER,
         False,
-        "The program has no machine code for this kind of GPU.",
-        "Use a build (an image, a wheel, `TORCH_CUDA_ARCH_LIST`) made for this GPU, or ask for a GPU that it was built for.",
+        Message("The program has no machine code for this kind of GPU."),
+        Message(
+            "Use a build (an image, a wheel, `TORCH_CUDA_ARCH_LIST`) made for this GPU, or ask for a GPU that it was built for."
+        ),
     ),
     Reason.REJECTED: (
         State.FAILED,
         Fault.USER,
         False,
-        "The cluster refused the job as it stands.",
-        "Change what the message names and submit again.",
+        Message("The cluster refused the job as it stands."),
+        Message("Change what the message names and submit again."),
     ),
     Reason.DEPENDENCY_FAILED: (
         State.CANCELED,
         Fault.NOBODY,
         False,
-        "A job that this job depends on did not succeed.",
-        "Run the other job again, then this one.",
+        Message("A job that this job depends on did not succeed."),
+        Message("Run the other job again, then this one."),
     ),
-    Reason.CANCELED: (State.CANCELED, Fault.NOBODY, False, "Canceled.", ""),
+    Reason.CANCELED: (State.CANCELED, Fault.NOBODY, False, Message("Canceled."), ""),
     Reason.PREEMPTED: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "The job was preempted by a job of higher priority.",
+        Message("The job was preempted by a job of higher priority."),
         "",
     ),
     Reason.INTERRUPTED: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "The job was stopped on the cluster, not by Muster.",
+        Message("The job was stopped on the cluster, not by Muster."),
         "",
     ),
     Reason.NODE_FAILED: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "The node failed while the job was running.",
+        Message("The node failed while the job was running."),
         "",
     ),
-    Reason.XID: (State.FAILED, Fault.PLATFORM, True, "A GPU reported an error (XID).", ""),
+    Reason.XID: (State.FAILED, Fault.PLATFORM, True, Message("A GPU reported an error (XID)."), ""),
     Reason.LOST_BY_SCHEDULER: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "The cluster's scheduler crashed and lost the job.",
-        "No action is needed: Muster starts the job again.",
+        Message("The cluster's scheduler crashed and lost the job."),
+        Message("No action is needed: Muster starts the job again."),
     ),
     Reason.LOST: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "The cluster no longer knows this job.",
-        "The job may have finished. Check its log before running it again.",
+        Message("The cluster no longer knows this job."),
+        Message("The job may have finished. Check its log before running it again."),
     ),
     Reason.PLATFORM_ERROR: (
         State.FAILED,
         Fault.PLATFORM,
         True,
-        "Muster failed to run the job.",
-        "Contact the operator and mention the job's number.",
+        Message("Muster failed to run the job."),
+        Message("Contact the operator and mention the job's number."),
     ),
 }
 

@@ -5,6 +5,7 @@ set -euo pipefail
 packages=(
   make python3 python3-venv ca-certificates procps
   postgresql redis-server nginx-light openssl
+  gettext
   munge slurmctld slurmd slurmdbd slurmrestd slurm-client mariadb-server
   slurm-wlm-basic-plugins slurm-wlm-mysql-plugin slurm-wlm-jwt-plugin
   chromium fonts-dejavu-core

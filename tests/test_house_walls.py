@@ -99,8 +99,8 @@ PATTERNS = {
     "schedulers/kubernetes/kueue.py",
 }
 FORMATS = {
-    "portal/languages/states.py",
-    "portal/languages/amounts.py",
+    "portal/core/messages.py",
+    "portal/web/translation.py",
     "portal/core/joined_select.py",
     "schedulers/slurm/pending_reasons.py",
     "schedulers/kubernetes/kueue.py",

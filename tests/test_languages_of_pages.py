@@ -7,10 +7,10 @@ import re
 from functools import cache
 
 import pytest
+from babel.messages.pofile import read_po
 
 from clusters.backends import ensure_first_cluster
 from jobs import services
-from portal.languages import catalogue
 from schedulers.spec import parse_mapping
 from tests.rig.environment import ROOT
 from tests.test_permission_matrix import PAGES
@@ -23,15 +23,16 @@ _UNSEEN = re.compile(r"<(pre|code|script|style|textarea|svg|head)\b.*?</\1>|<[^>
 @cache
 def english() -> list[str]:
     """Return the messages of several words without placeholders."""
-    messages = catalogue.read(ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.po").values()
+    with (ROOT / "locale" / "ko" / "LC_MESSAGES" / "django.po").open("rb") as file:
+        entries = [entry for entry in read_po(file, "ko") if isinstance(entry.id, str)]
     return [
-        m.id
-        for m in messages
-        if " " in m.id.strip()
-        and len(m.id) > 9
-        and "%(" not in m.id
-        and "{" not in m.id
-        and m.said != m.id
+        e.id
+        for e in entries
+        if " " in e.id.strip()
+        and len(e.id) > 9
+        and "%(" not in e.id
+        and "{" not in e.id
+        and e.string != e.id
     ]
 
 

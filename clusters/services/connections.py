@@ -19,6 +19,7 @@ from clusters.workload import workload
 from portal.core import vault
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
+from portal.core.messages import Message
 from schedulers.contract import Probe
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -56,7 +57,8 @@ def connect_cluster(
             )
     except IntegrityError:
         raise Conflict(
-            f"A cluster named {name!r} already exists. Choose another name.", code="name_taken"
+            Message("A cluster named {name} already exists. Choose another name.", name=repr(name)),
+            code="name_taken",
         ) from None
     return row
 
@@ -178,7 +180,12 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
         if live:
             are = "job is" if live == 1 else "jobs are"
             raise Conflict(
-                f"{live:,} {are} on {cluster.name}. Disable it, and remove it when they have ended.",
+                Message(
+                    "{live} {are} on {name}. Disable it, and remove it when they have ended.",
+                    live=f"{live:,}",
+                    are=are,
+                    name=cluster.name,
+                ),
                 code="in_use",
             )
         tell(
@@ -188,7 +195,11 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
             Cluster.objects.filter(id=cluster.id).delete()
         except ProtectedError:
             raise Conflict(
-                f"Jobs have run on {cluster.name}, and their history refers to it. Disable it instead, so that it takes no new jobs.",
+                Message(
+                    "Jobs have run on {name}, and their history refers to it. Disable it instead, "
+                    "so that it takes no new jobs.",
+                    name=cluster.name,
+                ),
                 code="in_use",
             ) from None
 
@@ -197,7 +208,7 @@ def find_cluster(name: str) -> Cluster:
     """Return the cluster with this name. Raises NotFound."""
     row = Cluster.objects.filter(name=name).first() if name.isprintable() else None
     if row is None:
-        raise NotFound(f"There is no cluster {name[:80]!r}.")
+        raise NotFound(Message("There is no cluster {x}.", x=repr(name[:80])))
     return row
 
 
@@ -209,11 +220,16 @@ def free_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise InvalidInput.at(
             "name",
-            "must be 1 to 40 small letters, digits and hyphens, with no hyphen at either end",
+            Message(
+                "must be 1 to 40 small letters, digits and hyphens, with no hyphen at either end"
+            ),
         )
     if Cluster.objects.filter(name=name).exists() or Pool.objects.filter(name=name).exists():
         raise Conflict(
-            f"A cluster or pool named {name!r} already exists. Choose another name.",
+            Message(
+                "A cluster or pool named {name} already exists. Choose another name.",
+                name=repr(name),
+            ),
             code="name_taken",
         )
     return name
@@ -249,7 +265,8 @@ def _masked_changes(former: Options, given: Options) -> dict[str, Any]:
 def _mask(text: str, given: Options) -> str:
     """Mask secrets that a scheduler's or library's message may quote."""
     for secret in given.secret.values():
-        text = text.replace(secret, "••••") if len(secret) >= 4 else text
+        if len(secret) >= 4 and secret in text:
+            text = text.replace(secret, "••••")
     return text
 
 
@@ -258,7 +275,8 @@ def _reject_duplicate(backend: str, given: Options) -> None:
     twin = Cluster.objects.filter(backend=backend, config=dict(given.plain)).first()
     if twin:
         raise Conflict(
-            f"{twin.name} is already connected with the same settings.", code="same_cluster"
+            Message("{name} is already connected with the same settings.", name=twin.name),
+            code="same_cluster",
         )
 
 

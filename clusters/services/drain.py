@@ -14,6 +14,7 @@ from clusters.backends import backend_of
 from clusters.models import Cluster, Node
 from portal.core import errors
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from schedulers import backends
 from schedulers.contract import Capability, Rejected, SupportsDrain, Unavailable
 from workspaces.access.actors import Actor, authorize
@@ -54,7 +55,9 @@ def find_node(cluster: Cluster, name: str) -> Node:
         else None
     )
     if row is None:
-        raise errors.NotFound(f"There is no node {name[:80]!r} in {cluster.name}.")
+        raise errors.NotFound(
+            Message("There is no node {x} in {name}.", x=repr(name[:80]), name=cluster.name)
+        )
     return row
 
 
@@ -62,7 +65,10 @@ def _call_scheduler(node: Node, call) -> None:  # type: ignore[no-untyped-def]
     cluster = node.cluster
     if not may_drain(cluster):
         raise errors.Conflict(
-            f"{cluster.name} has no scheduler that can drain nodes. Disable the cluster instead.",
+            Message(
+                "{name} has no scheduler that can drain nodes. Disable the cluster instead.",
+                name=cluster.name,
+            ),
             code="cannot_drain",
         )
     try:
@@ -72,7 +78,9 @@ def _call_scheduler(node: Node, call) -> None:  # type: ignore[no-untyped-def]
             f"{cluster.name} refused: {error}", code="refused_by_cluster"
         ) from None
     except Unavailable as error:
-        raise errors.Unavailable(f"{cluster.name} does not respond: {error}. Try again.") from None
+        raise errors.Unavailable(
+            Message("{name} does not respond: {error}. Try again.", name=cluster.name, error=error)
+        ) from None
 
 
 @transaction.atomic

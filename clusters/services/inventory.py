@@ -12,11 +12,12 @@ from django.db.models import F
 
 from clusters.models import Cluster, Gpu, Node
 from portal.core import clock
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from schedulers.contract import Backend, NodeFacts
 
 BATCH = 500  # rows per statement
-_GONE = "The cluster no longer reports this node."
+_GONE = Message("The cluster no longer reports this node.")
 # Fields that affect whether a pending job can start.
 _ROOM = (
     "cpus",

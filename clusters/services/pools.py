@@ -17,6 +17,7 @@ from clusters.models import Cluster, Node, Pool, PoolGrant
 from clusters.services.connections import free_name
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, changes, record
+from portal.core.messages import Message
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Identity, Rejected
 from workspaces.access.actors import Actor, authorize
@@ -62,8 +63,12 @@ def delete_pool(*, actor: Actor, pool: Pool) -> None:
     authorize(actor, Permission.CLUSTERS_WRITE)
     if pool.cluster.is_enabled and not pool.is_open and pool.cluster.pools.count() == 1:
         raise Conflict(
-            f"{pool.name} is the last pool of {pool.cluster.name}: without it every team could use the whole cluster. "
-            "Open the pool first, if that is wanted, or disable the cluster.",
+            Message(
+                "{name} is the last pool of {name2}: without it every team could use the whole "
+                "cluster. Open the pool first, if that is wanted, or disable the cluster.",
+                name=pool.name,
+                name2=pool.cluster.name,
+            ),
             code="last_pool",
         )
     _record_event("deleted", pool, actor, {"cluster": pool.cluster.name, "before": _rule(pool)})
@@ -114,7 +119,10 @@ def _check_identity(pool: Pool, identity: Identity) -> None:
     """Raise InvalidInput for an identity that the pool's cluster does not support."""
     if Capability.IDENTITIES not in capabilities_of(pool.cluster.backend):
         raise InvalidInput(
-            f"{pool.cluster.name} has no users, accounts or QOS. Grant the pool without them."
+            Message(
+                "{name} has no users, accounts or QOS. Grant the pool without them.",
+                name=pool.cluster.name,
+            )
         )
     backend: Any = backend_of(pool.cluster)
     try:
@@ -132,7 +140,7 @@ def revoke_pool(*, actor: Actor, pool: Pool, team: Team) -> None:
     authorize(actor, Permission.CLUSTERS_WRITE)
     row = PoolGrant.objects.filter(pool=pool, team=team).first()
     if row is None:
-        raise NotFound(f"{team.slug} has no grant for {pool.name}.")
+        raise NotFound(Message("{slug} has no grant for {name}.", slug=team.slug, name=pool.name))
     row.delete()
     given = {"run_as": row.run_as, "account": row.account, "qos": row.qos}
     _record_event(
@@ -152,7 +160,7 @@ def find_pool(name: str) -> Pool:
         else None
     )
     if row is None:
-        raise NotFound(f"There is no pool {name[:80]!r}.")
+        raise NotFound(Message("There is no pool {x}.", x=repr(name[:80])))
     return row
 
 
@@ -247,7 +255,10 @@ def _checked(rule: Mapping[str, Any]) -> dict[str, Any]:
             given[name] = str(given[name]).strip()
             if len(given[name]) > most or not given[name].isprintable():
                 raise InvalidInput.at(
-                    name, f"must be at most {most} characters long, without control characters"
+                    name,
+                    Message(
+                        "must be at most {n} characters long, without control characters", n=most
+                    ),
                 )
     if "gpu_type" in given:
         given["gpu_type"] = given["gpu_type"].lower()

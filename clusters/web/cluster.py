@@ -16,16 +16,17 @@ from clusters.services.pools import pools_of
 from clusters.sharing import isolation_text
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import action, page, show_error
 
 TABS = (
-    ("overview", "Overview"),
-    ("nodes", "Nodes"),
-    ("partitions", "Partitions"),
-    ("pools", "Pools"),
-    ("history", "History"),
+    ("overview", Message("Overview")),
+    ("nodes", Message("Nodes")),
+    ("partitions", Message("Partitions")),
+    ("pools", Message("Pools")),
+    ("history", Message("History")),
 )
 
 
@@ -45,7 +46,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     tab = request.GET.get("tab", "")
     shown = {
         "page_title": row.name,
-        "crumbs": [("Clusters", f"/{request.org.slug}/clusters")],
+        "crumbs": [(Message("Clusters"), f"/{request.org.slug}/clusters")],
         "cluster": representations.cluster_row(row),
         "stock": whole,
         "isolation": isolation_text(row),
@@ -74,13 +75,13 @@ def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
         return action(
             request,
             back,
-            f"{node} takes jobs again.",
+            Message("{node} takes jobs again.", node=node),
             lambda: drain.resume_node(actor=request.actor, node=found),
         )
     return action(
         request,
         back,
-        f"{node} is drained: what runs there goes on, nothing new begins.",
+        Message("{node} is drained: what runs there goes on, nothing new begins.", node=node),
         lambda: drain.drain_node(
             actor=request.actor, node=found, why=request.POST.get("reason", "")
         ),
@@ -131,16 +132,16 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
     if what == "test":
         found = connections.probe_cluster(actor=request.actor, cluster=row)
         (messages.success if found.is_ok else messages.error)(
-            request, f"{row.name}: {found.message}"
+            request, Message.joined(": ", (row.name, found.message))
         )
         return redirect(here)
     if what == "remove":
         return _remove(request, row, here)
     is_enabled = what == "enable"
     done = (
-        f"{row.name} takes jobs again."
+        Message("{name} takes jobs again.", name=row.name)
         if is_enabled
-        else f"{row.name} takes no new jobs; what runs goes on."
+        else Message("{name} takes no new jobs; what runs goes on.", name=row.name)
     )
     return action(
         request,
@@ -152,7 +153,9 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
 
 def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
     if request.POST.get("name", "").strip() != row.name:
-        messages.error(request, f"Nothing was removed: type {row.name} to confirm.")
+        messages.error(
+            request, Message("Nothing was removed: type {name} to confirm.", name=row.name)
+        )
         return redirect(here)
     try:
         connections.remove_cluster(actor=request.actor, cluster=row)
@@ -160,5 +163,5 @@ def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
         record_denied_request(request, error)
         show_error(request, error)
         return redirect(here)
-    messages.success(request, f"{row.name} is removed, with its pools.")
+    messages.success(request, Message("{name} is removed, with its pools.", name=row.name))
     return redirect(f"/{request.org.slug}/clusters")

@@ -16,6 +16,7 @@ from clusters.lists import CLUSTERS
 from clusters.services import connections
 from clusters.web.options import fields, submitted_values, test_and_store
 from clusters.workload import workload
+from portal.core.messages import Message
 from schedulers import title_of
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
@@ -27,7 +28,7 @@ def clusters(request: Any) -> HttpResponse:
     kinds = {kind["name"]: kind for kind in backend_kinds()}
     chosen = kinds.get(request.POST.get("kind") or request.GET.get("kind", ""))
     shown: dict[str, Any] = {
-        "page_title": "Clusters",
+        "page_title": Message("Clusters"),
         "kinds": kinds.values(),
         "kind": chosen,
         "test_url": "/api/v1/cluster-test",
@@ -45,7 +46,8 @@ def clusters(request: Any) -> HttpResponse:
         )
         if made:
             messages.success(
-                request, f"{made.name} is connected. Its nodes appear in a few seconds."
+                request,
+                Message("{name} is connected. Its nodes appear in a few seconds.", name=made.name),
             )
             return redirect(f"/{request.org.slug}/clusters/{made.name}")
         shown |= probe | fields(request, kind, probe["faults"])
@@ -68,7 +70,7 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         lambda: connections.change_cluster(actor=request.actor, cluster=row, options=options),
     )
     if made:
-        messages.success(request, f"{row.name} is changed.")
+        messages.success(request, Message("{name} is changed.", name=row.name))
         return redirect(here)
     return render(
         request,
@@ -76,8 +78,8 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         probe
         | fields(request, row.backend, probe["faults"], row)
         | {
-            "page_title": "Edit",
-            "crumbs": [("Clusters", f"/{request.org.slug}/clusters"), (row.name, here)],
+            "page_title": Message("Edit"),
+            "crumbs": [(Message("Clusters"), f"/{request.org.slug}/clusters"), (row.name, here)],
             "cluster": row,
             "test_url": f"/api/v1/clusters/{row.name}/test",
             "back": here,

@@ -17,6 +17,7 @@ from clusters.services import pools as service
 from clusters.status import status_of
 from clusters.workload import PENDING, RUNNING, workload
 from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.options import faults_of
 from schedulers import backends, capabilities_of
@@ -44,7 +45,8 @@ def pools(request: Any) -> HttpResponse:
                 messages.error(request, said)
         else:
             messages.success(
-                request, f"{made.name} is there. Grant it to a team, or open it to all."
+                request,
+                Message("{name} is there. Grant it to a team, or open it to all.", name=made.name),
             )
             return redirect(f"/{request.org.slug}/pools/{made.name}")
     may_write = request.actor.may(P.CLUSTERS_WRITE)
@@ -52,7 +54,7 @@ def pools(request: Any) -> HttpResponse:
         request,
         "clusters/pools.html",
         {
-            "page_title": "Pools",
+            "page_title": Message("Pools"),
             "may_write": may_write,
             "clusters": list(Cluster.objects.order_by("name")) if may_write else [],
             "faults": faults,
@@ -68,7 +70,7 @@ def pool(request: Any, pool: str) -> HttpResponse:
     """Show one pool."""
     row = next((p for p in service.pools_seen_by(request.actor) if p.name == pool), None)
     if row is None:
-        raise NotFound(f"There is no pool {pool[:80]!r} that you can see.")
+        raise NotFound(Message("There is no pool {x} that you can see.", x=repr(pool[:80])))
     faults: dict[str, str] = {}
     if request.method == "POST":
         try:
@@ -89,7 +91,7 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
     given = service.identities_of([row])[row.id] if actor.may(P.CLUSTERS_READ) else {}
     return {
         "page_title": row.name,
-        "crumbs": [("Pools", f"/{request.org.slug}/pools")],
+        "crumbs": [(Message("Pools"), f"/{request.org.slug}/pools")],
         "pool": row,
         "stock": capacity.stock_of(inside),
         "standing": status_of(row.cluster),
@@ -149,7 +151,7 @@ def _act(request: Any, row: Pool) -> HttpResponse:
     if what == "change":
         rule = _rule(request)
         service.change_pool(actor=actor, pool=row, **rule)
-        messages.success(request, f"{row.name} is changed.")
+        messages.success(request, Message("{name} is changed.", name=row.name))
         return redirect(here)
     if what == "delete":
         return _delete(request, row, here)
@@ -160,7 +162,11 @@ def _act(request: Any, row: Pool) -> HttpResponse:
         return action(
             request,
             here,
-            f"{team.slug} no longer sends jobs to {row.name}; what runs goes on.",
+            Message(
+                "{slug} no longer sends jobs to {name}; what runs goes on.",
+                slug=team.slug,
+                name=row.name,
+            ),
             lambda: service.revoke_pool(actor=actor, pool=row, team=team),
         )
     given = (
@@ -169,7 +175,7 @@ def _act(request: Any, row: Pool) -> HttpResponse:
         else None
     )
     service.grant_pool(actor=actor, pool=row, team=team, identity=given)
-    messages.success(request, f"{team.slug} may use {row.name}.")
+    messages.success(request, Message("{slug} may use {name}.", slug=team.slug, name=row.name))
     return redirect(here)
 
 
@@ -181,6 +187,9 @@ def _delete(request: Any, row: Pool, here: str) -> HttpResponse:
         show_error(request, error)
         return redirect(here)
     messages.success(
-        request, f"{row.name} is deleted, with its grants. What runs on its nodes goes on."
+        request,
+        Message(
+            "{name} is deleted, with its grants. What runs on its nodes goes on.", name=row.name
+        ),
     )
     return redirect(f"/{request.org.slug}/pools")

@@ -13,6 +13,7 @@ from jobs.bulk import write_rows
 from jobs.models import Attempt, Dependency, Job
 from portal.core import clock
 from portal.core.events import EventRecord, record_all
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from schedulers.states import State
 
@@ -138,7 +139,12 @@ def _free_dependents(ended: Sequence[Job]) -> Cancellations:
         return []
     verdicts = verdict_of(Job.objects.filter(id__in=waiting, state=State.QUEUED))
     why = {
-        job.id: f"#{failed.number} {failed.name} ended {State(failed.state).word}."
+        job.id: Message(
+            "#{number} {name} ended {word}.",
+            number=failed.number,
+            name=failed.name,
+            word=State(failed.state).word,
+        )
         for job, (_, failed) in verdicts.items()
         if failed
     }

@@ -14,6 +14,7 @@ from clusters.sharing import not_served_text, only_org_id, uids_of
 from jobs.examples import contents
 from jobs.job_specs import spec_of
 from jobs.models import Attempt
+from portal.core.messages import Message
 from schedulers.contract import Identity, Launch, Placement
 from schedulers.spec import JobSpec, Launcher, Task, environment, script
 from workspaces.access.actors import Actor
@@ -163,7 +164,7 @@ def _grant_options(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]
     return (
         {}
         if pool is None or pool.is_open
-        else {"barred": f"The team may no longer use pool {pool.name}."}
+        else {"barred": Message("The team may no longer use pool {name}.", name=pool.name)}
     )
 
 

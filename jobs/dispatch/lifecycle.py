@@ -28,6 +28,7 @@ from jobs.models import Attempt, PendingSpell
 from jobs.scheduling.reservations import meters_of, with_jobs
 from portal.core import clock
 from portal.core.events import EventRecord, record_all
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from schedulers.states import Reason, State, Wait
 from workspaces.credentials.tokens import revoke_attempt_tokens
@@ -146,7 +147,10 @@ def _end(attempt: Attempt, change: Change, at: datetime) -> None:
     if reason.final_state != change.to:
         log.error("attempt %s: reason %s does not end in %s", attempt.id, reason, change.to.word)
     attempt.reason = reason
-    attempt.evidence = change.evidence.replace("\x00", "\N{REPLACEMENT CHARACTER}")[:4000]
+    evidence = change.evidence
+    if "\x00" in evidence:
+        evidence = evidence.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    attempt.evidence = evidence[:4000]
     attempt.exit_code, attempt.signal = change.exit_code, change.signal
     attempt.finished_at = max(
         change.finished_at or at, attempt.started_at or change.finished_at or at
@@ -167,7 +171,9 @@ def _end_as_canceled(moved: Sequence[Attempt]) -> None:
             and at >= job.cancel_asked_at.replace(microsecond=0)
         ):
             attempt.state, attempt.reason = State.CANCELED, Reason.CANCELED
-            attempt.evidence = f"Canceled by {job.cancel_asked_by}."
+            attempt.evidence = Message(
+                "Canceled by {cancel_asked_by}.", cancel_asked_by=job.cancel_asked_by
+            )
 
 
 def _settle_all(moved: Sequence[Attempt]) -> None:

@@ -18,6 +18,7 @@ from jobs.dispatch.launch import build_launches
 from jobs.dispatch.lifecycle import Change, transition
 from jobs.models import Attempt
 from portal.core import clock
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from schedulers.contract import Backend, Handle, Launch, Rejected, Unavailable
 from schedulers.states import Reason, State
@@ -110,7 +111,7 @@ def _completed(call: Callable[..., Handle | Exception], *given: Any) -> Future[H
 
 def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exception:
     if clock.now() >= claim.until:
-        return Unavailable("The lease expired before the submission started.")
+        return Unavailable(Message("The lease expired before the submission started."))
     try:
         handle = submit_launch(backend, launch)
         if clock.now() < claim.until:

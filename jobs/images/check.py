@@ -13,6 +13,7 @@ from clusters.services.pools import is_in
 from jobs.images import lookups
 from jobs.images.failures import remembered
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 from schedulers.images.compatibility import Fit, Fitting, Host, fit
 from schedulers.images.config import Image
 from schedulers.images.requirements import Device, version
@@ -23,7 +24,7 @@ REMEMBERED, MOST = (
     60,
     2_000,
 )
-OVERRIDE = "To submit it anyway, set `image_check: warn` under `policy`."
+OVERRIDE = Message("To submit it anyway, set `image_check: warn` under `policy`.")
 _SWITCH = "NVIDIA_DISABLE_REQUIRE"
 _verdicts: dict[object, tuple[float, str]] = {}
 
@@ -43,10 +44,10 @@ class Answer:
 def answer_for(image: Image | str, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Answer:
     """Describe the result, with advice."""
     if isinstance(image, str):
-        return Answer(None, f"Not checked: {image}. This refuses nothing.")
+        return Answer(None, Message("Not checked: {image}. This refuses nothing.", image=image))
     found = fitting_of(image, spec, cluster, pool)
     is_refused = found.is_hopeless and not _is_only_warned(spec)
-    text = _refusal(found) if is_refused else f"{found.text} {found.advice}".strip()
+    text = _refusal(found) if is_refused else Message.joined(" ", (found.text, found.advice))
     return Answer(not is_refused, text, any(g.reason.fit >= Fit.DOUBTFUL for g in found.groups))
 
 
@@ -88,7 +89,7 @@ def image_misfit(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> str | No
 
 
 def _refusal(found: Fitting) -> str:
-    return " ".join(filter(None, (found.text, found.advice, OVERRIDE))) if found.is_hopeless else ""
+    return Message.joined(" ", (found.text, found.advice, OVERRIDE)) if found.is_hopeless else ""
 
 
 def _cache(key: object, text: str) -> str:

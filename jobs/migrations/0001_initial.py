@@ -70,7 +70,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("number", models.PositiveBigIntegerField()),
-                ("place_why", models.CharField(blank=True, max_length=500)),
+                ("place_why", models.TextField(blank=True)),
                 ("name", models.CharField(max_length=100)),
                 ("spec", models.JSONField()),
                 ("labels", models.JSONField(default=dict)),

@@ -10,6 +10,7 @@ from django.db.models import Q
 from clusters.models import Cluster
 from jobs.models.job import Job
 from portal.core import clock
+from portal.core.message_fields import MessageField, MessageJSONField
 from schedulers.states import State
 from workspaces.tenancy.models import TenantModel
 
@@ -50,12 +51,12 @@ class Attempt(TenantModel):
     missing_since = models.DateTimeField(null=True)
     stop_sent_at = models.DateTimeField(null=True)
     reason = models.CharField(max_length=32, blank=True)
-    evidence = models.TextField(blank=True)
+    evidence = MessageField(blank=True)
     exit_code = models.IntegerField(null=True)
     signal = models.SmallIntegerField(null=True)
     peak_memory = models.BigIntegerField(null=True)
     wait = models.CharField(max_length=32, blank=True)
-    wait_facts = models.JSONField(default=dict)  # numbers of `wait`
+    wait_facts = MessageJSONField(default=dict)  # numbers of `wait`
     wait_since = models.DateTimeField(null=True)
     is_log_sealed = models.BooleanField(default=False)
     # Of its sealed log, as accounted; null: not yet; 0 once deleted.
@@ -111,7 +112,7 @@ class PendingSpell(TenantModel):
 
     attempt = models.ForeignKey(Attempt, on_delete=models.CASCADE, related_name="spells")
     wait = models.CharField(max_length=32)
-    facts = models.JSONField(default=dict)
+    facts = MessageJSONField(default=dict)
     since = models.DateTimeField(default=clock.now)
     until = models.DateTimeField(null=True)
 

@@ -6,6 +6,7 @@ from django.db import models
 
 from clusters.models import Cluster, Pool
 from portal.core import clock
+from portal.core.message_fields import MessageField
 from schedulers.states import State
 from workspaces.models import Team, User
 from workspaces.tenancy.models import TenantModel
@@ -26,7 +27,7 @@ class Job(TenantModel):
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="+")
     pool = models.ForeignKey(Pool, null=True, on_delete=models.SET_NULL, related_name="+")
     # Reason of the placement, if there was a choice.
-    place_why = models.CharField(max_length=500, blank=True)
+    place_why = MessageField(blank=True)
     # The job that this one reruns.
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
     name = models.CharField(max_length=100)
@@ -49,7 +50,7 @@ class Job(TenantModel):
     state = models.PositiveSmallIntegerField(default=State.QUEUED)
     state_at = models.DateTimeField(default=clock.now)
     reason = models.CharField(max_length=32, blank=True)
-    evidence = models.TextField(blank=True)
+    evidence = MessageField(blank=True)
     exit_code = models.IntegerField(null=True)
     node = models.CharField(max_length=253, blank=True)
     nodes = models.JSONField(null=True)

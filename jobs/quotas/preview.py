@@ -22,7 +22,7 @@ from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, plan
 from jobs.scheduling.reservations import with_jobs
 from jobs.scheduling.snapshot import limits_of, running_of
 from portal.core.formatting import amount_text
-from portal.languages import sentences
+from portal.web.translation import translated
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
@@ -216,4 +216,4 @@ def terms(resource: str, limit: int | None, guaranteed: int) -> str:
 
 
 def _amount(resource: str, amount: int) -> str:
-    return sentences.told(amount_text(resource, amount))
+    return translated(amount_text(resource, amount))

@@ -10,6 +10,7 @@ from uuid import UUID
 from jobs.models import Attempt, Job
 from jobs.models.attempt import key_of
 from portal.core.formatting import amount_text
+from portal.core.messages import Message
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 
@@ -57,16 +58,23 @@ def offer(kind: str, before: int, after: int) -> dict[str, Any]:
         "field": FIELDS[kind],
         "from": before / unit if unit > 1 else before,
         "to": after / unit if unit > 1 else after,
-        "text": f"It would start now with {amount_text(kind, after)} instead of {amount_text(kind, before)}.",
+        "text": Message(
+            "It would start now with {kind} instead of {kind2}.",
+            kind=amount_text(kind, after),
+            kind2=amount_text(kind, before),
+        ),
     }
 
 
 def line(job: Job, kind: object, amount: int, since: datetime | None) -> dict[str, Any]:
     """Return one job that the viewer may see."""
-    does = "runs" if kind == "jobs" else f"holds {amount_text(kind, amount)}"
+    name, owner = f"#{job.number} {job.name}", job.owner.display_name
+    held = amount_text(kind, amount)
     return {
         "number": job.number,
-        "text": f"#{job.number} {job.name} of {job.owner.display_name} {does}",
+        "text": Message("{name} of {owner} runs", name=name, owner=owner)
+        if kind == "jobs"
+        else Message("{name} of {owner} holds {amount}", name=name, owner=owner, amount=held),
         "since": since,
     }
 
@@ -76,15 +84,19 @@ def _started(one: Mapping[str, Any]) -> datetime | None:
 
 
 def _hidden_line(kind: object, count: int, amount: int) -> dict[str, Any]:
-    who = f"{count} other job{'' if count == 1 else 's'}"
-    one = "s" if count == 1 else ""
-    return {
-        "number": None,
-        "text": f"{who} run{one}"
+    held = amount_text(kind, amount)
+    text = (
+        Message.plural(count, "{n} other job runs", "{n} other jobs run", n=count)
         if kind == "jobs"
-        else f"{who} hold{one} {amount_text(kind, amount)}",
-        "since": None,
-    }
+        else Message.plural(
+            count,
+            "{n} other job holds {amount}",
+            "{n} other jobs hold {amount}",
+            n=count,
+            amount=held,
+        )
+    )
+    return {"number": None, "text": text, "since": None}
 
 
 def _jobs_of(keys: list[str], viewer: Actor) -> dict[str, Job]:

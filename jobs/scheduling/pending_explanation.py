@@ -16,6 +16,7 @@ from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE, is_pending, silenc
 from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
 from portal.core.formatting import amount_text
+from portal.core.messages import Message
 from schedulers import explanations
 from schedulers.capacity import Change
 from schedulers.states import State, Wait
@@ -87,7 +88,7 @@ def _scheduler_answer(attempt: Attempt, viewer: Actor) -> Answer:
         numbers=explanations.without_private(facts),
         holders=reported_blockers(facts, viewer),
         change=reported_change(facts),
-        advice=str(facts.get("advice", "")),
+        advice=Message(facts.get("advice", "")),
         history=_history(attempt),
     )
 
@@ -199,7 +200,13 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
     taken = facts["total"] - facts["free"] if "total" in facts else sum(n for n, _ in held)
     rest = max(taken - sum(n for n, _ in seen), 0)
     others = (
-        [{"number": None, "text": f"other jobs hold {amount_text(resource, rest)}", "since": None}]
+        [
+            {
+                "number": None,
+                "text": Message("other jobs hold {amount}", amount=amount_text(resource, rest)),
+                "since": None,
+            }
+        ]
         if rest
         else []
     )

@@ -10,6 +10,7 @@ from jobs.models import Job
 from jobs.scheduling import quota_limits
 from portal.core import clock
 from portal.core.formatting import amount_text, span_text
+from portal.core.messages import Message
 from schedulers.states import State, Wait
 
 # In the scheduler's queue, or on a node that has not started it.
@@ -59,69 +60,86 @@ def wait_text(wait: Wait, facts: Mapping[str, Any]) -> str:
     if not facts:
         return _BARE[wait]
     if "text" in facts:  # the scheduler's own text
-        return str(facts["text"])
+        return Message(facts["text"])
     match wait:
         case Wait.DEPENDENCY:
-            return "Waits for " + ", ".join(f"#{n}" for n in facts["jobs"]) + " to end."
+            jobs = ", ".join(f"#{n}" for n in facts["jobs"])
+            return Message("Waits for {jobs} to end.", jobs=jobs)
         case Wait.IMPOSSIBLE:
-            return (
-                f"No node can ever hold it: it asks {amount_text(facts['resource'], facts['ask'])}, the largest node has "
-                f"{amount_text(facts['resource'], facts['largest'])}."
+            return Message(
+                "No node can ever hold it: it asks {resource}, the largest node has {resource2}.",
+                resource=amount_text(facts["resource"], facts["ask"]),
+                resource2=amount_text(facts["resource"], facts["largest"]),
             )
         case Wait.CLUSTER_DOWN:
             return _down_text(facts)
         case Wait.BACKOFF:
-            return f"Try {facts['try']} begins in {facts['seconds']} s, after the last one failed."
+            return Message(
+                "Try {try} begins in {seconds} s, after the last one failed.",
+                seconds=facts["seconds"],
+                **{"try": facts["try"]},
+            )
         case Wait.ARRAY_LIMIT:
-            return (
-                f"{facts['running']} of at most {facts['limit']} tasks of this array run at once."
+            return Message(
+                "{running} of at most {limit} tasks of this array run at once.",
+                running=facts["running"],
+                limit=facts["limit"],
             )
         case Wait.QUOTA_ORG | Wait.QUOTA_TEAM | Wait.QUOTA_USER:
             return quota_limits.limit_text(facts)
         case Wait.SCATTERED if "apart" in facts:
-            words = {"gpu": "GPUs", "cpu": "cores", "memory": "memory"}
-            return f"Enough {' and '.join(words[n] for n in facts['apart'])} are free, but not together on one node."
+            words = {"gpu": Message("GPUs"), "cpu": Message("cores"), "memory": Message("memory")}
+            x = Message.joined(" and ", (words[n] for n in facts["apart"]))
+            return Message("Enough {x} are free, but not together on one node.", x=x)
         case Wait.SCATTERED:
-            return (
-                f"{amount_text(facts['resource'], facts['free'])} are free, but not on one node: the most on one is "
-                f"{amount_text(facts['resource'], facts.get('most_on_one_node', 0))}, this asks "
-                f"{amount_text(facts['resource'], facts['ask'])}."
+            return Message(
+                "{resource} are free, but not on one node: the most on one is {resource2}, "
+                "this asks {resource3}.",
+                resource=amount_text(facts["resource"], facts["free"]),
+                resource2=amount_text(facts["resource"], facts.get("most_on_one_node", 0)),
+                resource3=amount_text(facts["resource"], facts["ask"]),
             )
         case Wait.CAPACITY:
-            return (
-                f"{amount_text(facts['resource'], facts['free'])} of {amount_text(facts['resource'], facts['total'])} free; "
-                f"this asks {amount_text(facts['resource'], facts['ask'])}."
+            return Message(
+                "{resource} of {resource2} free; this asks {resource3}.",
+                resource=amount_text(facts["resource"], facts["free"]),
+                resource2=amount_text(facts["resource"], facts["total"]),
+                resource3=amount_text(facts["resource"], facts["ask"]),
             )
     return _BARE[wait]
 
 
 def _down_text(facts: Mapping[str, Any]) -> str:
-    text = "The cluster does not answer."
+    text = Message("The cluster does not answer.")
     if "tries" in facts:
-        text = f"Cluster {facts['cluster']} could not take it yet."
+        text = Message("Cluster {cluster} could not take it yet.", cluster=facts["cluster"])
     elif "cluster" in facts:
-        text = f"Cluster {facts['cluster']} has not answered for {facts['for']}."
-    return f"{text} {facts['said']}"
+        text = Message(
+            "Cluster {cluster} has not answered for {for}.",
+            cluster=facts["cluster"],
+            **{"for": facts["for"]},
+        )
+    return Message.joined(" ", (text, Message(facts["said"])))
 
 
 _BARE = {
-    Wait.HELD: "Held: it starts when somebody releases it.",
-    Wait.DEPENDENCY: "Waits for another job to end.",
-    Wait.NO_CLUSTER: "No cluster is connected.",
-    Wait.IMPOSSIBLE: "No node of the cluster can ever hold it.",
-    Wait.CLUSTER_DOWN: "The cluster does not answer.",
-    Wait.BACKOFF: "Waits a little before the next try.",
-    Wait.ARRAY_LIMIT: "As many tasks of this array run as may at once.",
-    Wait.QUOTA_USER: "Your own limit is reached.",
-    Wait.QUOTA_TEAM: "The team's limit is reached.",
-    Wait.QUOTA_ORG: "The organization's limit is reached.",
-    Wait.CLUSTER_HELD: "The cluster's own scheduler holds it.",
-    Wait.CLUSTER_LIMIT: "A limit of the cluster itself is reached.",
-    Wait.NODES_DOWN: "The nodes that could run it are down or drained.",
-    Wait.RESERVED: "The nodes that could run it are reserved.",
-    Wait.IMAGE: "Its image or its container cannot be had yet.",
-    Wait.CAPACITY: "The cluster is full.",
-    Wait.SCATTERED: "Enough is free, but not on one node.",
-    Wait.BEHIND: "Others come first in the cluster's queue.",
-    Wait.EVALUATING: "About to start.",
+    Wait.HELD: Message("Held: it starts when somebody releases it."),
+    Wait.DEPENDENCY: Message("Waits for another job to end."),
+    Wait.NO_CLUSTER: Message("No cluster is connected."),
+    Wait.IMPOSSIBLE: Message("No node of the cluster can ever hold it."),
+    Wait.CLUSTER_DOWN: Message("The cluster does not answer."),
+    Wait.BACKOFF: Message("Waits a little before the next try."),
+    Wait.ARRAY_LIMIT: Message("As many tasks of this array run as may at once."),
+    Wait.QUOTA_USER: Message("Your own limit is reached."),
+    Wait.QUOTA_TEAM: Message("The team's limit is reached."),
+    Wait.QUOTA_ORG: Message("The organization's limit is reached."),
+    Wait.CLUSTER_HELD: Message("The cluster's own scheduler holds it."),
+    Wait.CLUSTER_LIMIT: Message("A limit of the cluster itself is reached."),
+    Wait.NODES_DOWN: Message("The nodes that could run it are down or drained."),
+    Wait.RESERVED: Message("The nodes that could run it are reserved."),
+    Wait.IMAGE: Message("Its image or its container cannot be had yet."),
+    Wait.CAPACITY: Message("The cluster is full."),
+    Wait.SCATTERED: Message("Enough is free, but not on one node."),
+    Wait.BEHIND: Message("Others come first in the cluster's queue."),
+    Wait.EVALUATING: Message("About to start."),
 }

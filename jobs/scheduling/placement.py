@@ -19,6 +19,7 @@ from jobs.job_specs import request_of
 from jobs.models import Attempt
 from portal.core.errors import InvalidInput
 from portal.core.formatting import amount_text
+from portal.core.messages import Message
 from schedulers import backends, capabilities_of
 from schedulers.capacity import KINDS, Candidates, ResourceRequest, ever
 from schedulers.contract import Capability
@@ -79,7 +80,9 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
     places = _allowed(team)
     if not places:
         raise InvalidInput(
-            "This team has no cluster to run on. Ask an operator to connect one or to grant a pool.",
+            Message(
+                "This team has no cluster to run on. Ask an operator to connect one or to grant a pool."
+            ),
             code="no_cluster",
         )
     named = [
@@ -204,9 +207,11 @@ def _gpus(need: ResourceRequest) -> str:
 def _why(best: Candidate, found: Sequence[Candidate], *, is_named: bool) -> str:
     """Return the reason for the job page, as one sentence."""
     if is_named:
-        return f"{best.name}, because the spec names it: {best.text}."
+        return Message("{name}, because the spec names it: {text}.", name=best.name, text=best.text)
     if len(found) == 1:
-        return f"{best.name} is the only one open to the team: {best.text}."
+        return Message(
+            "{name} is the only one open to the team: {text}.", name=best.name, text=best.text
+        )
     rivals = sum(c.rank == best.rank for c in found) - 1
     reason = {
         FREE: "it can start there now",
@@ -215,7 +220,13 @@ def _why(best: Candidate, found: Sequence[Candidate], *, is_named: bool) -> str:
         TROUBLED: "no other pool could run it",
     }[best.rank]
     tie = f"; {rivals} others are as good" if rivals else ""
-    return f"{best.name}, because {reason}{tie}: {best.text}."
+    return Message(
+        "{name}, because {reason}{tie}: {text}.",
+        name=best.name,
+        reason=reason,
+        tie=tie,
+        text=best.text,
+    )
 
 
 def _queued(clusters: Iterable[UUID]) -> dict[UUID, int]:

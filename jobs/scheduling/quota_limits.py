@@ -8,11 +8,15 @@ from urllib.parse import urlencode
 
 from jobs.models import Job
 from portal.core.formatting import amount_text, number_text, typed_text
+from portal.core.messages import Message
 from workspaces.quotas.gpu_hours import next_reset
 from workspaces.quotas.limits import GPU_HOURS, STORAGE
 
-_NOBODY = {"org": "The organization", "team": "The team", "user": "Its owner"}
-_NAMED = {"org": "{}", "team": "Team {}", "user": "{}"}
+_LIMITS_OF = {
+    "org": Message("The organization's"),
+    "team": Message("The team's"),
+    "user": Message("Your"),
+}
 
 
 def limit_text(facts: Mapping[str, Any]) -> str:
@@ -25,22 +29,37 @@ def limit_text(facts: Mapping[str, Any]) -> str:
     def text(name: str) -> str:
         return amount_text(facts["resource"], facts[name])
 
-    kept = (
-        f", and {text('kept')} of it are kept free for what others are guaranteed"
-        if facts.get("kept", 0) > 0
-        else ""
+    kept = ""
+    if facts.get("kept", 0) > 0:
+        kept = Message(
+            ", and {kept} of it are kept free for what others are guaranteed", kept=text("kept")
+        )
+    return Message(
+        "{facts} holds {x} of {x2}{kept}; this asks {x3}.",
+        facts=whose(facts),
+        x=text("used"),
+        x2=text("limit"),
+        kept=kept,
+        x3=text("ask"),
     )
-    return f"{whose(facts)} holds {text('used')} of {text('limit')}{kept}; this asks {text('ask')}."
 
 
 def _hours_text(facts: Mapping[str, Any]) -> str:
     """Return the text for a monthly limit of GPU-hours, with the start of the next month."""
     used, limit = (number_text(GPU_HOURS, facts[name]) for name in ("used", "limit"))
-    told = f"{whose(facts)} has used {used} of {limit} GPU-hours of this month, what runs now included."
+    told = Message(
+        "{facts} has used {used} of {limit} GPU-hours of this month, what runs now included.",
+        facts=whose(facts),
+        used=used,
+        limit=limit,
+    )
     if "until" not in facts:
         return told
-    begins = f"The next month begins on {facts['until'][:16].replace('T', ' ')} UTC, and it may start then."
-    return f"{told} {begins}"
+    begins = Message(
+        "The next month begins on {x} UTC, and it may start then.",
+        x=facts["until"][:16].replace("T", " "),
+    )
+    return Message.joined(" ", (told, begins))
 
 
 def _storage_text(facts: Mapping[str, Any]) -> str:
@@ -48,22 +67,43 @@ def _storage_text(facts: Mapping[str, Any]) -> str:
     used, limit, kept = (
         amount_text(STORAGE, facts.get(name, 0)) for name in ("used", "limit", "kept")
     )
-    told = f"{whose(facts)} keeps {used} of logs, and the limit is {limit}."
+    told = Message(
+        "{facts} keeps {used} of logs, and the limit is {limit}.",
+        facts=whose(facts),
+        used=used,
+        limit=limit,
+    )
     if facts.get("kept", 0) > 0:
-        told = f"{whose(facts)} keeps {used} of logs, and the limit is {limit}, of which {kept} are kept free for what others are guaranteed."
-    return f"{told} " + "It may start once logs are deleted or the limit is raised."
+        told = Message(
+            "{facts} keeps {used} of logs, and the limit is {limit}, of which {kept} are "
+            "kept free for what others are guaranteed.",
+            facts=whose(facts),
+            used=used,
+            limit=limit,
+            kept=kept,
+        )
+    return Message.joined(
+        " ", (told, Message("It may start once logs are deleted or the limit is raised."))
+    )
 
 
 def no_storage(scope: str) -> str:
     """Return the error for a storage limit of zero."""
-    who = {"org": "The organization's", "team": "The team's", "user": "Your"}[scope]
-    return f"{who} limit is 0 B of logs, so no job can ever start: ask an administrator for more."
+    who = _LIMITS_OF[scope]
+    return Message(
+        "{who} limit is 0 B of logs, so no job can ever start: ask an administrator for more.",
+        who=who,
+    )
 
 
 def no_hours(scope: str) -> str:
     """Return the error for a GPU-hour limit of zero."""
-    who = {"org": "The organization's", "team": "The team's", "user": "Your"}[scope]
-    return f"{who} limit is 0 GPU-hours a month, so no job with GPUs can ever start: ask for none, or ask an administrator for more."
+    who = _LIMITS_OF[scope]
+    return Message(
+        "{who} limit is 0 GPU-hours a month, so no job with GPUs can ever start: ask "
+        "for none, or ask an administrator for more.",
+        who=who,
+    )
 
 
 def until(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -75,21 +115,28 @@ def advice(facts: Mapping[str, Any]) -> str:
     """Return the limit that would start the job now."""
     if "enough" not in facts:
         return ""
-    return f"It would start now if the limit of {whose(facts, is_first=False)} were {amount_text(facts['resource'], facts['enough'])}."
+    return Message(
+        "It would start now if the limit of {facts} were {resource}.",
+        facts=whose(facts, is_first=False),
+        resource=amount_text(facts["resource"], facts["enough"]),
+    )
 
 
 def whose(facts: Mapping[str, Any], *, is_first: bool = True) -> str:
     """Return whose limit it is, by name if known."""
-    said = (
-        _NAMED[facts["scope"]].format(facts["whose"])
-        if facts.get("whose")
-        else _NOBODY[facts["scope"]]
-    )
-    return (
-        said
-        if is_first or (facts.get("whose") and facts["scope"] != "team")
-        else said[0].lower() + said[1:]
-    )
+    name = facts.get("whose")
+    match facts["scope"]:
+        case "team" if name:
+            return (
+                Message("Team {name}", name=name) if is_first else Message("team {name}", name=name)
+            )
+        case _ if name:
+            return str(name)
+        case "team":
+            return Message("The team") if is_first else Message("the team")
+        case "org":
+            return Message("The organization") if is_first else Message("the organization")
+    return Message("Its owner") if is_first else Message("its owner")
 
 
 def more(facts: Mapping[str, Any], job: Job) -> str:

@@ -13,6 +13,7 @@ from clusters.node_capacity import node_usage_of
 from clusters.sharing import not_served_text, only_org_id
 from jobs.models import Attempt
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot
+from portal.core.messages import Message
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Unavailable
 from workspaces.models import Quota
@@ -37,7 +38,9 @@ def snapshot_of(
         limits=limits_of(asks),
         nodes=[node.capacity for node in node_usage_of(cluster, is_idle=is_idle)] if places else (),
         places=places,
-        trouble=trouble if cluster.is_enabled else "An operator has switched this cluster off.",
+        trouble=trouble
+        if cluster.is_enabled
+        else Message("An operator has switched this cluster off."),
         running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id),
         only_org=only,
         only_text=not_served_text(cluster) if only else "",

@@ -17,6 +17,7 @@ from jobs.models import Attempt, Job
 from portal.core.bulk import repeat_row
 from portal.core.events import EventRecord, caller, record, request_id
 from portal.core.ids import uuid7
+from portal.core.message_fields import MessageField
 from portal.core.models import Event
 from workspaces.models import Organization
 
@@ -168,9 +169,9 @@ def _value(model: type[models.Model], name: str, value: Any) -> Any:
 
 @cache
 def _adapt(model: type[models.Model], name: str) -> Any:
-    """Return the adapter for a field: JSON needs one, psycopg handles the rest."""
+    """Return the adapter for a field: JSON and messages need one, psycopg handles the rest."""
     field = next(f for f in model._meta.concrete_fields if f.attname == name)
-    if isinstance(field, models.JSONField):
+    if isinstance(field, models.JSONField | MessageField):
         return lambda value: field.get_db_prep_save(value, connection)
     return lambda value: value
 

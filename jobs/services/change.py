@@ -15,6 +15,7 @@ from jobs.models.job import PRIORITIES
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput
 from portal.core.events import EventRecord, changes, record
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from schedulers.states import Reason, State, Wait
 from workspaces.access.actors import Actor, authorize
@@ -45,7 +46,7 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
             {"number": job.number, "why": why, "before": {"state": State(job.state).word}},
         )
     )
-    evidence = f"Canceled by {actor.email}." + (f" {why}" if why else "")
+    evidence = Message("Canceled by {email}.", email=actor.email) + (f" {why}" if why else "")
     live = dict(
         Attempt.objects.filter(job=job, state__lt=State.STOPPING).values_list("id", "state")
     )
@@ -178,7 +179,9 @@ def authorize_change(actor: Actor, job: Job, permission: Permission) -> None:
 
 def _set_priority(actor: Actor, job: Job, priority: str) -> None:
     if priority not in PRIORITIES:
-        raise InvalidInput.at("priority", f"must be one of {', '.join(PRIORITIES)}")
+        raise InvalidInput.at(
+            "priority", Message("must be one of {names}", names=", ".join(PRIORITIES))
+        )
     if PRIORITIES[priority] > PRIORITIES["normal"]:
         authorize(actor, Permission.JOBS_ADMIN, job.team_id)
     job.priority = PRIORITIES[priority]
@@ -215,5 +218,7 @@ def _lock(job: Job) -> Job:
 def _lock_active(job: Job) -> Job:
     job = _lock(job)
     if State(job.state).is_final or job.cancel_asked_at:
-        raise Conflict(f"#{job.number} has ended or is ending. Rerun it instead.")
+        raise Conflict(
+            Message("#{number} has ended or is ending. Rerun it instead.", number=job.number)
+        )
     return job

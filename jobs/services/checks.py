@@ -17,6 +17,7 @@ from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, meters_
 from jobs.scheduling.placement import FEATURES, HERE, choose
 from portal.core.errors import InvalidInput, QuotaExceeded
 from portal.core.formatting import amount_text
+from portal.core.messages import Message
 from schedulers import capabilities_of
 from schedulers.contract import Capability, Rejected
 from schedulers.spec import JobSpec
@@ -70,7 +71,9 @@ def choose_place(actor: Actor, team: Team, spec: JobSpec) -> Place:
     rows = list(Cluster.objects.filter(is_enabled=True).annotate(has_pools=pools)[:2])
     if not rows:
         raise InvalidInput(
-            "No cluster is connected yet, so nothing can run. Ask an operator to connect one.",
+            Message(
+                "No cluster is connected yet, so nothing can run. Ask an operator to connect one."
+            ),
             code="no_cluster",
         )
     if len(rows) > 1 or rows[0].has_pools:
@@ -93,7 +96,7 @@ def check_features(spec: JobSpec, cluster: Cluster) -> None:
     }
     if faults := spec.unavailable(has):
         raise InvalidInput(
-            f"{faults[0].field}: {faults[0].message}",
+            Message.joined(": ", (faults[0].field, faults[0].message)),
             errors=[{"field": f.field, "message": f.message} for f in faults],
         )
     if spec.tasks > MAX_ARRAY:
@@ -110,10 +113,12 @@ def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
     if not spec.native and not spec.image:
         return ""
     if Capability.NATIVE not in capabilities_of(place.cluster.backend):
-        return "`slurm` is ignored: this is not a Slurm cluster." if spec.native else ""
+        return Message("`slurm` is ignored: this is not a Slurm cluster.") if spec.native else ""
     backend: Any = backend_of(place.cluster)
     try:
-        return " ".join(backend.left_out(rehearsal_launch(place.pool, team, actor, spec)))
+        return Message.joined(
+            " ", backend.left_out(rehearsal_launch(place.pool, team, actor, spec))
+        )
     except Rejected as error:
         raise InvalidInput.at(error.field or "slurm", str(error)) from error
 
@@ -152,8 +157,14 @@ def check_possible(ask: AdmissionRequest, room: ClusterSnapshot) -> None:
                 )
             whose = {"org": "the organization's", "team": "the team's", "user": "your"}[meter.scope]
             raise QuotaExceeded(
-                f"This job needs {amount_text(meter.resource, amount)}, but {whose} limit is {amount_text(meter.resource, limit)}. "
-                f"Request {amount_text(meter.resource, amount - limit)} less, or ask an administrator for more.",
+                Message(
+                    "This job needs {resource}, but {whose} limit is {resource2}. Request "
+                    "{resource3} less, or ask an administrator for more.",
+                    resource=amount_text(meter.resource, amount),
+                    whose=whose,
+                    resource2=amount_text(meter.resource, limit),
+                    resource3=amount_text(meter.resource, amount - limit),
+                ),
                 data={
                     "scope": meter.scope,
                     "resource": meter.resource,

@@ -32,6 +32,7 @@ from jobs.services.checks import (
 from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
 from portal.core.errors import PortalError
 from portal.core.formatting import amount_text
+from portal.core.messages import Message
 from schedulers.contract import Rejected
 from schedulers.images.config import Image
 from schedulers.spec import JobSpec
@@ -85,21 +86,21 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Dr
         checks,
         "access",
         lambda: check_access(actor, team, spec),
-        f"You may submit to team {team.slug}.",
+        Message("You may submit to team {slug}.", slug=team.slug),
     )
     if team.job_rules and checks[-1].is_ok:
         _try(
             checks,
             "rules",
             lambda: check_rules(team, spec),
-            f"It follows the rules of team {team.slug}.",
+            Message("It follows the rules of team {slug}.", slug=team.slug),
         )
     if (references := {*spec.secrets.values(), *spec.secret_files.values()}) and checks[-1].is_ok:
         _try(
             checks,
             "secrets",
             lambda: check_secrets(team, spec),
-            f"Its secrets exist: {', '.join(sorted(references))}.",
+            Message("Its secrets exist: {references}.", references=", ".join(sorted(references))),
         )
     place = _try(
         checks,
@@ -115,13 +116,13 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Dr
                 checks,
                 "allowed pool",
                 lambda: check_place_rule(team, place),
-                "The team may use it.",
+                Message("The team may use it."),
             )
         _try(
             checks,
             "features",
             lambda: check_features(spec, cluster),
-            "The cluster supports everything in the spec.",
+            Message("The cluster supports everything in the spec."),
         )
         if spec.image and checks[-1].is_ok:
             image_answer = answer_for(image, spec, cluster, place.pool)
@@ -131,14 +132,16 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Dr
                 checks,
                 "options of the scheduler",
                 lambda: left_out(actor, team, spec, place),
-                lambda out: out or "None is ignored.",
+                lambda out: out or Message("None is ignored."),
             )
         if lost := warning(cluster):
             checks.append(Check("output", True, lost))
         ask = ask_for(actor, team, spec)
         room = snapshot_of(cluster, [ask])
         _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
-        _try(checks, "data", lambda: find_needs(actor, spec), "Nothing it needs is missing.")
+        _try(
+            checks, "data", lambda: find_needs(actor, spec), Message("Nothing it needs is missing.")
+        )
         starts = _now(checks, ask, room)
         launch = _render(checks, place, team, actor, spec)
     is_ok = all(
@@ -163,13 +166,13 @@ def _try(
 
 def _ask_text(ask: AdmissionRequest) -> str:
     held = ", ".join(amount_text(r, n) for r, n in ask.resources.totals.items() if r != "jobs")
-    return f"Each task would use {held}."
+    return Message("Each task would use {held}.", held=held)
 
 
 def _now(checks: list[Check], ask: AdmissionRequest, room: ClusterSnapshot) -> bool:
     verdict = room.judge(ask)
     if verdict.wait is None:
-        checks.append(Check("start", True, "It would start at once."))
+        checks.append(Check("start", True, Message("It would start at once.")))
         return True
     change = room.smallest_change(ask)
     text = wait_text(verdict.wait, {**verdict.facts, **quota_limits.until(verdict.facts)}) + (

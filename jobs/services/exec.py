@@ -9,6 +9,7 @@ from clusters.backends import backend_of
 from jobs.models import Attempt, Job
 from portal.core.errors import Conflict, InvalidInput, Unavailable
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from schedulers.contract import Capability, Rejected
 from schedulers.contract import Unavailable as ClusterUnavailable
 from schedulers.states import State
@@ -33,10 +34,14 @@ def run_command(
     backend: Any = backend_of(job.cluster)
     if attempt.state != State.RUNNING:
         raise Conflict(
-            f"#{job.number} is {State(attempt.state).word}; commands can run only in a running job."
+            Message(
+                "#{number} is {word}; commands can run only in a running job.",
+                number=job.number,
+                word=State(attempt.state).word,
+            )
         )
     if Capability.EXEC not in backend.capabilities:
-        raise InvalidInput("This cluster does not support running commands in jobs.")
+        raise InvalidInput(Message("This cluster does not support running commands in jobs."))
     record(
         EventRecord(
             "job.command_run",

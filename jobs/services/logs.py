@@ -10,6 +10,7 @@ from jobs.services.change import authorize_change
 from portal.core import clock
 from portal.core.errors import Conflict
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from schedulers.states import State
 from workspaces.access.actors import Actor
@@ -26,7 +27,11 @@ def delete_logs(*, actor: Actor, job: Job) -> Job:
     authorize_change(actor, job, Permission.JOBS_CANCEL)
     job = Job.objects.select_for_update().get(id=job.id)
     if not State(job.state).is_final:
-        raise Conflict(f"#{job.number} has not ended. Its logs can be deleted after it ends.")
+        raise Conflict(
+            Message(
+                "#{number} has not ended. Its logs can be deleted after it ends.", number=job.number
+            )
+        )
     if not job.log_delete_asked_at:
         size = storage.bytes_of(job)
         job.log_delete_asked_at, job.log_delete_asked_by = clock.now(), actor.email

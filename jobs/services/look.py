@@ -13,6 +13,7 @@ from django.db import connection
 
 from clusters.models import Cluster, Gpu, Node, Pool
 from jobs.scheduling.admission import AdmissionRequest
+from portal.core import messages
 from schedulers import capabilities_of
 from schedulers.contract import Capability
 from schedulers.spec import JobSpec
@@ -58,6 +59,7 @@ def plain_cluster(spec: JobSpec, ask: AdmissionRequest) -> Cluster | None:
         return None
     *values, has_pools, fits, is_over = rows[0]
     cluster = Cluster.from_db(connection.alias, _COLUMNS, values)
+    cluster.trouble = messages.loads(cluster.trouble)
     # The scheduler chooses the nodes.
     fits = fits or Capability.PLACES not in capabilities_of(cluster.backend)
     return (

@@ -9,6 +9,7 @@ from jobs.models import Attempt, Job
 from portal import series
 from portal.core import clock, streams
 from portal.core.errors import NotPermitted
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 
@@ -24,7 +25,7 @@ def record_points(*, actor: Actor, job: Job, points: Sequence[Mapping[str, Any]]
         and actor.token.attempt_id
         and not Attempt.objects.filter(id=actor.token.attempt_id, job=job).exists()
     ):
-        raise NotPermitted("A job can report only its own metrics.")
+        raise NotPermitted(Message("A job can report only its own metrics."))
     now = clock.now_ms()
     rows = [
         series.Point(

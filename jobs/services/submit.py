@@ -32,6 +32,7 @@ from jobs.services.look import plain_cluster
 from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
 from portal.core import clock
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from schedulers.spec import JobSpec
 from schedulers.states import State, Wait
@@ -64,7 +65,7 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     job = _new_job(actor, team, spec, place, ask)
     job.parent, job.place_why = (
         parent,
-        f"{place.why} {left_out(actor, team, spec, place)}".strip()[:500],
+        Message.joined(" ", (place.why, left_out(actor, team, spec, place))),
     )
     waits = any(not State(need.job.state).is_final for need in needs)
     job.wait = str(Wait.DEPENDENCY) if waits else ""

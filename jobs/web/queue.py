@@ -10,6 +10,7 @@ from django.shortcuts import render
 
 from clusters.models import Cluster
 from jobs.scheduling import queue as queued
+from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
@@ -27,7 +28,7 @@ def queue(request: Any) -> HttpResponse:
         request,
         "jobs/queue.html",
         {
-            "page_title": "Queue",
+            "page_title": Message("Queue"),
             "rows": rows,
             "asked": asked,
             "kept": urlencode(kept),

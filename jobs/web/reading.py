@@ -15,5 +15,5 @@ def facts_of_log(attempt: Attempt) -> dict[str, Any]:
     return {
         "bytes": store.end(name),
         "certificate": certificate.as_dict() if certificate else None,
-        "text": str(certificate.text) if certificate else "",
+        "text": certificate.text if certificate else "",
     }

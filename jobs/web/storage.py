@@ -13,6 +13,7 @@ from jobs import storage
 from jobs.lists import JOBS
 from jobs.web.views import may_change
 from portal.core.errors import PortalError
+from portal.core.messages import Message
 from schedulers.states import State
 from workspaces.organizations import selectors as people
 from workspaces.quotas.limits import STORAGE
@@ -45,7 +46,7 @@ def kept_logs(request: Any) -> HttpResponse:
         "jobs/storage.html",
         {
             "page_title": _("Logs kept"),
-            "crumbs": [("Quotas", f"/{request.org.slug}/quotas")],
+            "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],
             "rows": rows,
             "asked": asked,
             "error": error,

@@ -24,9 +24,10 @@ from jobs.web.reading import facts_of_log
 from jobs.web.starting import starting_text
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, PortalError
+from portal.core.messages import Message
 from portal.core.models import Event
-from portal.languages.sentences import told
 from portal.web.denials import record_denied_request
+from portal.web.translation import translated
 from schedulers.spec import SpecErrors, examples, parse_text
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
@@ -42,12 +43,12 @@ IN_BULK: dict[str, Callable[..., Any]] = {
     "delete-logs": services.delete_logs,
 }
 TABS = (
-    ("overview", "Overview"),
-    ("logs", "Logs"),
-    ("metrics", "Metrics"),
-    ("spec", "Spec"),
-    ("environment", "Environment"),
-    ("events", "Events"),
+    ("overview", Message("Overview")),
+    ("logs", Message("Logs")),
+    ("metrics", Message("Metrics")),
+    ("spec", Message("Spec")),
+    ("environment", Message("Environment")),
+    ("events", Message("Events")),
 )
 LONG_WAIT = timedelta(minutes=10)
 
@@ -103,7 +104,7 @@ def job_list(request: Any) -> HttpResponse:
     return JOBS.render(
         request,
         "jobs/_table.html" if is_part else "jobs/list.html",
-        {"page_title": "Jobs", "may_submit": _may_submit(request)},
+        {"page_title": Message("Jobs"), "may_submit": _may_submit(request)},
     )
 
 
@@ -121,7 +122,7 @@ def job(request: Any, job: str) -> HttpResponse:
         "jobs/detail.html",
         {
             "page_title": f"#{row.number} {row.name}",
-            "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
+            "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
             "job_api": f"/api/v1/orgs/{request.org.slug}/jobs/{row.number}",
             "job": representations.job_detail(row),
             "attempt": representations.attempt_row(attempt),
@@ -154,10 +155,19 @@ def act_on_job(request: Any, job: str, verb: str) -> HttpResponse:
     if verb == "rerun":
         return _rerun(request, row, back)
     act, done = {
-        "cancel": (services.cancel_job, f"#{row.number} is being stopped."),
-        "hold": (services.hold_job, f"#{row.number} is held; it starts when you release it."),
-        "release": (services.release_job, f"#{row.number} takes its turn again."),
-        "delete-logs": (services.delete_logs, f"The log of #{row.number} is being deleted."),
+        "cancel": (services.cancel_job, Message("#{number} is being stopped.", number=row.number)),
+        "hold": (
+            services.hold_job,
+            Message("#{number} is held; it starts when you release it.", number=row.number),
+        ),
+        "release": (
+            services.release_job,
+            Message("#{number} takes its turn again.", number=row.number),
+        ),
+        "delete-logs": (
+            services.delete_logs,
+            Message("The log of #{number} is being deleted.", number=row.number),
+        ),
     }[verb]
     return action(request, back, done, lambda: act(actor=request.actor, job=row))
 
@@ -169,19 +179,29 @@ def act_on_jobs(request: Any) -> HttpResponse:
 
     verb, done, failed = request.POST.get("verb", ""), 0, []
     if (act := IN_BULK.get(verb)) is None:
-        raise InvalidInput.at("verb", f"must be one of {', '.join(IN_BULK)}")
+        raise InvalidInput.at("verb", Message("must be one of {names}", names=", ".join(IN_BULK)))
     for name in request.POST.getlist("job")[:200]:
         try:
             act(actor=request.actor, job=selectors.find_job(request.actor, name))
             done += 1
         except PortalError as error:
             record_denied_request(request, error)
-            failed.append(f"#{name}: {error.message}")
+            failed.append(Message.joined(": ", (f"#{name}", error.message)))
     if done:
-        said = {"cancel": "being stopped", "delete-logs": "the logs are being deleted"}.get(
-            verb, "submitted again"
+        said = {
+            "cancel": Message("being stopped"),
+            "delete-logs": Message("the logs are being deleted"),
+        }.get(verb, Message("submitted again"))
+        messages.success(
+            request,
+            Message.plural(
+                done,
+                Message("{done} job: {said}."),
+                Message("{done} jobs: {said}."),
+                done=done,
+                said=said,
+            ),
         )
-        messages.success(request, f"{done} job{'' if done == 1 else 's'}: {said}.")
     for text in failed[:5]:
         messages.error(request, text)
     return redirect(
@@ -216,8 +236,8 @@ def new_job(request: Any) -> HttpResponse:
         request,
         "jobs/new.html",
         {
-            "page_title": "New job",
-            "crumbs": [("Jobs", f"/{request.org.slug}/jobs")],
+            "page_title": Message("New job"),
+            "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
             "yaml": text,
             "errors": faults,
             "examples": examples(),
@@ -242,7 +262,7 @@ def find(request: Any) -> JsonResponse:
                 {
                     "kind": "job",
                     "title": f"#{j.number} {j.name}",
-                    "note": told(State(j.state).word),
+                    "note": translated(State(j.state).word),
                     "url": f"/{request.org.slug}/jobs/{j.number}",
                 }
                 for j in jobs
@@ -265,7 +285,7 @@ def _team(request: Any) -> Any:
     slug = request.POST.get("team", "")
     row = Team.objects.filter(slug=slug).first()
     if row is None:
-        raise NotPermitted("Choose the team to submit to.")
+        raise NotPermitted(Message("Choose the team to submit to."))
     return row
 
 

@@ -25,6 +25,7 @@ from monitoring.live.subscription import Subscription
 from monitoring.live.topics import Granted, grant
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import set_credential, set_impersonation
+from portal.core.messages import Message
 from portal.core.outage import outage
 from portal.core.protocols import problem
 from portal.web.denials import record_denial
@@ -199,7 +200,7 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     "op": "error",
                     "id": made.number,
                     "code": "internal",
-                    "message": "Something went wrong on our side. Subscribe again.",
+                    "message": Message("Something went wrong on our side. Subscribe again."),
                 }
             )
         finally:

@@ -10,6 +10,7 @@ from uuid import UUID
 from clusters.models import Node
 from jobs.models import Attempt, Job
 from portal.core.errors import NotFound
+from portal.core.messages import Message
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Team
@@ -37,7 +38,7 @@ def grant(actor: Actor, topic: str) -> Granted:
     """Authorize a subscription. Raises NotFound for a topic that is missing or not visible."""
     found = _TOPIC.match(topic)
     if found is None:
-        raise NotFound("There is no such topic.")
+        raise NotFound(Message("There is no such topic."))
     with platform_scope("a topic names its organization only by what it is about"):
         return KINDS[found[1]](actor, UUID(found[2]), topic)
 
@@ -103,7 +104,7 @@ def _enter(actor: Actor, org_id: UUID) -> Actor:
 
 
 def _nothing() -> NotFound:
-    return NotFound("This topic does not exist, or you may not see it.")
+    return NotFound(Message("This topic does not exist, or you may not see it."))
 
 
 KINDS: Mapping[str, Callable[[Actor, UUID, str], Granted]] = {

@@ -14,6 +14,7 @@ from portal import series
 from portal.core import clock, streams
 from portal.core.errors import InvalidInput, NotFound, QuotaExceeded
 from portal.core.events import EventRecord, record_all
+from portal.core.messages import Message
 from schedulers.images.config import arch_name
 from schedulers.states import State
 from workspaces.tenancy.scope import platform_scope
@@ -40,8 +41,11 @@ def ingest(body: Mapping[str, Any]) -> int:
         )
         if node is None:
             raise NotFound(
-                f"No cluster has a node {str(body.get('node'))[:80]!r}. "
-                "It appears once the inventory of its cluster reports it."
+                Message(
+                    "No cluster has a node {x}. It appears once the inventory of its cluster "
+                    "reports it.",
+                    x=repr(str(body.get("node"))[:80]),
+                )
             )
         batches: list[tuple[str, UUID | None, list[series.Point]]] = [
             (f"node:{node.id.hex}", None, list(_points(at, body.get("samples"))))

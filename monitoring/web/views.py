@@ -12,6 +12,7 @@ from monitoring import nodes as rows
 from monitoring.api.views import find_node
 from monitoring.lists import NODES
 from portal.core import clock
+from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.web.base import page
 
@@ -19,7 +20,7 @@ from workspaces.web.base import page
 @page(NODES.permission)
 def nodes(request: Any) -> HttpResponse:
     """Show the overview of all GPUs, and one page of nodes."""
-    return NODES.render(request, "monitoring/nodes.html", {"page_title": "Nodes"})
+    return NODES.render(request, "monitoring/nodes.html", {"page_title": Message("Nodes")})
 
 
 @page(P.NODES_READ)
@@ -32,7 +33,7 @@ def node(request: Any, node: str) -> HttpResponse:
         "monitoring/node.html",
         {
             "page_title": found.name,
-            "crumbs": [("Nodes", f"/{request.org.slug}/nodes")],
+            "crumbs": [(Message("Nodes"), f"/{request.org.slug}/nodes")],
             "node": rows.node_row(found, request.actor),
             "node_hex": found.id.hex,
             "series_url": f"/api/v1/orgs/{request.org.slug}/nodes/{found.name}/metrics?{query}",

@@ -10,15 +10,19 @@ from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404
 from rest_framework import exceptions
 from rest_framework.response import Response
+from yaml.representer import SafeRepresenter
 
 from portal.core import errors
 from portal.core.events import request_id
+from portal.core.messages import Message
 from portal.core.outage import outage
 from portal.core.protocols import problem
 from portal.web.denials import record_denied_request
 from portal.web.errors import malformed
 
 log = logging.getLogger(__name__)
+# The OpenAPI view renders errors as YAML.
+SafeRepresenter.add_representer(Message, lambda yaml, text: yaml.represent_str(str.__str__(text)))
 
 
 class _FrameworkError(errors.PortalError):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from portal.blobs import arrivals
+from portal.core.messages import Message, MessageDecoder
 
 Lost = tuple[int, int, str]  # from, to, why
 DELETED = "deleted.json"
@@ -52,7 +53,11 @@ class Deletion:
 
     @property
     def why(self) -> str:
-        return f"deleted by {self.by} on {datetime.fromtimestamp(self.at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+        return f"deleted by {self.by} on {self._at} UTC"
+
+    @property
+    def _at(self) -> str:
+        return f"{datetime.fromtimestamp(self.at / 1000, UTC):%Y-%m-%d %H:%M}"
 
     @property
     def gap(self) -> Lost:
@@ -65,7 +70,13 @@ class Deletion:
             gaps=[self.gap],
             complete=False,
             deleted={"by": self.by, "at": self.at, "bytes": self.bytes},
-            text=f"{self.why}; it had {self.bytes:,} bytes, closed by {made.closed_by}",
+            text=Message(
+                "deleted by {who} on {at} UTC; it had {n} bytes, closed by {end}",
+                who=self.by,
+                at=self._at,
+                n=f"{self.bytes:,}",
+                end=made.closed_by,
+            ),
         )
 
 
@@ -80,7 +91,7 @@ def deletion_of(folder: Path) -> Deletion | None:
 def certificate_of(folder: Path) -> Certificate | None:
     """Return the certificate, or None while the log is open."""
     try:
-        found = json.loads((folder / "certificate.json").read_bytes())
+        found = json.loads((folder / "certificate.json").read_bytes(), cls=MessageDecoder)
     except FileNotFoundError:
         return None
     made = Certificate(**{**found, "gaps": [tuple(gap) for gap in found["gaps"]]})
@@ -88,19 +99,27 @@ def certificate_of(folder: Path) -> Certificate | None:
     return deleted.told(made) if deleted else made
 
 
-def words_of(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> str:
+def words_of(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> Message:
     """Summarize a log, e.g. "complete, 1,204,331 bytes, 0 gaps, closed by exit 0".
 
     With gaps, names the first three and their reasons instead.
     """
     if not gaps:
-        return f"complete, {size:,} bytes, 0 gaps, closed by {closed_by}"
-    told = "; ".join(
+        return Message("complete, {n} bytes, 0 gaps, closed by {end}", n=f"{size:,}", end=closed_by)
+    where = "; ".join(
         f"{_time_text(folder, start)} ({end - start:,} bytes, {why})"
         for start, end, why in gaps[:3]
     )
-    more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
-    return f"{len(gaps)} gap{'s' if len(gaps) > 1 else ''}: {told}{more}; {size:,} bytes kept, closed by {closed_by}"
+    where += f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
+    return Message.plural(
+        len(gaps),
+        "{n} gap: {where}; {size} bytes kept, closed by {end}",
+        "{n} gaps: {where}; {size} bytes kept, closed by {end}",
+        n=len(gaps),
+        where=where,
+        size=f"{size:,}",
+        end=closed_by,
+    )
 
 
 def _time_text(folder: Path, offset: int) -> str:

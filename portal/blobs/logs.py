@@ -44,6 +44,7 @@ from portal.blobs.certificate import (
     words_of,
 )
 from portal.core.errors import Unavailable
+from portal.core.messages import Message, MessageEncoder
 
 SEGMENT = 4 << 20
 PIECE = 128 << 10  # bytes in memory per download, however slow the reader
@@ -224,7 +225,9 @@ class LogStore:
                 return known
             _sync_segments(folder)
             made = _certify(self, key, folder, closed_by)
-            _replace(folder / "certificate.json", json.dumps(made.as_dict()).encode())
+            _replace(
+                folder / "certificate.json", json.dumps(made.as_dict(), cls=MessageEncoder).encode()
+            )
             return made
 
     def certificate(self, key: str) -> Certificate | None:
@@ -268,8 +271,10 @@ class LogStore:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
                 raise Unavailable(
-                    "The disk with the logs is full. Stored logs are intact, and writing resumes "
-                    "once there is space."
+                    Message(
+                        "The disk with the logs is full. Stored logs are intact, and writing resumes "
+                        "once there is space."
+                    )
                 ) from error
             raise
 

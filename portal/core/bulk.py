@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, models
 
+from portal.core.message_fields import MessageField
 from portal.core.postgres.row_security import row_security
 
 Row = Sequence[Any]
@@ -167,4 +169,6 @@ def _field(model: type[models.Model], name: str) -> models.Field[Any, Any]:
 
 def _shape(field: models.Field[Any, Any]) -> Callable[[Any], Any] | None:
     """Return the function that prepares a value for COPY, or None if psycopg needs no help."""
-    return json.dumps if isinstance(field, models.JSONField) else None
+    if isinstance(field, MessageField):
+        return field.get_prep_value
+    return partial(json.dumps, cls=field.encoder) if isinstance(field, models.JSONField) else None

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from portal.core.errors import Unavailable
+from portal.core.messages import Message
 
 RETRY_AFTER = 10  # seconds
 _OS = {
@@ -29,8 +30,11 @@ def full_disk(error: BaseException | None) -> Unavailable | None:
     words = disk_error_text(error)
     return (
         Unavailable(
-            f"{words}, so nothing was changed. Ask the operator of this portal to make room there, "
-            "then try again.",
+            Message(
+                "{words}, so nothing was changed. Ask the operator of this portal to make room "
+                "there, then try again.",
+                words=words,
+            ),
             code="disk_full",
             data={"retry_after": RETRY_AFTER},
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from portal.core.messages import Message
+
 
 class PortalError(Exception):
     """An error that a user can act on.
@@ -19,8 +21,8 @@ class PortalError(Exception):
     def __init__(
         self, message: str, *, data: Mapping[str, Any] | None = None, code: str | None = None
     ):
-        super().__init__(message)
-        self.message = message
+        self.message = Message(message)
+        super().__init__(self.message)
         self.data = dict(data or {})
         self.kind = code or self.code
 
@@ -38,7 +40,9 @@ class InvalidInput(PortalError):
     @classmethod
     def at(cls, field: str, message: str) -> InvalidInput:
         """Return the error for one invalid field."""
-        return cls(f"{field}: {message}", errors=[{"field": field, "message": message}])
+        return cls(
+            Message.joined(": ", (field, message)), errors=[{"field": field, "message": message}]
+        )
 
 
 class NotAuthenticated(PortalError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from portal.core.messages import Message
+
 # Stored units per displayed unit.
 SCALES = {"cpu": 1000, "gpu-hours": 3_600_000}
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
@@ -15,23 +17,44 @@ def scale_of(resource: str) -> int:
     return SCALES.get(resource, 1)
 
 
-def amount_text(resource: object, amount: Any) -> str:
+def amount_text(resource: object, amount: Any) -> Message:
     """Format an amount in quota units: "2.5 cores", "16 GiB", "4 GPUs (h100)", "1 running job"."""
     kind, _, model = str(resource).partition(".")
     number = int(amount)
     match kind:
         case "cpu":
-            return f"{number / 1000:g} core{'' if number == 1000 else 's'}"
+            return counted(f"{number / 1000:g}", "cores")
         case "gpu-hours":
-            return f"{number_text(kind, number)} GPU-hour{'' if number == scale_of(kind) else 's'}"
+            return counted(number_text(kind, number), "GPU-hours")
         case "memory" | "storage":
-            return bytes_text(number)
+            return Message(bytes_text(number))
         case "gpu":
-            return f"{number} GPU{'' if number == 1 else 's'}" + (f" ({model})" if model else "")
+            return counted(str(number), "GPUs") + (f" ({model})" if model else "")
         case "nodes" | "pods":
-            return f"{number} {kind[:-1]}{'' if number == 1 else 's'}"
+            return counted(str(number), kind)
         case _:
-            return f"{number} running job{'' if number == 1 else 's'}"
+            return counted(str(number), "running jobs")
+
+
+def counted(n: str, unit: str) -> Message:
+    """Return a number with its unit, which is given in the plural: "1 core", "2.5 cores"."""
+    number = 1 if n == "1" else 2
+    match unit:
+        case "cores":
+            return Message.plural(number, "{n} core", "{n} cores", n=n)
+        case "GPUs":
+            return Message.plural(number, "{n} GPU", "{n} GPUs", n=n)
+        case "GPU-hours":
+            return Message.plural(number, "{n} GPU-hour", "{n} GPU-hours", n=n)
+        case "pods":
+            return Message.plural(number, "{n} pod", "{n} pods", n=n)
+        case "nodes":
+            return Message.plural(number, "{n} node", "{n} nodes", n=n)
+        case "jobs":
+            return Message.plural(number, "{n} job", "{n} jobs", n=n)
+        case "running jobs":
+            return Message.plural(number, "{n} running job", "{n} running jobs", n=n)
+    return Message.joined(" ", (n, unit))
 
 
 def number_text(resource: str, amount: int) -> str:
@@ -63,12 +86,14 @@ def bytes_text(number: int) -> str:
     return f"{number} B"
 
 
-def span_text(span: timedelta | float) -> str:
+def span_text(span: timedelta | float) -> Message:
     """Format a duration: "4 s", "12 min", "2h 04m", "3d 02h"."""
     seconds = int(span.total_seconds() if isinstance(span, timedelta) else span)
     if seconds < 90:
-        return f"{max(seconds, 0)} s"
+        return Message("{n} s", n=max(seconds, 0))
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if minutes < 60:
-        return f"{minutes} min"
-    return f"{hours}h {minutes % 60:02d}m" if hours < 48 else f"{days}d {hours % 24:02d}h"
+        return Message("{n} min", n=minutes)
+    if hours < 48:
+        return Message("{h}h {m}m", h=hours, m=f"{minutes % 60:02d}")
+    return Message("{d}d {h}h", d=days, h=f"{hours % 24:02d}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 
 # Characters per value; keys and certificates are long.
 LONGEST = 20_000
@@ -152,7 +153,7 @@ def check(
                 known[name], value, secret if known[name].kind == "secret" else plain
             )
     faults += [
-        (option.name, "is required")
+        (option.name, Message("is required"))
         for option in known.values()
         if option.is_required
         and option.name not in {*plain, *secret, *(name for name, _ in faults)}
@@ -166,7 +167,7 @@ def check(
     ]
     if faults:
         raise InvalidInput(
-            f"options.{faults[0][0]}: {faults[0][1]}",
+            Message.joined(": ", (f"options.{faults[0][0]}", faults[0][1])),
             errors=[
                 {"field": f"options.{name[:80]}", "message": message} for name, message in faults
             ],
@@ -209,7 +210,7 @@ def _convert(option: Option, value: Any) -> Any:
     if isinstance(value, (list, dict)):
         raise ValueError("must be one value")
     if option.choices and text not in option.choices:
-        raise ValueError(f"must be one of {', '.join(option.choices)}")
+        raise ValueError(Message("must be one of {names}", names=", ".join(option.choices)))
     return _READERS[option.kind](text)
 
 
@@ -232,7 +233,7 @@ def _number(text: str) -> float:
 def _whole(text: str) -> int:
     number = _number(text)
     if number != int(number):
-        raise ValueError("must be a whole number")
+        raise ValueError(Message("must be a whole number"))
     return int(number)
 
 

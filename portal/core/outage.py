@@ -6,6 +6,7 @@ from django.db import InterfaceError, OperationalError
 
 from portal.core.disk import error_chain, full_disk
 from portal.core.errors import Unavailable
+from portal.core.messages import Message
 
 RETRY_AFTER = 5  # seconds
 # The server shuts down, crashed, starts up, or has no connections left.
@@ -23,7 +24,9 @@ def outage(error: BaseException | None) -> Unavailable | None:
         return full
     if any(_is_disconnected(one) for one in error_chain(error)):
         return Unavailable(
-            "The database is not responding, so nothing was changed. Try again in a moment.",
+            Message(
+                "The database is not responding, so nothing was changed. Try again in a moment."
+            ),
             code="database_away",
             data={"retry_after": RETRY_AFTER},
         )

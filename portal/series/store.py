@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.models import Count, Exists, Max, OuterRef, QuerySet
 
 from portal.core.errors import Conflict, InvalidInput, QuotaExceeded
+from portal.core.messages import Message
 from portal.series.models import LABELS, Chunk, Series
 from portal.series.points import NO_STEP, Point, Row, coarse, merged, pack, unpack
 
@@ -154,7 +155,7 @@ def _series(owner: str, units: Mapping[_Name, str], org_id: UUID | None) -> dict
             ],
             ignore_conflicts=True,
         )
-    raise Conflict("These series already exist and belong to another organization.")
+    raise Conflict(Message("These series already exist and belong to another organization."))
 
 
 def _locked(owner: str, wanted: Collection[_Name]) -> dict[_Name, Series]:
@@ -174,9 +175,14 @@ def _check_series_limit(owner: str, more: int) -> None:
     known = Series.objects.filter(owner=owner).count()
     if known + more > MOST_CURVES:
         raise QuotaExceeded(
-            f"There are already {known:,} series here; {more:,} more would exceed the limit of "
-            f"{MOST_CURVES:,}. A name or label that changes each time (a step, a process, a file) "
-            "creates a new series."
+            Message(
+                "There are already {known} series here; {more} more would exceed the limit of "
+                "{MOST_CURVES}. A name or label that changes each time (a step, a process, a "
+                "file) creates a new series.",
+                known=f"{known:,}",
+                more=f"{more:,}",
+                MOST_CURVES=f"{MOST_CURVES:,}",
+            )
         )
 
 

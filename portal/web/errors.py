@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 
 from portal.core.errors import InvalidInput, NotPermitted, PortalError, TooLarge
 from portal.core.events import request_id
+from portal.core.messages import Message
 from portal.core.outage import outage
 from portal.core.protocols import TITLES, problem, protocol_at  # noqa: F401 - limits.py reads problem here
 from portal.web.denials import record_denied_request
@@ -49,19 +50,24 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
 def malformed(error: SuspiciousOperation) -> PortalError:
     """Return the error for a request that Django rejects as too large or malformed."""
     if isinstance(error, RequestDataTooBig):
-        return TooLarge("The request is too large.")
+        return TooLarge(Message("The request is too large."))
     if isinstance(error, TooManyFieldsSent):
         return InvalidInput(
-            f"The request has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} parameters."
+            Message(
+                "The request has more than {DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters.",
+                DATA_UPLOAD_MAX_NUMBER_FIELDS=f"{settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,}",
+            )
         )
-    return InvalidInput("The request is malformed.")
+    return InvalidInput(Message("The request is malformed."))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer a form without a valid CSRF token, usually from a page kept open across a sign-out."""
     return answer(
         request,
-        NotPermitted("This form is out of date. Reload the page and send it again.", code="csrf"),
+        NotPermitted(
+            Message("This form is out of date. Reload the page and send it again."), code="csrf"
+        ),
     )
 
 
@@ -71,7 +77,9 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
     return answer(
         request,
-        NotFound("There is no page at this address. Check the address, or go to the start page."),
+        NotFound(
+            Message("There is no page at this address. Check the address, or go to the start page.")
+        ),
     )
 
 
@@ -80,5 +88,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return answer(
         request,
         outage(sys.exc_info()[1])
-        or PortalError("Something went wrong on our side. Tell your operator the request ID."),
+        or PortalError(
+            Message("Something went wrong on our side. Tell your operator the request ID.")
+        ),
     )

@@ -20,6 +20,7 @@ from django.utils import translation
 from whitenoise.middleware import WhiteNoiseMiddleware
 
 from portal.core.protocols import Authentication, protocol_at
+from portal.web.translation import translated
 
 
 def is_program(request: HttpRequest) -> bool:
@@ -84,9 +85,15 @@ class MessageCookie(CookieStorage):
 
 
 class MessageStorage(FallbackStorage):
-    """Keep messages in a cookie, or in the session if they are too long."""
+    """Keep messages in a cookie, or in the session if they are too long.
+
+    They are stored in the language of the request that adds them.
+    """
 
     storage_classes = (MessageCookie, SessionStorage)
+
+    def add(self, level: int, message: str, extra_tags: str | None = "") -> None:
+        super().add(level, translated(message), extra_tags)
 
 
 class Messages(_BrowserOnly, MessageMiddleware):

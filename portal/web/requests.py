@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import Caller, caller, clean_address, request_id
+from portal.core.messages import Message
 from portal.core.outage import outage
 from portal.core.protocols import protocol_at
 from portal.web.errors import answer, malformed
@@ -58,7 +59,7 @@ class ErrorMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
-            return answer(request, InvalidInput("The URL contains a NUL character."))
+            return answer(request, InvalidInput(Message("The URL contains a NUL character.")))
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
@@ -75,6 +76,8 @@ class ErrorMiddleware:
             log.exception("internal error %s", request_id.get())
             return answer(
                 request,
-                PortalError("Something went wrong on our side. Tell your operator the request ID."),
+                PortalError(
+                    Message("Something went wrong on our side. Tell your operator the request ID.")
+                ),
             )
         return None

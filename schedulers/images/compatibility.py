@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
+from portal.core.messages import Message
 from schedulers.images import warnings
 from schedulers.images.config import Image, Variant
 from schedulers.images.requirements import Device
@@ -80,7 +81,7 @@ class Fitting:
     def text(self) -> str:
         """Return "Fits 30 of 32 nodes; 2 have driver 470, it needs 525 or newer."."""
         if not self.total:
-            return "There is no node that it could be put against."
+            return Message("There is no node that it could be put against.")
         nodes = (
             "the only node"
             if self.total == 1 and self.fits
@@ -99,7 +100,9 @@ class Fitting:
 
     @property
     def advice(self) -> str:
-        return " ".join(dict.fromkeys(g.reason.advice for g in self.groups if g.reason.advice))
+        return Message.joined(
+            " ", dict.fromkeys(g.reason.advice for g in self.groups if g.reason.advice)
+        )
 
 
 def fit(
@@ -160,9 +163,9 @@ def _wrong_machine(image: Image, host: Host) -> Obstacle:
         sorted({v.os for v in image.variants} | {o.partition("/")[0] for o in image.others})
     )
     advice = (
-        f"Build it for {host.arch} too, or choose a pool of other nodes."
+        Message("Build it for {arch} too, or choose a pool of other nodes.", arch=host.arch)
         if host.arch and image.arches
-        else "Choose an image for Linux."
+        else Message("Choose an image for Linux.")
     )
     has = f"are {host.arch}" if host.arch else "run Linux"
     return Obstacle(Fit.MISFIT, has, f"it is built for {kinds or 'nothing'} only", advice)
@@ -181,7 +184,7 @@ def _of_gpus(
                 Fit.DOUBTFUL,
                 f"have {host.model}",
                 f"where this very image ended with “no kernel image is available” {when}",
-                "Take an image that is built for this GPU.",
+                Message("Take an image that is built for this GPU."),
             )
         )
     return found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from portal.core.messages import Message
 from schedulers.images.requirements import (
     Atom,
     Condition,
@@ -44,7 +45,7 @@ LEAST_COMPUTE: Mapping[int, Version] = {
     12: (5, 0),
     11: (3, 5),
 }
-TRY = 'To try all the same, set NVIDIA_DISABLE_REQUIRE: "1" in the job\'s environment.'
+TRY = Message('To try all the same, set NVIDIA_DISABLE_REQUIRE: "1" in the job\'s environment.')
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _unmet(condition: Condition, device: Device, env: Mapping[str, str]) -> Doub
         return Doubt(
             f"have GPUs of compute capability {version_text(device.compute)}",
             f"it needs {arch.value} or newer",
-            "Choose newer GPUs, or an image built for these.",
+            Message("Choose newer GPUs, or an image built for these."),
             is_certain=True,
         )
     asked = version(plain["cuda"].value) if "cuda" in plain else None
@@ -101,14 +102,18 @@ def _unmet(condition: Condition, device: Device, env: Mapping[str, str]) -> Doub
 
 def _advice(has: Version | None, is_certain: bool) -> str:
     other = (
-        f"Choose an image for CUDA {version_text(has)} or older there, or newer nodes."
+        Message(
+            "Choose an image for CUDA {has} or older there, or newer nodes.", has=version_text(has)
+        )
         if has and has > (0, 0)
-        else "Choose newer nodes."
+        else Message("Choose newer nodes.")
     )
     more = (
         ""
         if is_certain
-        else " NVIDIA's container runtime refuses it there, though CUDA's minor version compatibility would let most of it run."
+        else Message(
+            " NVIDIA's container runtime refuses it there, though CUDA's minor version compatibility would let most of it run."
+        )
     )
     return f"{other}{more} {TRY}"
 
@@ -151,7 +156,7 @@ def _family(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
         yield Doubt(
             _has(device),
             f"its CUDA {cuda[0]} needs {least} or newer",
-            "Choose newer nodes, or an image with NVIDIA's cuda-compat package.",
+            Message("Choose newer nodes, or an image with NVIDIA's cuda-compat package."),
         )
 
 
@@ -167,7 +172,7 @@ def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
             yield Doubt(
                 has,
                 f"its PyTorch is built for {kinds}",
-                "Take an image that is built for this GPU.",
+                Message("Take an image that is built for this GPU."),
             )
         return
     cuda = version(env.get("CUDA_VERSION", ""))
@@ -176,13 +181,13 @@ def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
         yield Doubt(
             has,
             f"which CUDA {version_text(cuda[:2])} does not know: code for it came with {version_text(first)}",
-            "Take an image with a newer CUDA for these GPUs.",
+            Message("Take an image with a newer CUDA for these GPUs."),
         )
     elif cuda and least and compute < least:
         yield Doubt(
             has,
             f"which CUDA {cuda[0]} no longer builds for",
-            "Take an image with an older CUDA for these GPUs.",
+            Message("Take an image with an older CUDA for these GPUs."),
         )
 
 

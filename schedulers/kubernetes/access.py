@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from portal.core.messages import Message
+
 _RUNS_PROGRAMS = ("exec", "auth-provider")
 _READS_FILES = ("client-certificate", "client-key", "tokenFile", "certificate-authority")
 
@@ -71,7 +73,7 @@ def from_kubeconfig(text: str) -> Access:
     try:
         read = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise BadAccess("The kubeconfig is not YAML.") from error
+        raise BadAccess(Message("The kubeconfig is not YAML.")) from error
     config = _mapping(read, "kubeconfig")
     context = _named(config, "contexts", "context", str(config.get("current-context") or ""))
     cluster = _named(config, "clusters", "cluster", str(context.get("cluster") or ""))
@@ -91,20 +93,30 @@ def _refuse(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> None:
     for name in _RUNS_PROGRAMS:
         if user.get(name):
             raise BadAccess(
-                f"The kubeconfig's `{name}` would run a program on the portal's host; use a token or a client certificate."
+                Message(
+                    "The kubeconfig's `{name}` would run a program on the portal's host; use a "
+                    "token or a client certificate.",
+                    name=name,
+                )
             )
     for name in _READS_FILES:
         if user.get(name) or cluster.get(name):
             raise BadAccess(
-                f"The kubeconfig's `{name}` refers to a file. Embed its content instead (`kubectl config view --raw --flatten`)."
+                Message(
+                    "The kubeconfig's `{name}` refers to a file. Embed its content instead "
+                    "(`kubectl config view --raw --flatten`).",
+                    name=name,
+                )
             )
     if cluster.get("insecure-skip-tls-verify"):
         raise BadAccess(
-            "The kubeconfig disables verification of the server's certificate. Set its certificate authority instead."
+            Message(
+                "The kubeconfig disables verification of the server's certificate. Set its certificate authority instead."
+            )
         )
     if user.get("username") or user.get("password"):
         raise BadAccess(
-            "Kubernetes no longer supports passwords. Use a token or a client certificate."
+            Message("Kubernetes no longer supports passwords. Use a token or a client certificate.")
         )
 
 
@@ -117,13 +129,13 @@ def _address(server: str) -> str:
         or parts.query
         or parts.fragment
     ):
-        raise BadAccess("The server must be an address like https://10.0.0.1:6443.")
+        raise BadAccess(Message("The server must be an address like https://10.0.0.1:6443."))
     return server.strip().rstrip("/")
 
 
 def _mapping(value: Any, what: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise BadAccess(f"The {what} is not a mapping of names to values.")
+        raise BadAccess(Message("The {what} is not a mapping of names to values.", what=what))
     return value
 
 
@@ -132,11 +144,13 @@ def _named(config: Mapping[str, Any], group: str, kind: str, name: str) -> Mappi
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, Mapping) and row.get("name") == name:
             return _mapping(row.get(kind), kind)
-    raise BadAccess(f"The kubeconfig has no {kind} {name!r}.")
+    raise BadAccess(Message("The kubeconfig has no {kind} {name}.", kind=kind, name=repr(name)))
 
 
 def _data(row: Mapping[str, Any], name: str) -> str:
     try:
         return base64.b64decode(str(row.get(name) or ""), validate=True).decode("ascii")
     except (binascii.Error, ValueError) as error:
-        raise BadAccess(f"The kubeconfig's `{name}` is not base64 of a PEM text.") from error
+        raise BadAccess(
+            Message("The kubeconfig's `{name}` is not base64 of a PEM text.", name=name)
+        ) from error

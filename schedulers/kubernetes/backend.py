@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, ClassVar
 
+from portal.core.messages import Message
 from schedulers.cached import CachedValue
 from schedulers.contract import (
     Capability,
@@ -239,7 +240,7 @@ class KubernetesBackend:
         """Run a command on the first node, with the container's variables but no rank."""
         one = self._view.pod_of(names.object_name(key), 0)
         if one is None or states.phase(one) != "Running":
-            raise Rejected("The job is not running.", "argv")
+            raise Rejected(Message("The job is not running."), "argv")
         return beside.run(self._wire, _path(one), argv, timeout)
 
     def release(self, key: str) -> None:
@@ -326,8 +327,11 @@ class KubernetesBackend:
             self._products = (time.monotonic(), found)
         if launch.gpu_type not in self._products[1]:
             raise Rejected(
-                f"No node of this cluster has GPUs of type {launch.gpu_type[:40]!r}; there is "
-                f"{', '.join(sorted(self._products[1])) or 'none'}.",
+                Message(
+                    "No node of this cluster has GPUs of type {x}; there is {x2}.",
+                    x=repr(launch.gpu_type[:40]),
+                    x2=", ".join(sorted(self._products[1])) or "none",
+                ),
                 "resources.gpus",
             )
         return sorted(self._products[1][launch.gpu_type])
@@ -384,7 +388,9 @@ class KubernetesBackend:
             )
         except ApiError as error:
             raise Rejected(
-                f"No node {node!r} is there." if error.status == 404 else str(error)
+                Message("No node {node} is there.", node=repr(node))
+                if error.status == 404
+                else str(error)
             ) from error
 
 

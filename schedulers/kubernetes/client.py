@@ -17,6 +17,7 @@ from urllib.parse import quote
 
 import orjson
 
+from portal.core.messages import Message
 from schedulers.contract import Rejected, Unavailable
 from schedulers.kubernetes.access import Access
 
@@ -128,7 +129,9 @@ class Client:
         """Raise Unavailable while the server asks for a pause."""
         left = self._rest_until - time.monotonic()
         if left > 0:
-            raise Unavailable(f"The API server asked for {left:.0f} s to recover.")
+            raise Unavailable(
+                Message("The API server asked for {left} s to recover.", left=f"{left:.0f}")
+            )
 
     def _compare_clocks(self, said: str) -> None:
         """Measure the clock difference: waiting times and ends follow the cluster's clock."""
@@ -159,7 +162,9 @@ class Client:
             raise Unavailable(f"The API server cannot now ({status}): {message}")
         if status == 401:
             raise Unavailable(
-                "The API server rejected Muster's credentials (401): the token or certificate is invalid or has expired."
+                Message(
+                    "The API server rejected Muster's credentials (401): the token or certificate is invalid or has expired."
+                )
             )
         causes = (said.get("details") or {}).get("causes") or ()
         raise ApiError(
@@ -204,10 +209,14 @@ def _parsed(data: bytes) -> Object:
         read = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         raise Unavailable(
-            "The response is not JSON: this is not a Kubernetes API server, or there is a proxy in front of it."
+            Message(
+                "The response is not JSON: this is not a Kubernetes API server, or there is a proxy in front of it."
+            )
         ) from error
     if not isinstance(read, dict):
-        raise Unavailable("The response is not a JSON object: this is not a Kubernetes API server.")
+        raise Unavailable(
+            Message("The response is not a JSON object: this is not a Kubernetes API server.")
+        )
     return read
 
 

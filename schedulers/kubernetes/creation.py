@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected, Unavailable
 from schedulers.kubernetes import names, namespace
 from schedulers.kubernetes.client import ApiError, Client, refusal, segment
@@ -90,10 +91,13 @@ class Creator:
             or meta.get("annotations", {}).get(names.KEY) != key
         ):
             raise Rejected(
-                f"A Job called {meta['name']} already exists and does not belong to Muster."
+                Message(
+                    "A Job called {name} already exists and does not belong to Muster.",
+                    name=meta["name"],
+                )
             )
         if "deletionTimestamp" in meta:
-            raise Unavailable(f"The former {meta['name']} is being deleted.")
+            raise Unavailable(Message("The former {name} is being deleted.", name=meta["name"]))
         return found
 
     def _owned(self, thing: Object, job: Object) -> None:
@@ -114,7 +118,11 @@ class Creator:
                 for owner in found["metadata"].get("ownerReferences", ())
             ):
                 raise Unavailable(
-                    f"{thing['kind']} {thing['metadata']['name']} of a former job is being deleted."
+                    Message(
+                        "{kind} {name} of a former job is being deleted.",
+                        kind=thing["kind"],
+                        name=thing["metadata"]["name"],
+                    )
                 ) from error
 
     def _delete_job(self, job: Object) -> None:
@@ -154,11 +162,18 @@ class Creator:
         labels = found["metadata"].get("labels", {})
         if labels.get(names.MANAGED) != names.MUSTER or labels.get(names.PORTAL) != self._prefix:
             raise Rejected(
-                f"The namespace {name} is there and is not this portal's: label it {names.MANAGED}={names.MUSTER} and "
-                f"{names.PORTAL}={self._prefix}."
+                Message(
+                    "The namespace {name} is there and is not this portal's: label it "
+                    "{MANAGED}={MUSTER} and {PORTAL}={_prefix}.",
+                    name=name,
+                    MANAGED=names.MANAGED,
+                    MUSTER=names.MUSTER,
+                    PORTAL=names.PORTAL,
+                    _prefix=self._prefix,
+                )
             )
         if found.get("status", {}).get("phase") == "Terminating":
-            raise Unavailable(f"The namespace {name} is being deleted.")
+            raise Unavailable(Message("The namespace {name} is being deleted.", name=name))
 
 
 def _path(thing: Object) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
+from portal.core.messages import Message
 from schedulers.contract import Rejected, Unavailable
 from schedulers.kubernetes import names
 from schedulers.kubernetes.client import Client
@@ -46,7 +47,7 @@ def run(wire: Client, path: str, argv: Sequence[str], timeout: float) -> tuple[i
     from schedulers.kubernetes.transport import in_words
 
     if any("\0" in word for word in argv):
-        raise Rejected("A command must not contain NUL characters.", "argv")
+        raise Rejected(Message("A command must not contain NUL characters."), "argv")
     guarded = ["bash", "-c", GUARD, "bash", f"{timeout + EARLY:g}", *argv]
     asked = urlencode(
         [
@@ -62,10 +63,17 @@ def run(wire: Client, path: str, argv: Sequence[str], timeout: float) -> tuple[i
             return _read(socket, until)
     except TimeoutError as error:
         raise Rejected(
-            f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv"
+            Message(
+                "{x} did not end within {timeout} s and was stopped.",
+                x=argv[0],
+                timeout=f"{timeout:g}",
+            ),
+            "argv",
         ) from error
     except ConnectionClosed as error:
-        raise Unavailable("The connection to the pod was lost before the command ended.") from error
+        raise Unavailable(
+            Message("The connection to the pod was lost before the command ended.")
+        ) from error
     except (WebSocketException, OSError) as error:
         raise _refused(error) or Unavailable(in_words(error, wire.access.server)) from error
 
@@ -106,7 +114,8 @@ def _read(socket: Any, until: float) -> tuple[int, bytes]:
             output += text
         if len(output) > MOST:
             raise Rejected(
-                f"It wrote more than {MOST >> 20} MiB: redirect its output to a file.", "argv"
+                Message("It wrote more than {x} MiB: redirect its output to a file.", x=MOST >> 20),
+                "argv",
             )
 
 
@@ -136,9 +145,15 @@ def _refused(error: Exception) -> Exception | None:
     """Translate a response that does not open a websocket; None if there was no response."""
     status = getattr(getattr(error, "response", None), "status_code", 0)
     if status in {400, 404, 409}:
-        return Rejected("The job is not running.", "argv")
+        return Rejected(Message("The job is not running."), "argv")
     if status == 403:
         return Unavailable(
-            "Muster lacks permission to create and get pods/exec. Bind its complete role to this account."
+            Message(
+                "Muster lacks permission to create and get pods/exec. Bind its complete role to this account."
+            )
         )
-    return Unavailable(f"The API server cannot now ({status}).") if status else None
+    return (
+        Unavailable(Message("The API server cannot now ({status}).", status=status))
+        if status
+        else None
+    )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from portal.core.formatting import amount_text
+from portal.core.messages import Message
 from schedulers import explanations
 from schedulers.capacity import Change
 from schedulers.contract import PendingReason
@@ -31,48 +32,50 @@ _BYPASSED = "equivalent workload recently failed"
 _PLACED_BY = ("nodeSelector", "affinity", "tolerations")
 _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
     (
-        r"LocalQueue (\S+) doesn't exist",
+        r"LocalQueue (?P<queue>\S+) doesn't exist",
         Wait.CLUSTER_HELD,
-        "Kueue has no queue {0} in this namespace.",
-        "Ask the operator for the queue's name.",
+        Message("Kueue has no queue {queue} in this namespace."),
+        Message("Ask the operator for the queue's name."),
     ),
     (
-        r"ClusterQueue (\S+) (?:doesn't exist|not found)",
+        r"ClusterQueue (?P<queue>\S+) (?:doesn't exist|not found)",
         Wait.CLUSTER_HELD,
-        "Kueue's queue {0} does not exist.",
-        "Ask the operator of the cluster.",
+        Message("Kueue's queue {queue} does not exist."),
+        Message("Ask the operator of the cluster."),
     ),
     (
-        r"(?:Cluster|Local)Queue (\S+) is (?:inactive|stopped)",
+        r"(?:Cluster|Local)Queue (?P<queue>\S+) is (?:inactive|stopped)",
         Wait.CLUSTER_HELD,
-        "Kueue's queue {0} is stopped.",
-        "Ask the operator when it resumes.",
+        Message("Kueue's queue {queue} is stopped."),
+        Message("Ask the operator when it resumes."),
     ),
     (
         r"namespace doesn't match ClusterQueue selector",
         Wait.CLUSTER_HELD,
-        "Kueue's queue does not accept jobs from this team's namespace.",
-        "Ask the operator of the cluster.",
+        Message("Kueue's queue does not accept jobs from this team's namespace."),
+        Message("Ask the operator of the cluster."),
     ),
     (
         r"flavor (\S+) doesn't match node affinity",
         Wait.IMPOSSIBLE,
-        "No flavor of Kueue's queue has the requested GPU type or labels.",
-        "Choose another type, or another pool.",
+        Message("No flavor of Kueue's queue has the requested GPU type or labels."),
+        Message("Choose another type, or another pool."),
     ),
     (
-        r"untolerated taint (.+?) in flavor (\S+)",
+        r"untolerated taint (?P<taint>.+?) in flavor (?P<flavor>\S+)",
         Wait.IMPOSSIBLE,
-        "The nodes of flavor {1} are tainted {0}, which jobs here do not tolerate.",
-        "Choose another pool, or ask the operator.",
+        Message(
+            "The nodes of flavor {flavor} are tainted {taint}, which jobs here do not tolerate."
+        ),
+        Message("Choose another pool, or ask the operator."),
     ),
     (
         _BYPASSED,
         Wait.CLUSTER_LIMIT,
-        "A job with the same request is ahead of it in Kueue's queue.",
-        "It starts when other jobs of the queue end; the operator can raise its quota.",
+        Message("A job with the same request is ahead of it in Kueue's queue."),
+        Message("It starts when other jobs of the queue end; the operator can raise its quota."),
     ),
-    (r"pending evaluation", Wait.EVALUATING, "Kueue has not evaluated the job yet.", ""),
+    (r"pending evaluation", Wait.EVALUATING, Message("Kueue has not evaluated the job yet."), ""),
 )
 # only shown if nothing more specific is missing
 _PREEMPTS = re.compile(r"[Pp]ending the preemption of (\d+)|overlapping preemption targets")
@@ -93,7 +96,7 @@ class Reserved:
     key: str = ""
 
 
-_ADVICE = "It starts when other jobs of the queue end; the operator can raise its quota."
+_ADVICE = Message("It starts when other jobs of the queue end; the operator can raise its quota.")
 
 
 def waiting(
@@ -111,8 +114,10 @@ def waiting(
         return PendingReason(
             Wait.CLUSTER_HELD,
             "Inactive",
-            "Kueue has deactivated the job: somebody did so manually, or it was requeued too often.",
-            "Ask the operator of the cluster.",
+            Message(
+                "Kueue has deactivated the job: somebody did so manually, or it was requeued too often."
+            ),
+            Message("Ask the operator of the cluster."),
         )
     reserved = conditions.get("QuotaReserved", {})
     if reserved.get("status") == "True":
@@ -130,7 +135,9 @@ def waiting(
     return (
         of_message(message, workload, queue)
         if message
-        else PendingReason(Wait.EVALUATING, "Pending", "Kueue has not evaluated the job yet.")
+        else PendingReason(
+            Wait.EVALUATING, "Pending", Message("Kueue has not evaluated the job yet.")
+        )
     )
 
 
@@ -213,11 +220,13 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> P
     in flavor default, 2 more needed".
     """
     if match := _PREEMPTS.search(message):
-        others = {None: "other jobs", "1": "another job"}.get(match[1], f"{match[1]} other jobs")
+        others = {None: Message("other jobs"), "1": Message("another job")}.get(
+            match[1], Message("{n} other jobs", n=match[1])
+        )
         return PendingReason(
             Wait.CAPACITY,
             "QuotaReserved",
-            f"Kueue is stopping {others} to make room for it.",
+            Message("Kueue is stopping {others} to make room for it.", others=others),
             "",
             {"message": message[:1000]},
         )
@@ -231,7 +240,9 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> P
         return PendingReason(
             Wait.CLUSTER_LIMIT,
             "QuotaReserved",
-            f"The queue may borrow no more {_name(match[1])} of flavor {match[2]}.",
+            Message(
+                "The queue may borrow no more {x} of flavor {x2}.", x=_name(match[1]), x2=match[2]
+            ),
             _ADVICE,
             {"message": message[:1000], "flavor": match[2]},
         )
@@ -239,8 +250,8 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> P
         return PendingReason(
             Wait.IMPOSSIBLE,
             "QuotaReserved",
-            f"Kueue's queue gives no {match[1]} at all.",
-            "Request none, or choose another pool.",
+            Message("Kueue's queue gives no {x} at all.", x=match[1]),
+            Message("Request none, or choose another pool."),
             {"message": message[:1000]},
         )
     for pattern, wait, text, advice in _TABLE:
@@ -248,7 +259,7 @@ def of_message(message: str, workload: Object, queue: Object | None = None) -> P
             return PendingReason(
                 wait,
                 "QuotaReserved",
-                text.format(*match.groups()),
+                text.format(**match.groupdict()),
                 advice,
                 {"message": message[:1000]},
             )
@@ -307,9 +318,18 @@ def _too_much(match: re.Match[str], message: str, workload: Object) -> PendingRe
         "message": message[:1000],
         **explanations.changed(Change(kind, asked, least) if kind and 0 < least < asked else None),
     }
-    text = f"Kueue's flavor {flavor} gives {_text(kind, most)} at most; this asks {_text(kind, asked * count)}."
+    text = Message(
+        "Kueue's flavor {flavor} gives {kind} at most; this asks {kind2}.",
+        flavor=flavor,
+        kind=_text(kind, most),
+        kind2=_text(kind, asked * count),
+    )
     return PendingReason(
-        Wait.IMPOSSIBLE, "QuotaReserved", text, "Ask for less, or choose another pool.", facts
+        Wait.IMPOSSIBLE,
+        "QuotaReserved",
+        text,
+        Message("Ask for less, or choose another pool."),
+        facts,
     )
 
 
@@ -323,7 +343,9 @@ def _checked(checks: Iterable[Object]) -> PendingReason:
     return PendingReason(
         Wait.CLUSTER_HELD,
         "AdmissionCheck",
-        f"Its quota is reserved; it waits for {', '.join(waits) or 'Kueue to admit it'}.",
+        Message(
+            "Its quota is reserved; it waits for {x}.", x=", ".join(waits) or "Kueue to admit it"
+        ),
         "",
         {"checks": waits},
     )

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Unavailable
 from schedulers.kubernetes import names
 from schedulers.kubernetes.client import ApiError, Client
@@ -191,7 +192,7 @@ def _events(answer: Any) -> Iterator[Object]:
         events: Any = Watch()  # type: ignore[no-untyped-call]
         for event in events.stream(lambda **_: answer, timeout_seconds=WATCH):
             if event is None:
-                raise Unavailable("A watch sent something that is not JSON.")
+                raise Unavailable(Message("A watch sent something that is not JSON."))
             yield event
     except ApiException as error:
         if error.status == 410:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Rejected
 
 MANAGED = "app.kubernetes.io/managed-by"
@@ -30,7 +31,7 @@ def object_name(key: str) -> str:
     At most 52 characters, so that host names of pods fit. Raises Rejected for an invalid key.
     """
     if not _KEY.fullmatch(key):
-        raise Rejected("This is not a valid job key.")
+        raise Rejected(Message("This is not a valid job key."))
     return key if _NAME.fullmatch(key) and not key.startswith("h-") else f"h-{_hash(key, 40)}"
 
 

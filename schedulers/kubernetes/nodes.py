@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.images.config import arch_name
 from schedulers.kubernetes import names
@@ -149,7 +150,7 @@ def _node(
         gpus=gpus,
         labels=dict(meta.get("labels", {})),
         is_ready=not trouble,
-        note="; ".join(filter(None, notes)),
+        note=Message.joined("; ", notes),
         is_drained=bool(kept_out),
         used_cpus=round(used["cpu"], 3),
         used_memory=int(used["memory"]),

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Observation, PendingReason, Poll, Unavailable
 from schedulers.kubernetes import names, states
 from schedulers.kubernetes.client import ApiError, Client, segment
@@ -201,7 +202,7 @@ class View:
             if not mirror.wait(max(0.0, until - time.monotonic())):
                 raise Unavailable(
                     mirror.trouble
-                    or "The initial listing of the cluster's objects is not complete yet."
+                    or Message("The initial listing of the cluster's objects is not complete yet.")
                 )
         heard = min(self._jobs.heard_at, self._pods.heard_at)
         if time.monotonic() - max(heard, self._asked_at) > SILENT:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import PendingReason
 from schedulers.states import Wait
 
@@ -32,10 +33,12 @@ _VOLUME = re.compile(
     r'persistentvolumeclaim "([^"]+)" (?:not found|is being deleted)|unbound immediate PersistentVolumeClaims'
 )
 _VOLUMES = (
-    "A volume of its pods is not bound yet.",
-    "The claim {0}, a shared volume of this cluster, does not exist in the team's namespace.",
+    Message("A volume of its pods is not bound yet."),
+    Message(
+        "The claim {claim}, a shared volume of this cluster, does not exist in the team's namespace."
+    ),
 )
-_OPERATOR = (
+_OPERATOR = Message(
     "Ask the operator of the cluster: shared volumes are theirs to put into each team's namespace."
 )
 _SAID = (
@@ -49,13 +52,19 @@ _SAID = (
     ("had volume node affinity conflict", "cannot reach its volume"),
 )
 _ADVICE = {
-    Wait.CAPACITY: "Ask for less, or wait until something ends.",
-    Wait.IMPOSSIBLE: "No node of this cluster is large enough. Request less on each node, or choose another pool.",
-    Wait.CLUSTER_LIMIT: "It starts when other jobs of the team end. The operator can raise the ResourceQuota.",
-    Wait.IMAGE: "Check the image's name, its tag and the registry credentials.",
-    Wait.NODES_DOWN: "Nodes are down or cordoned. Ask the operator when they come back.",
+    Wait.CAPACITY: Message("Ask for less, or wait until something ends."),
+    Wait.IMPOSSIBLE: Message(
+        "No node of this cluster is large enough. Request less on each node, or choose another pool."
+    ),
+    Wait.CLUSTER_LIMIT: Message(
+        "It starts when other jobs of the team end. The operator can raise the ResourceQuota."
+    ),
+    Wait.IMAGE: Message("Check the image's name, its tag and the registry credentials."),
+    Wait.NODES_DOWN: Message("Nodes are down or cordoned. Ask the operator when they come back."),
 }
-_UNMADE = "Use an image that runs as a plain user, or ask the operator whether the cluster gives such containers what they need."
+_UNMADE = Message(
+    "Use an image that runs as a plain user, or ask the operator whether the cluster gives such containers what they need."
+)
 
 
 def of_pod(pod: Object) -> PendingReason | None:
@@ -89,19 +98,21 @@ def of_scheduler(said: str, message: str) -> PendingReason:
     taint {a: b}. preemption: …".
     """
     if said == "SchedulingGated":
-        return _waiting(Wait.CLUSTER_HELD, said, "A scheduling gate of the cluster blocks it.")
+        return _waiting(
+            Wait.CLUSTER_HELD, said, Message("A scheduling gate of the cluster blocks it.")
+        )
     found = _NODES.search(message)
     if not found:
         return _waiting(
             Wait.EVALUATING,
             said or "Pending",
-            _short(message) or "The scheduler has not evaluated the job yet.",
+            _short(message) or Message("The scheduler has not evaluated the job yet."),
         )
     if volume := _VOLUME.search(found[2]):
         return PendingReason(
             Wait.CLUSTER_HELD,
             said,
-            _VOLUMES[bool(volume[1])].format(volume[1]),
+            _VOLUMES[bool(volume[1])].format(claim=volume[1]),
             _OPERATOR,
             {"message": message[:1000]},
         )

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Launch, Output, OutputRetention, Rejected
 from schedulers.kubernetes import names
 from schedulers.kubernetes.entrypoint import START
@@ -138,27 +139,35 @@ def _notes(launch: Launch) -> dict[str, str]:
 def _check(launch: Launch) -> None:
     for variable, value in launch.env.items():
         if not _ENV_NAME.fullmatch(variable) or len(variable) > 253:
-            raise Rejected(f"{variable[:80]!r} is not a valid variable name in Kubernetes.", "env")
+            raise Rejected(
+                Message("{x} is not a valid variable name in Kubernetes.", x=repr(variable[:80])),
+                "env",
+            )
         _utf8(value, f"The value of {variable}", "env")
     for variable, value in launch.files.items():
         if not _ENV_NAME.fullmatch(variable) or len(variable) > 200:
             raise Rejected(
-                f"{variable[:80]!r} is not a valid file name in Kubernetes.", "secret_files"
+                Message("{x} is not a valid file name in Kubernetes.", x=repr(variable[:80])),
+                "secret_files",
             )
         _utf8(value, f"The secret {variable}", "secret_files")
     _utf8(launch.script, "The script", "run")
     if launch.partition and not _WORD.fullmatch(launch.partition):
-        raise Rejected(f"{launch.partition[:40]!r} is not a valid queue name.", "policy.pool")
+        raise Rejected(
+            Message("{x} is not a valid queue name.", x=repr(launch.partition[:40])), "policy.pool"
+        )
     if launch.is_on_first_node_only and launch.num_nodes > 1:
         raise Rejected(
-            "A launcher that starts the other nodes itself needs a way to reach them; here each node is started by itself: use torchrun.",
+            Message(
+                "A launcher that starts the other nodes itself needs a way to reach them; here each node is started by itself: use torchrun."
+            ),
             "launcher",
         )
     if (
         not 0 <= launch.grace < 1e6
         or not 0 < (1 if launch.time_limit is None else launch.time_limit) < 1e9
     ):
-        raise Rejected("Times must be positive and finite.", "policy")
+        raise Rejected(Message("Times must be positive and finite."), "policy")
     if (
         launch.num_nodes < 1
         or launch.gpus < 0
@@ -167,7 +176,7 @@ def _check(launch: Launch) -> None:
         or not 0 < launch.cpus < 1e6
     ):
         raise Rejected(
-            "Nodes and cores must be positive, and no amount may be negative.", "resources"
+            Message("Nodes and cores must be positive, and no amount may be negative."), "resources"
         )
 
 
@@ -175,9 +184,9 @@ def _utf8(text: str, what: str, of: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise Rejected(f"{what} is not valid text.", of) from error
+        raise Rejected(Message("{what} is not valid text.", what=what), of) from error
     if "\0" in text:
-        raise Rejected(f"{what} holds a NUL character.", of)
+        raise Rejected(Message("{what} holds a NUL character.", what=what), of)
 
 
 def _secret(launch: Launch, env: Mapping[str, str], meta: Object) -> Object:
@@ -191,7 +200,12 @@ def _secret(launch: Launch, env: Mapping[str, str], meta: Object) -> Object:
     sizes = [sum(len(key) + len(value) for key, value in data.items()) for data in (values, files)]
     if sum(sizes) > SECRET_ROOM:
         raise Rejected(
-            f"The script with its examples is {sizes[1]:,} bytes and the variables are {sizes[0]:,}; Kubernetes takes 1 MiB together.",
+            Message(
+                "The script with its examples is {x} bytes and the variables are {x2}; "
+                "Kubernetes takes 1 MiB together.",
+                x=f"{sizes[1]:,}",
+                x2=f"{sizes[0]:,}",
+            ),
             "run" if sizes[1] >= sizes[0] else "env",
         )
     return {
@@ -332,11 +346,11 @@ def _container(launch: Launch, site: Site, variables: list[Object]) -> Object:
     image = launch.image or site.image
     if not image:
         raise Rejected(
-            "This cluster only runs images and has no default image. Set `image`.",
+            Message("This cluster only runs images and has no default image. Set `image`."),
             "image",
         )
     if not _IMAGE.fullmatch(image):
-        raise Rejected("This is not a valid image name.", "image")
+        raise Rejected(Message("This is not a valid image name."), "image")
     return {
         "name": names.CONTAINER,
         "image": image,
@@ -366,7 +380,7 @@ def _resources(launch: Launch, site: Site) -> Object:
 def gpu_resource(gpu_type: str, usual: str) -> str:
     """Return the extended resource of a GPU type; each MIG profile has its own. Raises Rejected."""
     if gpu_type and not _WORD.fullmatch(gpu_type):
-        raise Rejected(f"{gpu_type[:40]!r} is not a GPU type.", "resources.gpus")
+        raise Rejected(Message("{x} is not a GPU type.", x=repr(gpu_type[:40])), "resources.gpus")
     return f"{usual.partition('/')[0]}/{gpu_type}" if gpu_type.startswith("mig-") else usual
 
 

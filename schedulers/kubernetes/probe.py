@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portal.core.messages import Message
 from schedulers.contract import Probe, Unavailable
 from schedulers.kubernetes.client import ApiError, Client
 
@@ -33,15 +34,29 @@ def probe(wire: Client) -> Probe:
     except (Unavailable, ApiError) as error:
         return Probe(False, str(error))
     except (KeyError, TypeError):
-        return Probe(False, "The response is not from a Kubernetes API server.")
+        return Probe(False, Message("The response is not from a Kubernetes API server."))
     if missing:
         return Probe(
             False,
-            f"Kubernetes {version} answers, but Muster may not {', '.join(missing)}: bind its role to this account.",
+            Message(
+                "Kubernetes {version} answers, but Muster may not {missing}: bind its role to "
+                "this account.",
+                version=version,
+                missing=", ".join(missing),
+            ),
             version,
         )
     more = "" if len(nodes) < 500 else " and more"
-    return Probe(True, f"Kubernetes {version} with {len(nodes)}{more} nodes.", version)
+    return Probe(
+        True,
+        Message(
+            "Kubernetes {version} with {nodes}{more} nodes.",
+            version=version,
+            nodes=len(nodes),
+            more=more,
+        ),
+        version,
+    )
 
 
 def missing_rights(wire: Client) -> list[str]:

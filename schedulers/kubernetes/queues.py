@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import PendingReason, Rejected
 from schedulers.kubernetes import kueue, names
 from schedulers.kubernetes.client import ApiError, Client, segment
@@ -53,7 +54,10 @@ class Queues:
         """Raise Rejected for a queue if Kueue is not installed."""
         if queue and not self.version():
             raise Rejected(
-                f"Its pool names the queue {queue[:60]!r}, but Kueue is not installed in this cluster.",
+                Message(
+                    "Its pool names the queue {x}, but Kueue is not installed in this cluster.",
+                    x=repr(queue[:60]),
+                ),
                 "policy.pool",
             )
 

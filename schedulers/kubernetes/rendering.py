@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portal.core.messages import Message
 from schedulers.contract import Launch
 from schedulers.kubernetes.pod import Objects, Site, environment
 
@@ -18,7 +19,7 @@ def rendered(launch: Launch, site: Site, made: Objects, unchecked: str) -> str:
     checked = (
         f"# Not checked by the cluster: {unchecked}"
         if unchecked
-        else "# The cluster would take it (dry run on the server)."
+        else Message("# The cluster would take it (dry run on the server).")
     )
     name = made.job["metadata"]["name"]
     variables = "\n".join(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from portal.core.messages import Message
 from schedulers.contract import Rejected, Secret, option
 from schedulers.kubernetes.pod import Site
 
@@ -18,71 +19,85 @@ _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 class Config:
     """Options for reaching the cluster and defaults for every job there."""
 
-    kubeconfig: Secret = option(  # noqa: RUF009
-        "Kubeconfig",
+    kubeconfig: Secret = option(
+        Message("Kubeconfig"),
         default=_NONE,
-        note="With everything inside: kubectl config view --raw --flatten.",
+        note=Message("With everything inside: kubectl config view --raw --flatten."),
         is_long=True,
     )
     server: str = option(
-        "Server", default="", sends=("token",), note="Without a kubeconfig: https://10.0.0.1:6443."
+        Message("Server"),
+        default="",
+        sends=("token",),
+        note=Message("Without a kubeconfig: https://10.0.0.1:6443."),
     )
-    token: Secret = option("Token", default=_NONE, note="Token of a service account.")  # noqa: RUF009  a Secret is a str: immutable
-    authority: Secret = option("Certificate authority", default=_NONE, note="PEM.", is_long=True)  # noqa: RUF009
+    token: Secret = option(
+        Message("Token"), default=_NONE, note=Message("Token of a service account.")
+    )
+    authority: Secret = option(
+        Message("Certificate authority"), default=_NONE, note=Message("PEM."), is_long=True
+    )
     namespace_prefix: str = option(
-        "Namespace prefix",
+        Message("Namespace prefix"),
         default="muster",
-        note="Must be unique among the portals that use this cluster.",
+        note=Message("Must be unique among the portals that use this cluster."),
     )
-    image: str = option("Image", default="", note="For jobs without an image; must contain bash.")
+    image: str = option(
+        Message("Image"), default="", note=Message("For jobs without an image; must contain bash.")
+    )
     pull_policy: str = option(
-        "Image pull policy",
+        Message("Image pull policy"),
         default="IfNotPresent",
         choices=("IfNotPresent", "Always", "Never"),
         is_rare=True,
     )
     pull_secrets: tuple[str, ...] = option(
-        "Image pull secrets",
+        Message("Image pull secrets"),
         default=(),
-        note="Names of Secrets in each team's namespace.",
+        note=Message("Names of Secrets in each team's namespace."),
         is_rare=True,
     )
     node_selector: tuple[str, ...] = option(
-        "Node selector", default=(), note="Labels as name=value.", is_rare=True
+        Message("Node selector"), default=(), note=Message("Labels as name=value."), is_rare=True
     )
     tolerations: tuple[str, ...] = option(
-        "Tolerations",
+        Message("Tolerations"),
         default=(),
-        note="Taints as name=value:NoSchedule, or name:NoSchedule.",
+        note=Message("Taints as name=value:NoSchedule, or name:NoSchedule."),
         is_rare=True,
     )
-    gpu_resource: str = option("GPU resource", default="nvidia.com/gpu", is_rare=True)
-    priority_class: str = option("Priority class", default="", is_rare=True)
+    gpu_resource: str = option(Message("GPU resource"), default="nvidia.com/gpu", is_rare=True)
+    priority_class: str = option(Message("Priority class"), default="", is_rare=True)
     user_id: int = option(
-        "User id", default=1000, note="User ID of containers; must not be 0.", is_rare=True
+        Message("User id"),
+        default=1000,
+        note=Message("User ID of containers; must not be 0."),
+        is_rare=True,
     )
     shared: tuple[str, ...] = option(
-        "Shared volumes",
+        Message("Shared volumes"),
         default=(),
-        note="claim:/path; the claim exists in each namespace.",
+        note=Message("claim:/path; the claim exists in each namespace."),
         is_rare=True,
     )
     outputs: str = option(
-        "Outputs",
+        Message("Outputs"),
         default="",
         is_rare=True,
-        note="Volume for MUSTER_OUTPUT_DIR, as claim:/path; the claim exists in each namespace.",
+        note=Message(
+            "Volume for MUSTER_OUTPUT_DIR, as claim:/path; the claim exists in each namespace."
+        ),
     )
     blocked_networks: tuple[str, ...] = option(
-        "Blocked networks",
+        Message("Blocked networks"),
         default=("169.254.0.0/16",),
-        note="Networks that jobs must not reach, as CIDR.",
+        note=Message("Networks that jobs must not reach, as CIDR."),
         is_rare=True,
     )
     image_patience: int = option(
-        "Image patience",
+        Message("Image patience"),
         default=120,
-        note="Seconds for which pulling the image or creating the container may fail.",
+        note=Message("Seconds for which pulling the image or creating the container may fail."),
         is_rare=True,
     )
 
@@ -91,12 +106,14 @@ def site_of(given: Config) -> Site:
     """Return the settings for pods. Raises Rejected with the invalid option."""
     if not _PREFIX.fullmatch(given.namespace_prefix):
         raise Rejected(
-            "A namespace prefix must be at most 20 lower-case letters, digits and hyphens.",
+            Message(
+                "A namespace prefix must be at most 20 lower-case letters, digits and hyphens."
+            ),
             "namespace_prefix",
         )
     if given.user_id <= 0:
         raise Rejected(
-            "Containers never run as root: the user ID must be greater than 0.", "user_id"
+            Message("Containers never run as root: the user ID must be greater than 0."), "user_id"
         )
     return Site(
         prefix=given.namespace_prefix,
@@ -116,7 +133,7 @@ def site_of(given: Config) -> Site:
 def _pair(word: str, by: str, option: str) -> tuple[str, str]:
     left, found, right = word.partition(by)
     if not left or not found:
-        raise Rejected(f"{word!r} has no {by!r} in it.", option)
+        raise Rejected(Message("{word} has no {by} in it.", word=repr(word), by=repr(by)), option)
     return left, right
 
 
@@ -125,7 +142,10 @@ def _toleration(word: str) -> Mapping[str, str]:
     key, has_value, value = taint.partition("=")
     if (effect and effect not in _EFFECTS) or not key:
         raise Rejected(
-            f"{word!r} is not a toleration. Write name=value:NoSchedule, or name:NoSchedule.",
+            Message(
+                "{word} is not a toleration. Write name=value:NoSchedule, or name:NoSchedule.",
+                word=repr(word),
+            ),
             "tolerations",
         )
     rule = {"operator": "Equal", "value": value} if has_value else {"operator": "Exists"}
@@ -137,7 +157,7 @@ def _outputs(given: Config) -> tuple[str, str] | None:
         return None
     claim, path = _shared(given.outputs, "outputs")
     if path.rstrip("/") in {word.partition(":")[2].rstrip("/") for word in given.shared}:
-        raise Rejected(f"There is already a shared volume at {path}.", "outputs")
+        raise Rejected(Message("There is already a shared volume at {path}.", path=path), "outputs")
     return claim, path
 
 
@@ -149,5 +169,5 @@ def _shared(word: str, option: str) -> tuple[str, str]:
         or path.startswith(("/muster/", "/dev", "/proc", "/sys", "/etc"))
         or path == "/"
     ):
-        raise Rejected(f"{path!r} is not allowed as a mount path.", option)
+        raise Rejected(Message("{path} is not allowed as a mount path.", path=repr(path)), option)
     return claim, path

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Observation, PendingReason
 from schedulers.exit_reasons import Ending, classify
 from schedulers.kubernetes import names, pending_reasons
@@ -145,7 +146,6 @@ PHASES = OVER | {
     "Pending",
     "Running",
 }
-_TAKEN = "The queue {} took its place back while it ran."
 _NEVER_STARTED = frozenset({"StartError", "ContainerCannotRun"})
 # a deletion looks the same
 _BY_ITSELF = frozenset({Reason.USER_ERROR, Reason.KILLED_BY_SIGNAL})
@@ -183,7 +183,7 @@ def _end(
     is_asked = names.CANCELED in job["metadata"].get("annotations", {})
     # unsuspended again meanwhile
     if failed is not None and names.queue_of(job) and len(pods) > len_of(job) and not is_asked:
-        return Reason.PREEMPTED, _TAKEN.format(names.queue_of(job)), failed
+        return Reason.PREEMPTED, _taken_text(job), failed
     if is_over and _still_ending(job, pods, now):
         return None
     if is_over and "Failed" not in done:
@@ -196,7 +196,7 @@ def _end(
         and not job.get("status", {}).get("active")
         and not any(phase(pod) == "Running" for pod in pods)
     ):
-        return Reason.CANCELED, "Canceled before it started.", None
+        return Reason.CANCELED, Message("Canceled before it started."), None
     return _stuck(pods, limits, now)
 
 
@@ -267,9 +267,11 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         and not is_asked
         and ended.get("exitCode")
     ):
-        return Reason.PREEMPTED, _TAKEN.format(names.queue_of(job))
+        return Reason.PREEMPTED, _taken_text(job)
     if is_asked and ended.get("reason") == _UNSEEN:
-        return Reason.CANCELED, "Canceled before it started." if not ended.get("startedAt") else ""
+        return Reason.CANCELED, Message("Canceled before it started.") if not ended.get(
+            "startedAt"
+        ) else ""
     if ended.get("reason") == _UNSEEN and said != "DeadlineExceeded":
         return (
             Reason.NODE_FAILED,
@@ -309,9 +311,13 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     )
     rank = "" if len_of(job) == 1 else f"Rank {rank_of(pod)}: "
     if verdict.reason in _BY_ITSELF and not is_asked and _was_deleted(pod, ended):
-        deleted = " Its pod was deleted, but not by Muster."
-        return Reason.INTERRUPTED, f"{rank}{verdict.evidence}{deleted}"
-    return verdict.reason, f"{rank}{verdict.evidence}" if verdict.evidence else ""
+        deleted = Message(" Its pod was deleted, but not by Muster.")
+        return Reason.INTERRUPTED, Message.joined("", (rank, verdict.evidence, deleted))
+    return verdict.reason, Message.joined("", (rank, verdict.evidence)) if verdict.evidence else ""
+
+
+def _taken_text(job: Object) -> Message:
+    return Message("The queue {queue} took its place back while it ran.", queue=names.queue_of(job))
 
 
 def _was_deleted(pod: Object, ended: Object) -> bool:

@@ -21,6 +21,7 @@ from kubernetes.client import ApiClient, ApiException, Configuration
 from kubernetes.utils.keepalive import tcp_keepalive_socket_options
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
+from portal.core.messages import Message
 from schedulers.kubernetes.access import Access
 
 CONNECT, READ = 3.0, 10.0  # seconds
@@ -118,15 +119,21 @@ def in_words(error: BaseException, server: str) -> str:
         )
     for one in chain:
         if isinstance(one, ssl.SSLCertVerificationError):
-            return f"The certificate of {server} is not trusted: {str(one.verify_message or one).rstrip('.')}."
+            return Message(
+                "The certificate of {server} is not trusted: {x}.",
+                server=server,
+                x=str(one.verify_message or one).rstrip("."),
+            )
         if isinstance(one, (socket.gaierror, urllib3.exceptions.NameResolutionError)):
-            return f"The name in {server} is unknown to DNS."
+            return Message("The name in {server} is unknown to DNS.", server=server)
         if isinstance(one, ConnectionRefusedError):
-            return f"Nothing listens at {server}: the connection was refused."
+            return Message(
+                "Nothing listens at {server}: the connection was refused.", server=server
+            )
     if any(isinstance(one, (TimeoutError, urllib3.exceptions.TimeoutError)) for one in chain):
-        return f"{server} did not answer in time."
+        return Message("{server} did not answer in time.", server=server)
     if any(isinstance(one, (ssl.SSLError, urllib3.exceptions.SSLError)) for one in chain):
         return f"A secure connection to {server} failed: {chain[-1]}"
     if any(isinstance(one, urllib3.exceptions.ProtocolError) for one in chain):
-        return f"The connection to {server} was interrupted."
+        return Message("The connection to {server} was interrupted.", server=server)
     return f"The connection to {server} failed: {chain[-1]}"

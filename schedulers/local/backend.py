@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
+from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
     Handle,
@@ -111,10 +112,12 @@ class Config:
     # require this isolation level (see isolation.py); empty: the best that works
     isolation: str = ""
     paths: tuple[str, ...] = option(
-        "Data folders",
+        Message("Data folders"),
         default=(),
         is_rare=True,
-        note="Folders of this machine that jobs in the sandbox may use, with the portal's own rights.",
+        note=Message(
+            "Folders of this machine that jobs in the sandbox may use, with the portal's own rights."
+        ),
     )
 
 
@@ -153,18 +156,28 @@ class LocalBackend:
         home = Path(os.path.realpath(home))
         for word in options.get("paths", ()):
             if not os.path.isabs(word):
-                raise Rejected(f"{word} is not an absolute path.", "paths")
+                raise Rejected(Message("{word} is not an absolute path.", word=word), "paths")
             try:
                 path = Path(os.path.realpath(word))
             except OSError as error:
-                raise Rejected(f"{word} cannot be opened: {error.strerror}.", "paths") from error
+                raise Rejected(
+                    Message(
+                        "{word} cannot be opened: {strerror}.", word=word, strerror=error.strerror
+                    ),
+                    "paths",
+                ) from error
             if path.is_relative_to(home) or home.is_relative_to(path):
                 raise Rejected(
-                    f"{word} cannot be a data folder: the portal's own files are there.", "paths"
+                    Message(
+                        "{word} cannot be a data folder: the portal's own files are there.",
+                        word=word,
+                    ),
+                    "paths",
                 )
             if any(path.is_relative_to(one) for one in _SYSTEM):
                 raise Rejected(
-                    f"{word} cannot be a data folder: it belongs to the system.", "paths"
+                    Message("{word} cannot be a data folder: it belongs to the system.", word=word),
+                    "paths",
                 )
 
     @property
@@ -181,7 +194,19 @@ class LocalBackend:
         )
         return Probe(
             True,
-            f"This machine, {node.name}: {node.cpus:g} cores, {len(node.gpus)} GPUs. {apart.text} {node.note}".strip(),
+            Message.joined(
+                " ",
+                (
+                    Message(
+                        "This machine, {name}: {cpus} cores, {gpus} GPUs.",
+                        name=node.name,
+                        cpus=f"{node.cpus:g}",
+                        gpus=len(node.gpus),
+                    ),
+                    apart.text,
+                    node.note,
+                ),
+            ),
         )
 
     def inventory(self) -> Sequence[NodeFacts]:
@@ -189,7 +214,7 @@ class LocalBackend:
         return [
             node
             if self.isolation.is_shared
-            else replace(node, note=f"{self.isolation.text} {node.note}".strip())
+            else replace(node, note=Message.joined(" ", (self.isolation.text, node.note)))
         ]
 
     def render(self, launch: Launch) -> str:
@@ -205,9 +230,11 @@ class LocalBackend:
         if not folder.exists():
             level = self.isolation.level
             if level is Level.USER and not launch.uid:
-                raise Unavailable("The job's team has no system user on this machine.")
+                raise Unavailable(Message("The job's team has no system user on this machine."))
             if level is Level.NONE and os.geteuid() == 0 and not self.config.isolation:
-                raise Unavailable(f"Jobs do not run as root. {self.isolation.why}".strip())
+                raise Unavailable(
+                    Message.joined(" ", (Message("Jobs do not run as root."), self.isolation.why))
+                )
             self._prepare(folder, launch)
         self._start_supervisor(folder)
         return self._await_pid(folder, launch.key)
@@ -260,7 +287,9 @@ class LocalBackend:
         launch = json.loads((folder / "launch.json").read_text())
         if "host" not in launch:
             raise Rejected(
-                "The job was started by an earlier version of Muster, which doesn't support running commands in it.",
+                Message(
+                    "The job was started by an earlier version of Muster, which doesn't support running commands in it."
+                ),
                 "argv",
             )
         self._await_secrets(folder)
@@ -281,7 +310,12 @@ class LocalBackend:
             code, output = _run(command, folder / "work", host, timeout, mark)
         except subprocess.TimeoutExpired as error:
             raise Rejected(
-                f"{argv[0]} did not end within {timeout:g} s and was stopped.", "argv"
+                Message(
+                    "{x} did not end within {timeout} s and was stopped.",
+                    x=argv[0],
+                    timeout=f"{timeout:g}",
+                ),
+                "argv",
             ) from error
         except OSError as error:
             raise Rejected(
@@ -307,7 +341,7 @@ class LocalBackend:
 
     def _folder(self, key: str) -> Path:
         if not key.replace("-", "").isalnum() or len(key) > 100:
-            raise Rejected("This is not a valid job key.")
+            raise Rejected(Message("This is not a valid job key."))
         return self.config.root / key
 
     def _prepare(self, folder: Path, launch: Launch) -> None:
@@ -442,7 +476,9 @@ class LocalBackend:
             )
         if not self.config.podman or not shutil.which(self.config.podman[0]):
             raise Rejected(
-                "This machine has no podman, so it cannot run images. Remove `image`, or install podman.",
+                Message(
+                    "This machine has no podman, so it cannot run images. Remove `image`, or install podman."
+                ),
                 "image",
             )
         return [
@@ -516,7 +552,7 @@ class LocalBackend:
             if (pid := _pid_of(folder)) or (folder / "end.json").exists():
                 return Handle(key, pid)
             time.sleep(0.01)
-        raise Unavailable("The job's supervisor did not start within 5 s.")
+        raise Unavailable(Message("The job's supervisor did not start within 5 s."))
 
     def _await_secrets(self, folder: Path) -> None:
         """Wait for the variables of a job that is just starting."""
@@ -524,7 +560,7 @@ class LocalBackend:
             if not (folder / "secret.json").exists():
                 return
             time.sleep(0.01)
-        raise Rejected("The job is still starting. Try again in a moment.", "argv")
+        raise Rejected(Message("The job is still starting. Try again in a moment."), "argv")
 
     def _observe(self, folder: Path, key: str) -> Observation | None:
         if (folder / "end.json").exists():
@@ -570,9 +606,15 @@ class LocalBackend:
                 time_limit=launch["time_limit"],
             )
         )
-        left = f" {end['left']} processes that it left behind were ended." if end["left"] else ""
+        left = (
+            Message(" {left} processes that it left behind were ended.", left=end["left"])
+            if end["left"]
+            else ""
+        )
         left += (
-            " The disk was full while it ran: what it wrote then may be missing, in its output and its files."
+            Message(
+                " The disk was full while it ran: what it wrote then may be missing, in its output and its files."
+            )
             if end.get("disk_full")
             else ""
         )
@@ -583,7 +625,7 @@ class LocalBackend:
             reason=verdict.reason,
             exit_code=end["exit_code"],
             signal=_signal(end),
-            evidence=(verdict.evidence + left).strip(),
+            evidence=Message.joined("", (verdict.evidence, left)),
             started_at=_time(end["started"]),
             finished_at=_time(end["finished"]),
             node=os.uname().nodename,
@@ -603,9 +645,11 @@ class LocalBackend:
         rebooted = bool(words) and _boot_time() > float(words[2])
         reason = Reason.NODE_FAILED if rebooted else Reason.KILLED_BY_SIGNAL
         evidence = (
-            "The machine was restarted while the job was running."
+            Message("The machine was restarted while the job was running.")
             if rebooted
-            else "All its processes were killed by SIGKILL from outside: by a person, or by the kernel when memory ran out."
+            else Message(
+                "All its processes were killed by SIGKILL from outside: by a person, or by the kernel when memory ran out."
+            )
         )
         return Observation(
             key,
@@ -635,7 +679,10 @@ class LocalBackend:
         if end["exit_code"] == 137 and self._was_oom(launch):
             return Verdict(
                 Reason.OUT_OF_MEMORY,
-                f"The kernel stopped the container at its limit of {launch['memory'] >> 20} MiB.",
+                Message(
+                    "The kernel stopped the container at its limit of {x} MiB.",
+                    x=launch["memory"] >> 20,
+                ),
             )
         return None
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from portal.core.messages import Message
 from schedulers.contract import Unavailable
 
 MEMORY = Path("/dev/shm")  # noqa: S108  below it only folders whose owner was checked are used
@@ -77,11 +78,22 @@ class Isolation:
         """Describe the level in one or two sentences for people."""
         match self.level:
             case Level.USER:
-                where = ", and do not see the portal's files" if self.has_mounts else ""
-                return f"Jobs run as a system user of their team{where}. {self.why}".strip()
+                level = (
+                    Message(
+                        "Jobs run as a system user of their team, and do not see the portal's files."
+                    )
+                    if self.has_mounts
+                    else Message("Jobs run as a system user of their team.")
+                )
+                return Message.joined(" ", (level, self.why))
             case Level.SANDBOX:
-                return "Jobs run in a sandbox (bubblewrap) with their own files and processes only."
-        return f"Jobs are not isolated from the portal, so only one organization may run jobs here. {self.why}".strip()
+                return Message(
+                    "Jobs run in a sandbox (bubblewrap) with their own files and processes only."
+                )
+        level = Message(
+            "Jobs are not isolated from the portal, so only one organization may run jobs here."
+        )
+        return Message.joined(" ", (level, self.why))
 
 
 @dataclass(frozen=True)
@@ -155,10 +167,17 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
     needed = ["setpriv"] if isolation.level is Level.USER else []
     for program in [*(["bwrap"] if isolation.has_mounts else []), *needed]:
         if not shutil.which(program):
-            return f"Install {'bubblewrap' if program == 'bwrap' else 'util-linux'} on this machine to change that."
+            return Message(
+                "Install {x} on this machine to change that.",
+                x="bubblewrap" if program == "bwrap" else "util-linux",
+            )
     uid = _PROBE_UID if isolation.level is Level.USER else os.getuid()
     if isolation.level is Level.USER and not isolation.has_mounts and (closed := _open(root, home)):
-        return f"Other users cannot enter {closed}: install bubblewrap, or set MUSTER_HOME to another folder."
+        return Message(
+            "Other users cannot enter {closed}: install bubblewrap, or set MUSTER_HOME to "
+            "another folder.",
+            closed=closed,
+        )
     try:
         folder = Path(tempfile.mkdtemp(prefix=".probe-", dir=root))
     except OSError as error:
@@ -267,7 +286,10 @@ def _hidden_python() -> str:
         None,
     )
     return (
-        f"They cannot use the portal's Python: other users may not enter {closed}."
+        Message(
+            "They cannot use the portal's Python: other users may not enter {closed}.",
+            closed=closed,
+        )
         if closed
         else ""
     )

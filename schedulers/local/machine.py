@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.images.config import arch_name
 
@@ -49,11 +50,11 @@ def _gpus() -> tuple[list[GpuFacts], str, str, str]:
     try:
         import pynvml
     except ImportError:
-        return [], "No GPU: the NVML library for Python is not installed.", "", ""
+        return [], Message("No GPU: the NVML library for Python is not installed."), "", ""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError as error:
-        return [], f"No GPU: {str(error).lower()}.", "", ""
+        return [], Message("No GPU: {why}.", why=str(error).lower()), "", ""
     try:
         driver, cuda = (
             pynvml.nvmlSystemGetDriverVersion(),

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 from uuid import uuid4
 
+from portal.core.messages import Message
 from schedulers.contract import (
     Capability,
     Handle,
@@ -55,101 +56,116 @@ class Config:
     """Options for reaching Slurm and defaults for every job there."""
 
     spool: str = option(
-        "Spool", note="A directory shared by all nodes and writable by the jobs' user."
+        Message("Spool"),
+        note=Message("A directory shared by all nodes and writable by the jobs' user."),
     )
     user: str = option(
-        "User",
+        Message("User"),
         default="",
-        note="User that jobs run as; if empty with commands, the portal's own user.",
+        note=Message("User that jobs run as; if empty with commands, the portal's own user."),
     )
     mount: str = option(
-        "Spool, seen from here",
+        Message("Spool, seen from here"),
         default="",
-        note="Path of the spool on the portal's machine; empty: the same path.",
+        note=Message("Path of the spool on the portal's machine; empty: the same path."),
         is_rare=True,
     )
     rest_url: str = option(
         "slurmrestd",
         default="",
         sends=("rest_token", "rest_key"),
-        note="http://10.0.0.1:6820. If empty, Slurm's commands are used.",
+        note=Message("http://10.0.0.1:6820. If empty, Slurm's commands are used."),
     )
-    rest_token: Secret = option(  # noqa: RUF009  a Secret is a str
-        "REST token", default=_NONE, note="From `scontrol token`. It expires; a key does not."
-    )
-    rest_key: Secret = option(  # noqa: RUF009  a Secret is a str
-        "REST key",
+    rest_token: Secret = option(
+        Message("REST token"),
         default=_NONE,
-        note="Content of jwt_hs256.key; Muster creates its own tokens with it.",
+        note=Message("From `scontrol token`. It expires; a key does not."),
+    )
+    rest_key: Secret = option(
+        Message("REST key"),
+        default=_NONE,
+        note=Message("Content of jwt_hs256.key; Muster creates its own tokens with it."),
         is_long=True,
     )
     rest_user: str = option(
-        "REST user",
+        Message("REST user"),
         default="",
-        note="Owner of the token, if different from the jobs' user.",
+        note=Message("Owner of the token, if different from the jobs' user."),
         is_rare=True,
     )
-    conf: str = option("slurm.conf", default="", note="Path, if not the default.", is_rare=True)
+    conf: str = option(
+        "slurm.conf", default="", note=Message("Path, if not the default."), is_rare=True
+    )
     bin: str = option(
-        "Commands",
+        Message("Commands"),
         default="",
-        note="Directory of sbatch and squeue, if not in PATH.",
+        note=Message("Directory of sbatch and squeue, if not in PATH."),
         is_rare=True,
     )
     ssh_host: str = option(
-        "Login host",
+        Message("Login host"),
         default="",
         sends=("ssh_key",),
-        note="Slurm's commands run on this host over SSH.",
+        note=Message("Slurm's commands run on this host over SSH."),
     )
-    ssh_port: int = option("SSH port", default=22, is_rare=True)
-    ssh_user: str = option("SSH user", default="")
-    ssh_key: Secret = option(  # noqa: RUF009  a Secret is a str
-        "SSH key", default=_NONE, note="Private key, without a passphrase.", is_long=True
+    ssh_port: int = option(Message("SSH port"), default=22, is_rare=True)
+    ssh_user: str = option(Message("SSH user"), default="")
+    ssh_key: Secret = option(
+        Message("SSH key"),
+        default=_NONE,
+        note=Message("Private key, without a passphrase."),
+        is_long=True,
     )
     ssh_known_hosts: str = option(
-        "Host key", default="", note="The line of known_hosts for the login host."
+        Message("Host key"), default="", note=Message("The line of known_hosts for the login host.")
     )
-    account: str = option("Account", default="", is_rare=True)
+    account: str = option(Message("Account"), default="", is_rare=True)
     qos: str = option("QOS", default="", is_rare=True)
     partition: str = option(
-        "Partition", default="", note="For pools without their own.", is_rare=True
+        Message("Partition"), default="", note=Message("For pools without their own."), is_rare=True
     )
-    reservation: str = option("Reservation", default="", is_rare=True)
+    reservation: str = option(Message("Reservation"), default="", is_rare=True)
     constraint: str = option(
-        "Constraint", default="", note="Features that every node of a job must have.", is_rare=True
+        Message("Constraint"),
+        default="",
+        note=Message("Features that every node of a job must have."),
+        is_rare=True,
     )
     containers: str = option(
-        "Images",
+        Message("Images"),
         default="none",
         choices=KINDS,
-        note="Container runtime on the nodes; auto: detected on each node.",
+        note=Message("Container runtime on the nodes; auto: detected on each node."),
     )
     images: str = option(
-        "Images on disk",
+        Message("Images on disk"),
         default="",
         is_rare=True,
-        note="Where they may lie ready, as nvcr.io%nvidia%pytorch+26.09-py3 "
-        "(also .sif, .sqfs, .sqsh); a node fetches the others.",
+        note=Message(
+            "Where they may lie ready, as nvcr.io%nvidia%pytorch+26.09-py3 "
+            "(also .sif, .sqfs, .sqsh); a node fetches the others."
+        ),
     )
     mounts: tuple[str, ...] = option(
-        "Folders in images",
+        Message("Folders in images"),
         default=(),
         is_rare=True,
-        note="Additional mounts in containers: /data, or /data:/there.",
+        note=Message("Additional mounts in containers: /data, or /data:/there."),
     )
     users: tuple[str, ...] = option(
-        "Users of teams",
+        Message("Users of teams"),
         default=(),
         is_rare=True,
-        note="Further users that jobs may run as, if the grant of a pool names them.",
+        note=Message("Further users that jobs may run as, if the grant of a pool names them."),
     )
     may_choose: tuple[str, ...] = option(
-        "Jobs may choose",
+        Message("Jobs may choose"),
         default=(),
         is_rare=True,
-        note="Of account, qos, reservation, constraint, licenses, exclusive. "
-        "Empty: all but exclusive, where nothing is fixed above; none: nothing.",
+        note=Message(
+            "Of account, qos, reservation, constraint, licenses, exclusive. "
+            "Empty: all but exclusive, where nothing is fixed above; none: nothing."
+        ),
     )
 
 
@@ -211,7 +227,16 @@ class SlurmBackend:
         except (Rejected, Unavailable) as error:
             return Probe(False, str(error))
         gpus = sum(len(node.gpus) for node in nodes)
-        return Probe(True, f"Slurm {version}: {len(nodes)} nodes, {gpus} GPUs.", version)
+        return Probe(
+            True,
+            Message(
+                "Slurm {version}: {nodes} nodes, {gpus} GPUs.",
+                version=version,
+                nodes=len(nodes),
+                gpus=gpus,
+            ),
+            version,
+        )
 
     def inventory(self) -> Sequence[NodeFacts]:
         return self._client.nodes()  # type: ignore[no-any-return]
@@ -312,7 +337,7 @@ class SlurmBackend:
     def exec(self, key: str, argv: Sequence[str], timeout: float = 30) -> tuple[int, bytes]:
         row = self._row(self._checked(key))
         if row is None or row.state != "RUNNING":
-            raise Rejected("The job is not running.", "argv")
+            raise Rejected(Message("The job is not running."), "argv")
         return self._client.beside(row.id, self._folder(key), argv, timeout, row.user)  # type: ignore[no-any-return]
 
     def forget(self, key: str) -> None:
@@ -329,7 +354,7 @@ class SlurmBackend:
 
     def _checked(self, key: str) -> str:
         if not _KEY.fullmatch(key):
-            raise Rejected("This is not a valid job key.")
+            raise Rejected(Message("This is not a valid job key."))
         return key
 
     def _folder(self, key: str) -> str:
@@ -413,5 +438,5 @@ class SlurmBackend:
 
 def _node(name: str) -> str:
     if not _NODE.fullmatch(name):
-        raise Rejected("This is not a valid node name.", "node")
+        raise Rejected(Message("This is not a valid node name."), "node")
     return name

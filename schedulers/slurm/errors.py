@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from portal.core.messages import Message
 from schedulers.contract import Rejected, Unavailable
 
 # (pattern of Slurm's message, field of the spec at fault, our message)
@@ -11,77 +12,81 @@ _REJECTED: tuple[tuple[str, str, str], ...] = (
     (
         r"invalid partition|partition.*(not|does) .*exist",
         "partition",
-        "This Slurm cluster has no such partition.",
+        Message("This Slurm cluster has no such partition."),
     ),
     (
         r"invalid account",
         "account",
-        "The account is not allowed on this cluster or in this partition.",
+        Message("The account is not allowed on this cluster or in this partition."),
     ),
-    (r"invalid qos", "qos", "The QOS is not allowed on this cluster."),
+    (r"invalid qos", "qos", Message("The QOS is not allowed on this cluster.")),
     (
         r"invalid generic resource|gres.*specification|invalid gres",
         "resources.gpus",
-        "This Slurm cluster has no such GPUs.",
+        Message("This Slurm cluster has no such GPUs."),
     ),
-    (r"memory specification", "resources.memory", "No node has enough memory."),
+    (r"memory specification", "resources.memory", Message("No node has enough memory.")),
     (
         r"node count specification|more processors requested|too many (nodes|cpus|tasks)|node count",
         "resources.num_nodes",
-        "Slurm does not have enough nodes of that size.",
+        Message("Slurm does not have enough nodes of that size."),
     ),
     (
         r"requested node configuration is not available",
         "resources",
-        "No node has all requested resources.",
+        Message("No node has all requested resources."),
     ),
-    (r"time limit", "policy.max_runtime", "The time limit exceeds that of the partition."),
-    (r"invalid feature", "node_labels", "No node has this feature."),
+    (r"time limit", "policy.max_runtime", Message("The time limit exceeds that of the partition.")),
+    (r"invalid feature", "node_labels", Message("No node has this feature.")),
     (
         r"invalid license|license specification",
         "slurm.licenses",
-        "This Slurm cluster has no such licenses.",
+        Message("This Slurm cluster has no such licenses."),
     ),
-    (r"reservation", "reservation", "The reservation is not available to this job."),
+    (r"reservation", "reservation", Message("The reservation is not available to this job.")),
     (
         r"job violates accounting|qos policy|limit.*policy|exceeds",
         "resources",
-        "The job exceeds a limit of its account or QOS.",
+        Message("The job exceeds a limit of its account or QOS."),
     ),
-    (r"user.*(not|in)valid|invalid user|uid", "", "Slurm does not know the user that jobs run as."),
-    (r"invalid node name", "node", "Slurm has no such node."),
-    (r"invalid node state", "node", "The state of the node does not allow this."),
+    (
+        r"user.*(not|in)valid|invalid user|uid",
+        "",
+        Message("Slurm does not know the user that jobs run as."),
+    ),
+    (r"invalid node name", "node", Message("Slurm has no such node.")),
+    (r"invalid node state", "node", Message("The state of the node does not allow this.")),
     (
         r"unable to process key",
         "",
-        "This version of slurmrestd does not support a part of the request.",
+        Message("This version of slurmrestd does not support a part of the request."),
     ),
     (
         r"pathname.*too long|script.*(too large|exceeds)",
         "run",
-        "The script is too large for Slurm.",
+        Message("The script is too large for Slurm."),
     ),
 )
 _UNAVAILABLE: tuple[tuple[str, str], ...] = (
     (
         r"unable to contact slurm controller|connection refused|connection failure|socket timed out|not responding|zero bytes were",
-        "Slurm's controller does not answer.",
+        Message("Slurm's controller does not answer."),
     ),
     (
         r"expired|authentication|protocol authentication|invalid credential|munge|rejected token|unauthori[sz]ed",
-        "Slurm rejected Muster's credentials: the token or key is invalid or has expired.",
+        Message("Slurm rejected Muster's credentials: the token or key is invalid or has expired."),
     ),
     (
         r"permission denied \((publickey|password|keyboard)",
-        "The login host rejected the key.",
+        Message("The login host rejected the key."),
     ),
     (
         r"backup controller|standby|in recovery|temporar|try again|resource temporarily|too many jobs|queue is full|busy|slurmdbd|database",
-        "Slurm is temporarily unavailable.",
+        Message("Slurm is temporarily unavailable."),
     ),
     (
         r"dns srv|configuration source|slurm\.conf",
-        "Slurm is not configured on this host. Set the path of its slurm.conf.",
+        Message("Slurm is not configured on this host. Set the path of its slurm.conf."),
     ),
 )
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers import explanations
 from schedulers.cached import AnswerCache
 from schedulers.capacity import Candidates, capacity_of
@@ -210,7 +211,7 @@ def _by_limit(
             plain,
             wait=Wait.IMPOSSIBLE,
             text=text,
-            advice="Ask for less, or let the operator of the cluster raise the limit.",
+            advice=Message("Ask for less, or let the operator of the cluster raise the limit."),
             facts={**plain.facts, **facts, **explanations.changed(change)},
         )
     return replace(
@@ -240,7 +241,9 @@ def _by_capacity(
             if plain.wait == Wait.CAPACITY
             else None
         )
-    text, facts = explanations.nodes(seen, scene, job.need, f"partition {job.row.partition}")
+    text, facts = explanations.nodes(
+        seen, scene, job.need, Message("partition {name}", name=job.row.partition)
+    )
     holders = [other for other in snapshot.holding if set(other.partitions) & set(job.partitions)]
     held = (
         _held(job, holders, seen.kind or "gpu", snapshot)
@@ -271,17 +274,24 @@ def _behind(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingRea
     if not first:
         return plain
     first = first if first < _MANY else round(first, 2 - len(str(first)))
+    partition = job.row.partition
     many = (
-        "1 job comes first"
+        Message("1 job comes first in partition {partition}.", partition=partition)
         if first == 1
-        else f"{first} jobs come first"
+        else Message(
+            "{first} jobs come first in partition {partition}.", first=first, partition=partition
+        )
         if first < _MANY
-        else f"About {first:,} jobs come first"
+        else Message(
+            "About {first} jobs come first in partition {partition}.",
+            first=f"{first:,}",
+            partition=partition,
+        )
     )
     fitting, room = snapshot.answers.once(("room", _shape(job)), lambda: _capacity(job, snapshot))
     return replace(
         plain,
-        text=f"{many} in partition {job.row.partition}. {fitting}",
+        text=Message.joined(" ", (many, fitting)),
         facts={**plain.facts, **room, "before": first},
     )
 
@@ -326,6 +336,12 @@ def _expected(told: PendingReason, row: Row) -> PendingReason:
     at = datetime.fromtimestamp(-(-row.started // seconds) * seconds, UTC)
     return replace(
         told,
-        advice=f"{told.advice} Slurm expects it to start by {at:%Y-%m-%d %H:%M} UTC.".strip(),
+        advice=Message.joined(
+            " ",
+            (
+                told.advice,
+                Message("Slurm expects it to start by {at} UTC.", at=f"{at:%Y-%m-%d %H:%M}"),
+            ),
+        ),
         facts={**told.facts, "expected": at.isoformat()},
     )

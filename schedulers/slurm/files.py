@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from portal.core.messages import Message
 from schedulers.contract import Unavailable
 from schedulers.slurm.states import Record
 from schedulers.slurm.transport import SshTransport
@@ -82,7 +83,7 @@ class MountedSpool:
 
     def _check_root(self) -> None:
         if not self.root.is_dir():
-            raise Unavailable(f"The spool {self.root} does not exist.") from None
+            raise Unavailable(Message("The spool {root} does not exist.", root=self.root)) from None
 
 
 # One program for all requests, with data as arguments; its exit code reports an unreadable spool.

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 from requests import RequestException
 
+from portal.core.messages import Message
 from portal.core.outbound import (
     DeadlineExceeded,
     OutboundPolicy,
@@ -53,7 +54,9 @@ class HttpClient:
                 method, self.url.rstrip("/") + path, data=body, headers=dict(headers)
             )
         except DeadlineExceeded as error:
-            raise Unavailable(f"slurmrestd at {self.url} did not answer in time.") from error
+            raise Unavailable(
+                Message("{server} did not answer in time.", server=f"slurmrestd at {self.url}")
+            ) from error
         except RequestException as error:
             raise Unavailable(
                 f"slurmrestd at {self.url} cannot be reached: {_why(error)}"
@@ -93,7 +96,9 @@ def read(status: int, data: bytes) -> Json:
     if isinstance(found, dict) and (status < 400 or found.get("errors")):
         return found
     if status == 404:
-        raise Unavailable("There is no slurmrestd at this address: the path was not found.")
+        raise Unavailable(
+            Message("There is no slurmrestd at this address: the path was not found.")
+        )
     words = " ".join(data.decode(errors="replace").split())
     if status == 400:
         raise Rejected(f"slurmrestd refused the request: {words[:400]}")

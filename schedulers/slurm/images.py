@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
 from schedulers.exit_reasons import Verdict
 from schedulers.states import Reason
@@ -40,14 +41,18 @@ NONE = Images()
 def images_of(kind: str, folder: str, mounts: Iterable[str]) -> Images:
     """Create the image settings. Raises Rejected for an option that a shell could misread."""
     if kind not in KINDS:
-        raise Rejected(f"Choose an image runtime: {', '.join(KINDS)}.", "containers")
+        raise Rejected(
+            Message("Choose an image runtime: {KINDS}.", KINDS=", ".join(KINDS)), "containers"
+        )
     if folder and not _PATH.fullmatch(folder):
         raise Rejected(
-            "The image folder must be an absolute path of letters, digits and . _ - only.", "images"
+            Message("The image folder must be an absolute path of letters, digits and . _ - only."),
+            "images",
         )
     if wrong := next((mount for mount in mounts if not _MOUNT.fullmatch(mount)), None):
         raise Rejected(
-            f"{wrong[:80]!r} is not a valid mount. Write /data, or /data:/there.", "mounts"
+            Message("{x} is not a valid mount. Write /data, or /data:/there.", x=repr(wrong[:80])),
+            "mounts",
         )
     return Images(kind, folder.rstrip("/"), tuple(mounts))
 
@@ -58,13 +63,17 @@ def check_image(launch: Launch, images: Images) -> None:
         return
     if images.kind == "none":
         raise Rejected(
-            "This Slurm cluster does not run images. Remove `image`, or start the container in your script.",
+            Message(
+                "This Slurm cluster does not run images. Remove `image`, or start the container in your script."
+            ),
             "image",
         )
     if launch.is_on_first_node_only:
         raise Rejected(
-            "`srun` and `mpirun` start the ranks from outside of an image: leave `image` out, and start the container in your "
-            "script (`srun --container-image=…`, `srun apptainer exec …`), or use torchrun.",
+            Message(
+                "`srun` and `mpirun` start the ranks from outside of an image: leave `image` out, and start the container in your "
+                "script (`srun --container-image=…`, `srun apptainer exec …`), or use torchrun."
+            ),
             "launcher",
         )
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from portal.core.messages import Message
 from schedulers.contract import NodeFacts, Rejected
 from schedulers.slurm.commands import Commands
 from schedulers.slurm.files import Files, MountedSpool, RemoteSpool
@@ -66,10 +67,12 @@ def open_client(config: Any) -> SlurmClient:
     """
     if config.rest_url:
         if not config.user:
-            raise Rejected("With REST, set the user that jobs run as.", "user")
+            raise Rejected(Message("With REST, set the user that jobs run as."), "user")
         if config.users and not config.rest_key and not config.rest_user:
             raise Rejected(
-                "A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose.",
+                Message(
+                    "A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose."
+                ),
                 "users",
             )
         return RestClient(
@@ -106,10 +109,11 @@ def site_of(config: Any) -> Site:
     """Return the site settings. Raises Rejected for a spool path that a shell could misread."""
     if not _PATH.fullmatch(config.spool) or "/../" in f"{config.spool}/":
         raise Rejected(
-            "The spool must be an absolute path of letters, digits and . _ - only.", "spool"
+            Message("The spool must be an absolute path of letters, digits and . _ - only."),
+            "spool",
         )
     if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):
-        raise Rejected(f"{wrong[:64]!r} is not a valid user name.", "users")
+        raise Rejected(Message("{x} is not a valid user name.", x=repr(wrong[:64])), "users")
     return Site(
         config.spool.rstrip("/"),
         config.user,
@@ -127,7 +131,7 @@ def site_of(config: Any) -> Site:
 def _there(config: Any, env: dict[str, str]) -> SshTransport:
     if not config.ssh_key or not config.ssh_known_hosts:
         raise Rejected(
-            "A login host needs a private key and its known_hosts line.",
+            Message("A login host needs a private key and its known_hosts line."),
             "ssh_key",
         )
     return SshTransport(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.images.config import arch_name
 from schedulers.slurm.rows import number_of
@@ -98,7 +99,7 @@ def _node(row: Mapping[str, Any]) -> NodeFacts:
         gpus=gpus,
         labels={feature: "" for feature in features.split(",") if feature},
         is_ready=not is_dead,
-        note=note or ("" if gpus else "Slurm has no GPUs configured on this node (GRES)."),
+        note=note or ("" if gpus else Message("Slurm has no GPUs configured on this node (GRES).")),
         is_drained=is_drained,
         partitions=tuple(
             name for name in _known(str(row.get("Partitions", ""))).split(",") if name

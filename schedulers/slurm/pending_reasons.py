@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from portal.core.messages import Message
 from schedulers.contract import PendingReason
 from schedulers.slurm.rows import Row
 from schedulers.states import Wait
@@ -36,81 +37,86 @@ _LIMIT = re.compile(
 )
 # (pattern, wait, sentence, advice) with {account}, {qos}, {partition} and {what}
 _TABLE: tuple[tuple[str, Wait, str, str], ...] = (
-    (r"None|", Wait.EVALUATING, "Slurm has not evaluated the job yet.", ""),
+    (r"None|", Wait.EVALUATING, Message("Slurm has not evaluated the job yet."), ""),
     (
         r"Priority",
         Wait.BEHIND,
-        "Jobs of higher priority are ahead of it in partition {partition}.",
-        "It starts after them. No action is needed.",
+        Message("Jobs of higher priority are ahead of it in partition {partition}."),
+        Message("It starts after them. No action is needed."),
     ),
     (
         r"Resources",
         Wait.CAPACITY,
-        "It is next in partition {partition}, and what it asks for is not free yet.",
-        "It starts when running jobs end; asking for less may start it sooner.",
+        Message("It is next in partition {partition}, and what it asks for is not free yet."),
+        Message("It starts when running jobs end; asking for less may start it sooner."),
     ),
-    (r"Dependency", Wait.DEPENDENCY, "It depends on another Slurm job.", ""),
+    (r"Dependency", Wait.DEPENDENCY, Message("It depends on another Slurm job."), ""),
     (
         r"DependencyNeverSatisfied",
         Wait.IMPOSSIBLE,
-        "The job that it depends on did not end as required.",
-        "Cancel it and submit it again.",
+        Message("The job that it depends on did not end as required."),
+        Message("Cancel it and submit it again."),
     ),
     (
         r"JobHeldUser",
         Wait.CLUSTER_HELD,
-        "It is held in Slurm by its owner.",
-        "Release it with `scontrol release`.",
+        Message("It is held in Slurm by its owner."),
+        Message("Release it with `scontrol release`."),
     ),
     (
         r"JobHeldAdmin|job.?requeued.?in.?held.?state|JobHoldMaxRequeue",
         Wait.CLUSTER_HELD,
-        "It is held in Slurm by an administrator.",
-        "Ask the operator of the cluster.",
+        Message("It is held in Slurm by an administrator."),
+        Message("Ask the operator of the cluster."),
     ),
-    (r"BeginTime", Wait.CLUSTER_HELD, "It is scheduled to start later.", ""),
-    (r"Licenses", Wait.CAPACITY, "The licenses it needs are all in use.", ""),
+    (r"BeginTime", Wait.CLUSTER_HELD, Message("It is scheduled to start later."), ""),
+    (r"Licenses", Wait.CAPACITY, Message("The licenses it needs are all in use."), ""),
     (
         r"ReqNodeNotAvail.*|Nodes_required_for_job_are_DOWN.*|NodeDown",
         Wait.NODES_DOWN,
-        "Nodes that it needs are down, drained or reserved.",
-        "Ask the operator when they come back, or choose another pool.",
+        Message("Nodes that it needs are down, drained or reserved."),
+        Message("Ask the operator when they come back, or choose another pool."),
     ),
     (
         r"PartitionDown|PartitionInactive",
         Wait.NODES_DOWN,
-        "Partition {partition} is closed.",
-        "Ask the operator, or choose another pool.",
+        Message("Partition {partition} is closed."),
+        Message("Ask the operator, or choose another pool."),
     ),
     (
         r"PartitionNodeLimit|PartitionTimeLimit",
         Wait.IMPOSSIBLE,
-        "It asks for more nodes or time than partition {partition} gives.",
-        "Ask for less, or choose another pool.",
+        Message("It asks for more nodes or time than partition {partition} gives."),
+        Message("Ask for less, or choose another pool."),
     ),
     (
         r"BadConstraints|InvalidAccount|InvalidQOS|AccountNotAllowed|QOSNotAllowed|AccountingPolicy|JobSizeLimit.*|OutOfMemory",
         Wait.IMPOSSIBLE,
-        "Slurm cannot start the job with these settings.",
-        "Change the request and submit the job again.",
+        Message("Slurm cannot start the job with these settings."),
+        Message("Change the request and submit the job again."),
     ),
     (
         r"Reservation.*",
         Wait.RESERVED,
-        "Its reservation is not active.",
-        "Ask the operator when it starts.",
+        Message("Its reservation is not active."),
+        Message("Ask the operator when it starts."),
     ),
     (
         r"Prolog|FrontEndDown|Cleaning|NonZeroExitCode|RaisedSignal|SystemFailure|NodeDown",
         Wait.NODES_DOWN,
-        "Its nodes are not ready yet.",
+        Message("Its nodes are not ready yet."),
         "",
     ),
-    (r"JobArrayTaskLimit", Wait.ARRAY_LIMIT, "The maximum number of its tasks is running.", ""),
+    (
+        r"JobArrayTaskLimit",
+        Wait.ARRAY_LIMIT,
+        Message("The maximum number of its tasks is running."),
+        "",
+    ),
     (
         r"FedJobLock|BurstBuffer.*",
         Wait.CAPACITY,
-        "Another part of the cluster is not ready yet.",
+        Message("Another part of the cluster is not ready yet."),
         "",
     ),
 )
@@ -131,7 +137,11 @@ def _waiting(reason: str, account: str, qos: str, partition: str) -> PendingReas
                 wait, said or "None", text.format(**names), advice.format(**names), names
             )
     return _limit(said, names) or PendingReason(
-        Wait.CLUSTER_LIMIT, said, f"Slurm says {said}.", "Ask the operator of the cluster.", names
+        Wait.CLUSTER_LIMIT,
+        said,
+        Message("Slurm says {said}.", said=said),
+        Message("Ask the operator of the cluster."),
+        names,
     )
 
 
@@ -146,8 +156,10 @@ def _limit(said: str, names: dict[str, str]) -> PendingReason | None:
         return PendingReason(
             Wait.IMPOSSIBLE,
             said,
-            f"{whose} allows one job fewer {what} than it asks for.",
-            "Ask for less.",
+            Message(
+                "{whose} allows one job fewer {what} than it asks for.", whose=whose, what=what
+            ),
+            Message("Ask for less."),
             names,
         )
     scope = (
@@ -158,7 +170,14 @@ def _limit(said: str, names: dict[str, str]) -> PendingReason | None:
     return PendingReason(
         Wait.CLUSTER_LIMIT,
         said,
-        f"{whose} is at its limit of {what}: {scope} hold no more.",
-        "It starts when others of them end; the operator of the cluster can raise the limit.",
+        Message(
+            "{whose} is at its limit of {what}: {scope} hold no more.",
+            whose=whose,
+            what=what,
+            scope=scope,
+        ),
+        Message(
+            "It starts when others of them end; the operator of the cluster can raise the limit."
+        ),
         names,
     )

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
 from schedulers.slurm.images import NONE, Images, check_image
 from schedulers.slurm.sbatch_options import ChosenOptions, choose, combined
@@ -125,7 +126,11 @@ def _user(user: str, site: Site) -> str:
         return ""
     if user not in site.users:
         raise Rejected(
-            f"{user[:64]!r} is not in the list of users that jobs of this cluster may run as. The operator can add it.",
+            Message(
+                "{x} is not in the list of users that jobs of this cluster may run as. The "
+                "operator can add it.",
+                x=repr(user[:64]),
+            ),
             "user",
         )
     return user
@@ -181,5 +186,5 @@ def _constraint(labels: Mapping[str, str], always: str) -> str:
 def _word(text: str, field: str) -> str:
     """Return text that no Slurm parser splits. Raises Rejected."""
     if text and not _WORD.fullmatch(text):
-        raise Rejected(f"{text[:80]!r} is not a valid name in Slurm.", field)
+        raise Rejected(Message("{x} is not a valid name in Slurm.", x=repr(text[:80])), field)
     return text

@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 import jwt
 
+from portal.core.messages import Message
 from schedulers.contract import NodeFacts, Rejected, Unavailable
 from schedulers.slurm import nodes
 from schedulers.slurm.errors import failure, is_unknown_job
@@ -191,7 +192,11 @@ class RestClient:
             # otherwise accounting is not available
             if "nothing found" in str(error).lower():
                 raise Rejected(
-                    f"Jobs cannot be submitted as {user}: accounting knows no such user.", "users"
+                    Message(
+                        "Jobs cannot be submitted as {user}: accounting knows no such user.",
+                        user=user,
+                    ),
+                    "users",
                 ) from error
 
     def nodes(self) -> list[NodeFacts]:
@@ -221,14 +226,20 @@ class RestClient:
         self, number: int, folder: str, argv: Sequence[str], timeout: float, whose: str = ""
     ) -> tuple[int, bytes]:
         raise Rejected(
-            "Running commands in a job is not possible over REST. Connect this cluster with Slurm's commands instead.",
+            Message(
+                "Running commands in a job is not possible over REST. Connect this cluster with Slurm's commands instead."
+            ),
             "argv",
         )
 
     def _node(self, name: str, body: Json) -> None:
         if self._minor < 40:
             raise Rejected(
-                f"This slurmrestd (v0.0.{self._minor}) cannot change nodes. Connect this cluster with Slurm's commands instead.",
+                Message(
+                    "This slurmrestd (v0.0.{_minor}) cannot change nodes. Connect this cluster "
+                    "with Slurm's commands instead.",
+                    _minor=self._minor,
+                ),
                 "node",
             )
         self._asked("POST", f"{self._slurm}/node/{name}", body)
@@ -338,8 +349,11 @@ class RestClient:
         # 22.05 only says "Unspecified error"
         if status >= 400 and (ended := ended_at(headers["X-SLURM-USER-TOKEN"])):
             raise Unavailable(
-                f"The token for slurmrestd ended at {ended:%Y-%m-%d %H:%M} UTC: give a new one (`scontrol token`), or the key "
-                "itself, with which Muster makes its own."
+                Message(
+                    "The token for slurmrestd ended at {ended} UTC: give a new one (`scontrol "
+                    "token`), or the key itself, with which Muster makes its own.",
+                    ended=f"{ended:%Y-%m-%d %H:%M}",
+                )
             )
         if status in {401, 403}:
             raise Unavailable(

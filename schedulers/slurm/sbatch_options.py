@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Rejected
 
 _HERE = ("account", "qos", "reservation")  # a single value: the operator's or the job's
@@ -55,7 +56,12 @@ def checked(may_choose: Iterable[str]) -> frozenset[str]:
     words = frozenset(word.strip(",").lower() for word in may_choose)
     if unknown := sorted(words - KNOWN - {NOBODY}):
         raise Rejected(
-            f"Jobs may choose {', '.join(sorted(KNOWN))}, or {NOBODY} of them; not {unknown[0][:40]!r}.",
+            Message(
+                "Jobs may choose {KNOWN}, or {NOBODY} of them; not {x}.",
+                KNOWN=", ".join(sorted(KNOWN)),
+                NOBODY=NOBODY,
+                x=repr(unknown[0][:40]),
+            ),
             "may_choose",
         )
     return words
@@ -68,7 +74,9 @@ def combined(always: str, own: str) -> str:
     """
     if always and "|" in own:
         raise Rejected(
-            "`slurm.constraint` may have no | here: the pool or cluster asks for features of its own.",
+            Message(
+                "`slurm.constraint` may have no | here: the pool or cluster asks for features of its own."
+            ),
             "slurm.constraint",
         )
     return "&".join(part for part in (always, own) if part)

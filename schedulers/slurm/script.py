@@ -25,6 +25,7 @@ import tarfile
 from collections.abc import Mapping
 from functools import lru_cache
 
+from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
 from schedulers.slurm.images import NODE, NONE, PYXIS, Images
 from schedulers.slurm.images import head as image_head
@@ -215,7 +216,11 @@ def batch_script(launch: Launch, folder: str, sent: str = "", images: Images = N
     )
     if len(text) > _LARGEST:
         raise Rejected(
-            f"Script and variables take {len(text) >> 10:,} KiB together; Slurm takes at most {_LARGEST >> 10:,} KiB.",
+            Message(
+                "Script and variables take {x} KiB together; Slurm takes at most {x2} KiB.",
+                x=f"{len(text) >> 10:,}",
+                x2=f"{_LARGEST >> 10:,}",
+            ),
             "run",
         )
     return text
@@ -227,7 +232,10 @@ def kept(files: Mapping[str, str]) -> str:
     for name, value in files.items():
         if not _NAME.fullmatch(name) or "\0" in value:
             raise Rejected(
-                f"{name[:80]!r} is no name of a file, or its secret holds a NUL, which no shell can.",
+                Message(
+                    "{x} is no name of a file, or its secret holds a NUL, which no shell can.",
+                    x=repr(name[:80]),
+                ),
                 "secret_files",
             )
         lines.append(f"muster_keep {name} {shlex.quote(value)}\n")
@@ -252,7 +260,9 @@ def _warning(text: str) -> dict[str, str]:
     """
     match = _SIGNAL.fullmatch(text)
     if text and not match:
-        raise Rejected(f"{text[:40]!r} is not a signal such as B:USR1@120.", "slurm.signal")
+        raise Rejected(
+            Message("{x} is not a signal such as B:USR1@120.", x=repr(text[:40])), "slurm.signal"
+        )
     return (
         {"signal": match[2], "early": match[3] or "60", "whom": match[1] or ""}
         if match
@@ -265,7 +275,9 @@ def exports(env: Mapping[str, str]) -> str:
     lines = []
     for name, value in env.items():
         if "\0" in value:
-            raise Rejected(f"The value of {name} holds a NUL, which no variable can.", "env")
+            raise Rejected(
+                Message("The value of {name} holds a NUL, which no variable can.", name=name), "env"
+            )
         if _is_passed(name):
             lines.append(f"export {name}={shlex.quote(value)}\n")
     return "".join(lines)
@@ -274,7 +286,7 @@ def exports(env: Mapping[str, str]) -> str:
 @lru_cache(4096)
 def _is_passed(name: str) -> bool:
     if not _NAME.fullmatch(name):
-        raise Rejected(f"{name[:80]!r} is not a valid variable name.", "env")
+        raise Rejected(Message("{x} is not a valid variable name.", x=repr(name[:80])), "env")
     return not _DROPPED.fullmatch(name)
 
 

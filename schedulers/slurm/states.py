@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from signal import SIGKILL
 from typing import Any
 
+from portal.core.messages import Message
 from schedulers.contract import Observation
 from schedulers.exit_reasons import Ending, Verdict, classify
 from schedulers.slurm import pending_reasons
@@ -41,18 +42,18 @@ _LIVE = {
 }
 FORGOTTEN = "FORGOTTEN"  # our addition to Slurm's states
 _ENDS = {
-    "PREEMPTED": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
-    "NODE_FAIL": (Reason.NODE_FAILED, "One of its nodes stopped responding to Slurm."),
-    "BOOT_FAIL": (Reason.NODE_FAILED, "One of its nodes failed to boot."),
-    "LAUNCH_FAILED": (Reason.NODE_FAILED, "A node failed to launch it."),
-    "RECONFIG_FAIL": (Reason.NODE_FAILED, "A node could not be prepared for it."),
-    "TIMEOUT": (Reason.TIME_LIMIT, "It ran for its whole time limit."),
-    "DEADLINE": (Reason.TIME_LIMIT, "It could not finish before its deadline."),
-    "REVOKED": (Reason.CANCELED, "Its sibling job started on another cluster."),
+    "PREEMPTED": (Reason.PREEMPTED, Message("Slurm took its nodes for a job of higher priority.")),
+    "NODE_FAIL": (Reason.NODE_FAILED, Message("One of its nodes stopped responding to Slurm.")),
+    "BOOT_FAIL": (Reason.NODE_FAILED, Message("One of its nodes failed to boot.")),
+    "LAUNCH_FAILED": (Reason.NODE_FAILED, Message("A node failed to launch it.")),
+    "RECONFIG_FAIL": (Reason.NODE_FAILED, Message("A node could not be prepared for it.")),
+    "TIMEOUT": (Reason.TIME_LIMIT, Message("It ran for its whole time limit.")),
+    "DEADLINE": (Reason.TIME_LIMIT, Message("It could not finish before its deadline.")),
+    "REVOKED": (Reason.CANCELED, Message("Its sibling job started on another cluster.")),
     "CANCELLED": (Reason.CANCELED, ""),
     FORGOTTEN: (
         Reason.LOST_BY_SCHEDULER,
-        "Slurm forgot it when its controller was started again, and ended what ran of it.",
+        Message("Slurm forgot it when its controller was started again, and ended what ran of it."),
     ),
 }
 _BRIEF = 5.0  # seconds a node takes at most to find that it cannot start a script
@@ -65,12 +66,12 @@ _SRUN = re.compile(r"^srun: error: \S+: tasks? [\d,-]+: Exited with exit code \d
 _NO_FILES = 53
 _WHY_BACK = re.compile(r"CANCELLED AT \S+ DUE TO (PREEMPTION|JOB REQUEUE|NODE FAILURE)")
 _PUT_BACK = {
-    "PREEMPTION": (Reason.PREEMPTED, "Slurm took its nodes for a job of higher priority."),
+    "PREEMPTION": (Reason.PREEMPTED, Message("Slurm took its nodes for a job of higher priority.")),
     "JOB REQUEUE": (
         Reason.INTERRUPTED,
-        "Somebody put it back into Slurm's queue (`scontrol requeue`).",
+        Message("Somebody put it back into Slurm's queue (`scontrol requeue`)."),
     ),
-    "NODE FAILURE": (Reason.NODE_FAILED, "One of its nodes stopped responding to Slurm."),
+    "NODE FAILURE": (Reason.NODE_FAILED, Message("One of its nodes stopped responding to Slurm.")),
 }
 _BY_EXIT = ("COMPLETED", "FAILED", "OUT_OF_MEMORY")
 
@@ -239,7 +240,11 @@ def _verdict(
     if is_of_another(row, record) and not row.is_asked_to_end:
         return Verdict(
             Reason.LOST_BY_SCHEDULER,
-            f"Slurm forgot its job {record.id} when its controller was started again, and ended what ran of it.",
+            Message(
+                "Slurm forgot its job {id} when its controller was started again, and ended "
+                "what ran of it.",
+                id=record.id,
+            ),
         )
     # its number was reused
     if (
@@ -248,7 +253,8 @@ def _verdict(
         and not row.is_asked_to_end
     ):
         return Verdict(
-            Reason.LOST_BY_SCHEDULER, "A node refused to start it, and Slurm put it on hold."
+            Reason.LOST_BY_SCHEDULER,
+            Message("A node refused to start it, and Slurm put it on hold."),
         )
     # by us, after Slurm requeued it
     is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)
@@ -278,7 +284,9 @@ def _verdict(
     return (
         verdict
         if record.rank is None
-        else replace(verdict, evidence=f"Rank {record.rank}: {verdict.evidence}")
+        else replace(
+            verdict, evidence=Message.joined(": ", (f"Rank {record.rank}", verdict.evidence))
+        )
     )
 
 
@@ -289,7 +297,7 @@ def _put_back(said: str) -> Verdict:
         why,
         (
             Reason.NODE_FAILED,
-            "Slurm requeued it: one of its nodes failed or was needed for another job.",
+            Message("Slurm requeued it: one of its nodes failed or was needed for another job."),
         ),
     )
     return Verdict(reason, words)
@@ -298,17 +306,21 @@ def _put_back(said: str) -> Verdict:
 def _unstarted(number: int | None, evidence: Evidence) -> str:
     """Explain a job that never started: Slurm's 53 means that the node could not open its files."""
     why = (
-        "A node could not write to the spool."
+        Message("A node could not write to the spool.")
         if number == _NO_FILES
-        else "A node did not start its script."
+        else Message("A node did not start its script.")
     )
-    return f"{why} {(evidence.said.strip().splitlines() or [''])[-1]}".strip()[:500]
+    last = (evidence.said.strip().splitlines() or [""])[-1]
+    return Message.joined(" ", (why, last[:400]))
 
 
 def _over_memory(row: Row, record: Record, evidence: Evidence) -> Verdict:
     if row.peak and record.memory:
         return classify(Ending(None, 9, peak=row.peak, limit=record.memory, is_over_memory=True))
-    limit = f" of {record.memory >> 20} MiB" if record.memory else ""
+    over = Message("It went over its memory and was stopped.")
+    if record.memory:
+        limit = record.memory >> 20
+        over = Message("It went over its memory of {limit} MiB and was stopped.", limit=limit)
     said = next(
         (
             line.strip()
@@ -319,7 +331,7 @@ def _over_memory(row: Row, record: Record, evidence: Evidence) -> Verdict:
     )
     return Verdict(
         Reason.OUT_OF_MEMORY,
-        f"It went over its memory{limit} and was stopped. {said}".strip()[:500],
+        Message.joined(" ", (over, said[:400])),
     )
 
 

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from portal.core.messages import Message
 from schedulers.contract import Unavailable
 from schedulers.slurm.errors import failure
 
@@ -68,10 +69,16 @@ class LocalTransport:
             )
         except subprocess.TimeoutExpired as error:
             raise Unavailable(
-                f"{argv[0]} did not answer within {timeout or self.timeout:g} s."
+                Message(
+                    "{x} did not answer within {x2} s.",
+                    x=argv[0],
+                    x2=f"{timeout or self.timeout:g}",
+                )
             ) from error
         except FileNotFoundError as error:
-            raise Unavailable(f"{argv[0]} is not installed on this machine.") from error
+            raise Unavailable(
+                Message("{x} is not installed on this machine.", x=argv[0])
+            ) from error
         except (OSError, KeyError) as error:
             raise Unavailable(f"{argv[0]} cannot be started: {error}") from error
         return done.returncode, done.stdout, done.stderr

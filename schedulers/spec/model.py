@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from portal.core.messages import Message
 from schedulers.spec import checks, document, field_types, names, other_tools
 from schedulers.spec import features as features_of
 from schedulers.spec.errors import EMPTY, FieldError, invalid
@@ -372,5 +373,5 @@ def json_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **JobSpec.model_json_schema(),
-        "title": "Muster job spec",
+        "title": Message("Muster job spec"),
     }

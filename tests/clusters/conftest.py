@@ -25,12 +25,12 @@ from tests.jobs.conftest import hints_go_nowhere  # noqa: F401  a fixture
 @dataclass(frozen=True)
 class Config:
     url: str = option("Address", note="https://…")
-    token: Secret = option("Token", default=Secret(""))  # noqa: RUF009  a str is immutable
+    token: Secret = option("Token", default=Secret(""))
     transport: str = option("How", default="rest", choices=("rest", "cli"))
     port: int = option("Port", default=6820)
     verify: bool = option("Check the certificate", default=True)
     proxy: str = option("Proxy", default="", is_rare=True)
-    key: Secret = option("Key", default=Secret(""), is_long=True)  # noqa: RUF009  a str is immutable
+    key: Secret = option("Key", default=Secret(""), is_long=True)
     quiet: str = ""
 
 
@@ -86,7 +86,7 @@ def drainable(monkeypatch) -> type[Drainable]:
 
 @dataclass(frozen=True)
 class NeedyConfig:
-    key: Secret = option("Key")  # noqa: RUF009  a str is immutable
+    key: Secret = option("Key")
 
 
 class Needy(Drainable):

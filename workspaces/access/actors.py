@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from portal.core import clock
 from portal.core.errors import NotFound, NotPermitted
+from portal.core.messages import Message
 from workspaces.access.custom_roles import custom_roles_for
 from workspaces.access.explanation import denial_reason
 from workspaces.access.permissions import (
@@ -126,15 +127,25 @@ class Actor:
             self.token is not None and self.token.org_id != org.id
         ) or self.only_org not in (None, org.id)
         if is_elsewhere or not (role or self.is_operator):
-            raise NotFound(f"There is no organization {org.slug!r} that you belong to.")
+            raise NotFound(
+                Message("There is no organization {slug} that you belong to.", slug=repr(org.slug))
+            )
         if way := self.closed.get(str(org.id)):
             raise NotPermitted(
-                f"{org.name} requires sign-in with {way}. Sign out, and sign in with that."
+                Message(
+                    "{name} requires sign-in with {way}. Sign out, and sign in with that.",
+                    name=org.name,
+                    way=way,
+                )
             )
         if org.requires_second_factor and not self._is_vouched_for():
             raise NotPermitted(
-                f"{org.name} requires a second factor, and {self.email} has none yet: "
-                "add a passkey or an authenticator app on the Security page of your account.",
+                Message(
+                    "{name} requires a second factor, and {email} has none yet: add a passkey or "
+                    "an authenticator app on the Security page of your account.",
+                    name=org.name,
+                    email=self.email,
+                ),
                 code="second_factor_required",
             )
         own = custom_roles_for(org.id, (role, *teams.values()))
@@ -200,7 +211,10 @@ class Actor:
         """Raise NotPermitted if an operator is impersonating this user."""
         if self.acted_by is not None:
             raise NotPermitted(
-                f"You are impersonating {self.email}; only they can do that. Stop impersonating first.",
+                Message(
+                    "You are impersonating {email}; only they can do that. Stop impersonating first.",
+                    email=self.email,
+                ),
                 code="impersonating",
             )
 
@@ -239,11 +253,30 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
     if actor.refuses_to_act(permission):
         actor.check_acts_for_oneself()
     if not actor.may(permission, team_id):
-        where = "this team" if team_id else "this organization"
-        narrow = " with this token" if actor.token and not actor.token.allows(permission) else ""
         reasons = denial_reason(explained(actor.case(permission, team)))
+        if actor.token and not actor.token.allows(permission):
+            denied = (
+                Message(
+                    "You may not do that in this team with this token: it needs {permission}.",
+                    permission=permission,
+                )
+                if team_id
+                else Message(
+                    "You may not do that in this organization with this token: it needs {permission}.",
+                    permission=permission,
+                )
+            )
+        elif team_id:
+            denied = Message(
+                "You may not do that in this team: it needs {permission}.", permission=permission
+            )
+        else:
+            denied = Message(
+                "You may not do that in this organization: it needs {permission}.",
+                permission=permission,
+            )
         raise NotPermitted(
-            f"You may not do that in {where}{narrow}: it needs {permission}. {reasons}",
+            Message.joined(" ", (denied, reasons)),
             data={
                 "permission": str(permission),
                 **({"team": team.slug} if isinstance(team, Team) else {}),
@@ -329,7 +362,7 @@ def _as_person(operator: Actor, pk: str) -> Actor:
     )
     if row is None:
         raise NotPermitted(
-            "The impersonation has ended. Reload the page to continue as yourself.",
+            Message("The impersonation has ended. Reload the page to continue as yourself."),
             code="impersonation_over",
         )
     person = actor_of(row.person)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from portal.core.errors import InvalidInput, NotPermitted
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.custom_roles import read_custom_roles
 from workspaces.access.permissions import (
@@ -89,7 +90,10 @@ def _existing(org_id: UUID, kind: str, slug: str) -> RoleFacts:
     role = role_facts(kind, slug, own)
     if role.is_gone:
         raise InvalidInput.at(
-            "role", f"must be one of {', '.join(one.slug for one in roles_of(kind, own))}"
+            "role",
+            Message(
+                "must be one of {names}", names=", ".join(one.slug for one in roles_of(kind, own))
+            ),
         )
     return role
 
@@ -102,7 +106,12 @@ def _check_held(actor: Actor, role: RoleFacts, team: Team | None = None) -> None
         actor.check_acts_for_oneself()
         where = f"in team {team.slug}" if team else "in this organization"
         raise NotPermitted(
-            f"You cannot grant or revoke the role {role.title}: it includes "
-            f"{', '.join(lacking)}, which you do not have {where} yourself.",
+            Message(
+                "You cannot grant or revoke the role {title}: it includes {lacking}, which you "
+                "do not have {where} yourself.",
+                title=role.title,
+                lacking=", ".join(lacking),
+                where=where,
+            ),
             data={"permissions": [str(p) for p in lacking]},
         )

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from workspaces.access import custom_roles
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -60,17 +61,27 @@ def make_role(
     authorize(actor, Permission.ROLES_WRITE)
     check_slug(slug)
     if is_built_in(slug) or slug in RESERVED_NAMES:
-        raise InvalidInput.at("slug", f"{slug!r} is the name of a built-in role; choose another")
+        raise InvalidInput.at(
+            "slug",
+            Message("{name} is the name of a built-in role; choose another", name=repr(slug)),
+        )
     if kind not in ("org", "team"):
         raise InvalidInput.at("kind", "must be org or team")
     wanted = _checked_permissions(permissions)
     _check_held(actor, wanted)
     lock_organization(org.id)
     if Role.objects.filter(slug=slug).exists():
-        raise Conflict(f"There is already a role {slug!r} in {org.slug}.")
+        raise Conflict(
+            Message("There is already a role {slug} in {slug2}.", slug=repr(slug), slug2=org.slug)
+        )
     if Role.objects.count() >= MAX_CUSTOM_ROLES:
         raise Conflict(
-            f"{org.slug} has {MAX_CUSTOM_ROLES} custom roles, which is the maximum. Delete an unused one first."
+            Message(
+                "{slug} has {MAX_CUSTOM_ROLES} custom roles, which is the maximum. Delete an "
+                "unused one first.",
+                slug=org.slug,
+                MAX_CUSTOM_ROLES=MAX_CUSTOM_ROLES,
+            )
         )
     row = Role.objects.create(
         org=org, slug=slug, kind=kind, name=clean_name(name or slug), permissions=wanted
@@ -117,7 +128,11 @@ def delete_role(*, actor: Actor, org: Organization, slug: str) -> None:
     if held := holders(row):
         names = ", ".join(held[:5]) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
         raise Conflict(
-            f"The role {slug} is assigned to {names}. Give them another role first.",
+            Message(
+                "The role {slug} is assigned to {names}. Give them another role first.",
+                slug=slug,
+                names=names,
+            ),
             data={"holders": held[:100]},
         )
     row.delete()
@@ -139,7 +154,7 @@ def holders(row: Role) -> list[str]:
 def _role(slug: str) -> Role:
     row = Role.objects.filter(slug=slug).first()
     if row is None:
-        raise NotFound(f"There is no custom role {slug[:40]!r}.")
+        raise NotFound(Message("There is no custom role {x}.", x=repr(slug[:40])))
     return row  # type: ignore[no-any-return]
 
 
@@ -153,7 +168,11 @@ def _checked_permissions(permissions: Sequence[str]) -> list[str]:
     if wrong or not permissions:
         raise InvalidInput.at(
             "permissions",
-            f"{', '.join(map(repr, wrong)) or 'empty'}: choose from {', '.join(CHOICES)}",
+            Message(
+                "{words}: choose from {names}",
+                words=", ".join(map(repr, wrong)) or "empty",
+                names=", ".join(CHOICES),
+            ),
         )
     return sorted(set(permissions))
 
@@ -162,8 +181,11 @@ def _check_held(actor: Actor, permissions: Iterable[str]) -> None:
     lacking = sorted(set(permissions) - actor.granted())
     if lacking:
         raise NotPermitted(
-            f"You do not have {', '.join(lacking)} in this organization, so you cannot create, "
-            "change or delete a role that includes it.",
+            Message(
+                "You do not have {lacking} in this organization, so you cannot create, change "
+                "or delete a role that includes it.",
+                lacking=", ".join(lacking),
+            ),
             data={"permissions": [str(p) for p in lacking]},
         )
 

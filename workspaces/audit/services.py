@@ -20,6 +20,7 @@ from portal.core.audit.state import ask_for_check, chain_state
 from portal.core.audit.targets import parse_target
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
@@ -109,9 +110,14 @@ def add_forward(*, actor: Actor, chain: UUID, target: str, from_start: bool = Fa
         raise InvalidInput.at("target", "must be at most 500 visible ASCII characters")
     rows = AuditForward.objects.filter(chain=chain)
     if rows.filter(target=target).exists():
-        raise Conflict("Events are already forwarded there.")
+        raise Conflict(Message("Events are already forwarded there."))
     if rows.count() >= MAX_FORWARDS:
-        raise Conflict(f"There are {MAX_FORWARDS} targets already; remove one first.")
+        raise Conflict(
+            Message(
+                "There are {MAX_FORWARDS} targets already; remove one first.",
+                MAX_FORWARDS=MAX_FORWARDS,
+            )
+        )
     secret = "" if at.scheme.startswith("syslog") else f"whsec_{secrets.token_urlsafe(32)}"
     head = (
         0
@@ -204,7 +210,7 @@ def redacted(target: str) -> str:
 def _forward(chain: UUID, forward_id: UUID) -> AuditForward:
     row = AuditForward.objects.select_for_update().filter(chain=chain, id=forward_id).first()
     if row is None:
-        raise NotFound("Events are not forwarded there.")
+        raise NotFound(Message("Events are not forwarded there."))
     return row
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 
 MAX_NETWORKS = 50
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -24,7 +25,10 @@ def parse_networks(texts: Iterable[str]) -> list[str]:
         except ValueError:
             raise InvalidInput.at(
                 "networks",
-                f"{text[:60]!r} is no network; write 10.20.0.0/16, 2001:db8::/32 or one address",
+                Message(
+                    "{text} is no network; write 10.20.0.0/16, 2001:db8::/32 or one address",
+                    text=repr(text[:60]),
+                ),
             ) from None
     if len(found) > MAX_NETWORKS:
         raise InvalidInput.at(

@@ -17,6 +17,7 @@ from django.db.models import F, Q
 from portal.core import clock, vault
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.events import EventRecord, record, record_all
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Secret, SecretVersion, Team
@@ -40,7 +41,8 @@ def set_secret(
     authorize(actor, Permission.SECRETS_WRITE, team)
     if not NAME.match(name):
         raise InvalidInput.at(
-            "name", "must be 1 to 63 letters, digits and . _ -, beginning with a letter or digit"
+            "name",
+            Message("must be 1 to 63 letters, digits and . _ -, beginning with a letter or digit"),
         )
     _check_value(value)
     secret = _get_or_create(org, team, name)
@@ -93,7 +95,7 @@ def delete_version(*, actor: Actor, team: Team | None, name: str, number: int) -
             "version", "is the newest version: set a new value first, or delete the secret"
         )
     if not SecretVersion.objects.filter(secret=secret, number=number).delete()[0]:
-        raise NotFound(f"{name} has no version {number}.")
+        raise NotFound(Message("{name} has no version {number}.", name=name, number=number))
     _record(
         "secret.version_deleted", actor, secret, team, version=number, before={"version": number}
     )
@@ -104,7 +106,11 @@ def find_secret(team: Team | None, name: str) -> Secret:
     row = Secret.objects.filter(team=team, name=name).first()
     if row is None:
         raise NotFound(
-            f"There is no secret {name[:63]!r} {'of team ' + team.slug if team else 'of the organization'}."
+            Message(
+                "There is no secret {x} {x2}.",
+                x=repr(name[:63]),
+                x2="of team " + team.slug if team else "of the organization",
+            )
         )
     return row  # type: ignore[no-any-return]
 
@@ -282,9 +288,9 @@ def _check_value(value: str) -> None:
     try:
         size = len(value.encode())
     except UnicodeEncodeError:
-        raise InvalidInput.at("value", "is not valid text") from None
+        raise InvalidInput.at("value", Message("is not valid text")) from None
     if not 0 < size <= MAX_BYTES:
-        raise InvalidInput.at("value", f"must be 1 to {MAX_BYTES:,} bytes long")
+        raise InvalidInput.at("value", Message("must be 1 to {n} bytes long", n=f"{MAX_BYTES:,}"))
     if "\0" in value:
         raise InvalidInput.at("value", "must not contain NUL characters")
 

@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, changes, record
+from portal.core.messages import Message
 from workspaces.access.actors import ALL_SCOPES, Actor, authorize
 from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.role_grants import check_org_role, check_org_role_of
@@ -37,7 +38,10 @@ def create_service_account(
     _authorize(actor)
     if not SLUG.match(name):
         raise InvalidInput.at(
-            "name", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
+            "name",
+            Message(
+                "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
+            ),
         )
     lock_organization(org.id)
     role, note = _role(actor, org, role), _note(note)
@@ -51,8 +55,12 @@ def create_service_account(
             )
     except IntegrityError as error:
         raise Conflict(
-            f"The name {name!r} is, or was, used by a service account in {org.slug}; choose "
-            "another one."
+            Message(
+                "The name {name} is, or was, used by a service account in {slug}; choose "
+                "another one.",
+                name=repr(name),
+                slug=org.slug,
+            )
         ) from error
     Membership.objects.create(org=org, user=user, role=role)
     _record("service_account.created", actor, row, after={"role": role, "note": note})
@@ -125,7 +133,7 @@ def create_service_token(*, actor: Actor, account: ServiceAccount, wish: TokenPa
 def _authorize(actor: Actor) -> None:
     authorize(actor, Permission.MEMBERS_WRITE)
     if actor.is_service:
-        raise NotPermitted("Service accounts cannot manage service accounts.")
+        raise NotPermitted(Message("Service accounts cannot manage service accounts."))
 
 
 def _check_covers(
@@ -133,15 +141,18 @@ def _check_covers(
 ) -> None:
     if not covers_service_account(actor, account.user_id, scopes):
         raise NotPermitted(
-            f"The service account {account.name} has permissions that you lack; managing it "
-            "requires all of them."
+            Message(
+                "The service account {name} has permissions that you lack; managing it "
+                "requires all of them.",
+                name=account.name,
+            )
         )
 
 
 def _membership(account: ServiceAccount) -> Membership:
     row = Membership.objects.filter(user_id=account.user_id).first()
     if row is None:
-        raise NotFound(f"The service account {account.name} was removed.")
+        raise NotFound(Message("The service account {name} was removed.", name=account.name))
     return row
 
 
@@ -155,7 +166,8 @@ def _note(note: str) -> str:
     note = note.strip()
     if len(note) > 200 or not note.isprintable():
         raise InvalidInput.at(
-            "note", "must be at most 200 characters long, without control characters"
+            "note",
+            Message("must be at most {n} characters long, without control characters", n=200),
         )
     return note
 

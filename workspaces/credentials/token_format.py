@@ -21,6 +21,7 @@ from django.db.models import Q
 from portal.core import clock
 from portal.core.errors import NotPermitted
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, TokenFacts, actor_of
 from workspaces.credentials.networks import is_within
 from workspaces.models import AccessToken
@@ -132,8 +133,10 @@ def check_network(token: AccessToken, owner: str, address: str) -> None:
             )
         )
     raise NotPermitted(
-        f"This access token may not be used from {address or 'an unknown address'}: it is "
-        "limited to certain networks.",
+        Message(
+            "This access token may not be used from {x}: it is limited to certain networks.",
+            x=address or "an unknown address",
+        ),
         code="token_network",
     )
 

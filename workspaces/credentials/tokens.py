@@ -14,6 +14,7 @@ from portal.core.bulk import insert_rows
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, record, record_all
 from portal.core.ids import uuid7
+from portal.core.messages import Message
 from workspaces.access.actors import ALL_SCOPES, Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.credentials.networks import are_within, parse_networks
@@ -78,8 +79,10 @@ def create_token(
     authorize(actor, Permission.TOKENS_WRITE, team)
     if actor.is_service:
         raise NotPermitted(
-            "Service accounts cannot create tokens, only rotate their own. Their managers "
-            "create tokens for them."
+            Message(
+                "Service accounts cannot create tokens, only rotate their own. Their managers "
+                "create tokens for them."
+            )
         )
     assert actor.user_id is not None
     return issue_token(actor, org, actor.user_id, TokenParams(name, scopes, team, days, networks))
@@ -94,16 +97,20 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: TokenParam
     name, days, team = wish.name.strip(), wish.days, wish.team
     if not name or len(name) > 100 or not name.isprintable():
         raise InvalidInput.at(
-            "name", "must be 1 to 100 characters long, without control characters"
+            "name", Message("must be 1 to {n} characters long, without control characters", n=100)
         )
     if days is not None and not 0 < days <= MAX_DAYS:
-        raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
+        raise InvalidInput.at(
+            "days", Message("must be between {low} and {high}", low=1, high=MAX_DAYS)
+        )
     scopes, networks = _checked_scopes(actor, wish.scopes), parse_networks(wish.networks)
     _check_narrower(actor, team.id if team else None, networks)
     if actor.only_org and not actor.vouched_by:
         raise NotPermitted(
-            "Sign in again before you create a token: the session does not say which provider "
-            "signed you in."
+            Message(
+                "Sign in again before you create a token: the session does not say which provider "
+                "signed you in."
+            )
         )
     if actor.vouched_by and actor.user_id:
         _check_still_vouched(actor.vouched_by, actor.user_id)
@@ -152,7 +159,7 @@ def revoke_token(*, actor: Actor, token_id: UUID) -> None:
     row = AccessToken.objects.filter(id=token_id, revoked_at=None).first()
     own = row is not None and row.user_id == actor.user_id
     if row is None or not (own or actor.may(Permission.MEMBERS_WRITE)):
-        raise NotFound("There is no such token, or it is not yours.")
+        raise NotFound(Message("There is no such token, or it is not yours."))
     authorize(actor, Permission.TOKENS_WRITE, row.team_id if actor.token else None)
     AccessToken.objects.filter(id=row.id).update(revoked_at=clock.now())
     record(
@@ -176,10 +183,12 @@ def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_O
     Conflict.
     """
     if not 0 <= overlap_hours <= MAX_OVERLAP:
-        raise InvalidInput.at("overlap_hours", f"must be between 0 and {MAX_OVERLAP}")
+        raise InvalidInput.at(
+            "overlap_hours", Message("must be between {low} and {high}", low=0, high=MAX_OVERLAP)
+        )
     old = live_tokens().filter(id=token_id, attempt_id=None).select_related("user", "team").first()
     if old is None or not _may_rotate(actor, old):
-        raise NotFound("There is no such active token, or it is not yours.")
+        raise NotFound(Message("There is no such active token, or it is not yours."))
     authorize(actor, Permission.TOKENS_WRITE, old.team_id if actor.token else None)
     if actor.token is None or actor.token.id != old.id:
         _check_vouched(actor, old)
@@ -195,7 +204,7 @@ def rotate_token(*, actor: Actor, token_id: UUID, overlap_hours: int = DEFAULT_O
     if not AccessToken.objects.filter(id=old.id, successor_id=None, revoked_at=None).update(
         successor_id=made.row.id, **ends
     ):
-        raise Conflict("This token has been rotated already.")
+        raise Conflict(Message("This token has been rotated already."))
     record(
         EventRecord(
             "token.rotated",
@@ -335,8 +344,10 @@ def _check_still_vouched(provider_id: UUID, user_id: UUID) -> None:
         )
     if provider is None or not is_known:
         raise NotPermitted(
-            "Your provider no longer vouches for you, so this session cannot create tokens. "
-            "Sign in again."
+            Message(
+                "Your provider no longer vouches for you, so this session cannot create tokens. "
+                "Sign in again."
+            )
         )
 
 
@@ -407,10 +418,14 @@ def revoke_attempt_tokens(attempt_ids: Iterable[UUID]) -> None:
 def _check_narrower(actor: Actor, team_id: UUID | None, networks: Sequence[str]) -> None:
     """Check that a token creates no token with a wider reach."""
     if actor.token and actor.token.team_id and team_id != actor.token.team_id:
-        raise NotPermitted("A token limited to a team can only create tokens for that team.")
+        raise NotPermitted(
+            Message("A token limited to a team can only create tokens for that team.")
+        )
     if actor.token and not are_within(networks, actor.token.networks):
         raise NotPermitted(
-            "A token limited to networks can only create tokens for the same or narrower ones."
+            Message(
+                "A token limited to networks can only create tokens for the same or narrower ones."
+            )
         )
 
 
@@ -418,8 +433,10 @@ def _check_vouched(actor: Actor, old: AccessToken) -> None:
     """Deny users limited to one provider's organization the tokens of less limited sessions."""
     if actor.only_org and old.user_id == actor.user_id and old.vouched_by_id != actor.vouched_by:
         raise NotPermitted(
-            "This token was created after signing in another way. Sign in that way to rotate "
-            "it, or create a new one."
+            Message(
+                "This token was created after signing in another way. Sign in that way to rotate "
+                "it, or create a new one."
+            )
         )
 
 
@@ -429,12 +446,18 @@ def _checked_scopes(actor: Actor, scopes: Sequence[str]) -> list[str]:
     if wrong or not scopes:
         raise InvalidInput.at(
             "scopes",
-            f"{', '.join(map(repr, wrong)) or 'empty'}: choose from {', '.join(sorted(known))}",
+            Message(
+                "{words}: choose from {names}",
+                words=", ".join(map(repr, wrong)) or "empty",
+                names=", ".join(sorted(known)),
+            ),
         )
     if (
         actor.token
         and ALL_SCOPES not in actor.token.scopes
         and not set(scopes) <= actor.token.scopes
     ):
-        raise NotPermitted("A token can only create tokens with scopes that it has itself.")
+        raise NotPermitted(
+            Message("A token can only create tokens with scopes that it has itself.")
+        )
     return sorted(set(scopes))

@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.errors import PortalError, RateLimited
+from portal.core.messages import Message
 from workspaces.access.actors import CLOSED, ONLY_ORG, VOUCHED_BY
 from workspaces.audit.sign_in_events import record_account_event
 from workspaces.identity.allauth_compat import ratelimit
@@ -41,7 +42,9 @@ class SignInForm(LoginForm):
         """Reject a correct password in an organization that requires single sign-on."""
         cleaned = super().clean()
         if self.user and (name := has_no_other_way(self.request, self.user)):
-            raise ValidationError(f"Your organization requires you to sign in with {name}.")
+            raise ValidationError(
+                Message("Your organization requires you to sign in with {name}.", name=name)
+            )
         return cleaned
 
 
@@ -116,8 +119,10 @@ class AccountAdapter(DefaultAccountAdapter):
         if self._account_usage is None:
             self._rollback_login_failed_rl_usage()
             raise RateLimited(
-                "Too many failed sign-in attempts for this account. Wait five minutes, use a "
-                "network where you signed in before, or reset your password.",
+                Message(
+                    "Too many failed sign-in attempts for this account. Wait five minutes, use a "
+                    "network where you signed in before, or reset your password."
+                ),
                 data={"retry_after": 300},
             )
 

@@ -17,6 +17,7 @@ from django.http import HttpRequest
 
 from portal.core import clock
 from portal.core.errors import InvalidInput, NotPermitted, Unavailable
+from portal.core.messages import Message
 from portal.core.vault import Unreadable
 from workspaces.identity import request_limits
 from workspaces.identity.allauth_compat import record_authentication, show_deactivated
@@ -99,11 +100,13 @@ def prove(provider: Provider, login: str, password: str) -> Person:
     answers = _answers({provider.slug: provider}, login, password)
     if answers and answers[0].trouble:
         raise Unavailable(
-            f"{provider.name} isn't responding. Try again in a minute.",
+            Message("{name} isn't responding. Try again in a minute.", name=provider.name),
             data={"retry_after": request_limits.RETRY_AFTER},
         )
     if not answers or answers[0].person is None:
-        raise NotPermitted(f"{provider.name} doesn't recognize this name and password.")
+        raise NotPermitted(
+            Message("{name} doesn't recognize this name and password.", name=provider.name)
+        )
     return answers[0].person
 
 
@@ -121,11 +124,22 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
                 _record_directory(request, user, rows[answer.slug])
             return user
     if away := [rows[answer.slug].name for answer in answers if answer.trouble]:
-        are = "does" if len(away) == 1 else "do"
+        names = " and ".join(away)
+        failed = (
+            Message(
+                "{names} does not respond, so nobody can sign in through it right now.", names=names
+            )
+            if len(away) == 1
+            else Message(
+                "{names} do not respond, so nobody can sign in through them right now.", names=names
+            )
+        )
+        advice = Message(
+            "Existing sessions and local passwords still work. "
+            "Try again in a minute, or ask an operator."
+        )
         raise Unavailable(
-            f"{' and '.join(away)} {are} not respond, so nobody can sign in through "
-            f"{'it' if len(away) == 1 else 'them'} right now. Existing sessions and local "
-            "passwords still work. Try again in a minute, or ask an operator.",
+            Message.joined(" ", (failed, advice)),
             data={"retry_after": request_limits.RETRY_AFTER},
         )
     return None

@@ -15,6 +15,7 @@ from portal.core import clock, leases
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, record
 from portal.core.lease_holder import new_holder
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -26,7 +27,7 @@ from workspaces.models import DirectoryRun, Organization, Provider, Team, User
 from workspaces.tenancy.scope import platform_scope
 
 LEASE, KEPT, MOST_LINES = 900.0, 50, 500
-_DIED = "The sync was interrupted. The next run continues where it stopped."
+_DIED = Message("The sync was interrupted. The next run continues where it stopped.")
 _ANSWERED = "status of a directory, possibly of the installation"
 Outcome = DirectoryRun.Outcome
 
@@ -121,7 +122,7 @@ def find_run(provider: Provider, run_id: UUID) -> DirectoryRun:
     """Return a run of this provider. Raises NotFound."""
     row = DirectoryRun.objects.filter(provider=provider, id=run_id).first()
     if row is None:
-        raise NotFound("This sync doesn't exist or has been deleted.")
+        raise NotFound(Message("This sync doesn't exist or has been deleted."))
     return _marked_if_lost(row)
 
 
@@ -143,8 +144,10 @@ def link_people(*, actor: Actor, provider: Provider, subjects: list[str]) -> Dir
     """
     if provider.org_id is not None or not actor.is_operator:
         raise NotPermitted(
-            "Only an operator can link accounts to a directory, and only to one of the whole "
-            "installation."
+            Message(
+                "Only an operator can link accounts to a directory, and only to one of the whole "
+                "installation."
+            )
         )
     last = (
         DirectoryRun.objects.filter(provider=provider)
@@ -227,13 +230,16 @@ def _lease(provider: Provider) -> str:
 
 
 def _conflict(provider: Provider) -> Conflict:
-    return Conflict(f"{provider.name} is already syncing. Wait until it finishes.", code="running")
+    return Conflict(
+        Message("{name} is already syncing. Wait until it finishes.", name=provider.name),
+        code="running",
+    )
 
 
 def _may_sync(actor: Actor, provider: Provider) -> None:
     if provider.org_id is None and not actor.is_operator:
         raise NotPermitted(
-            "Only a platform operator can sync a directory of the whole installation."
+            Message("Only a platform operator can sync a directory of the whole installation.")
         )
     authorize(actor, Permission.PROVIDERS_WRITE)
 

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from portal.core.errors import NotFound, NotPermitted, RateLimited
+from portal.core.messages import Message
 from workspaces.identity import sign_in
 from workspaces.identity.account_adapter import normalized_login
 from workspaces.identity.auth_backend import directories_for, prove
@@ -41,7 +42,7 @@ def linked(request: Any) -> HttpResponse:
         request,
         "workspaces/sso/linked.html",
         {
-            "page_title": "Ways to sign in",
+            "page_title": Message("Ways to sign in"),
             "identities": [(row, sign_in.why_linked(row)) for row in rows],
             "providers": _linkable(request.user, {row.provider_id for row in rows}),
             "directories": _linkable(
@@ -62,7 +63,7 @@ def unlink(request: HttpRequest, identity: UUID) -> HttpResponse:
     return action(
         request,
         "/accounts/linked/",
-        "Account unlinked.",
+        Message("Account unlinked."),
         lambda: sign_in.unlink(user=request.user, identity_id=identity),  # type: ignore[arg-type]
     )
 
@@ -75,7 +76,7 @@ def link_directory(request: Any, slug: str) -> HttpResponse:
     return action(
         request,
         "/accounts/linked/",
-        "Account linked. You can now sign in with it.",
+        Message("Account linked. You can now sign in with it."),
         lambda: _link_directory(request, slug),
     )
 
@@ -86,16 +87,19 @@ def _link_directory(request: Any, slug: str) -> None:
         None,
     )
     if provider is None:
-        raise NotFound("This directory doesn't exist or can't be linked.")
+        raise NotFound(Message("This directory doesn't exist or can't be linked."))
     login, password = request.POST.get("login", "").strip(), request.POST.get("password", "")
     if provider not in directories_for(login, slug):
         raise NotPermitted(
-            f"{provider.name} isn't used for this e-mail domain, which belongs to another "
-            "organization. Enter your username in the directory."
+            Message(
+                "{name} isn't used for this e-mail domain, which belongs to another "
+                "organization. Enter your username in the directory.",
+                name=provider.name,
+            )
         )
     keys = (f"link {request.user.pk}", f"{slug} {normalized_login(login)}")
     if not all(ratelimit.consume(request, action="login_failed", key=key) for key in keys):
-        raise RateLimited("Too many attempts. Try again in five minutes.")
+        raise RateLimited(Message("Too many attempts. Try again in five minutes."))
     person = prove(provider, login, password)
     sign_in.link(
         user=request.user,
@@ -130,4 +134,4 @@ def _linkable(user: User, linked: set[UUID], kinds: Sequence[str] = KINDS) -> li
 
 def no_own_address(request: HttpRequest) -> HttpResponse:
     """Replace allauth's page of e-mail addresses, which lets users add unverified ones."""
-    raise NotFound("You can't change your e-mail address here. Ask an administrator.")
+    raise NotFound(Message("You can't change your e-mail address here. Ask an administrator."))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from allauth.socialaccount.models import SocialApp
 
 from portal.core.errors import NotFound
+from portal.core.messages import Message
 from workspaces.identity.provider_services import config_of
 from workspaces.identity.provider_types import kind_of
 from workspaces.models import Provider
@@ -27,7 +28,7 @@ def provider_named(slug: str, kinds: Sequence[str] = KINDS) -> Provider:
         .first()
     )
     if row is None or kind_of(row.kind).missing():
-        raise NotFound("This sign-in method doesn't exist or is disabled.")
+        raise NotFound(Message("This sign-in method doesn't exist or is disabled."))
     return row
 
 

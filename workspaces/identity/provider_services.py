@@ -21,6 +21,7 @@ from django.db.models import Q
 from portal.core import clock, vault
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted, Unavailable
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from portal.core.options import Options, Secret, check
 from portal.core.wakeups import wake_worker
 from workspaces.access.actors import Actor, authorize
@@ -182,7 +183,7 @@ def set_rules(
     with _write_scope(provider.org):
         Provider.objects.select_for_update(of=("self",)).get(id=provider.id)
     if len(rules) > MOST_RULES:
-        raise InvalidInput.at("rules", f"must be at most {MOST_RULES}")
+        raise InvalidInput.at("rules", Message("must be at most {most}", most=MOST_RULES))
     made = [_rule(provider, position, given) for position, given in enumerate(rules, 1)]
     before = group_rules(provider)
     with _write_scope(provider.org):
@@ -240,7 +241,9 @@ def start_test(
         if ProviderTest.objects.filter(
             org_id=actor.org_id, provider=provider, ended_at=None, started_at__gt=since
         ).exists():
-            raise Conflict("A test is already running. Wait until it finishes.", code="running")
+            raise Conflict(
+                Message("A test is already running. Wait until it finishes."), code="running"
+            )
         sealed = vault.encrypt(
             orjson.dumps({"plain": dict(given.plain), "secret": dict(given.secret)}), PURPOSE
         )
@@ -286,7 +289,7 @@ def find_test(actor: Actor, test_id: UUID) -> ProviderTest:
         org_id=actor.org_id, id=test_id
     ).first()
     if found is None:
-        raise NotFound("This test doesn't exist or has been deleted.")
+        raise NotFound(Message("This test doesn't exist or has been deleted."))
     return found
 
 
@@ -306,7 +309,7 @@ def provider_test_data(test: ProviderTest) -> dict[str, Any]:
         "started_at": test.started_at,
         "ended_at": clock.now() if is_lost else test.ended_at,
         "is_ok": test.is_ok,
-        "message": "The test didn't finish within a minute. Try again."
+        "message": Message("The test didn't finish within a minute. Try again.")
         if is_lost
         else test.message,
         "facts": test.facts,
@@ -384,7 +387,7 @@ def find_provider(actor: Actor, slug: str) -> Provider:
         else None
     )
     if row is None:
-        raise NotFound(f"Provider {slug[:40]!r} doesn't exist.")
+        raise NotFound(Message("Provider {x} doesn't exist.", x=repr(slug[:40])))
     return row
 
 
@@ -403,12 +406,12 @@ def check_can_write(actor: Actor, org: Organization | None) -> None:
     """
     if org is None and not actor.is_operator:
         raise NotPermitted(
-            "Only a platform operator can set up sign-in for the whole installation."
+            Message("Only a platform operator can set up sign-in for the whole installation.")
         )
     if org is not None:
         authorize(actor, Permission.PROVIDERS_WRITE)
         if org.id != actor.org_id:
-            raise NotFound("This organization doesn't exist.")
+            raise NotFound(Message("This organization doesn't exist."))
 
 
 def _write_scope(org: Organization | None) -> AbstractContextManager[object]:
@@ -432,8 +435,11 @@ def _check_operators(
     ]
     if allowed and not actor.is_operator and (given != former):
         raise NotPermitted(
-            f"{allowed[0].label}: only a platform operator can set this option, or change a "
-            "provider that uses it."
+            Message(
+                "{label}: only a platform operator can set this option, or change a provider "
+                "that uses it.",
+                label=allowed[0].label,
+            )
         )
 
 
@@ -470,7 +476,10 @@ def _check_is_free(org: Organization | None, short_name: str) -> None:
 
 def _name_taken(short_name: str) -> Conflict:
     return Conflict(
-        f"A provider named {short_name!r} already exists. Choose another name.",
+        Message(
+            "A provider named {short_name} already exists. Choose another name.",
+            short_name=repr(short_name),
+        ),
         code="name_taken",
     )
 
@@ -503,8 +512,10 @@ def _domains(
         raise InvalidInput.at("domains", f"{wrong[0][:80]!r} isn't a valid e-mail domain")
     if set(found) - set(before) and not actor.is_operator:
         raise NotPermitted(
-            "Only a platform operator can assign e-mail domains to an organization, because "
-            "everyone with an address in them signs in through it."
+            Message(
+                "Only a platform operator can assign e-mail domains to an organization, because "
+                "everyone with an address in them signs in through it."
+            )
         )
     if new := set(found) - set(before):
         _lock_domains()
@@ -570,7 +581,8 @@ def _stored_options(provider: Provider) -> Options:
 
 def _masked(text: str, given: Options) -> str:
     for secret in given.secret.values():
-        text = text.replace(secret, "••••") if len(secret) >= 4 else text
+        if len(secret) >= 4 and secret in text:
+            text = text.replace(secret, "••••")
     return text
 
 

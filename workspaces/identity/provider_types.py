@@ -10,6 +10,7 @@ from typing import Any
 from django.utils.module_loading import import_string
 
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 from portal.core.options import Option, options_in
 from workspaces.identity.provisioning import Person
 
@@ -24,7 +25,7 @@ _FILES = {
 
 # `make directories` builds python-ldap; xmlsec comes as a wheel. README.md and the Makefile name
 # the same packages.
-MISSING = (
+MISSING = Message(
     "LDAP and SAML require libraries that aren't installed. On Debian, run apt install gcc "
     "python3-dev libldap-dev libsasl2-dev, then make directories, and restart Muster."
 )

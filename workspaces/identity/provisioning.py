@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from portal.core.ids import uuid7
+from portal.core.messages import Message
 from workspaces.access.permissions import OrgRole
 
 EVERYONE = "*"
@@ -171,10 +172,12 @@ class Plan:
         """
         losses = len(self.losses - accepted)
         if losses > max(FEW, int(self.had * SHARE)) or (losses and losses >= self.had):
-            return (
-                f"This would remove access from {losses} of the {self.had} people of this "
-                "provider, so nothing was changed. Check the directory, then accept the change "
-                "if it is correct."
+            return Message(
+                "This would remove access from {losses} of the {had} people of this provider, "
+                "so nothing was changed. Check the directory, then accept the change if it is "
+                "correct.",
+                losses=losses,
+                had=self.had,
             )
         return ""
 

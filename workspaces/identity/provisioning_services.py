@@ -20,6 +20,7 @@ from portal.core import clock
 from portal.core.bulk import insert_rows
 from portal.core.errors import Conflict, NotPermitted
 from portal.core.events import record_all
+from portal.core.messages import Message
 from workspaces.access.permissions import OrgRole
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity.display_names import follow_names
@@ -88,8 +89,10 @@ def admit(provider: Provider, person: Person) -> User:
     found = _provisioned(provider, person)
     if found.user.is_operator and provider.org_id:
         raise NotPermitted(
-            "Operator accounts can't sign in through an organization's directory. Use your "
-            "password."
+            Message(
+                "Operator accounts can't sign in through an organization's directory. Use your "
+                "password."
+            )
         )
     if found.user.name != person.name:
         follow_names(provider, [person], actor=_name(provider))
@@ -106,9 +109,13 @@ def _provisioned(provider: Provider, person: Person) -> Identity:
         )
     if made.clashes:
         raise Conflict(
-            f"{provider.name} identified you, but can't create an account for you: "
-            f"{_describe(made.clashes[0])}. If you have an account, sign in with its password "
-            "and link it there. Otherwise, ask an administrator to invite you."
+            Message(
+                "{name} identified you, but can't create an account for you: {x}. If you have "
+                "an account, sign in with its password and link it there. Otherwise, ask an "
+                "administrator to invite you.",
+                name=provider.name,
+                x=_describe(made.clashes[0]),
+            )
         )
     found = (
         Identity.objects.select_related("user")
@@ -117,8 +124,11 @@ def _provisioned(provider: Provider, person: Person) -> Identity:
     )
     if found is None:
         raise NotPermitted(
-            f"{provider.name} identified you, but none of your groups grants access. Contact "
-            "an administrator."
+            Message(
+                "{name} identified you, but none of your groups grants access. Contact an "
+                "administrator.",
+                name=provider.name,
+            )
         )
     return found
 
@@ -539,4 +549,4 @@ def _name(provider: Provider) -> str:
 
 
 def _describe(clash: ProvisioningConflict) -> str:
-    return f"{clash.person.login or clash.person.subject} {clash.why}"
+    return Message.joined(" ", (clash.person.login or clash.person.subject, clash.why))

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from portal.core import clock
 from portal.core.errors import Unavailable
+from portal.core.messages import Message
 
 OF_ALL = 4  # requests per process that may wait for providers, of its eight threads
 OF_ONE = 2  # of those, for the providers of one organization, or of the installation
@@ -34,8 +35,10 @@ def waiting(org_id: UUID | None) -> Iterator[None]:
         most = OF_ONE_QUICK if org_id in _quick else OF_ONE
         if _waiting.total() >= OF_ALL or _waiting[org_id] >= most:
             raise Unavailable(
-                "Too many requests are waiting for this identity provider. Try again in a few "
-                "seconds.",
+                Message(
+                    "Too many requests are waiting for this identity provider. Try again in a few "
+                    "seconds."
+                ),
                 code="provider_busy",
                 data={"retry_after": RETRY_AFTER},
             )
@@ -74,8 +77,10 @@ def check_is_available(slug: str) -> None:
     """Check that a provider is not being skipped. Raises Unavailable."""
     if unavailable_reason(slug):
         raise Unavailable(
-            "This identity provider isn't responding. Try again in a minute, or choose "
-            "another way to sign in.",
+            Message(
+                "This identity provider isn't responding. Try again in a minute, or choose "
+                "another way to sign in."
+            ),
             code="provider_away",
             data={"retry_after": round(AWAY)},
         )

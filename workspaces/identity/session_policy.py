@@ -8,6 +8,7 @@ from allauth.account.authentication import get_authentication_records
 from django.http import HttpRequest
 
 from portal.core.errors import NotPermitted
+from portal.core.messages import Message
 from workspaces.access.actors import CLOSED, ONLY_ORG, VOUCHED_BY
 from workspaces.access.permissions import OrgRole
 from workspaces.identity.provider_rows import KINDS
@@ -74,7 +75,9 @@ def _provider_of(request: HttpRequest, user: User) -> Provider | None:
         provider = Provider.objects.filter(slug=named, is_enabled=True).first()
     if provider is None:  # removed or disabled between the password and the second factor
         raise NotPermitted(
-            "The identity provider you signed in with is no longer available. Sign in again."
+            Message(
+                "The identity provider you signed in with is no longer available. Sign in again."
+            )
         )
     return provider
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse
 
 from portal.core.errors import NotPermitted
+from portal.core.messages import Message
 from portal.web.errors import answer
 from workspaces.access.actors import ACTS_AS, ONLY_ORG
 from workspaces.models import Membership
@@ -57,8 +58,10 @@ class AccountPagesMiddleware:
             return answer(
                 request,
                 NotPermitted(
-                    "You can't open account pages while you impersonate another user. Stop "
-                    "impersonating first.",
+                    Message(
+                        "You can't open account pages while you impersonate another user. Stop "
+                        "impersonating first."
+                    ),
                     code="impersonating",
                 ),
             )
@@ -66,8 +69,10 @@ class AccountPagesMiddleware:
             return answer(
                 request,
                 NotPermitted(
-                    "Your organization's sign-in doesn't give access to your account "
-                    "settings. Sign out, then sign in with your account's password."
+                    Message(
+                        "Your organization's sign-in doesn't give access to your account "
+                        "settings. Sign out, then sign in with your account's password."
+                    )
                 ),
             )
         return self.get_response(request)

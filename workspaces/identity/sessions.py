@@ -22,6 +22,7 @@ from django.utils.module_loading import import_string
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.events import EventRecord, record_all
+from portal.core.messages import Message
 from workspaces.audit.account_events import orgs_of
 from workspaces.models import SignIn
 
@@ -105,7 +106,7 @@ def end_session(user_id: UUID, pk: UUID, *, actor: str) -> None:
     """Sign out one session of a user. Raises NotFound."""
     row = SignIn.objects.filter(user_id=user_id, id=pk).first()
     if row is None:
-        raise NotFound("There is no such session, or it has ended.")
+        raise NotFound(Message("There is no such session, or it has ended."))
     _end([row], actor, "")
 
 

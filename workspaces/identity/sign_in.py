@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from portal.core import clock
 from portal.core.errors import Conflict, NotFound, NotPermitted
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity.claims import ProviderClaims, is_within
 from workspaces.identity.provisioning_services import Person, admit
@@ -37,7 +38,9 @@ def sign_in(provider: Provider, claims: ProviderClaims) -> User:
         _refuse_removed(provider)
     elif known.user.is_operator and provider.org_id:
         raise NotPermitted(
-            "Operator accounts can't sign in through an organization's provider. Use your password."
+            Message(
+                "Operator accounts can't sign in through an organization's provider. Use your password."
+            )
         )
     user = admit(provider, _person(provider, claims, known))
     record_success(provider)
@@ -52,8 +55,10 @@ def link(*, user: User, provider: Provider, claims: ProviderClaims) -> Identity:
     """
     if user.is_operator and provider.org_id:
         raise NotPermitted(
-            "Operator accounts can't be linked to an organization's provider, because its "
-            "administrators control who it identifies."
+            Message(
+                "Operator accounts can't be linked to an organization's provider, because its "
+                "administrators control who it identifies."
+            )
         )
     if (
         Identity.objects.filter(provider=provider, user=user)
@@ -61,8 +66,11 @@ def link(*, user: User, provider: Provider, claims: ProviderClaims) -> Identity:
         .exists()
     ):
         raise Conflict(
-            f"Your account is already linked to another account of {provider.name}. Unlink "
-            "that one first."
+            Message(
+                "Your account is already linked to another account of {name}. Unlink that one "
+                "first.",
+                name=provider.name,
+            )
         )
     try:
         with transaction.atomic():
@@ -78,10 +86,12 @@ def link(*, user: User, provider: Provider, claims: ProviderClaims) -> Identity:
             )
     except IntegrityError:
         raise Conflict(
-            "The account was linked by another request at the same time. Reload the page."
+            Message("The account was linked by another request at the same time. Reload the page.")
         ) from None
     if row.user_id != user.id:
-        raise Conflict(f"This account of {provider.name} is already linked to another user.")
+        raise Conflict(
+            Message("This account of {name} is already linked to another user.", name=provider.name)
+        )
     if row.gone_since:
         _refuse_removed(provider)
     admit(provider, _person(provider, claims, row))
@@ -105,7 +115,7 @@ def unlink(*, user: User, identity_id: UUID) -> None:
             .first()
         )
     if row is None:
-        raise NotFound("This linked account doesn't exist or isn't yours.")
+        raise NotFound(Message("This linked account doesn't exist or isn't yours."))
     if why := why_linked(row):
         raise Conflict(why)
     revoke_vouched(
@@ -125,9 +135,13 @@ def why_linked(row: Identity) -> str:
         and Identity.objects.filter(user=row.user_id, gone_since=None).exclude(id=row.id).count()
         == 0
     ):
-        return "This is your only way to sign in. Set a password first."
+        return Message("This is your only way to sign in. Set a password first.")
     return (
-        f"{row.provider.name} manages your access here. Ask {_contact(row.provider)} to unlink it."
+        Message(
+            "{name} manages your access here. Ask {provider} to unlink it.",
+            name=row.provider.name,
+            provider=_contact(row.provider),
+        )
         if _manages_access(row)
         else ""
     )
@@ -172,31 +186,56 @@ def _person(provider: Provider, claims: ProviderClaims, known: Identity | None) 
 def _check_new_account(provider: Provider, claims: ProviderClaims) -> None:
     if not claims.email:
         raise NotPermitted(
-            f"{provider.name} identified you, but {claims.why}. Contact {_contact(provider)}."
+            Message(
+                "{name} identified you, but {why}. Contact {provider}.",
+                name=provider.name,
+                why=claims.why,
+                provider=_contact(provider),
+            )
         )
     # Checked before the account lookup: this provider's administrators choose the addresses it
     # sends, so the answer must not reveal whether an account exists.
     if provider.org and not provider.domains:
         raise Conflict(
-            f"{provider.name} can only sign in to linked accounts, because no e-mail domains "
-            f"are assigned to it. Sign in with your password and link {provider.name} on your "
-            f"account page. If you have no account, ask {_contact(provider)} to invite you.",
+            Message(
+                "{name} can only sign in to linked accounts, because no e-mail domains are "
+                "assigned to it. Sign in with your password and link {name2} on your account "
+                "page. If you have no account, ask {provider} to invite you.",
+                name=provider.name,
+                name2=provider.name,
+                provider=_contact(provider),
+            ),
             code="not_linked",
         )
     if not is_within(claims.email, provider.domains):
         raise NotPermitted(
-            f"{provider.name} isn't allowed to sign in {claims.email}. Contact {_contact(provider)}."
+            Message(
+                "{name} isn't allowed to sign in {email}. Contact {provider}.",
+                name=provider.name,
+                email=claims.email,
+                provider=_contact(provider),
+            )
         )
     if User.objects.filter(email=claims.email).exists():
         raise Conflict(
-            f"An account for {claims.email} already exists. Sign in with its password, then "
-            f"link {provider.name} on your account page.",
+            Message(
+                "An account for {email} already exists. Sign in with its password, then link "
+                "{name} on your account page.",
+                email=claims.email,
+                name=provider.name,
+            ),
             code="not_linked",
         )
 
 
 def _refuse_removed(provider: Provider) -> NoReturn:
-    raise NotPermitted(f"{provider.name} has ended your access. Contact {_contact(provider)}.")
+    raise NotPermitted(
+        Message(
+            "{name} has ended your access. Contact {provider}.",
+            name=provider.name,
+            provider=_contact(provider),
+        )
+    )
 
 
 def _check_membership(provider: Provider, user: User) -> None:
@@ -205,8 +244,10 @@ def _check_membership(provider: Provider, user: User) -> None:
     with org_scope(provider.org.id):
         if not Membership.objects.filter(user=user, suspended_at=None).exists():
             raise NotPermitted(
-                f"You aren't a member of {provider.org.name}, and none of your groups grants "
-                "access to it."
+                Message(
+                    "You aren't a member of {name}, and none of your groups grants access to it.",
+                    name=provider.org.name,
+                )
             )
 
 

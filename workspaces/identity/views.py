@@ -22,6 +22,7 @@ from requests import RequestException
 
 from portal.core.errors import NotPermitted, PortalError, RateLimited
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from portal.core.vault import Unreadable
 from workspaces.identity import sign_in
 from workspaces.identity.allauth_compat import record_authentication, statekit
@@ -87,7 +88,7 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
         )
     if not ratelimit.consume(request, action="sso_begin"):
         raise RateLimited(
-            "Too many sign-ins were started from this address. Try again in a minute.",
+            Message("Too many sign-ins were started from this address. Try again in a minute."),
             data={"retry_after": 60},
         )
     process = (
@@ -98,7 +99,7 @@ def begin(request: HttpRequest, row: Provider) -> HttpResponse:
     if process == AuthProcess.CONNECT and (
         not request.user.is_authenticated or only_org_in(request)
     ):
-        raise NotPermitted("Sign in to your account first.")
+        raise NotPermitted(Message("Sign in to your account first."))
     if process == AuthProcess.CONNECT and not is_reauthenticated(request):
         return redirect_to_reauthenticate(request, reverse("account_linked"))
     found = get_adapter(request).get_provider(request, row.slug)
@@ -205,7 +206,7 @@ def _link(
         or str(request.user.pk) != state.get("user")
         or only_org_in(request)
     ):
-        raise NotPermitted("Sign in to your account first, and start from there.")
+        raise NotPermitted(Message("Sign in to your account first, and start from there."))
     sign_in.link(user=request.user, provider=row, claims=claims)
-    messages.success(request, f"You can now sign in with {row.name}.")
+    messages.success(request, Message("You can now sign in with {name}.", name=row.name))
     return redirect("account_linked")

@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 ("is_enabled", models.BooleanField(default=True)),
                 ("created_at", models.DateTimeField(default=portal.core.clock.now)),
                 ("seen_at", models.DateTimeField(null=True)),
-                ("trouble", models.CharField(blank=True, max_length=500)),
+                ("trouble", models.TextField(blank=True)),
                 ("trouble_since", models.DateTimeField(null=True)),
                 (
                     "org",
@@ -357,7 +357,7 @@ class Migration(migrations.Migration):
                 ("links", models.JSONField(default=dict)),
                 ("people_read", models.PositiveIntegerField(default=0)),
                 ("actor", models.CharField(blank=True, max_length=254)),
-                ("message", models.CharField(blank=True, max_length=500)),
+                ("message", models.TextField(blank=True)),
                 ("counts", models.JSONField(default=dict)),
                 ("lines", models.JSONField(default=list)),
                 ("losses", models.JSONField(default=list)),
@@ -390,7 +390,7 @@ class Migration(migrations.Migration):
                 ("started_at", models.DateTimeField(default=portal.core.clock.now)),
                 ("ended_at", models.DateTimeField(null=True)),
                 ("is_ok", models.BooleanField(default=False)),
-                ("message", models.CharField(blank=True, max_length=1000)),
+                ("message", models.TextField(blank=True)),
                 ("facts", models.JSONField(default=dict)),
                 (
                     "org",

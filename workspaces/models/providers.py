@@ -8,6 +8,7 @@ from django.db import models
 
 from portal.core import clock
 from portal.core.ids import uuid7
+from portal.core.message_fields import MessageField
 from workspaces.models.people import Organization, Team, User
 
 
@@ -46,7 +47,7 @@ class Provider(models.Model):
     created_at = models.DateTimeField(default=clock.now)
     seen_at = models.DateTimeField(null=True)  # last answer
     # Last error, from the provider or ours; empty: healthy
-    trouble = models.CharField(max_length=500, blank=True)
+    trouble = MessageField(blank=True)
     trouble_since = models.DateTimeField(null=True)
 
     class Meta:

@@ -8,6 +8,7 @@ from django.db import models
 
 from portal.core import clock
 from portal.core.ids import uuid7
+from portal.core.message_fields import MessageField
 from workspaces.models.providers import Provider
 from workspaces.tenancy.models import TenantModel
 
@@ -40,7 +41,7 @@ class DirectoryRun(models.Model):
     # progress: users listed so far
     people_read = models.PositiveIntegerField(default=0)
     actor = models.CharField(max_length=254, blank=True)  # an e-mail; empty: periodic
-    message = models.CharField(max_length=500, blank=True)  # why it stopped or failed
+    message = MessageField(blank=True)  # why it stopped or failed
     counts = models.JSONField(default=dict)  # users, groups, and the number of each kind of change
     # Descriptions of the first 500 changes: [{"kind", "who", "what"}]
     lines = models.JSONField(default=list)
@@ -81,7 +82,7 @@ class ProviderTest(TenantModel):
     started_at = models.DateTimeField(default=clock.now)
     ended_at = models.DateTimeField(null=True)
     is_ok = models.BooleanField(default=False)
-    message = models.CharField(max_length=1000, blank=True)
+    message = MessageField(blank=True)
     facts = models.JSONField(default=dict)
 
     class Meta(TenantModel.Meta):

@@ -24,6 +24,7 @@ from django.urls import reverse
 from portal.core import clock
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, record, record_all
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, actor_of, authorize
 from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.role_grants import check_org_role, check_team_role
@@ -69,9 +70,13 @@ def invite(
         clean_name(name) if name else "",
     )
     if not 0 < days <= MAX_DAYS:
-        raise InvalidInput.at("days", f"must be between 1 and {MAX_DAYS}")
+        raise InvalidInput.at(
+            "days", Message("must be between {low} and {high}", low=1, high=MAX_DAYS)
+        )
     if Membership.objects.filter(user__email=email).exists():
-        raise Conflict(f"{email} is already a member of {org.slug}.")
+        raise Conflict(
+            Message("{email} is already a member of {slug}.", email=email, slug=org.slug)
+        )
     found = [_team(actor, slug, team_role) for slug, team_role in (teams or {}).items()]
     text = secrets.token_urlsafe(32)
     try:
@@ -88,7 +93,10 @@ def invite(
             )
     except IntegrityError as error:
         raise Conflict(
-            f"{email} is already invited: resend that invitation, or revoke it first."
+            Message(
+                "{email} is already invited: resend that invitation, or revoke it first.",
+                email=email,
+            )
         ) from error
     record(
         EventRecord(
@@ -148,7 +156,9 @@ def invite_many(
         with transaction.atomic():
             Invitation.objects.bulk_create([one.row for one in made], batch_size=500)
     except IntegrityError as error:
-        raise Conflict("Somebody was invited concurrently. Review the import again.") from error
+        raise Conflict(
+            Message("Somebody was invited concurrently. Review the import again.")
+        ) from error
     record_all(
         EventRecord(
             "invitation.made",
@@ -257,7 +267,9 @@ def open_invitation(invitation_id: UUID) -> Invitation:
     """Return a pending invitation, even if expired. Raises NotFound."""
     row = Invitation.objects.filter(id=invitation_id, accepted_at=None, revoked_at=None).first()
     if row is None:
-        raise NotFound("There is no such invitation, or it was already accepted or revoked.")
+        raise NotFound(
+            Message("There is no such invitation, or it was already accepted or revoked.")
+        )
     return row  # type: ignore[no-any-return]
 
 
@@ -285,8 +297,10 @@ def invitation_of(text: str) -> Invitation:
             )
     if row is None or row.made_by is None or not row.made_by.is_active:
         raise NotFound(
-            "This invitation is no longer valid: it was used, revoked or has expired. Ask for a "
-            "new one."
+            Message(
+                "This invitation is no longer valid: it was used, revoked or has expired. Ask for a "
+                "new one."
+            )
         )
     return row  # type: ignore[no-any-return]
 
@@ -305,14 +319,18 @@ def accept(*, text: str, user: User) -> Organization:
     row = invitation_of(text)
     if user.email.lower() != row.email:
         raise NotPermitted(
-            f"This invitation is for {row.email}, and you are signed in as {user.email}: sign "
-            "out first, or ask for your own."
+            Message(
+                "This invitation is for {email}, and you are signed in as {email2}: sign out "
+                "first, or ask for your own.",
+                email=row.email,
+                email2=user.email,
+            )
         )
     with org_scope(row.org_id), transaction.atomic():
         if not Invitation.objects.filter(
             id=row.id, digest=row.digest, accepted_at=None, revoked_at=None
         ).update(accepted_at=clock.now()):
-            raise NotFound("This invitation was just used or revoked.")
+            raise NotFound(Message("This invitation was just used or revoked."))
         _add_as_inviter(row)
         record(
             EventRecord(
@@ -335,7 +353,7 @@ def claim(*, text: str, name: str, password: str) -> User:
     """
     row = invitation_of(text)
     if not needs_account(row):
-        raise Conflict("An account with this address already exists: sign in first.")
+        raise Conflict(Message("An account with this address already exists: sign in first."))
     user = User.objects.filter(email=row.email).first() or User(email=row.email)
     user.name = clean_name(name or row.name or row.email.partition("@")[0])
     try:
@@ -369,13 +387,17 @@ def _add_as_inviter(row: Invitation) -> None:
                 add_team_member(actor=inviter, team=team, email=row.email, role=place["role"])
     except (NotFound, NotPermitted) as error:
         raise NotPermitted(
-            "The person who invited you may no longer add members. Ask for a new invitation."
+            Message(
+                "The person who invited you may no longer add members. Ask for a new invitation."
+            )
         ) from error
 
 
 def _team(actor: Actor, slug: str, role: str) -> dict[str, str]:
     team = Team.objects.filter(slug=slug).first() if slug.isprintable() else None
     if team is None:
-        raise InvalidInput.at("teams", f"there is no team {slug[:40]!r} here")
+        raise InvalidInput.at(
+            "teams", Message("there is no team {name} here", name=repr(slug[:40]))
+        )
     authorize(actor, Permission.MEMBERS_WRITE, team)
     return {"team": team.id.hex, "role": check_team_role(actor, team, role, NOBODY)}

@@ -6,6 +6,7 @@ import re
 from uuid import UUID
 
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 from workspaces.models import Organization
 
 SLUG = re.compile(r"[a-z][a-z0-9-]{0,38}[a-z0-9]\Z")
@@ -15,7 +16,10 @@ def check_slug(slug: str) -> None:
     """Check that a slug fits into a URL. Raises InvalidInput."""
     if not SLUG.match(slug):
         raise InvalidInput.at(
-            "slug", "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
+            "slug",
+            Message(
+                "must be 2 to 40 of a-z, 0-9 and '-', begin with a letter and not end with '-'"
+            ),
         )
 
 
@@ -27,7 +31,7 @@ def clean_name(name: str) -> str:
     name = name.strip()
     if not name or len(name) > 100 or not name.isprintable():
         raise InvalidInput.at(
-            "name", "must be 1 to 100 characters long, without control characters"
+            "name", Message("must be 1 to {n} characters long, without control characters", n=100)
         )
     return name
 

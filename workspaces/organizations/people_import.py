@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from portal.core import clock
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import OrgRole, Permission
 from workspaces.access.role_grants import check_org_role, check_team_role
@@ -178,7 +179,7 @@ def _plan(
         try:
             steps.append(state.step_for(person))
         except PortalError as error:
-            faults.append(Fault(person.line, f"{person.email}: {error.message}"))
+            faults.append(Fault(person.line, Message.joined(": ", (person.email, error.message))))
     return Report(steps, sorted(faults, key=lambda fault: fault.line))
 
 

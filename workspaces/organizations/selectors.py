@@ -13,6 +13,7 @@ from django.db.models import Count, F, Q, QuerySet
 from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.formatting import scale_of
+from portal.core.messages import Message
 from workspaces.access.actors import Actor
 from workspaces.access.custom_roles import custom_roles_for, read_custom_roles
 from workspaces.access.permissions import OrgRole, Permission
@@ -219,7 +220,7 @@ def service_account(name: str) -> ServiceAccount:
         .first()
     )
     if row is None:
-        raise NotFound(f"There is no service account {name[:40]!r} here.")
+        raise NotFound(Message("There is no service account {x} here.", x=repr(name[:40])))
     return row  # type: ignore[no-any-return]
 
 
@@ -270,7 +271,7 @@ def role_here(org: Organization, slug: str) -> dict[str, Any]:
     """Return a role by slug, of the organization before those of teams. Raises NotFound."""
     found = next((role for role in roles_here(org) if role["slug"] == slug), None)
     if found is None:
-        raise NotFound(f"There is no role {slug[:40]!r} here.")
+        raise NotFound(Message("There is no role {x} here.", x=repr(slug[:40])))
     return found
 
 

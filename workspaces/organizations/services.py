@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 
 from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import OrgRole, Permission, TeamRole
 from workspaces.access.role_grants import (
@@ -69,17 +70,22 @@ def create_org(*, actor: Actor, slug: str, name: str, owner: User) -> Organizati
     Raises InvalidInput, Conflict, NotPermitted.
     """
     if not actor.is_operator:
-        raise NotPermitted("Only a platform operator can create organizations.")
+        raise NotPermitted(Message("Only a platform operator can create organizations."))
     check_slug(slug)
     if slug in RESERVED:
         raise InvalidInput.at(
-            "slug", f"{slug!r} is an address of the portal itself; choose another name"
+            "slug",
+            Message(
+                "{name} is an address of the portal itself; choose another name", name=repr(slug)
+            ),
         )
     try:
         with transaction.atomic():  # the unique constraint decides between concurrent requests
             org = Organization.objects.create(slug=slug, name=clean_name(name or slug))
     except IntegrityError as error:
-        raise Conflict(f"There is already an organization {slug!r}.") from error
+        raise Conflict(
+            Message("There is already an organization {slug}.", slug=repr(slug))
+        ) from error
     with org_scope(org.id):
         Membership.objects.create(org=org, user=owner, role=OrgRole.OWNER)
     _record(
@@ -103,7 +109,7 @@ def require_second_factor(*, actor: Actor, org: Organization, is_required: bool)
     authorize(actor, Permission.ORG_ADMIN)
     if is_required and not actor.has_second_factor:
         raise Conflict(
-            "You do not have a second factor: add one first, or this would lock you out."
+            Message("You do not have a second factor: add one first, or this would lock you out.")
         )
     if org.requires_second_factor != is_required:
         org.requires_second_factor = is_required
@@ -172,7 +178,9 @@ def create_team(*, actor: Actor, org: Organization, slug: str, name: str = "") -
     check_slug(slug)
     lock_organization(org.id)
     if Team.objects.filter(slug=slug).exists():
-        raise Conflict(f"There is already a team {slug!r} in {org.slug}.")
+        raise Conflict(
+            Message("There is already a team {slug} in {slug2}.", slug=repr(slug), slug2=org.slug)
+        )
     team = Team.objects.create(org=org, slug=slug, name=clean_name(name or slug))
     if (
         actor.user_id
@@ -231,10 +239,14 @@ def add_member(
     role = check_org_role(actor, org, role)
     user = person_of(email, name)
     if Membership.objects.filter(user=user).exists():
-        raise Conflict(f"{user.email} is already a member of {org.slug}.")
+        raise Conflict(
+            Message("{email} is already a member of {slug}.", email=user.email, slug=org.slug)
+        )
     if not (has_agreed or actor.is_operator or is_unused_account(user)):
         raise Conflict(
-            f"{user.email} already has an account and can only join by invitation.",
+            Message(
+                "{email} already has an account and can only join by invitation.", email=user.email
+            ),
             code="has_account",
         )
     membership = Membership.objects.create(org=org, user=user, role=role)
@@ -304,7 +316,7 @@ def add_team_member(
     lock_organization(team.org_id)
     membership = _membership(email)
     if TeamMembership.objects.filter(team=team, user_id=membership.user_id).exists():
-        raise Conflict(f"{email} is already in team {team.slug}.")
+        raise Conflict(Message("{email} is already in team {slug}.", email=email, slug=team.slug))
     role = check_team_role(actor, team, role, membership.user_id)
     row = TeamMembership.objects.create(
         org_id=team.org_id, team=team, user_id=membership.user_id, role=role
@@ -368,7 +380,9 @@ def checked_email(email: str) -> str:
     """Return the e-mail address in lower case. Raises InvalidInput."""
     email = email.strip().lower()
     if not re.fullmatch(r"[^@\s\x00-\x1f<>\"']{1,64}@[a-z0-9.-]{1,185}", email):
-        raise InvalidInput.at("email", f"{email[:80]!r} is not an e-mail address")
+        raise InvalidInput.at(
+            "email", Message("{text} is not an e-mail address", text=repr(email[:80]))
+        )
     if email.endswith(SERVICE_DOMAIN):
         raise InvalidInput.at(
             "email", "is reserved for service accounts, which are created on their own page"
@@ -392,14 +406,14 @@ def person_of(email: str, name: str) -> User:
 def _membership(email: str, **also: bool) -> Membership:
     row = Membership.objects.filter(user__email=email.lower(), **also).first()
     if row is None:
-        raise NotFound(f"{email} is not a member of this organization.")
+        raise NotFound(Message("{email} is not a member of this organization.", email=email))
     return row
 
 
 def _team_membership(team: Team, email: str) -> TeamMembership:
     row = TeamMembership.objects.filter(team=team, user__email=email.lower()).first()
     if row is None:
-        raise NotFound(f"{email} is not in team {team.slug}.")
+        raise NotFound(Message("{email} is not in team {slug}.", email=email, slug=team.slug))
     return row
 
 
@@ -410,7 +424,7 @@ def _check_may_change(actor: Actor, membership: Membership, *, keeps: bool) -> N
         return
     owners = Membership.objects.filter(role=OrgRole.OWNER).count()
     if not keeps and owners < 2:
-        raise Conflict("An organization needs an owner: appoint another owner first.")
+        raise Conflict(Message("An organization needs an owner: appoint another owner first."))
 
 
 def _record(

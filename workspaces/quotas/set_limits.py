@@ -13,6 +13,7 @@ from django.db.models import Q, Sum
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.events import EventRecord, record
 from portal.core.formatting import scale_of
+from portal.core.messages import Message
 from portal.core.wakeups import wake_worker
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -114,10 +115,14 @@ def _apply(row: Quota, change: Wanted) -> None:
         if row.guaranteed and row.scope == ORG:
             raise InvalidInput.at(
                 "guaranteed",
-                "is of a team or a person: it is kept free inside the organization's limit",
+                Message(
+                    "is of a team or a person: it is kept free inside the organization's limit"
+                ),
             )
     if row.limit is not None and row.guaranteed > row.limit:
-        raise InvalidInput.at("guaranteed", f"of {_name(change)} is above its limit")
+        raise InvalidInput.at(
+            "guaranteed", Message("of {what} is above its limit", what=_name(change))
+        )
 
 
 def _by_resource(rows: Mapping[Meter, Quota]) -> dict[str, list[tuple[Meter, Quota]]]:
@@ -218,7 +223,11 @@ def check_resource(resource: str) -> None:
         or not resource.isprintable()
     ):
         raise InvalidInput.at(
-            "resource", "must be one of cpu, memory, gpu, gpu.<type>, jobs, gpu-hours, storage"
+            "resource",
+            Message(
+                "must be one of {names}",
+                names="cpu, memory, gpu, gpu.<type>, jobs, gpu-hours, storage",
+            ),
         )
 
 
@@ -228,10 +237,11 @@ def amount_of(resource: str, amount: float | None, field: str) -> int | None:
         return None
     scale = scale_of(resource)
     if not 0 <= amount < (2**53 if scale <= 1000 else 2**40):
-        raise InvalidInput.at(field, "must be a number not below 0, or null for none")
+        raise InvalidInput.at(field, Message("must be a number not below 0, or null for none"))
     if round(amount, 3 if scale > 1 else 0) != amount:
         raise InvalidInput.at(
-            field, "must have at most three decimals" if scale > 1 else "must be a whole number"
+            field,
+            "must have at most three decimals" if scale > 1 else Message("must be a whole number"),
         )
     return round(amount * scale) if scale > 1 else int(amount)
 
@@ -267,5 +277,9 @@ def _subject(
         raise InvalidInput.at("scope", "must be org, team or user")
     found = known[scope].get(name.lower() if scope == "user" else name)
     if found is None:
-        raise NotFound(f"There is no {scope} {name!r} in {org.slug}.")
+        raise NotFound(
+            Message(
+                "There is no {scope} {name} in {slug}.", scope=scope, name=repr(name), slug=org.slug
+            )
+        )
     return found

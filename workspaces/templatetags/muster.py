@@ -13,13 +13,15 @@ from django.template.defaultfilters import floatformat
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import pgettext
 
 from portal.core.audit.diff import details_of, diff_of
-from portal.languages import sentences
+from portal.core.formatting import counted, span_text
+from portal.core.messages import Message
+from portal.web.translation import translated
 from workspaces.access.roles import role_facts
 
 register = template.Library()
+register.filter("translated", translated)
 # A stored time
 _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
 # Colour classes by kind and value, with the class of all other values.
@@ -74,7 +76,7 @@ def amount(value: Any, unit: str = "") -> str:
         return size(value)
     if unit == "ratio":
         return f"{value * 100:.0f} %"
-    return f"{value:g} {unit.removesuffix('s') if value == 1 else unit}".strip()
+    return translated(counted(f"{value:g}", unit))
 
 
 @register.filter
@@ -147,28 +149,15 @@ def between(start: Any, end: Any) -> str:
 @register.filter
 def span(seconds: Any) -> str:
     """Format seconds: "4 s", "12 min", "2h 04m", "3d 02h"."""
-    s = int(seconds or 0)
-    if s < 90:
-        return pgettext("js", "{n} s").format(
-            n=s if s >= 10 or not isinstance(seconds, float) else f"{seconds:.1f}"
-        )
-    if s < 3600:
-        return pgettext("js", "{n} min").format(n=s // 60)
-    if s < 172800:
-        return pgettext("js", "{h}h {m}m").format(h=s // 3600, m=f"{s // 60 % 60:02d}")
-    return pgettext("js", "{d}d {h}h").format(d=s // 86400, h=f"{s // 3600 % 24:02d}")
-
-
-@register.filter
-def words(text: str) -> str:
-    """Translate English text that comes from Python."""
-    return sentences.told(str(text)) if text else ""
+    if isinstance(seconds, float) and seconds < 10:
+        return translated(Message("{n} s", n=f"{seconds:.1f}"))
+    return translated(span_text(seconds or 0))
 
 
 @register.filter
 def role(slug: str, kind: str) -> str:
     """Return the display name of a built-in organization ("org") or team role, else the slug."""
-    return sentences.told(role_facts(kind, slug, {}).title)
+    return translated(role_facts(kind, slug, {}).title)
 
 
 @register.filter

@@ -19,6 +19,7 @@ from django.shortcuts import redirect
 
 from portal.core import events
 from portal.core.errors import NotAuthenticated, NotFound, NotPermitted, PortalError
+from portal.core.messages import Message
 from portal.core.protocols import Authentication, protocol_at
 from portal.web.denials import record_denied_request
 from portal.web.errors import answer
@@ -70,7 +71,7 @@ class TenancyMiddleware:
                 return answer(
                     request,
                     NotAuthenticated(
-                        "Sign in, or send an access token: Authorization: Bearer mst_…"
+                        Message("Sign in, or send an access token: Authorization: Bearer mst_…")
                     ),
                 )
             return redirect_to_login(request.get_full_path())
@@ -90,7 +91,9 @@ def enter(request: HttpRequest, slug: str) -> Organization:
     known = entry.org if entry and entry.org and entry.org.slug == slug else None
     org = known or Organization.objects.filter(slug=slug).first()
     if org is None:
-        raise NotFound(f"There is no organization {slug!r} that you belong to.")
+        raise NotFound(
+            Message("There is no organization {slug} that you belong to.", slug=repr(slug))
+        )
     try:
         request.actor = entry.enter() if known else request.actor.enter(org)  # type: ignore[attr-defined]
     except NotFound as stranger:
@@ -117,7 +120,9 @@ def actor_from(request: HttpRequest) -> Actor | None:
         )
         if entry is None:
             raise NotAuthenticated(
-                "This access token is invalid, expired or revoked. Create a new one on the Tokens page."
+                Message(
+                    "This access token is invalid, expired or revoked. Create a new one on the Tokens page."
+                )
             )
         request.entry = entry  # type: ignore[attr-defined]
         return entry.actor

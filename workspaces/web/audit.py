@@ -17,6 +17,7 @@ from portal.core.audit.diff import details_of, diff_of
 from portal.core.audit.models import AuditCheck
 from portal.core.audit.state import chain_state
 from portal.core.errors import InvalidInput, NotFound, PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.api.audit import exported
@@ -64,7 +65,7 @@ def _page(request: Any, chain: UUID, here: str, chains: Any = None) -> HttpRespo
         request,
         "workspaces/audit.html",
         {
-            "page_title": "Audit",
+            "page_title": Message("Audit"),
             "list": shown,
             "state": state,
             "here": here,
@@ -87,7 +88,11 @@ def _handle_action(request: Any, chain: UUID, here: str) -> HttpResponse | None:
     match request.POST.get("do", "verify"):
         case "keep":
             days = request.POST.get("keep_days", "").strip()
-            done = f"Events are kept for {days} days." if days else "Events are kept for ever."
+            done = (
+                Message("Events are kept for {days} days.", days=days)
+                if days
+                else Message("Events are kept for ever.")
+            )
             return action(
                 request,
                 here,
@@ -100,20 +105,20 @@ def _handle_action(request: Any, chain: UUID, here: str) -> HttpResponse | None:
             return action(
                 request,
                 here,
-                "It is tried again now.",
+                Message("It is tried again now."),
                 lambda: services.retry_forward(**who, forward_id=_id(request)),
             )
         case "stop":
             return action(
                 request,
                 here,
-                "Nothing is sent there any longer.",
+                Message("Nothing is sent there any longer."),
                 lambda: services.remove_forward(**who, forward_id=_id(request)),
             )
     return action(
         request,
         here,
-        "The chain is being verified. Reload in a moment to see what was found.",
+        Message("The chain is being verified. Reload in a moment to see what was found."),
         lambda: services.ask_for_verification(**who),
     )
 
@@ -129,7 +134,10 @@ def _forward(request: Any, who: dict[str, Any], here: str) -> HttpResponse | Non
         record_denied_request(request, error)
         show_error(request, error)
         return redirect(here)
-    messages.success(request, f"Events go to {services.redacted(made.row.target)} from now on.")
+    messages.success(
+        request,
+        Message("Events go to {target} from now on.", target=services.redacted(made.row.target)),
+    )
     request.made_forward = made if made.secret else None
     return None if made.secret else redirect(here)
 
@@ -148,7 +156,7 @@ def _id(request: Any) -> UUID:
     try:
         return UUID(request.POST.get("forward", ""))
     except ValueError:
-        raise NotFound("Events are not forwarded there.") from None
+        raise NotFound(Message("Events are not forwarded there.")) from None
 
 
 def _row(fact: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.errors import NotFound
+from portal.core.messages import Message
 from portal.web.options import fields, store_form, submitted_values
 from workspaces.access.permissions import OrgRole, TeamRole
 from workspaces.access.permissions import Permission as P
@@ -32,7 +33,7 @@ def directories(request: Any) -> HttpResponse:
     kind = kinds().get(request.POST.get("kind") or request.GET.get("kind", ""))
     is_wide = bool(request.POST.get("wide")) and request.actor.is_operator
     shown: dict[str, Any] = {
-        "page_title": "Directories",
+        "page_title": Message("Directories"),
         "kinds": kinds().values(),
         "kind": kind,
         "test_url": f"/api/v1/orgs/{request.org.slug}/provider-test",
@@ -57,7 +58,11 @@ def directories(request: Any) -> HttpResponse:
         if made:
             messages.success(
                 request,
-                f"{made.name} is connected. Say next what its groups give, then look at what would change.",
+                Message(
+                    "{name} is connected. Say next what its groups give, then look at what would "
+                    "change.",
+                    name=made.name,
+                ),
             )
             return redirect(f"/{request.org.slug}/directories/{made.short_name}")
         shown |= told | fields(request, kind.options, told["faults"]) | {"missing": kind.missing()}
@@ -81,7 +86,7 @@ def directory(request: Any, slug: str) -> HttpResponse:
         "workspaces/directories/detail.html",
         {
             "page_title": row.name,
-            "crumbs": [("Directories", f"/{request.org.slug}/directories")],
+            "crumbs": [(Message("Directories"), f"/{request.org.slug}/directories")],
             "row": _row(row),
             "kind": what,
             "rules": [
@@ -125,7 +130,7 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
         ),
     )
     if made:
-        messages.success(request, f"{made.name} is changed.")
+        messages.success(request, Message("{name} is changed.", name=made.name))
         return redirect(here)
     named = {
         "title": request.POST.get("title", row.name),
@@ -139,8 +144,11 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
             request, what.options, told["faults"], row.config, service.stored_secret_names(row)
         )
         | {
-            "page_title": "Edit",
-            "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)],
+            "page_title": Message("Edit"),
+            "crumbs": [
+                (Message("Directories"), f"/{request.org.slug}/directories"),
+                (row.name, here),
+            ],
             "row": _row(row),
             "kind": what,
             "test_url": f"/api/v1/orgs/{request.org.slug}/providers/{row.short_name}/test",
@@ -169,7 +177,7 @@ def change_rules(request: Any, slug: str) -> HttpResponse:
     return action(
         request,
         f"/{request.org.slug}/directories/{row.short_name}",
-        "The rules are stored. They count at the next sign-in and run.",
+        Message("The rules are stored. They count at the next sign-in and run."),
         lambda: service.set_rules(actor=request.actor, provider=row, rules=rules),
     )
 
@@ -199,7 +207,7 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
         return action(
             request,
             back,
-            f"{row.name} is switched {'on' if do == 'enable' else 'off'}.",
+            Message("{name} is switched {x}.", name=row.name, x="on" if do == "enable" else "off"),
             lambda: service.update_provider(
                 actor=request.actor, provider=row, is_enabled=do == "enable"
             ),
@@ -208,7 +216,10 @@ def act_on_directory(request: Any, slug: str) -> HttpResponse:
         return action(
             request,
             f"/{request.org.slug}/directories",
-            f"{row.name} is removed. Its people keep their roles, as if given by hand.",
+            Message(
+                "{name} is removed. Its people keep their roles, as if given by hand.",
+                name=row.name,
+            ),
             lambda: service.remove_provider(
                 actor=request.actor, provider=row, brings_back=request.POST.get("bring_back") == "1"
             ),

@@ -15,6 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from portal.core.errors import NotFound, PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from portal.web.errors import answer
 from workspaces.access.custom_roles import read_custom_roles
@@ -39,7 +40,7 @@ def invitations(request: Any) -> HttpResponse:
         return action(
             request,
             request.path,
-            "That invitation no longer works.",
+            Message("That invitation no longer works."),
             lambda: invitations_services.revoke_invitation(
                 actor=request.actor, invitation_id=_id(request)
             ),
@@ -63,8 +64,8 @@ def invitations(request: Any) -> HttpResponse:
         request,
         "workspaces/invitations.html",
         {
-            "page_title": "Invitations",
-            "crumbs": [("Members", f"/{request.org.slug}/members")],
+            "page_title": Message("Invitations"),
+            "crumbs": [(Message("Members"), f"/{request.org.slug}/members")],
             "made": made and _sent(request, made),
             "roles": org_roles_for(request.actor, request.org),
             "team_roles": roles_of("team", read_custom_roles(request.org.id)),
@@ -103,7 +104,7 @@ def _id(request: Any) -> UUID:
     try:
         return UUID(request.POST.get("id", ""))
     except ValueError:
-        raise NotFound("There is no such invitation.") from None
+        raise NotFound(Message("There is no such invitation.")) from None
 
 
 @never_cache
@@ -144,7 +145,7 @@ def _accepted(request: Any, text: str) -> HttpResponse:
         return redirect("home", org=invitations_services.accept(text=text, user=request.user).slug)
     given = request.POST
     if given.get("password", "") != given.get("password_again", ""):
-        messages.error(request, "The two passwords differ.")
+        messages.error(request, Message("The two passwords differ."))
         return redirect(request.path)
     row = invitation_of(text)
     user = invitations_services.claim(

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from portal.core.errors import PortalError
+from portal.core.messages import Message
 from workspaces.access.permissions import Permission as P
 from workspaces.identity import provider_services as service
 from workspaces.identity.scim import tokens
@@ -28,7 +29,7 @@ def other_side(request: Any, slug: str) -> HttpResponse:
         try:
             if request.POST.get("do") == "end":
                 tokens.end_scim_token(actor=request.actor, provider=row)
-                messages.success(request, "The token no longer works.")
+                messages.success(request, Message("The token no longer works."))
                 return redirect(f"{here}/other-side")
             if is_resubmitted(request):
                 return redirect(f"{here}/other-side")
@@ -41,8 +42,11 @@ def other_side(request: Any, slug: str) -> HttpResponse:
         request,
         "workspaces/directories/other_side.html",
         {
-            "page_title": "The other side",
-            "crumbs": [("Directories", f"/{request.org.slug}/directories"), (row.name, here)],
+            "page_title": Message("The other side"),
+            "crumbs": [
+                (Message("Directories"), f"/{request.org.slug}/directories"),
+                (row.name, here),
+            ],
             "row": row,
             "addresses": addresses_of(row),
             "has_scim": row.kind in tokens.KINDS,

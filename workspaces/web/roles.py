@@ -10,6 +10,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import NotFound, PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access import services as access_services
 from workspaces.access.check import About, about_named, explain_person, permission_named
@@ -41,7 +42,11 @@ def roles(request: Any) -> HttpResponse:
             show_error(request, error)
         else:
             messages.success(
-                request, f"The role {row.name} is there. Give it on the page of a member or a team."
+                request,
+                Message(
+                    "The role {name} is there. Give it on the page of a member or a team.",
+                    name=row.name,
+                ),
             )
             return redirect(f"/{request.org.slug}/roles/{row.slug}")
     found = selectors.roles_here(request.org)
@@ -57,7 +62,7 @@ def roles(request: Any) -> HttpResponse:
         request,
         "workspaces/roles.html",
         {
-            "page_title": "Roles",
+            "page_title": Message("Roles"),
             "tables": tables,
             "form": form,
             "choices": _choices(request.actor, form["permissions"]),
@@ -72,21 +77,21 @@ def role(request: Any, role: str) -> HttpResponse:
     """Show a custom role and its members; change it with a preview, or delete it."""
     row = Role.objects.filter(slug=role).first()
     if row is None:
-        raise NotFound(f"There is no custom role {role[:40]!r}.")
+        raise NotFound(Message("There is no custom role {x}.", x=repr(role[:40])))
     wanted, back = request.POST.getlist("permissions"), f"/{request.org.slug}/roles"
     do = request.POST.get("do", "")
     if do == "delete":
         return action(
             request,
             back,
-            f"The role {row.name} is gone.",
+            Message("The role {name} is gone.", name=row.name),
             lambda: access_services.delete_role(actor=request.actor, org=request.org, slug=role),
         )
     if do == "save":
         return action(
             request,
             request.path,
-            "The role is changed, for everybody who holds it.",
+            Message("The role is changed, for everybody who holds it."),
             lambda: access_services.change_role(
                 actor=request.actor,
                 org=request.org,
@@ -101,7 +106,7 @@ def role(request: Any, role: str) -> HttpResponse:
         "workspaces/role.html",
         {
             "page_title": row.name,
-            "crumbs": [("Roles", back)],
+            "crumbs": [(Message("Roles"), back)],
             "role": selectors.role_here(request.org, role),
             "holders": holders(row),
             "name": request.POST.get("name", row.name),
@@ -124,7 +129,7 @@ def access(request: Any) -> HttpResponse:
     }
     asked["user"] = asked["user"] or request.actor.email
     context: dict[str, Any] = {
-        "page_title": "Access",
+        "page_title": Message("Access"),
         "asked": asked,
         "groups": _grouped(list(P)),
         "chosen": asked["permission"] or "jobs:submit",

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.views.decorators.debug import sensitive_post_parameters
 
 from portal.core.errors import InvalidInput, NotFound
+from portal.core.messages import Message
 from workspaces.credentials import secrets as secrets_services
 from workspaces.credentials.secret_selectors import writable
 from workspaces.lists import SECRETS
@@ -24,7 +25,7 @@ def secrets(request: Any) -> HttpResponse:
     return SECRETS.render(
         request,
         "workspaces/secrets.html",
-        {"page_title": "Secrets", "writable": writable(request.actor)},
+        {"page_title": Message("Secrets"), "writable": writable(request.actor)},
     )
 
 
@@ -48,15 +49,18 @@ def _act(request: Any) -> None:
                 raise InvalidInput.at("version", "must be a number")
             secrets_services.delete_version(actor=actor, team=team, name=name, number=int(number))
         case _:
-            raise InvalidInput("The form names nothing that can be done here.")
+            raise InvalidInput(Message("The form names nothing that can be done here."))
 
 
 def _done(request: Any) -> str:
     name = f"{request.POST.get('where', '')}/{request.POST.get('name', '').strip()}"
     return {
-        "set": f"{name} is set. Name it in a job's `secrets`; the value cannot be shown again.",
-        "delete": f"{name} is deleted.",
-    }.get(request.POST.get("do", ""), f"That version of {name} is deleted.")
+        "set": Message(
+            "{name} is set. Name it in a job's `secrets`; the value cannot be shown again.",
+            name=name,
+        ),
+        "delete": Message("{name} is deleted.", name=name),
+    }.get(request.POST.get("do", ""), Message("That version of {name} is deleted.", name=name))
 
 
 def _team(where: str) -> Team | None:
@@ -64,5 +68,5 @@ def _team(where: str) -> Team | None:
         return None
     row = Team.objects.filter(slug=where).first()
     if row is None:
-        raise NotFound(f"There is no team {where[:40]!r} here.")
+        raise NotFound(Message("There is no team {x} here.", x=repr(where[:40])))
     return row  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import InvalidInput, PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import OrgRole
 from workspaces.access.permissions import Permission as P
@@ -34,7 +35,11 @@ def service_accounts(request: Any) -> HttpResponse:
             f"{request.path}/{name}"
             if name.isascii() and name.replace("-", "").isalnum()
             else request.path,
-            f"{name} is there. It acts by tokens: make one here, and bring it into teams on their pages.",
+            Message(
+                "{name} is there. It acts by tokens: make one here, and bring it into teams on "
+                "their pages.",
+                name=name,
+            ),
             lambda: service_accounts_services.create_service_account(
                 actor=request.actor,
                 org=request.org,
@@ -47,7 +52,7 @@ def service_accounts(request: Any) -> HttpResponse:
         request,
         "workspaces/service_accounts.html",
         {
-            "page_title": "Service accounts",
+            "page_title": Message("Service accounts"),
             "roles": _roles(request),
             "may_write": request.actor.may(P.MEMBERS_WRITE),
         },
@@ -83,17 +88,17 @@ def _changed(request: Any, row: ServiceAccount, do: str) -> HttpResponse:
         return action(
             request,
             f"/{request.org.slug}/service-accounts",
-            f"{row.name} is removed; its tokens no longer work. Its jobs stay.",
+            Message("{name} is removed; its tokens no longer work. Its jobs stay.", name=row.name),
             lambda: service_accounts_services.remove_service_account(
                 actor=request.actor, account=row
             ),
         )
     if do != "change":
-        raise InvalidInput("The form names nothing that can be done here.")
+        raise InvalidInput(Message("The form names nothing that can be done here."))
     return action(
         request,
         request.path,
-        f"{row.name} is changed.",
+        Message("{name} is changed.", name=row.name),
         lambda: service_accounts_services.change_service_account(
             actor=request.actor,
             account=row,
@@ -114,7 +119,7 @@ def _context(request: Any, row: ServiceAccount) -> dict[str, Any]:
     shown = selectors.service_account_rows([row], request.actor)[0]
     return {
         "page_title": row.name,
-        "crumbs": [("Service accounts", f"/{request.org.slug}/service-accounts")],
+        "crumbs": [(Message("Service accounts"), f"/{request.org.slug}/service-accounts")],
         "account": shown,
         "roles": _roles(request),
         "may_write": may_write,

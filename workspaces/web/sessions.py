@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from portal.core.errors import PortalError
+from portal.core.messages import Message
 from workspaces.identity.sessions import end_other_sessions, end_session, sessions_of
 
 
@@ -28,7 +29,7 @@ def sessions(request: Any) -> HttpResponse:
     return render(
         request,
         "account/sessions.html",
-        {"page_title": "Where you are signed in", "sessions": rows},
+        {"page_title": Message("Where you are signed in"), "sessions": rows},
     )
 
 
@@ -37,14 +38,19 @@ def _end(request: Any) -> None:
     try:
         if given := request.POST.get("id"):
             end_session(actor.user_id, UUID(given), actor=actor.email)
-            messages.success(request, "That session is signed out.")
+            messages.success(request, Message("That session is signed out."))
         else:
             count = end_other_sessions(
                 actor.user_id, request.session.session_key, actor=actor.email
             )
             messages.success(
                 request,
-                f"Signed out everywhere else: {count} {'session' if count == 1 else 'sessions'}.",
+                Message.plural(
+                    count,
+                    Message("Signed out everywhere else: {count} session."),
+                    Message("Signed out everywhere else: {count} sessions."),
+                    count=count,
+                ),
             )
     except (PortalError, ValueError):
-        messages.error(request, "There is no such session, or it has ended.")
+        messages.error(request, Message("There is no such session, or it has ended."))

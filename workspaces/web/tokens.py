@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from portal.core.errors import InvalidInput, PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials import tokens as tokens_services
@@ -55,7 +56,7 @@ def revoke_token(request: Any, token: UUID) -> HttpResponse:
     return action(
         request,
         back_from(request),
-        "The token no longer works.",
+        Message("The token no longer works."),
         lambda: tokens_services.revoke_token(actor=request.actor, token_id=token),
     )
 
@@ -81,7 +82,7 @@ def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
         request,
         "workspaces/tokens.html",
         {
-            "page_title": "Tokens",
+            "page_title": Message("Tokens"),
             "made": made,
             "teams": selectors.teams_for(request.actor),
             "permissions": [str(p) for p in P],
@@ -94,7 +95,7 @@ def wish_in(request: HttpRequest) -> TokenParams:
     slug = request.POST.get("team", "")
     team = Team.objects.filter(slug=slug).first() if slug else None
     if slug and team is None:
-        raise InvalidInput.at("team", f"there is no team {slug[:40]!r} here")
+        raise InvalidInput.at("team", Message("there is no team {name} here", name=repr(slug[:40])))
     return TokenParams(
         request.POST.get("name", ""),
         request.POST.getlist("scopes") or ["all"],
@@ -108,7 +109,7 @@ def whole(request: HttpRequest, name: str, default: str) -> int:
     """Parse an integer of a form. Raises InvalidInput."""
     text = request.POST.get(name, default)
     if not (text.isascii() and text.isdigit() and len(text) < 8):
-        raise InvalidInput.at(name, "must be a whole number")
+        raise InvalidInput.at(name, Message("must be a whole number"))
     return int(text)
 
 

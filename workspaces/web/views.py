@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from portal.core.errors import NotFound, PortalError
+from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access.permissions import OrgRole, TeamRole
 from workspaces.access.permissions import Permission as P
@@ -36,7 +37,10 @@ def start(request: HttpRequest) -> HttpResponse:
         return render(
             request,
             "workspaces/no_org.html",
-            {"page_title": "No organization yet", "suspensions": selectors.suspensions_of(actor)},
+            {
+                "page_title": Message("No organization yet"),
+                "suspensions": selectors.suspensions_of(actor),
+            },
         )
     last = request.COOKIES.get(settings.MUSTER_ORG_COOKIE_NAME, "")
     return redirect("home", org=last if any(o["slug"] == last for o in orgs) else orgs[0]["slug"])
@@ -50,7 +54,7 @@ def teams(request: Any) -> HttpResponse:
         return action(
             request,
             request.path,
-            f"Team {slug} is there. Bring people in on its page.",
+            Message("Team {slug} is there. Bring people in on its page.", slug=slug),
             lambda: organization_services.create_team(
                 actor=request.actor, org=request.org, slug=slug, name=request.POST.get("name", "")
             ),
@@ -58,7 +62,7 @@ def teams(request: Any) -> HttpResponse:
     return TEAMS.render(
         request,
         "workspaces/teams.html",
-        {"page_title": "Teams", "may_write": request.actor.may(P.TEAMS_WRITE)},
+        {"page_title": Message("Teams"), "may_write": request.actor.may(P.TEAMS_WRITE)},
     )
 
 
@@ -71,7 +75,7 @@ def team(request: Any, team: str) -> HttpResponse:
         return action(
             request,
             request.path,
-            f"{email} is in {row.name} now.",
+            Message("{email} is in {name} now.", email=email, name=row.name),
             lambda: organization_services.add_team_member(
                 actor=request.actor,
                 team=row,
@@ -85,7 +89,7 @@ def team(request: Any, team: str) -> HttpResponse:
         "workspaces/team.html",
         {
             "page_title": row.name,
-            "crumbs": [("Teams", f"/{request.org.slug}/teams")],
+            "crumbs": [(Message("Teams"), f"/{request.org.slug}/teams")],
             "team_row": row,
             "members": selectors.members_of_team(row),
             "roles": roles,
@@ -110,7 +114,7 @@ def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
         return action(
             request,
             back,
-            f"{email} is no longer in {row.name}.",
+            Message("{email} is no longer in {name}.", email=email, name=row.name),
             lambda: organization_services.remove_team_member(
                 actor=request.actor, team=row, email=email
             ),
@@ -119,7 +123,7 @@ def change_team_member(request: Any, team: str, email: str) -> HttpResponse:
     return action(
         request,
         back,
-        f"{email} has another role in {row.name} now.",
+        Message("{email} has another role in {name} now.", email=email, name=row.name),
         lambda: organization_services.change_team_member(
             actor=request.actor, team=row, email=email, role=role
         ),
@@ -131,7 +135,7 @@ def members(request: Any) -> HttpResponse:
     """List and add members."""
     roles = org_roles_for(request.actor, request.org)
     context: dict[str, Any] = {
-        "page_title": "Members",
+        "page_title": Message("Members"),
         "roles": roles,
         "givable": {r.slug for r in roles},
         "may_write": request.actor.may(P.MEMBERS_WRITE),
@@ -155,7 +159,12 @@ def members(request: Any) -> HttpResponse:
         elif link := invite_url(row.user):  # shown once, in this response
             context["invite"] = {"email": row.user.email, "url": link}
         else:
-            messages.success(request, f"{row.user.email} belongs to {request.org.name} now.")
+            messages.success(
+                request,
+                Message(
+                    "{email} belongs to {name} now.", email=row.user.email, name=request.org.name
+                ),
+            )
             return redirect(request.path)
     context["list"] = shown = MEMBERS.shown(request.actor, request.GET)
     context["number"] = selectors.number_of_members()
@@ -172,7 +181,7 @@ def change_member(request: Any, email: str) -> HttpResponse:
         return action(
             request,
             back,
-            f"{email} is no longer a member. Their jobs stay.",
+            Message("{email} is no longer a member. Their jobs stay.", email=email),
             lambda: organization_services.remove_member(
                 actor=request.actor, org=request.org, email=email
             ),
@@ -181,7 +190,7 @@ def change_member(request: Any, email: str) -> HttpResponse:
     return action(
         request,
         back,
-        f"{email} has another role now.",
+        Message("{email} has another role now.", email=email),
         lambda: organization_services.change_member(
             actor=request.actor, org=request.org, email=email, role=role
         ),
@@ -193,9 +202,9 @@ def org_rules(request: Any) -> HttpResponse:
     """Set whether members need a second factor."""
     is_required = request.POST.get("requires_second_factor") == "1"
     done = (
-        "From now on everybody needs a second factor here."
+        Message("From now on everybody needs a second factor here.")
         if is_required
-        else "A second factor is no longer required here."
+        else Message("A second factor is no longer required here.")
     )
     return action(
         request,
@@ -211,5 +220,5 @@ def team_named(slug: str) -> Team:
     """Return a team of the current organization. Raises NotFound."""
     row = Team.objects.filter(slug=slug).first()
     if row is None:
-        raise NotFound(f"There is no team {slug[:40]!r} here.")
+        raise NotFound(Message("There is no team {x} here.", x=repr(slug[:40])))
     return row  # type: ignore[no-any-return]

@@ -21,6 +21,7 @@ from jobs.scheduling.admission import Verdict
 from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE
 from portal.core import clock
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from schedulers import capabilities_of
 from schedulers.contract import Backend, Capability, PendingReason, Poll, Rejected, Unavailable
 from schedulers.states import State
@@ -131,7 +132,11 @@ def _note_sent_again(cluster: Cluster, attempt: Attempt, native_id: str) -> None
                 "attempt": str(attempt.id),
                 "index": attempt.index,
                 "ordinal": attempt.ordinal,
-                "evidence": f"{cluster.name} had acknowledged it as {attempt.native_id} but forgot it.",
+                "evidence": Message(
+                    "{name} had acknowledged it as {native_id} but forgot it.",
+                    name=cluster.name,
+                    native_id=attempt.native_id,
+                ),
             },
         )
     )

@@ -20,6 +20,7 @@ from jobs.job_specs import spec_of
 from jobs.models import Attempt
 from jobs.models.attempt import key_of
 from portal.core import clock
+from portal.core.messages import Message
 from schedulers.contract import Backend, Observation, Poll
 from schedulers.states import FINAL_FLOOR, Reason, State
 
@@ -175,7 +176,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                 State.CANCELED,
                 "muster",
                 Reason.CANCELED,
-                "Canceled before it reached the cluster.",
+                Message("Canceled before it reached the cluster."),
             )
         elif attempt.missing_since is None:
             first.append(attempt.id)
@@ -186,7 +187,11 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                     State.FAILED,
                     cluster.backend,
                     Reason.LOST_BY_SCHEDULER,
-                    f"{cluster.name} had started it as {attempt.native_id} but no longer knows it.",
+                    Message(
+                        "{name} had started it as {native_id} but no longer knows it.",
+                        name=cluster.name,
+                        native_id=attempt.native_id,
+                    ),
                 )
         elif attempt.state == State.STOPPING and at - attempt.missing_since > LOST_AFTER:
             yield Change(
@@ -194,7 +199,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                 State.CANCELED,
                 cluster.backend,
                 Reason.CANCELED,
-                "The cluster no longer knows it.",
+                Message("The cluster no longer knows it."),
             )
         elif at - attempt.missing_since > LOST_AFTER:
             yield Change(
@@ -202,7 +207,11 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                 State.FAILED,
                 cluster.backend,
                 Reason.LOST,
-                f"The cluster is healthy but has not known {attempt.key} for {LOST_AFTER.seconds} s.",
+                Message(
+                    "The cluster is healthy but has not known {key} for {seconds} s.",
+                    key=attempt.key,
+                    seconds=LOST_AFTER.seconds,
+                ),
             )
     if first:
         Attempt.objects.filter(id__in=first, missing_since=None).update(missing_since=at)

@@ -19,6 +19,7 @@ from portal.core.audit.anchors import last_cut
 from portal.core.audit.models import AuditForward, AuditLink
 from portal.core.audit.reading import facts
 from portal.core.audit.targets import DeliveryFailed, Policy, deliver
+from portal.core.messages import Message
 from portal.core.models import Event
 
 PURPOSE = "audit forwards"
@@ -103,7 +104,11 @@ def _next(row: AuditForward) -> tuple[list[dict[str, Any]], int | None]:
         and (cut := last_cut(row.chain))
         and cut.seq > row.sent_seq
     ):
-        row.trouble = f"#{row.sent_seq + 1:,} to #{cut.seq:,} were deleted by retention before they were sent."
+        row.trouble = Message(
+            "#{x} to #{seq} were deleted by retention before they were sent.",
+            x=f"{row.sent_seq + 1:,}",
+            seq=f"{cut.seq:,}",
+        )
     events = {
         event.position: event
         for event in Event.objects.filter(position__in=[position for _, position in links])

@@ -8,6 +8,7 @@ from django.db import models
 
 from portal.core import clock
 from portal.core.ids import uuid7
+from portal.core.message_fields import MessageField, MessageJSONField
 
 
 class AuditLink(models.Model):
@@ -70,7 +71,7 @@ class AuditCheck(models.Model):
     seconds = models.FloatField(default=0)
     events = models.BigIntegerField(default=0)
     fault_count = models.IntegerField(default=0)
-    faults = models.JSONField(default=list)  # the first of them: kind, seq, text
+    faults = MessageJSONField(default=list)  # the first of them: kind, seq, text
 
     class Meta:
         app_label = "core"
@@ -87,7 +88,7 @@ class AuditPolicy(models.Model):
 
     chain = models.UUIDField(primary_key=True)
     keep_days = models.PositiveIntegerField(null=True)
-    trouble = models.CharField(max_length=300, blank=True, default="")
+    trouble = MessageField(blank=True, default="")
 
     class Meta:
         app_label = "core"
@@ -112,7 +113,7 @@ class AuditForward(models.Model):
     sent_at = models.DateTimeField(null=True)
     tries = models.IntegerField(default=0)  # failures since the last success
     next_at = models.DateTimeField(default=clock.now)
-    trouble = models.CharField(max_length=300, blank=True, default="")
+    trouble = MessageField(blank=True, default="")
     dead_at = models.DateTimeField(null=True)  # given up, until somebody requests a retry
     created_at = models.DateTimeField(default=clock.now)
     created_by = models.CharField(max_length=254)

@@ -18,6 +18,7 @@ from portal.core.audit.canonical import COLUMNS, NO_ORG, canonical, next_hash
 from portal.core.audit.models import AuditAnchor, AuditLink, AuditPolicy
 from portal.core.audit.verify import PAGE, links_behind, start_of
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from portal.core.models import Event
 
 SHORTEST, LONGEST = 30, 36_500  # days
@@ -67,9 +68,10 @@ def _trim_page(chain: UUID, before: datetime) -> tuple[int, str]:
     trouble = ""
     for seq, stored, position, values in links_behind(chain, expected - 1):
         if seq != expected or values is None or next_hash(at_hash, canonical(values)) != stored:
-            trouble = (
-                f"Events from #{expected:,} on are not deleted, because the chain is damaged "
-                "there. Verify it."
+            trouble = Message(
+                "Events from #{expected} on are not deleted, because the chain is damaged "
+                "there. Verify it.",
+                expected=f"{expected:,}",
             )
             break
         if values[_AT] >= before or len(positions) == PAGE:

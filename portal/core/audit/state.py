@@ -11,6 +11,7 @@ from portal.core import clock
 from portal.core.audit.anchors import facts_of
 from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
+from portal.core.messages import Message
 from portal.core.models import Event
 
 # Positions below the last sealed one that are searched for late commits.
@@ -59,16 +60,19 @@ def _unsealed_times(chain: UUID, position: int) -> list[Any]:
 
 def _sealing_text(last: Any, waiting: list[Any], lag: float) -> str:
     if not waiting:
-        return (
-            f"sealed up to now: {last['seq']:,} event{'' if last['seq'] == 1 else 's'}"
-            if last
-            else "no events yet"
+        if not last:
+            return Message("no events yet")
+        return Message.plural(
+            last["seq"],
+            "sealed up to now: {n} event",
+            "sealed up to now: {n} events",
+            n=f"{last['seq']:,}",
         )
-    many = (
-        f"{len(waiting):,}{'+' if len(waiting) == MOST else ''} "
-        f"event{'' if len(waiting) == 1 else 's'} not sealed yet"
+    n = f"{len(waiting):,}{'+' if len(waiting) == MOST else ''}"
+    many = Message.plural(
+        len(waiting), "{n} event not sealed yet", "{n} events not sealed yet", n=n
     )
-    return f"sealed up to {lag:.0f} s ago: {many}"
+    return Message("sealed up to {n} s ago: {many}", n=f"{lag:.0f}", many=many)
 
 
 def _check_state(check: AuditCheck | None) -> dict[str, Any]:
@@ -77,15 +81,18 @@ def _check_state(check: AuditCheck | None) -> dict[str, Any]:
         return {
             "is_checking": is_asked,
             "check": None,
-            "checked": "being verified now" if is_asked else "never verified",
+            "checked": Message("being verified now") if is_asked else Message("never verified"),
         }
-    faults = f"{check.fault_count:,} fault{'' if check.fault_count == 1 else 's'}"
-    words = f"verified {check.at:%Y-%m-%d %H:%M} UTC, {faults}" + (
-        "; being verified again" if is_asked else ""
+    checked = Message.plural(
+        check.fault_count,
+        "verified {at} UTC, {n} fault",
+        "verified {at} UTC, {n} faults",
+        at=f"{check.at:%Y-%m-%d %H:%M}",
+        n=f"{check.fault_count:,}",
     )
     return {
         "is_checking": is_asked,
-        "checked": words,
+        "checked": checked + Message("; being verified again") if is_asked else checked,
         "check": {
             "at": check.at,
             "seconds": round(check.seconds, 2),

@@ -25,6 +25,7 @@ from portal.core.audit.canonical import (
     read,
 )
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
+from portal.core.messages import Message
 from portal.core.models import Event
 
 PAGE = 5000
@@ -73,7 +74,11 @@ class Report:
     def words(self) -> str:
         """Summarize the result in one sentence."""
         if not self.events and not self.fault_count:
-            return "Nothing is sealed yet." if self.unsealed else "There are no events."
+            return (
+                Message("Nothing is sealed yet.")
+                if self.unsealed
+                else Message("There are no events.")
+            )
         found = (
             f"{self.fault_count} fault{'' if self.fault_count == 1 else 's'}"
             if self.fault_count
@@ -81,8 +86,15 @@ class Report:
         )
         waits = f"; {self.unsealed} not sealed yet" if self.unsealed else ""
         if not self.events:
-            return f"There are no sealed events: {found}{waits}."
-        return f"{self.events:,} events, #{self.first:,} to #{self.last:,}: {found}{waits}."
+            return Message("There are no sealed events: {found}{waits}.", found=found, waits=waits)
+        return Message(
+            "{events} events, #{first} to #{last}: {found}{waits}.",
+            events=f"{self.events:,}",
+            first=f"{self.first:,}",
+            last=f"{self.last:,}",
+            found=found,
+            waits=waits,
+        )
 
 
 @dataclass
@@ -137,13 +149,17 @@ def _check_links(
             report.add(
                 "missing",
                 expected,
-                f"{which}: the links are missing, and so are their events.",
+                Message("{which}: the links are missing, and so are their events.", which=which),
             )
         elif values is None:
             report.add(
                 "missing",
                 seq,
-                f"#{seq:,}: the event at position {position:,} is missing; its link still exists.",
+                Message(
+                    "#{seq}: the event at position {position} is missing; its link still exists.",
+                    seq=f"{seq:,}",
+                    position=f"{position:,}",
+                ),
             )
         else:
             event = canonical(values)
@@ -154,7 +170,10 @@ def _check_links(
             report.add(
                 "rewritten",
                 seq,
-                f"#{seq:,}: the chain up to here differs from its anchor: it was recomputed.",
+                Message(
+                    "#{seq}: the chain up to here differs from its anchor: it was recomputed.",
+                    seq=f"{seq:,}",
+                ),
             )
         at_hash, expected = stored, seq + 1
         report.events += 1
@@ -174,8 +193,10 @@ def _check_beginning(report: Report) -> None:
         report.add(
             "missing",
             1,
-            "#1: the event org.created, which starts every audit trail, is missing, and so may be "
-            "events after it.",
+            Message(
+                "#1: the event org.created, which starts every audit trail, is missing, and so may be "
+                "events after it."
+            ),
         )
 
 
@@ -241,15 +262,22 @@ def _classify_mismatches(report: Report, mismatches: list[_Mismatch]) -> None:
             report.add(
                 "reordered",
                 one.seq,
-                f"#{one.seq:,}: the event here ({one.kind}) is intact, but belongs elsewhere in "
-                "the chain.",
+                Message(
+                    "#{seq}: the event here ({kind}) is intact, but belongs elsewhere in the chain.",
+                    seq=f"{one.seq:,}",
+                    kind=one.kind,
+                ),
             )
         else:
             report.add(
                 "changed",
                 one.seq,
-                f"#{one.seq:,}: the event at position {one.position:,} ({one.kind}) differs from "
-                "what was sealed.",
+                Message(
+                    "#{seq}: the event at position {position} ({kind}) differs from what was sealed.",
+                    seq=f"{one.seq:,}",
+                    position=f"{one.position:,}",
+                    kind=one.kind,
+                ),
             )
     report.fault_count += max(len(mismatches) - KEPT, 0)
 
@@ -260,8 +288,13 @@ def _check_time(report: Report, seq: int, at: datetime, before: list[datetime]) 
         report.add(
             "backdated",
             seq,
-            f"#{seq:,}: inserted later: it is dated {_time_text(at)}, but was sealed after "
-            f"events of {_time_text(min(before))}.",
+            Message(
+                "#{seq}: inserted later: it is dated {at}, but was sealed after events of "
+                "{before}.",
+                seq=f"{seq:,}",
+                at=_time_text(at),
+                before=_time_text(min(before)),
+            ),
         )
         return
     before.append(at)
@@ -275,14 +308,24 @@ def _anchors(report: Report) -> dict[int, bytes]:
     for row in AuditAnchor.objects.filter(chain=report.chain).order_by("number").iterator(PAGE):
         if row.number != expected:
             report.add(
-                "unanchored", row.seq, f"Anchors {expected:,} to {row.number - 1:,} are missing."
+                "unanchored",
+                row.seq,
+                Message(
+                    "Anchors {expected} to {x} are missing.",
+                    expected=f"{expected:,}",
+                    x=f"{row.number - 1:,}",
+                ),
             )
         elif not is_genuine(row, former):
             report.add(
                 "forged",
                 row.seq,
-                f"The anchor of {_time_text(row.at)} at #{row.seq:,} is not signed with our key. "
-                "If the secret key was changed, add the former one to MUSTER_SECRET_KEY_FALLBACKS.",
+                Message(
+                    "The anchor of {at} at #{seq} is not signed with our key. If the secret key "
+                    "was changed, add the former one to MUSTER_SECRET_KEY_FALLBACKS.",
+                    at=_time_text(row.at),
+                    seq=f"{row.seq:,}",
+                ),
             )
         else:
             found[row.seq] = bytes(row.hash)
@@ -297,21 +340,32 @@ def _check_anchors(report: Report, anchors: dict[int, bytes]) -> None:
         report.add(
             "cut_off",
             report.last + 1,
-            f"#{report.last + 1:,} to #{furthest:,}: covered by an anchor, but missing from the "
-            "end of the chain.",
+            Message(
+                "#{x} to #{furthest}: covered by an anchor, but missing from the end of the chain.",
+                x=f"{report.last + 1:,}",
+                furthest=f"{furthest:,}",
+            ),
         )
     elif report.last - furthest > 2 * EVERY:
         report.add(
             "unanchored",
             furthest + 1,
-            f"#{furthest + 1:,} to #{report.last:,}: not covered by an anchor, although there is "
-            f"one every {EVERY:,} events.",
+            Message(
+                "#{x} to #{last}: not covered by an anchor, although there is one every "
+                "{EVERY} events.",
+                x=f"{furthest + 1:,}",
+                last=f"{report.last:,}",
+                EVERY=f"{EVERY:,}",
+            ),
         )
     elif report.last > furthest and not furthest and _age(report) > 2 * WITHIN:
         report.add(
             "unanchored",
             1,
-            f"No anchor covers this chain, although one is set after {WITHIN / 60:g} minutes.",
+            Message(
+                "No anchor covers this chain, although one is set after {x} minutes.",
+                x=f"{WITHIN / 60:g}",
+            ),
         )
 
 
@@ -333,9 +387,15 @@ def _check_unsealed(report: Report) -> None:
         report.add(
             "unsealed",
             report.last + 1,
-            f"{old['n']:,} events at positions {old['first']:,} to {old['last']:,} are not sealed, "
-            f"although they are older than {LATE.seconds // 60} minutes: the sealer is not "
-            "running, or their links were removed.",
+            Message(
+                "{n} events at positions {first} to {last} are not sealed, although they are "
+                "older than {x} minutes: the sealer is not running, or their links were "
+                "removed.",
+                n=f"{old['n']:,}",
+                first=f"{old['first']:,}",
+                last=f"{old['last']:,}",
+                x=LATE.seconds // 60,
+            ),
         )
 
 

@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
             fields=[
                 ("chain", models.UUIDField(primary_key=True, serialize=False)),
                 ("keep_days", models.PositiveIntegerField(null=True)),
-                ("trouble", models.CharField(blank=True, default="", max_length=300)),
+                ("trouble", models.TextField(blank=True, default="")),
             ],
         ),
         migrations.CreateModel(
@@ -111,7 +111,7 @@ class Migration(migrations.Migration):
                 ("sent_at", models.DateTimeField(null=True)),
                 ("tries", models.IntegerField(default=0)),
                 ("next_at", models.DateTimeField(default=portal.core.clock.now)),
-                ("trouble", models.CharField(blank=True, default="", max_length=300)),
+                ("trouble", models.TextField(blank=True, default="")),
                 ("dead_at", models.DateTimeField(null=True)),
                 ("created_at", models.DateTimeField(default=portal.core.clock.now)),
                 ("created_by", models.CharField(max_length=254)),

@@ -11,6 +11,7 @@ import ldap.filter
 from ldap.controls import SimplePagedResultsControl
 
 from portal.core import clock
+from portal.core.messages import Message
 from workspaces.identity.ldap.connection import DirectoryConnection, open_connection
 from workspaces.identity.ldap.entries import MEMBERS, Entry, attributes_of, entry_of
 from workspaces.identity.ldap.errors import DirectoryError, directory_error
@@ -102,7 +103,12 @@ class Directory:
         )
         if len(found) > 1:
             raise DirectoryError(
-                f"Two entries match {login[:80]!r}: {found[0].dn} and {found[1].dn}."
+                Message(
+                    "Two entries match {x}: {dn} and {dn2}.",
+                    x=repr(login[:80]),
+                    dn=found[0].dn,
+                    dn2=found[1].dn,
+                )
             )
         return found[0] if found else None
 
@@ -228,7 +234,8 @@ class Directory:
     def _do(self, doing: str, act: Callable[[], T]) -> T:
         if clock.monotonic() > self._until:
             raise DirectoryError(
-                f"The directory didn't respond in time while {doing}.", is_away=True
+                Message("The directory didn't respond in time while {doing}.", doing=doing),
+                is_away=True,
             )
         try:
             self._ldap.timeout = self._left  # limit for each response

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from portal.core import clock
 from portal.core.addresses import is_open_internet
+from portal.core.messages import Message
 from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
 
@@ -58,8 +59,12 @@ def open_connection(config: Config, url: str, seconds: float) -> DirectoryConnec
     except TimeoutError:
         server.close()
         raise DirectoryError(
-            f"{host} accepts connections on port {port} but doesn't respond. Is this an LDAP "
-            "server?",
+            Message(
+                "{host} accepts connections on port {port} but doesn't respond. Is this an "
+                "LDAP server?",
+                host=host,
+                port=port,
+            ),
             is_away=True,
         ) from None
     except OSError as error:
@@ -79,13 +84,18 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
         )
     except OSError:
         raise DirectoryError(
-            f"Host {host} can't be resolved. Check the name and the portal's DNS.",
+            Message(
+                "Host {host} can't be resolved. Check the name and the portal's DNS.", host=host
+            ),
             is_away=True,
         ) from None
     if not config.is_private and not all(is_open_internet(address) for address in found):
         raise DirectoryError(
-            f"{host} is on a private network. Ask a platform operator to connect this "
-            "directory with the option Private address."
+            Message(
+                "{host} is on a private network. Ask a platform operator to connect this "
+                "directory with the option Private address.",
+                host=host,
+            )
         )
     last: OSError | None = None
     for address in found[:3]:
@@ -99,12 +109,20 @@ def _connected(config: Config, host: str, port: int, seconds: float) -> socket.s
             last = error
     if isinstance(last, TimeoutError):
         raise DirectoryError(
-            f"{host} doesn't respond on port {port}. Check the address and the firewall.",
+            Message(
+                "{host} doesn't respond on port {port}. Check the address and the firewall.",
+                host=host,
+                port=port,
+            ),
             is_away=True,
         )
     raise DirectoryError(
-        f"Connection to {host} port {port} failed "
-        f"({last.strerror or last if last else 'no address'}).",
+        Message(
+            "Connection to {host} port {port} failed ({x}).",
+            host=host,
+            port=port,
+            x=last.strerror or last if last else "no address",
+        ),
         is_away=True,
     )
 
@@ -116,11 +134,15 @@ def _start_tls(server: socket.socket) -> None:
     if not answer:
         raise ConnectionResetError("closed")
     if len(answer) > 2 and answer[1] < 128 and len(answer) > answer[1] + 2:
-        raise DirectoryError("The server sent data before encryption started. Use ldaps://.")
+        raise DirectoryError(
+            Message("The server sent data before encryption started. Use ldaps://.")
+        )
     if _SUCCESS not in answer:
         raise DirectoryError(
-            "The directory doesn't support StartTLS. Configure a certificate there, or use "
-            "ldaps://."
+            Message(
+                "The directory doesn't support StartTLS. Configure a certificate there, or use "
+                "ldaps://."
+            )
         )
 
 
@@ -131,13 +153,16 @@ def _encrypted(config: Config, server: socket.socket, host: str) -> ssl.SSLSocke
         raise _certificate_error(error, host) from None
     except ssl.SSLEOFError:
         raise DirectoryError(
-            f"{host} closed the connection during the TLS handshake. Check the port and the "
-            "scheme.",
+            Message(
+                "{host} closed the connection during the TLS handshake. Check the port and the "
+                "scheme.",
+                host=host,
+            ),
             is_away=True,
         ) from None
     except ssl.SSLError as error:
         raise DirectoryError(
-            f"TLS failed: {error.reason or error}. Check the port and the scheme."
+            Message("TLS failed: {x}. Check the port and the scheme.", x=error.reason or error)
         ) from None
 
 
@@ -150,8 +175,10 @@ def _context(ca: str) -> ssl.SSLContext:
             context.load_verify_locations(cadata=ca)
         except (ssl.SSLError, ValueError):
             raise DirectoryError(
-                "The CA certificate can't be read. Paste all of it, from -----BEGIN "
-                "CERTIFICATE----- to the end."
+                Message(
+                    "The CA certificate can't be read. Paste all of it, from -----BEGIN "
+                    "CERTIFICATE----- to the end."
+                )
             ) from None
     return context
 
@@ -209,8 +236,12 @@ def _to_server(server: ssl.SSLSocket, ours: socket.socket, left: float) -> bool:
 
 def _explained(error: OSError, host: str, port: int) -> DirectoryError:
     return DirectoryError(
-        f"{host} closed the connection on port {port} ({error.strerror or error}). Check the "
-        "port and the scheme.",
+        Message(
+            "{host} closed the connection on port {port} ({x}). Check the port and the scheme.",
+            host=host,
+            port=port,
+            x=error.strerror or error,
+        ),
         is_away=True,
     )
 
@@ -219,12 +250,22 @@ def _certificate_error(error: ssl.SSLCertVerificationError, host: str) -> Direct
     said = error.verify_message or str(error)
     if "ostname mismatch" in said or "IP address mismatch" in said:
         return DirectoryError(
-            f"The certificate isn't valid for {host}. Use the host name in the certificate."
+            Message(
+                "The certificate isn't valid for {host}. Use the host name in the certificate.",
+                host=host,
+            )
         )
     if "expired" in said or "not yet valid" in said:
         return DirectoryError(
-            f"The certificate isn't valid at this time ({said}). Renew it on the server."
+            Message(
+                "The certificate isn't valid at this time ({said}). Renew it on the server.",
+                said=said,
+            )
         )
     return DirectoryError(
-        f"The certificate isn't trusted ({said}). Paste the certificate of the CA that signed it."
+        Message(
+            "The certificate isn't trusted ({said}). Paste the certificate of the CA that "
+            "signed it.",
+            said=said,
+        )
     )

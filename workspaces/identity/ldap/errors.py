@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from portal.core.messages import Message
 from workspaces.identity.ldap.settings import Config
 from workspaces.identity.provider_types import ProviderUnavailable
 
@@ -30,20 +31,30 @@ def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
         error, (ldap.SERVER_DOWN, ldap.CONNECT_ERROR, ldap.TIMEOUT, ldap.BUSY, ldap.UNAVAILABLE)
     ):
         return DirectoryError(
-            f"The directory isn't responding while {doing}: {text}.", is_away=True
+            Message(
+                "The directory isn't responding while {doing}: {text}.", doing=doing, text=text
+            ),
+            is_away=True,
         )
     if isinstance(error, ldap.INVALID_CREDENTIALS):
         return DirectoryError(
-            f"The directory rejected the bind DN {config.bind_dn}: the password is wrong or "
-            "the DN doesn't exist. Enter the bind password again.",
+            Message(
+                "The directory rejected the bind DN {bind_dn}: the password is wrong or the DN "
+                "doesn't exist. Enter the bind password again.",
+                bind_dn=config.bind_dn,
+            ),
             is_counted=True,
         )
     if isinstance(error, ldap.NO_SUCH_OBJECT):
         return DirectoryError(
-            f"Nothing was found while {doing}: the DN doesn't exist, or the bind DN can't read it."
+            Message(
+                "Nothing was found while {doing}: the DN doesn't exist, or the bind DN can't "
+                "read it.",
+                doing=doing,
+            )
         )
     if isinstance(error, ldap.INVALID_DN_SYNTAX):
-        return DirectoryError(f"Invalid DN while {doing}: {text}.")
+        return DirectoryError(Message("Invalid DN while {doing}: {text}.", doing=doing, text=text))
     if isinstance(
         error,
         (
@@ -54,18 +65,31 @@ def directory_error(error: Any, config: Config, doing: str) -> DirectoryError:
         ),
     ):
         return DirectoryError(
-            f"Permission denied while {doing}: {text}. Use a bind DN that is allowed to search."
+            Message(
+                "Permission denied while {doing}: {text}. Use a bind DN that is allowed to search.",
+                doing=doing,
+                text=text,
+            )
         )
     if isinstance(
         error, (ldap.SIZELIMIT_EXCEEDED, ldap.ADMINLIMIT_EXCEEDED, ldap.TIMELIMIT_EXCEEDED)
     ):
         return DirectoryError(
-            f"The directory truncated its response while {doing}: {text}. Raise the limit for "
-            "the bind DN; partial results aren't used."
+            Message(
+                "The directory truncated its response while {doing}: {text}. Raise the limit "
+                "for the bind DN; partial results aren't used.",
+                doing=doing,
+                text=text,
+            )
         )
     if isinstance(error, ldap.FILTER_ERROR):
-        return DirectoryError("A filter is invalid. Check the filters under More.")
+        return DirectoryError(Message("A filter is invalid. Check the filters under More."))
     return DirectoryError(
-        f"{type(error).__name__} while {doing}: {text}.",
+        Message(
+            "{__name__} while {doing}: {text}.",
+            __name__=type(error).__name__,
+            doing=doing,
+            text=text,
+        ),
         is_away=isinstance(error, ldap.OPERATIONS_ERROR),
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from portal.core.messages import Message
 from workspaces.identity.ldap.client import PAGE, Directory
 from workspaces.identity.ldap.entries import Groups, is_disabled, person_of
 from workspaces.identity.ldap.errors import DirectoryError
@@ -36,7 +37,11 @@ def list_everyone(config: Config, progress: Callable[[int], None]) -> Listing:
                 people.append(person_of(entry, schema, groups.of(entry, person.login)) or person)
     if nobody:
         raise DirectoryError(
-            f"{nobody:,} people have no {schema.subject} that the bind DN can read. It is "
-            "required to identify them."
+            Message(
+                "{nobody} people have no {subject} that the bind DN can read. It is required "
+                "to identify them.",
+                nobody=f"{nobody:,}",
+                subject=schema.subject,
+            )
         )
     return Listing(people, len(groups.names))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from portal.core import clock
+from portal.core.messages import Message
 from workspaces.identity import request_limits
 from workspaces.identity.ldap.entries import is_disabled, person_of
 from workspaces.identity.ldap.errors import DirectoryError
@@ -58,7 +59,10 @@ def query_directories(
         answers |= {asked[future]: future.result() for future in done}
         if any(answer.person for answer in answers.values()):
             break
-    late = DirectoryError(f"The directory didn't respond within {seconds:g} s.", is_away=True)
+    late = DirectoryError(
+        Message("The directory didn't respond within {seconds} s.", seconds=f"{seconds:g}"),
+        is_away=True,
+    )
     pool.shutdown(wait=False, cancel_futures=True)
     for future in waiting:
         answers.setdefault(asked[future], Answer(asked[future], trouble=late))
@@ -78,7 +82,8 @@ def _query(slug: str, config: Config, login: str, password: str, until: float) -
         return Answer(
             slug,
             trouble=DirectoryError(
-                f"{type(error).__name__} while querying the directory.", is_away=True
+                Message("{__name__} while querying the directory.", __name__=type(error).__name__),
+                is_away=True,
             ),
         )
 
@@ -97,6 +102,12 @@ def _person(config: Config, login: str, password: str, seconds: float) -> Person
             return None
         person: Any = person_of(entry, schema)
         if person is None:
-            raise DirectoryError(f"{entry.dn} has no {schema.subject} that the bind DN can read.")
+            raise DirectoryError(
+                Message(
+                    "{dn} has no {subject} that the bind DN can read.",
+                    dn=entry.dn,
+                    subject=schema.subject,
+                )
+            )
         groups = directory.groups_of(entry, person.login)
         return replace(person, groups=groups) if directory.is_password(entry, password) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 
+from portal.core.messages import Message
 from workspaces.identity.ldap.settings import Config, normalized_dn
 from workspaces.identity.provider_types import (
     FIND_SECONDS,
@@ -41,7 +42,9 @@ def _missing() -> str:
 LDAP = ProviderType(
     "ldap",
     "LDAP directory",
-    "People sign in with their directory password, and their groups determine their roles.",
+    Message(
+        "People sign in with their directory password, and their groups determine their roles."
+    ),
     Config,
     _test,
     _missing,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 from portal.core.options import Secret, option
 
 _NONE = Secret("")
@@ -50,68 +51,86 @@ class Config:
     """The settings of one directory."""
 
     url: str = option(
-        "Address",
+        Message("Address"),
         sends=("bind_password",),
-        note="ldaps://directory.example.com, or ldap://… for StartTLS. Separate several addresses "
-        "with spaces; they are tried in order.",
+        note=Message(
+            "ldaps://directory.example.com, or ldap://… for StartTLS. Separate several addresses "
+            "with spaces; they are tried in order."
+        ),
     )
-    people_base: str = option("User search base", note="ou=people,dc=example,dc=com")
+    people_base: str = option(Message("User search base"), note="ou=people,dc=example,dc=com")
     preset: str = option(
-        "Directory",
+        Message("Directory"),
         default="OpenLDAP",
         choices=tuple(PRESETS),
-        note="Presets the filters and attributes below. You can override them.",
+        note=Message("Presets the filters and attributes below. You can override them."),
     )
     bind_dn: str = option(
-        "Bind DN",
+        Message("Bind DN"),
         default="",
-        note="The account used for searches, e.g. cn=muster,ou=services,dc=example,dc=com. Leave "
-        "empty for anonymous access.",
+        note=Message(
+            "The account used for searches, e.g. cn=muster,ou=services,dc=example,dc=com. Leave "
+            "empty for anonymous access."
+        ),
     )
-    bind_password: Secret = option("Bind password", default=_NONE)  # noqa: RUF009  a Secret is a str
+    bind_password: Secret = option(Message("Bind password"), default=_NONE)
     group_base: str = option(
-        "Group search base",
+        Message("Group search base"),
         default="",
-        note="e.g. ou=groups,dc=example,dc=com. If empty, rules can only apply to everyone.",
+        note=Message(
+            "e.g. ou=groups,dc=example,dc=com. If empty, rules can only apply to everyone."
+        ),
     )
     ca: str = option(
-        "CA certificate",
+        Message("CA certificate"),
         default="",
         is_long=True,
-        note="PEM text; needed if the system doesn't trust the certificate.",
+        note=Message("PEM text; needed if the system doesn't trust the certificate."),
     )
     people_filter: str = option(
-        "User filter", default="", is_rare=True, note="An LDAP filter, e.g. (objectClass=person)."
-    )
-    group_filter: str = option("Group filter", default="", is_rare=True)
-    login_attributes: tuple[str, ...] = option(
-        "Login attributes", default=(), is_rare=True, note="One or more attributes, e.g. uid mail."
-    )
-    email_attribute: str = option("E-mail address", default="", is_rare=True)
-    name_attribute: str = option("Display name", default="", is_rare=True)
-    subject_attribute: str = option(
-        "Unique ID attribute",
+        Message("User filter"),
         default="",
         is_rare=True,
-        note="An attribute that identifies a person and never changes, e.g. entryUUID or "
-        "objectGUID.",
+        note=Message("An LDAP filter, e.g. (objectClass=person)."),
     )
-    nested: bool = option("Resolve nested groups", default=True, is_rare=True)
+    group_filter: str = option(Message("Group filter"), default="", is_rare=True)
+    login_attributes: tuple[str, ...] = option(
+        Message("Login attributes"),
+        default=(),
+        is_rare=True,
+        note=Message("One or more attributes, e.g. uid mail."),
+    )
+    email_attribute: str = option(Message("E-mail address"), default="", is_rare=True)
+    name_attribute: str = option(Message("Display name"), default="", is_rare=True)
+    subject_attribute: str = option(
+        Message("Unique ID attribute"),
+        default="",
+        is_rare=True,
+        note=Message(
+            "An attribute that identifies a person and never changes, e.g. entryUUID or objectGUID."
+        ),
+    )
+    nested: bool = option(Message("Resolve nested groups"), default=True, is_rare=True)
     sync_minutes: int = option(
-        "Sync interval", default=60, is_rare=True, note="In minutes; 0 for manual syncs only."
+        Message("Sync interval"),
+        default=60,
+        is_rare=True,
+        note=Message("In minutes; 0 for manual syncs only."),
     )
     is_private: bool = option(
-        "Private address",
+        Message("Private address"),
         default=False,
         is_operators=True,
-        note="Required for a directory on your own network. Only a platform operator can set this "
-        "option.",
+        note=Message(
+            "Required for a directory on your own network. Only a platform operator can set this "
+            "option."
+        ),
     )
     plain: bool = option(
-        "Without encryption",
+        Message("Without encryption"),
         default=False,
         is_rare=True,
-        note="Sends passwords unencrypted. Use only on a network you fully control.",
+        note=Message("Sends passwords unencrypted. Use only on a network you fully control."),
     )
 
     def __post_init__(self) -> None:
@@ -119,7 +138,7 @@ class Config:
         for url in self.urls:
             _check_url(url)
         if not self.urls:
-            raise InvalidInput.at("options.url", "is required")
+            raise InvalidInput.at("options.url", Message("is required"))
         for name in ("people_filter", "group_filter"):
             _check_filter(name, getattr(self, name))
         for name, value in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from portal.core import clock
+from portal.core.messages import Message
 from workspaces.identity.ldap.client import Directory
 from workspaces.identity.ldap.entries import Groups, entry_of, is_disabled, person_of
 from workspaces.identity.ldap.errors import DirectoryError
@@ -34,15 +35,24 @@ def _counted(directory: Directory, config: Config, start: float) -> ProviderTest
     if not count:
         return ProviderTestResult(
             False,
-            f"Connected by {directory.encryption}, but found no people below "
-            f"{config.people_base} with {schema.people}. Check the search base, the filter, "
-            "and the permissions of the bind DN.",
+            Message(
+                "Connected by {encryption}, but found no people below {people_base} with "
+                "{people}. Check the search base, the filter, and the permissions of the bind "
+                "DN.",
+                encryption=directory.encryption,
+                people_base=config.people_base,
+                people=schema.people,
+            ),
         )
     if not known:
         return ProviderTestResult(
             False,
-            f"Found {count:,} people, but their entries have no {schema.subject} that the "
-            "bind DN can read. Choose another attribute that never changes, under More.",
+            Message(
+                "Found {count} people, but their entries have no {subject} that the bind DN "
+                "can read. Choose another attribute that never changes, under More.",
+                count=f"{count:,}",
+                subject=schema.subject,
+            ),
         )
     groups = Groups(
         (entry_of(entry.dn, entry.attributes) for entry in directory.groups()),
@@ -53,9 +63,10 @@ def _counted(directory: Directory, config: Config, start: float) -> ProviderTest
     lacking = (
         ""
         if person.email
-        else (
-            f" {entry.dn} has no {' or '.join(schema.emails)}: people without an e-mail address "
-            "don't get an account."
+        else Message(
+            " {dn} has no {emails}: people without an e-mail address don't get an account.",
+            dn=entry.dn,
+            emails=" or ".join(schema.emails),
         )
     )
     seconds = clock.monotonic() - start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from portal.core.messages import Message
 from workspaces.identity.oidc.settings import Config
 from workspaces.identity.provider_types import ProviderTestResult, ProviderType
 
@@ -15,8 +16,10 @@ def _test(config: Config) -> ProviderTestResult:
 OIDC = ProviderType(
     "oidc",
     "OpenID Connect",
-    "People sign in with your identity provider, such as Entra ID, Okta, Keycloak or Google, "
-    "and its groups claim determines their roles.",
+    Message(
+        "People sign in with your identity provider, such as Entra ID, Okta, Keycloak or Google, "
+        "and its groups claim determines their roles."
+    ),
     Config,
     _test,
 )

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 from portal.core.options import Secret, option
 
 SCOPE = "openid profile email"
 _NONE = Secret("")
-PRIVATE = (
+PRIVATE = Message(
     "Required for a service on your own network or without HTTPS. Only a platform operator can "
     "set this option."
 )
-REQUIRED = (
+REQUIRED = Message(
     "People with its e-mail domains must sign in with it. Owners keep their passwords in case it "
     "is unavailable."
 )
@@ -25,33 +26,35 @@ class Config:
     """The settings of one OpenID provider."""
 
     issuer: str = option(
-        "Issuer",
+        Message("Issuer"),
         sends=("client_secret",),
-        note="Exactly as the provider shows it: the address before "
-        "/.well-known/openid-configuration.",
+        note=Message(
+            "Exactly as the provider shows it: the address before "
+            "/.well-known/openid-configuration."
+        ),
     )
-    client_id: str = option("Client ID")
-    client_secret: Secret = option("Client secret", default=_NONE)  # noqa: RUF009  a Secret is a str: immutable
+    client_id: str = option(Message("Client ID"))
+    client_secret: Secret = option(Message("Client secret"), default=_NONE)
     groups_claim: str = option(
-        "Groups claim",
+        Message("Groups claim"),
         default="groups",
-        note="The claim that lists group names. Use dots for nested objects.",
+        note=Message("The claim that lists group names. Use dots for nested objects."),
     )
-    is_required: bool = option("Require single sign-on", default=False, note=REQUIRED)
-    scope: str = option("Scope", default=SCOPE, is_rare=True)
+    is_required: bool = option(Message("Require single sign-on"), default=False, note=REQUIRED)
+    scope: str = option(Message("Scope"), default=SCOPE, is_rare=True)
     subject_claim: str = option(
-        "Subject claim",
+        Message("Subject claim"),
         default="sub",
         is_rare=True,
-        note="An ID that is never reassigned. With SCIM from Entra ID: oid.",
+        note=Message("An ID that is never reassigned. With SCIM from Entra ID: oid."),
     )
     is_private: bool = option(
-        "Private address", default=False, note=PRIVATE, is_rare=True, is_operators=True
+        Message("Private address"), default=False, note=PRIVATE, is_rare=True, is_operators=True
     )
     ca: str = option(
-        "Certificate authority",
+        Message("Certificate authority"),
         default="",
-        note="PEM text, trusted in addition to the system's authorities.",
+        note=Message("PEM text, trusted in addition to the system's authorities."),
         is_long=True,
         is_rare=True,
     )

@@ -7,6 +7,7 @@ from typing import Any
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from requests import RequestException
 
+from portal.core.messages import Message
 from workspaces.identity.error_messages import why_of
 from workspaces.identity.http_client import provider_requests
 from workspaces.identity.oidc.protocol import discover, fetch_keys
@@ -23,7 +24,9 @@ def check_settings(config: Config) -> ProviderTestResult:
         except (OAuth2Error, RequestException) as error:
             return ProviderTestResult(False, f"{config.issuer}: {why_of(error)}.")
     if not keys:
-        return ProviderTestResult(False, f"{config.issuer} answers, but publishes no signing key.")
+        return ProviderTestResult(
+            False, Message("{issuer} answers, but publishes no signing key.", issuer=config.issuer)
+        )
     warning = _warning(described)
     return ProviderTestResult(
         True,
@@ -36,7 +39,7 @@ def check_settings(config: Config) -> ProviderTestResult:
 def _warning(described: dict[str, Any]) -> str:
     methods = described.get("code_challenge_methods_supported")
     return (
-        " It doesn't declare support for PKCE (S256), which Muster uses."
+        Message(" It doesn't declare support for PKCE (S256), which Muster uses.")
         if isinstance(methods, list) and "S256" not in methods
         else ""
     )

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from portal.core.errors import NotFound
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from workspaces.identity.oidc_provider.adapter import SCOPES
 from workspaces.models import Consent, User
 from workspaces.web.base import action
@@ -90,7 +91,8 @@ def discard_without_consent(response: HttpResponse) -> HttpResponse:
         return response
     Token.objects.filter(user=made.user_id, client=made.client_id).delete()
     return JsonResponse(
-        {"error": "invalid_grant", "error_description": "The consent was withdrawn."}, status=400
+        {"error": "invalid_grant", "error_description": Message("The consent was withdrawn.")},
+        status=400,
     )
 
 

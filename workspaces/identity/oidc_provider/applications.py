@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.credentials.token_format import new_secret
@@ -60,9 +61,12 @@ def create_application(
     """
     authorize(actor, Permission.APPLICATIONS_WRITE)
     if not _ID.fullmatch(client_id):
-        raise InvalidInput.at("client_id", "must be 2 to 64 of a-z, 0-9, '.', '_' and '-'")
+        raise InvalidInput.at("client_id", Message("must be 2 to 64 of a-z, 0-9, '.', '_' and '-'"))
     if client_id == COMMAND_LINE or Client.objects.filter(id=client_id).exists():
-        raise Conflict(f"An application {client_id!r} already exists.", code="name_taken")
+        raise Conflict(
+            Message("An application {client_id} already exists.", client_id=repr(client_id)),
+            code="name_taken",
+        )
     row, secret = (
         Client(id=client_id, name=clean_name(name or client_id)),
         new_secret().replace("mst_", "mca_"),
@@ -142,7 +146,7 @@ def _row(client_id: str) -> Client:
     """Return an editable application. Raises NotFound."""
     found = Client.objects.exclude(id=COMMAND_LINE).filter(id=client_id).first()
     if found is None:
-        raise NotFound(f"Application {client_id[:40]!r} doesn't exist.")
+        raise NotFound(Message("Application {x} doesn't exist.", x=repr(client_id[:40])))
     return found  # type: ignore[no-any-return]
 
 

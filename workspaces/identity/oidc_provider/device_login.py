@@ -20,6 +20,7 @@ from django.views.decorators.cache import never_cache
 from oauthlib.oauth2.rfc6749.errors import OAuth2Error
 
 from portal.core.errors import NotFound, PortalError
+from portal.core.messages import Message
 from workspaces.access.actors import Actor, actor_of, restrict_to_org
 from workspaces.credentials.tokens import NewToken, create_token
 from workspaces.identity.allauth_compat import device_codes, ratelimit
@@ -42,8 +43,9 @@ class DeviceCode(views.DeviceCodeView):
             return JsonResponse(
                 {
                     "error": "temporarily_unavailable",
-                    "error_description": "Too many codes were requested from this address. "
-                    "Try again in a minute.",
+                    "error_description": Message(
+                        "Too many codes were requested from this address. Try again in a minute."
+                    ),
                 },
                 status=429,
                 headers={"Retry-After": "60"},
@@ -99,7 +101,7 @@ class Token(views.TokenView):
 def device(request: Any) -> HttpResponse:
     """Show the page to enter a code, select an organization, and confirm or deny."""
     form = ConfirmCodeForm(request.GET) if "code" in request.GET else ConfirmCodeForm()
-    shown: dict[str, Any] = {"form": form, "page_title": "Sign in the command line"}
+    shown: dict[str, Any] = {"form": form, "page_title": Message("Sign in the command line")}
     if not (form.is_bound and form.is_valid()):
         return render(request, "workspaces/issuer/device_code.html", shown)
     data = durable.get(device_codes.cache_device_code_key(form.device_code)) or {}
@@ -124,7 +126,7 @@ def device(request: Any) -> HttpResponse:
     if is_agreed:
         slug = request.POST.get("org", "")
         if slug not in {org["slug"] for org in orgs}:
-            raise NotFound("Select one of your organizations.")
+            raise NotFound(Message("Select one of your organizations."))
         _keep(
             form.device_code,
             org=slug,
@@ -139,7 +141,7 @@ def token_for(user: User, data: dict[str, Any]) -> NewToken:
     """Create a token with the person's current permissions. Raises NotFound, NotPermitted."""
     org = Organization.objects.filter(slug=data.get("org", "")).first()
     if org is None:
-        raise NotFound("The organization no longer exists.")
+        raise NotFound(Message("The organization no longer exists."))
     actor: Actor = actor_of(user)
     if only := data.get("only"):  # confirmed in a session limited to one organization
         actor = restrict_to_org(

@@ -12,6 +12,7 @@ from allauth.idp.oidc.models import Client
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from portal.core.messages import Message
 from portal.core.origins import origin_of
 from portal.web.requests import CSP
 from workspaces.identity.allauth_compat import add_query_params
@@ -38,7 +39,8 @@ class Authorization(views.AuthorizationView):
             request.GET.get("code_challenge") and request.GET.get("code_challenge_method") == "S256"
         ):
             return self._redirect_with_error(
-                "invalid_request", "This application must use PKCE (code_challenge_method S256)."
+                "invalid_request",
+                Message("This application must use PKCE (code_challenge_method S256)."),
             )
         if (
             self._is_prompt_none()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
+from portal.core.messages import Message
 from workspaces.identity.provider_types import MISSING, ProviderTestResult, ProviderType
 from workspaces.identity.saml.settings import Config
 
@@ -21,8 +22,10 @@ def _missing() -> str:
 SAML = ProviderType(
     "saml",
     "SAML",
-    "People sign in with your SAML 2.0 identity provider, such as AD FS or Shibboleth, and "
-    "its groups attribute determines their roles.",
+    Message(
+        "People sign in with your SAML 2.0 identity provider, such as AD FS or Shibboleth, and "
+        "its groups attribute determines their roles."
+    ),
     Config,
     _test,
     _missing,

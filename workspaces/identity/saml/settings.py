@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portal.core.errors import InvalidInput
+from portal.core.messages import Message
 from portal.core.options import option
 from workspaces.identity.oidc.settings import PRIVATE, REQUIRED, check_address, check_authority
 
@@ -14,43 +15,45 @@ class Config:
     """The settings of one SAML identity provider."""
 
     metadata_url: str = option(
-        "Metadata URL",
+        Message("Metadata URL"),
         default="",
-        note="The URL of the identity provider's metadata. You can also paste the metadata below.",
+        note=Message(
+            "The URL of the identity provider's metadata. You can also paste the metadata below."
+        ),
     )
     metadata: str = option(
-        "Metadata",
+        Message("Metadata"),
         default="",
         is_long=True,
-        note="The XML, if Muster can't reach it at a URL.",
+        note=Message("The XML, if Muster can't reach it at a URL."),
     )
     groups_attribute: str = option(
-        "Groups attribute",
+        Message("Groups attribute"),
         default="",
-        note="If empty: groups, memberOf, or the names that Entra ID and AD FS use.",
+        note=Message("If empty: groups, memberOf, or the names that Entra ID and AD FS use."),
     )
-    is_required: bool = option("Require single sign-on", default=False, note=REQUIRED)
-    email_attribute: str = option("E-mail attribute", default="", is_rare=True)
-    name_attribute: str = option("Display name attribute", default="", is_rare=True)
+    is_required: bool = option(Message("Require single sign-on"), default=False, note=REQUIRED)
+    email_attribute: str = option(Message("E-mail attribute"), default="", is_rare=True)
+    name_attribute: str = option(Message("Display name attribute"), default="", is_rare=True)
     subject_attribute: str = option(
-        "Subject attribute",
+        Message("Subject attribute"),
         default="",
         is_rare=True,
-        note="An attribute that is never reassigned, if the NameID isn't.",
+        note=Message("An attribute that is never reassigned, if the NameID isn't."),
     )
     entity_id: str = option(
-        "Entity ID of the identity provider",
+        Message("Entity ID of the identity provider"),
         default="",
         is_rare=True,
-        note="Needed if the metadata describes several.",
+        note=Message("Needed if the metadata describes several."),
     )
     is_private: bool = option(
-        "Private address", default=False, note=PRIVATE, is_rare=True, is_operators=True
+        Message("Private address"), default=False, note=PRIVATE, is_rare=True, is_operators=True
     )
     ca: str = option(
-        "Certificate authority",
+        Message("Certificate authority"),
         default="",
-        note="PEM text, trusted in addition to the system's authorities.",
+        note=Message("PEM text, trusted in addition to the system's authorities."),
         is_long=True,
         is_rare=True,
     )

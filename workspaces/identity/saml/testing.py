@@ -5,6 +5,7 @@ from __future__ import annotations
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from requests import RequestException
 
+from portal.core.messages import Message
 from workspaces.identity.error_messages import why_of
 from workspaces.identity.http_client import provider_requests
 from workspaces.identity.provider_types import ProviderTestResult
@@ -24,7 +25,13 @@ def check_settings(config: Config) -> ProviderTestResult:
     many = found.get("x509certMulti", {}).get("signing") or [found.get("x509cert")]
     return ProviderTestResult(
         True,
-        f"{found['entityId']} uses the sign-in page {found['singleSignOnService']['url']} and "
-        f"signs with {len(many)} certificate{'' if len(many) == 1 else 's'}.",
+        Message.plural(
+            len(many),
+            Message("{entityId} uses the sign-in page {url} and signs with {many} certificate."),
+            Message("{entityId} uses the sign-in page {url} and signs with {many} certificates."),
+            entityId=found["entityId"],
+            url=found["singleSignOnService"]["url"],
+            many=len(many),
+        ),
         (("entity", found["entityId"]), ("certificates", len(many))),
     )

@@ -18,6 +18,7 @@ from django.views.decorators.csrf import csrf_exempt
 from portal.core import rate_windows
 from portal.core.errors import InvalidInput, NotFound, RateLimited
 from portal.core.events import caller
+from portal.core.messages import Message
 from workspaces.identity.allauth_compat import statekit
 from workspaces.identity.error_messages import NOT_BEGUN
 from workspaces.identity.provider_services import config_of
@@ -43,11 +44,13 @@ def acs(request: HttpRequest, row: Provider) -> HttpResponse:
     given = request.POST.get("SAMLResponse", "")
     if request.method != "POST" or not given or len(given) > LARGEST:
         raise InvalidInput(
-            "This address only accepts responses from identity providers. Start at the sign-in "
-            "page."
+            Message(
+                "This address only accepts responses from identity providers. Start at the sign-in "
+                "page."
+            )
         )
     if rate_windows.take(f"acs:{caller.get().address}", _A_MINUTE)[0] > _A_MINUTE:
-        raise RateLimited("Too many responses from this address. Try again in a minute.")
+        raise RateLimited(Message("Too many responses from this address. Try again in a minute."))
     answer = redirect("account_saml_finish", slug=row.slug)
     kept = LoginSession(request, "saml_acs_session", _COOKIE)
     kept.store.set_expiry(300)
@@ -84,7 +87,7 @@ def metadata(request: HttpRequest, slug: str) -> HttpResponse:
     with platform_scope("sign-in looks up a provider by slug"):
         is_known = Provider.objects.filter(slug=slug, kind=Provider.Kind.SAML).exists()
     if SAML.missing() or not is_known:
-        raise NotFound("This sign-in method doesn't exist.")
+        raise NotFound(Message("This sign-in method doesn't exist."))
     from workspaces.identity.saml.protocol import sp_metadata
 
     return HttpResponse(sp_metadata(slug), content_type="application/samlmetadata+xml")

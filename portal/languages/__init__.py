@@ -1,1 +1,0 @@
-"""English, Korean and Japanese: catalogues and their making (docs/design/languages.md)."""

@@ -1,0 +1,21 @@
+"""Translate the texts of services, backends and errors, where pages show them."""
+
+from __future__ import annotations
+
+from django.utils.translation import gettext, ngettext
+
+from portal.core.messages import Message
+
+
+def translated(text: str) -> str:
+    """Return a text in the active language; English if the catalogue does not have it."""
+    if not text:  # gettext("") is the header of the catalogue
+        return ""
+    if not isinstance(text, Message):
+        return gettext(text)
+    template = ngettext(*text.forms) if text.forms else gettext(text.template)
+    if not text.params:
+        return template
+    params = {n: translated(v) if isinstance(v, Message) else v for n, v in text.params.items()}
+    shown = template.format(**params)
+    return shown.replace("。 ", "。")  # Japanese sentences follow each other without a space
