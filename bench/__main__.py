@@ -36,7 +36,8 @@ def main(names: list[str]) -> int:
         page.write_text(_page(rows) + "".join(words[1:]))
     short = sum(not row.met for row in rows)
     print(
-        f"\n{len(rows)} rows, {short} short of what was asked; failed: {', '.join(failed) or 'none'}"
+        f"\n{len(rows)} rows, {short} short of what was asked; failed: "
+        f"{', '.join(failed) or 'none'}"
     )
     return int(bool(failed))
 
@@ -58,7 +59,8 @@ def _page(rows: list[Row]) -> str:
     return (
         "# Benchmark results\n\n"
         f"One run of `make bench` on {machine}; servers, load and portal on the same machine.\n"
-        "Raw limit, peer (if it can be installed) and Muster are from the same run, so the ratios matter more\n"
+        "Raw limit, peer (if it can be installed) and Muster are from the same run, so the "
+        "ratios matter more\n"
         f"than the absolute values.\n\n{markdown(rows)}\n"
     )
 

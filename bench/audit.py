@@ -45,7 +45,7 @@ def main() -> int:
     try:
         setting.begin(folder)
         raw, ours = _appends()
-        sealed, took = _million()
+        sealed, seconds = _million()
     finally:
         folder.close()
     report(
@@ -70,9 +70,9 @@ def main() -> int:
                 "verify 1,000,000 events",
                 "–",
                 "–",
-                f"{took:.1f} s",
+                f"{seconds:.1f} s",
                 "≤ 60 s",
-                took <= 60,
+                seconds <= 60,
                 f"{EVENTS:,} were looked through",
             ),
         ]

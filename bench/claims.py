@@ -48,7 +48,8 @@ def main() -> int:
                 "claim and finish of attempts, one process",
                 f"{raw:.0f} rows/s claimed and ended by two UPDATEs, SKIP LOCKED, batches of 100",
                 f"Celery no-op: {celery:.0f} tasks/s",
-                f"{single:.0f} jobs/s: {single / celery:.1f} × Celery; tasks of arrays {arrays:.0f}/s: {arrays / celery:.1f} ×",
+                f"{single:.0f} jobs/s: {single / celery:.1f} × Celery; tasks of arrays "
+                f"{arrays:.0f}/s: {arrays / celery:.1f} ×",
                 "≥ 10 × Celery",
                 single >= 10 * celery,
                 "a plain job: 3 changes of state in 2 tables, 4 events, 6 meters held and settled",
@@ -63,7 +64,7 @@ def _ours(actor, size: int) -> float:  # type: ignore[no-untyped-def]
     from clusters.models import Cluster, Node
     from jobs import services
     from jobs.dispatch.claims import claim_due
-    from jobs.dispatch.lifecycle import Change, transition
+    from jobs.dispatch.lifecycle import StateChange, transition
     from portal.core import clock
     from schedulers.spec import parse_mapping
     from schedulers.states import Reason, State
@@ -86,13 +87,13 @@ def _ours(actor, size: int) -> float:  # type: ignore[no-untyped-def]
         done, began = 0, time.perf_counter()
         while claim := claim_due(cluster.id):
             transition(
-                Change(a.id, State.SUBMITTED, "bench", native_id=a.key, lease=claim.lease)
+                StateChange(a.id, State.SUBMITTED, "bench", native_id=a.key, lease=claim.lease)
                 for a in claim.attempts
             )
             at = clock.now()
             done += len(
                 transition(
-                    Change(
+                    StateChange(
                         a.id,
                         State.SUCCEEDED,
                         "bench",
@@ -170,14 +171,15 @@ def _raw() -> float:
             "CREATE TABLE raw_queue AS SELECT generate_series(1, 20000) AS id, 0 AS state"
         )
         cursor.execute("CREATE INDEX ON raw_queue (id) WHERE state = 0")
-        took, began = 1, time.perf_counter()
-        while took:
+        seconds, began = 1, time.perf_counter()
+        while seconds:
             cursor.execute(
-                "UPDATE raw_queue SET state = 1 WHERE id IN (SELECT id FROM raw_queue WHERE state = 0 ORDER BY id "
+                "UPDATE raw_queue SET state = 1 WHERE id IN (SELECT id FROM raw_queue WHERE "
+                "state = 0 ORDER BY id "
                 "FOR UPDATE SKIP LOCKED LIMIT 100) RETURNING id"
             )
             ids = [row[0] for row in cursor.fetchall()]
-            took = len(ids)
+            seconds = len(ids)
             cursor.execute("UPDATE raw_queue SET state = 2 WHERE id = ANY(%s)", [ids])
         return 20000 / (time.perf_counter() - began)
 

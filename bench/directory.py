@@ -97,7 +97,8 @@ def _sync(actor, slapd: Slapd) -> list[Row]:  # type: ignore[no-untyped-def]
             f"{again:.1f} s, {queries_again} statements",
             "no row of a person written",
             not written_again,
-            "what is written: that somebody asked for it, the run's own row, its lease, when the directory was seen",
+            "what is written: that somebody asked for it, the run's own row, its lease, when the "
+            "directory was seen",
         ),
     ]
 
@@ -125,7 +126,8 @@ def _sign_in(slapd: Slapd) -> list[Row]:
             f"{_p95(ours):.1f} ms ({_p95(ours) / base:.1f} ×)",
             "≤ 3 × bare",
             _p95(ours) <= 3 * base,
-            f"medians {of_ours:.1f} beside {usual:.1f} ms ({of_ours / usual:.1f} ×), peer {of_peer:.1f}",
+            f"medians {of_ours:.1f} beside {usual:.1f} ms ({of_ours / usual:.1f} ×), peer "
+            f"{of_peer:.1f}",
         )
     ]
 
@@ -191,14 +193,14 @@ def _timed(act: Callable[[], object]) -> tuple[float, int, list[str]]:
 
     with CaptureQueriesContext(connection) as queries:
         seconds = _seconds(act)
-    told = [query["sql"] for query in queries.captured_queries]
+    statements = [query["sql"] for query in queries.captured_queries]
     people = ("workspaces_user", "workspaces_identity", "membership", "accesstoken")
     return (
         seconds,
-        len(told),
+        len(statements),
         [
             sql
-            for sql in told
+            for sql in statements
             if not sql.lstrip("( ").upper().startswith("SELECT")
             and any(name in sql for name in people)
         ],

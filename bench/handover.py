@@ -225,9 +225,9 @@ def _post_all(slurm: Slurm, bodies: list[bytes]) -> None:
     for body in bodies:
         link.request("POST", "/slurm/v0.0.38/job/submit", body, headers)
         answer = link.getresponse()
-        told = answer.read()
-        if answer.status != http.client.OK or b'"job_id"' not in told:
-            raise RuntimeError(f"slurmrestd answered {answer.status}: {told[:300]!r}")
+        content = answer.read()
+        if answer.status != http.client.OK or b'"job_id"' not in content:
+            raise RuntimeError(f"slurmrestd answered {answer.status}: {content[:300]!r}")
     link.close()
 
 

@@ -73,7 +73,7 @@ def main() -> int:
         if double and can_part():
             with sides.apart():
                 apart = _rounds(sides, site, actor, cluster)
-        said = _clean_up(site)
+        message = _clean_up(site)
     finally:
         if double:
             double.kill()
@@ -81,12 +81,16 @@ def main() -> int:
     report(
         [
             _row(
-                said,
+                message,
                 together,
                 f"; {costs(together)}" if double else "",
                 f"; {TOO_FEW}" if double and not apart else "",
             ),
-            *([_row(f"{said}, on a core of its own", apart, f"; {costs(apart)}")] if apart else []),
+            *(
+                [_row(f"{message}, on a core of its own", apart, f"; {costs(apart)}")]
+                if apart
+                else []
+            ),
         ]
     )
     return 0
@@ -193,7 +197,7 @@ def _bodies(launch: Any) -> list[tuple[str, bytes]]:
     """Return the requests that the backend would send for this job, as (path, body)."""
     from schedulers.kubernetes import pod
 
-    made = pod.build(launch, pod.Site(image="local/bash:1", selector=NOWHERE))
+    made = pod.build(launch, pod.KubernetesSettings(image="local/bash:1", selector=NOWHERE))
     strict = "?fieldValidation=Strict"
     return [
         (f"/apis/batch/v1/namespaces/{SPACE}/jobs{strict}", json.dumps(_there(made.job)).encode()),
@@ -222,9 +226,9 @@ def _post(site: Access, share: list[tuple[str, bytes]], right: set[int]) -> None
     for path, body in share:
         link.request("POST", path, body, headers)
         answer = link.getresponse()
-        told = answer.read()
+        content = answer.read()
         if answer.status not in right:
-            raise RuntimeError(f"{path} answered {answer.status}: {told[:300]!r}")
+            raise RuntimeError(f"{path} answered {answer.status}: {content[:300]!r}")
     link.close()
 
 

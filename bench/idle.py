@@ -19,7 +19,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
-class Look:
+class Sample:
     """A process tree's processes, PSS in bytes, and CPU seconds including reaped children."""
 
     processes: int
@@ -59,11 +59,11 @@ def pss(pid: int) -> int:
     return 0
 
 
-def look(root: int) -> Look:
+def sample_tree(root: int) -> Sample:
     pids = tree(root)
     ticks = sum(sum(map(int, fields[11:15])) for pid in pids if (fields := stat_fields(pid)))
     sizes = [pss(pid) for pid in pids if stat_fields(pid)]
-    return Look(len(sizes), sum(sizes), ticks / TICKS)
+    return Sample(len(sizes), sum(sizes), ticks / TICKS)
 
 
 def measure(roots: dict[str, int], seconds: float, max_pss: float, max_cpu: float) -> bool:
@@ -71,14 +71,14 @@ def measure(roots: dict[str, int], seconds: float, max_pss: float, max_cpu: floa
 
     `max_pss` is in MiB, `max_cpu` in percent of a core.
     """
-    before, began = {name: look(pid) for name, pid in roots.items()}, time.monotonic()
+    before, began = {name: sample_tree(pid) for name, pid in roots.items()}, time.monotonic()
     time.sleep(seconds)
     elapsed, is_met = time.monotonic() - began, True
     print(
         f"{'tree':<16}{'pid':>8}{'processes':>11}{'PSS MiB':>10}{'target':>8}{'CPU %':>9}{'target':>8}"
     )
     for name, pid in roots.items():
-        now = look(pid)
+        now = sample_tree(pid)
         cpu = 100 * (now.seconds - before[name].seconds) / elapsed
         is_good = now.pss / MIB <= max_pss and cpu <= max_cpu
         is_met = is_met and is_good

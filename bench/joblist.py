@@ -63,12 +63,14 @@ def _fill(actor) -> None:  # type: ignore[no-untyped-def]
         )
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT string_agg(quote_ident(column_name), ',') FROM information_schema.columns WHERE table_name = 'jobs_job' "
+            "SELECT string_agg(quote_ident(column_name), ',') FROM information_schema.columns "
+            "WHERE table_name = 'jobs_job' "
             "AND column_name NOT IN ('id', 'number', 'state', 'name')"
         )
         columns = cursor.fetchone()[0]
         cursor.execute(
-            f"INSERT INTO jobs_job (id, number, state, name, {columns}) SELECT gen_random_uuid(), n + 1, 70 + n %% 3, 'job-' || n, "
+            f"INSERT INTO jobs_job (id, number, state, name, {columns}) SELECT "
+            "gen_random_uuid(), n + 1, 70 + n %% 3, 'job-' || n, "
             f"{columns} FROM jobs_job, generate_series(1, %s) AS n",
             [JOBS],
         )

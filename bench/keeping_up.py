@@ -187,13 +187,13 @@ def _keeping_up(cluster: Any, slurm: Slurm, size: int, way: str) -> Row:
         cluster.refresh_from_db()
     if cluster.trouble:
         raise RuntimeError(f"the watcher had trouble: {cluster.trouble}")
-    took, squeue = (statistics.median(column) for column in zip(*pairs, strict=True))
+    seconds, squeue = (statistics.median(column) for column in zip(*pairs, strict=True))
     ratio = statistics.median(ours / theirs for ours, theirs in pairs)
     return Row(
         f"keeping up with {size:,} live jobs on Slurm, by {way}",
         f"{squeue * 1000:.0f} ms for one squeue of them",
         "–",
-        f"{took * 1000:.0f} ms a look: {ratio:.1f} × squeue; {written} rows written",
+        f"{seconds * 1000:.0f} ms a look: {ratio:.1f} × squeue; {written} rows written",
         "≤ 3 × squeue, no row written",
         ratio <= 3 and not written,
         f"{memory:.0f} MiB PSS with Django and the bench itself",

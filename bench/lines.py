@@ -85,7 +85,8 @@ def main() -> int:
     report(
         [
             Row(
-                f"a line written by a job → at a websocket, {JOBS * RATE:,} lines/s from {JOBS} jobs",
+                f"a line written by a job → at a websocket, {JOBS * RATE:,} lines/s from {JOBS} "
+                "jobs",
                 "p50 {:.0f} ms, p99 {:.0f} ms by reading the files".format(*_middle(raw)),
                 "–",
                 f"p50 {p50:.0f} ms, p99 {p99:.0f} ms, {gaps} gaps, every byte as written",
@@ -147,14 +148,14 @@ async def _watched(
 
 async def _listen(socket: ClientConnection, logs: dict[int, Log]) -> None:
     while not all(log.is_over for log in logs.values()):
-        said = await socket.recv()
-        if isinstance(said, bytes):
-            number, _, offset, _ = HEAD.unpack_from(said)
-            logs[number].take(offset, said[HEAD.size :])
-        elif (told := json.loads(said))["op"] == "end":
-            logs[told["id"]].is_over = True
-        elif told["op"] in {"gap", "error"}:
-            raise AssertionError(told)
+        message = await socket.recv()
+        if isinstance(message, bytes):
+            number, _, offset, _ = HEAD.unpack_from(message)
+            logs[number].take(offset, message[HEAD.size :])
+        elif (data := json.loads(message))["op"] == "end":
+            logs[data["id"]].is_over = True
+        elif data["op"] in {"gap", "error"}:
+            raise AssertionError(data)
 
 
 def _percentiles(ages: list[tuple[float, int]]) -> tuple[float, float]:

@@ -56,11 +56,11 @@ class Sides:
         """Measure work that submits `count` jobs."""
         before, began = self._spent(), time.perf_counter()
         work()
-        took, after = time.perf_counter() - began, self._spent()
+        seconds, after = time.perf_counter() - began, self._spent()
         own, database, cluster = (
             (b - a) * 1000 / count for a, b in zip(before, after, strict=True)
         )
-        return Pace(count / took, (own, database, cluster))
+        return Pace(count / seconds, (own, database, cluster))
 
     @contextmanager
     def apart(self) -> Iterator[None]:
@@ -99,7 +99,8 @@ def costs(rounds: Sequence[Round]) -> str:
         for paces in zip(*rounds, strict=True)
     )
     return (
-        f"CPU a job: our process {ours[0]:.1f} ms, PostgreSQL {ours[1]:.1f}, the cluster {ours[2]:.1f}; "
+        f"CPU a job: our process {ours[0]:.1f} ms, PostgreSQL {ours[1]:.1f}, the cluster "
+        f"{ours[2]:.1f}; "
         f"raw: who sends {raw[0]:.1f}, the cluster {raw[2]:.1f}"
     )
 

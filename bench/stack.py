@@ -13,7 +13,7 @@ import time
 
 import httpx
 
-from bench.idle import MIB, Look, look
+from bench.idle import MIB, Sample, sample_tree
 from bench.table import Row, report
 from tests.rig.portal import Portal
 from tests.rig.postgres import start_postgres
@@ -105,14 +105,14 @@ def _first_page(portal: Portal) -> float:
     return time.monotonic() - began
 
 
-def _looks(roots: list[int]) -> list[Look]:
-    return [look(root) for root in roots]
+def _looks(roots: list[int]) -> list[Sample]:
+    return [sample_tree(root) for root in roots]
 
 
 def _bare() -> str:
     with subprocess.Popen([sys.executable, "-c", _BARE]) as process:
         time.sleep(2)
-        size = look(process.pid).pss / MIB
+        size = sample_tree(process.pid).pss / MIB
         process.kill()
     return f"{size:.0f} MiB: bare Django, one process"
 

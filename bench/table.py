@@ -35,7 +35,8 @@ def report(rows: Iterable[Row]) -> None:
     found = list(rows)
     for row in found:
         print(
-            f"\n{row.what}\n  raw     {row.raw}\n  peer    {row.peer}\n  ours    {row.ours}\n  target  {row.target}: "
+            f"\n{row.what}\n  raw     {row.raw}\n  peer    {row.peer}\n  ours    {row.ours}\n  "
+            f"target  {row.target}: "
             f"{'met' if row.met else 'NOT met'}" + (f"\n  note    {row.note}" if row.note else ""),
             flush=True,
         )
@@ -47,7 +48,8 @@ def report(rows: Iterable[Row]) -> None:
 def markdown(rows: Iterable[Row]) -> str:
     lines = ["| what | raw limit | peer | ours | asked | |", "|---|---|---|---|---|---|"]
     lines += [
-        f"| {row.what} | {row.raw} | {row.peer} | {row.ours} | {row.target} | {'met' if row.met else '**not met**'}"
+        f"| {row.what} | {row.raw} | {row.peer} | {row.ours} | {row.target} | "
+        f"{'met' if row.met else '**not met**'}"
         f"{': ' + row.note if row.note else ''} |"
         for row in rows
     ]

@@ -29,7 +29,10 @@ from tests.rig.redis import start_redis
 
 CLIENTS, RATE, MESSAGES, RUNS = 1000, 20, 200, 3
 Run = tuple[int, float, float]  # lost, p50 and p99 in milliseconds
-ORG = 'from workspaces.models import Organization; print(Organization.objects.get(slug="home").id.hex)'
+ORG = (
+    "from workspaces.models import Organization; "
+    'print(Organization.objects.get(slug="home").id.hex)'
+)
 
 
 def main() -> int:
@@ -79,8 +82,8 @@ def _words(runs: list[Run]) -> str:
     )
 
 
-def _clients(url: str, token: str, topic: str, tell: Callable[[str], object]) -> Run:
-    """Run 1,000 clients while `tell` publishes the messages."""
+def _clients(url: str, token: str, topic: str, report: Callable[[str], object]) -> Run:
+    """Run 1,000 clients while `report` publishes the messages."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(
         target=_watch, args=(there, url, token, topic), daemon=True
@@ -90,7 +93,7 @@ def _clients(url: str, token: str, topic: str, tell: Callable[[str], object]) ->
     begun = time.time()
     for n in range(MESSAGES):
         time.sleep(max(begun + n / RATE - time.time(), 0))
-        tell(json.dumps({"t": time.time(), "values": {"loss": 0.42}}))
+        report(json.dumps({"t": time.time(), "values": {"loss": 0.42}}))
     found: Run = here.recv()
     process.join()
     return found
@@ -106,12 +109,12 @@ async def _bare() -> Run:
     async with serve(hold, "127.0.0.1", port := free_port(), compression=None):
         loop = asyncio.get_running_loop()
 
-        def tell(text: str) -> None:
+        def report(text: str) -> None:
             loop.call_soon_threadsafe(
                 broadcast, sockets, json.dumps({"op": "event", "data": json.loads(text)})
             )
 
-        return await asyncio.to_thread(_clients, f"ws://127.0.0.1:{port}", "", "", tell)
+        return await asyncio.to_thread(_clients, f"ws://127.0.0.1:{port}", "", "", report)
 
 
 def _watch(pipe: Connection, url: str, token: str, topic: str) -> None:
@@ -119,7 +122,7 @@ def _watch(pipe: Connection, url: str, token: str, topic: str) -> None:
 
 
 async def _all(pipe: Connection, url: str, token: str, topic: str) -> Run:
-    took: list[float] = []
+    seconds: list[float] = []
     ready = 0
     gate = asyncio.Semaphore(50)
 
@@ -141,9 +144,9 @@ async def _all(pipe: Connection, url: str, token: str, topic: str) -> Run:
         try:
             async with asyncio.timeout(120):
                 while got < MESSAGES:
-                    said = json.loads(await socket.recv())
-                    if said["op"] == "event" and "t" in said["data"]:
-                        took.append(1000 * (time.time() - said["data"]["t"]))
+                    message = json.loads(await socket.recv())
+                    if message["op"] == "event" and "t" in message["data"]:
+                        seconds.append(1000 * (time.time() - message["data"]["t"]))
                         got += 1
         except TimeoutError:
             pass
@@ -154,8 +157,12 @@ async def _all(pipe: Connection, url: str, token: str, topic: str) -> Run:
         await asyncio.sleep(0.1)
     pipe.send("ready")
     await asyncio.wait(tasks, timeout=130)
-    took.sort()
-    return CLIENTS * MESSAGES - len(took), took[len(took) // 2], took[int(len(took) * 0.99)]
+    seconds.sort()
+    return (
+        CLIENTS * MESSAGES - len(seconds),
+        seconds[len(seconds) // 2],
+        seconds[int(len(seconds) * 0.99)],
+    )
 
 
 if __name__ == "__main__":

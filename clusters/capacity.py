@@ -37,7 +37,7 @@ class Gpus:
 
 
 @dataclass
-class Stock:
+class CapacitySummary:
     """Capacity of a set of nodes: `nodes` by state, `gpus` by type and in total.
 
     `is_exact` is False if a node with several GPU types has some in use: schedulers do not say
@@ -71,27 +71,29 @@ class Stock:
         }
 
 
-def stock_of(machines: Iterable[NodeUsage]) -> Stock:
+def capacity_of(machines: Iterable[NodeUsage]) -> CapacitySummary:
     """Sum the capacity of these nodes."""
-    stock = Stock()
+    stock = CapacitySummary()
     for machine in machines:
         _count(stock, machine)
     stock.gpus = dict(sorted(stock.gpus.items()))
     return stock
 
 
-def by_partition(machines: Sequence[NodeUsage]) -> dict[str, Stock]:
+def by_partition(machines: Sequence[NodeUsage]) -> dict[str, CapacitySummary]:
     """Sum the capacity by the scheduler's partition."""
     inside: dict[str, list[NodeUsage]] = {}
     for machine in machines:
         for name in machine.node.partitions:
             inside.setdefault(name, []).append(machine)
-    return {name: stock_of(inside[name]) for name in sorted(inside, key=natural)}
+    return {name: capacity_of(inside[name]) for name in sorted(inside, key=natural)}
 
 
-def by_pool(pools: Iterable[Pool], machines: Mapping[Any, Sequence[NodeUsage]]) -> dict[Any, Stock]:
+def by_pool(
+    pools: Iterable[Pool], machines: Mapping[Any, Sequence[NodeUsage]]
+) -> dict[Any, CapacitySummary]:
     """Sum the capacity by pool id; `machines` by cluster. A node may be in several pools."""
-    return {pool.id: stock_of(inside_of(pool, machines[pool.cluster_id])) for pool in pools}
+    return {pool.id: capacity_of(inside_of(pool, machines[pool.cluster_id])) for pool in pools}
 
 
 def inside_of(pool: Pool, machines: Iterable[NodeUsage]) -> list[NodeUsage]:
@@ -106,7 +108,7 @@ def natural(name: str) -> list[tuple[bool, int, str]]:
     ]
 
 
-def _count(stock: Stock, machine: NodeUsage) -> None:
+def _count(stock: CapacitySummary, machine: NodeUsage) -> None:
     is_ready, left = machine.node.state == "ready", machine.used("gpu")
     stock.nodes[machine.node.state] += 1
     total = sum(machine.gpus.values())

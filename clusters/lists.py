@@ -23,7 +23,7 @@ Item = dict[str, Any]
 
 def _places(actor: Actor) -> list[dict[str, Any]]:
     """Return visible pools (all, for operators) and clusters without pools."""
-    seen = service.pools_seen_by(actor)
+    seen = service.pools_visible_to(actor)
     whole = list(Cluster.objects.filter(is_enabled=True, pools=None).order_by("name"))
     clusters = {c.id: c for c in (*whole, *(p.cluster for p in seen))}
     machines, teams, used = (
@@ -42,7 +42,7 @@ def _places(actor: Actor) -> list[dict[str, Any]]:
             "is_open": True,
             "note": "",
             "rule": "all nodes",
-            "stock": capacity.stock_of(machines[c.id]),
+            "stock": capacity.capacity_of(machines[c.id]),
             **used.get((c.id, None), nothing),
         }
         for c in whole
@@ -56,7 +56,7 @@ def _places(actor: Actor) -> list[dict[str, Any]]:
             "is_open": p.is_open,
             "note": p.note,
             "rule": p.rule_text,
-            "stock": capacity.stock_of(capacity.inside_of(p, machines[p.cluster_id])),
+            "stock": capacity.capacity_of(capacity.inside_of(p, machines[p.cluster_id])),
             **used.get((p.cluster_id, p.id), nothing),
         }
         for p in seen

@@ -13,7 +13,7 @@ from clusters.capacity import STATES, by_pool, natural
 from clusters.models import Cluster, Gpu, Node, Pool
 from clusters.node_capacity import NodeUsage, node_usage_in
 from clusters.services.drain import may_drain
-from clusters.services.pools import identities_of, pools_seen_by, teams_of
+from clusters.services.pools import identities_of, pools_visible_to, teams_of
 from clusters.status import status_of, trouble_of
 from clusters.workload import workload
 from schedulers import backends, capabilities_of, title_of
@@ -143,7 +143,7 @@ def _machine_facts(m: NodeUsage) -> dict[str, Any]:
 
 def pool_rows(actor: Actor) -> list[dict[str, Any]]:
     """Return the pools visible to the actor, with the organization's teams that may use them."""
-    pools = pools_seen_by(actor)
+    pools = pools_visible_to(actor)
     teams = teams_of(pools)
     given = identities_of(pools) if actor.may(Permission.CLUSTERS_READ) else {}
     stocks = by_pool(

@@ -7,7 +7,7 @@ from uuid import UUID
 from jobs.selectors import find_job
 from portal.core.messages import Message
 from workspaces.access.actors import Actor
-from workspaces.access.check import FINDERS, About, Needs
+from workspaces.access.check import FINDERS, AccessObject, Needs
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization
 
@@ -17,7 +17,7 @@ _ACTS = {
 }
 
 
-def job_named(actor: Actor, org: Organization, name: str) -> About:
+def job_named(actor: Actor, org: Organization, name: str) -> AccessObject:
     """Return the job as the subject of an access check. Raises NotFound if not visible."""
     job = find_job(actor, name)
 
@@ -44,7 +44,9 @@ def job_named(actor: Actor, org: Organization, name: str) -> About:
             ),
         )
 
-    return About(job.team, f"#{job.number} {job.name}", f"/{org.slug}/jobs/{job.number}", needs)
+    return AccessObject(
+        job.team, f"#{job.number} {job.name}", f"/{org.slug}/jobs/{job.number}", needs
+    )
 
 
 def register() -> None:

@@ -6,7 +6,7 @@ class JobsConfig(AppConfig):
 
     def ready(self) -> None:
         from clusters import workload
-        from clusters.services.pools import names_seen_by
+        from clusters.services.pools import names_visible_to
         from jobs import access, gpu_use, leavers  # models are loaded by now
         from jobs.scheduling import cluster_load
         from jobs.web.navigation import ENTRIES
@@ -16,6 +16,6 @@ class JobsConfig(AppConfig):
         navigation.register(*ENTRIES)
         access.register()
         workload.register(cluster_load)
-        register_pools(names_seen_by)
+        register_pools(names_visible_to)
         leavers.register()
         gpu_use.register()

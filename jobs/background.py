@@ -100,7 +100,7 @@ def standby(stop: threading.Event) -> None:
 
 def _run_here(task: str) -> None:
     if task == "jobs.dispatch":
-        turns.ask_all()
+        turns.request_dispatch()
 
 
 def watcher(stop: threading.Event) -> None:

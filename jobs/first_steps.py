@@ -20,7 +20,7 @@ from workspaces.models import GroupRule, Membership, Organization, Provider, Quo
 
 
 @dataclass(frozen=True)
-class Step:
+class SetupStep:
     """One step. `needs`: who can do it. `path`: relative to the organization."""
 
     key: str
@@ -36,11 +36,11 @@ def guide_for(actor: Actor, org: Organization) -> dict[str, Any] | None:
     return progress(steps_of(org)) if org.has_guide and actor.may(P.ORG_ADMIN) else None
 
 
-def steps_of(org: Organization) -> list[Step]:
+def steps_of(org: Organization) -> list[SetupStep]:
     """Return the steps; runs in the scope of the organization."""
     of_organization = Q(org=org) | Q(org=None)
     return [
-        Step(
+        SetupStep(
             "named",
             _("Name the organization"),
             _("People read it at the top of every page."),
@@ -48,7 +48,7 @@ def steps_of(org: Organization) -> list[Step]:
             P.ORG_ADMIN,
             org.name != "Home",
         ),
-        Step(
+        SetupStep(
             "people-from",
             _("Connect a directory or a sign-in service"),
             _("So that people come, and go, with your company's own accounts."),
@@ -56,7 +56,7 @@ def steps_of(org: Organization) -> list[Step]:
             P.PROVIDERS_WRITE,
             Provider.objects.filter(of_organization, is_enabled=True).exists(),
         ),
-        Step(
+        SetupStep(
             "groups",
             _("Say what its groups give"),
             _("A group gives a role here, or a seat in a team."),
@@ -64,7 +64,7 @@ def steps_of(org: Organization) -> list[Step]:
             P.PROVIDERS_WRITE,
             GroupRule.objects.filter(org=org).exists(),
         ),
-        Step(
+        SetupStep(
             "people",
             _("Bring somebody in"),
             _("By an invitation, or many at once from a spreadsheet."),
@@ -72,7 +72,7 @@ def steps_of(org: Organization) -> list[Step]:
             P.MEMBERS_WRITE,
             Membership.objects.filter(user__is_service=False)[1:2].exists(),
         ),
-        Step(
+        SetupStep(
             "team",
             _("Make a team"),
             _("Jobs, limits and secrets belong to teams."),
@@ -80,7 +80,7 @@ def steps_of(org: Organization) -> list[Step]:
             P.TEAMS_WRITE,
             Team.objects.exclude(slug="default").exists(),
         ),
-        Step(
+        SetupStep(
             "quotas",
             _("Set a limit"),
             _("So that one team cannot hold all GPUs."),
@@ -88,7 +88,7 @@ def steps_of(org: Organization) -> list[Step]:
             P.QUOTAS_WRITE,
             Quota.objects.exclude(limit=None).exists(),
         ),
-        Step(
+        SetupStep(
             "cluster",
             _("Connect a cluster"),
             _("Slurm, Kubernetes, or this machine."),
@@ -96,7 +96,7 @@ def steps_of(org: Organization) -> list[Step]:
             P.CLUSTERS_WRITE,
             Cluster.objects.filter(is_enabled=True).exists(),
         ),
-        Step(
+        SetupStep(
             "pool",
             _("Grant a pool"),
             _("It says which machines a team's jobs may use."),
@@ -104,7 +104,7 @@ def steps_of(org: Organization) -> list[Step]:
             P.CLUSTERS_WRITE,
             PoolGrant.objects.exists() or Pool.objects.filter(is_open=True).exists(),
         ),
-        Step(
+        SetupStep(
             "job",
             _("Run a first job"),
             _("An example that trains something is ready."),
@@ -115,7 +115,7 @@ def steps_of(org: Organization) -> list[Step]:
     ]
 
 
-def progress(steps: list[Step]) -> dict[str, Any]:
+def progress(steps: list[SetupStep]) -> dict[str, Any]:
     done = sum(step.is_done for step in steps)
     return {
         "done": done,

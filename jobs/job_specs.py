@@ -23,11 +23,11 @@ def _parsed(text: bytes) -> JobSpec:
 
 def request_of(spec: JobSpec) -> ResourceRequest:
     """Return what one task requests on each of its nodes."""
-    ask = spec.resources
+    resources = spec.resources
     return ResourceRequest(
-        ask.gpus,
-        round(ask.cpus * 1000),
-        ask.memory,
+        resources.gpus,
+        round(resources.cpus * 1000),
+        resources.memory,
         spec.num_nodes,
-        (ask.gpu_type or "").lower() if ask.gpus else "",
+        (resources.gpu_type or "").lower() if resources.gpus else "",
     )

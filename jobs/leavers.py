@@ -36,7 +36,7 @@ def active_jobs_of(users: Iterable[UUID]) -> Mapping[UUID, list[dict[str, Any]]]
                 "org": org,
                 "number": number,
                 "name": name,
-                "state": State(state).word,
+                "state": State(state).label,
                 "url": f"/{org}/jobs/{number}",
             }
         )

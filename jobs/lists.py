@@ -39,7 +39,7 @@ def _state(word: str) -> State:
         return State.of(word)
     except KeyError:
         raise InvalidInput.at(
-            "state", f"{word[:40]!r} is not a state; use one of {', '.join(s.word for s in State)}"
+            "state", f"{word[:40]!r} is not a state; use one of {', '.join(s.label for s in State)}"
         ) from None
 
 

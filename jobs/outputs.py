@@ -38,14 +38,14 @@ def output_text(attempt: Attempt) -> str:
 def warning(cluster: Cluster) -> str:
     """Return what a new job on this cluster would lose; empty if nothing."""
     output = output_of(cluster, "rehearsal")
-    return _text_before_end(output) if output and output.stays is OutputRetention.RUN else ""
+    return _text_before_end(output) if output and output.retention is OutputRetention.RUN else ""
 
 
 def _text_before_end(output: Output) -> str:
     """Return the text for a job that has not ended."""
-    if output.stays is OutputRetention.ON:
+    if output.retention is OutputRetention.ON:
         return Message("What it writes to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
-    if output.stays is OutputRetention.WEEK:
+    if output.retention is OutputRetention.WEEK:
         return Message(
             "What it writes to MUSTER_OUTPUT_DIR is kept in {path} until {days} days after "
             "its end.",
@@ -59,14 +59,15 @@ def _text_before_end(output: Output) -> str:
             shared=", ".join(output.shared),
         )
     return Message(
-        "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept."
+        "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place "
+        "that stays. Let the job send away what is to be kept."
     )
 
 
 def _text_after_end(output: Output, *, is_forgotten: bool) -> str:
-    if output.stays is OutputRetention.ON:
+    if output.retention is OutputRetention.ON:
         return Message("What it wrote to MUSTER_OUTPUT_DIR stays in {path}.", path=output.path)
-    if output.stays is OutputRetention.RUN:
+    if output.retention is OutputRetention.RUN:
         return Message("What it wrote to MUSTER_OUTPUT_DIR was lost when it ended.")
     if is_forgotten:
         return Message(

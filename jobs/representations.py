@@ -40,7 +40,7 @@ def job_row(job: Job) -> dict[str, Any]:
         "org": job.org.slug,
         "team": job.team.slug,
         "owner": {"email": job.owner.email, "name": job.owner.display_name},
-        "state": state.word,
+        "state": state.label,
         "state_text": state_text(job),
         "state_source": source_of(job),
         "state_at": _iso(job.state_at),
@@ -119,7 +119,7 @@ def attempt_row(attempt: Attempt) -> dict[str, Any]:
         "id": str(attempt.id),
         "index": attempt.index,
         "ordinal": attempt.ordinal,
-        "state": state.word,
+        "state": state.label,
         "state_at": _iso(attempt.state_at),
         "reason": reason_of(attempt.reason, attempt.evidence),
         "queued_at": _iso(attempt.queued_at),
@@ -152,7 +152,7 @@ def array_states(job: Job) -> dict[str, int]:
         .annotate(n=Count("id"))
         .order_by("state")
     )
-    return {State(row["state"]).word: row["n"] for row in rows}
+    return {State(row["state"]).label: row["n"] for row in rows}
 
 
 def reason_of(code: str, evidence: str) -> dict[str, Any] | None:
@@ -183,7 +183,7 @@ def is_stale(job: Job) -> bool:
 def state_text(job: Job) -> str:
     """Return the state with its source and age: "running, this machine says so, 4 s ago"."""
     state = State(job.state)
-    word = Message(state.word)
+    word = Message(state.label)
     if source_of(job) == "muster":
         time = span_text(clock.now() - job.state_at)
         if state.is_final:

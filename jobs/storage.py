@@ -28,7 +28,7 @@ LOOKED = 1000  # Uncounted logs whose certificates are read to estimate the size
 KEPT = Q(log_bytes__gt=0) | Q(log_bytes=None) & ~Q(native_id="", is_log_sealed=False)
 
 
-class Deleting(NamedTuple):
+class DeletionProgress(NamedTuple):
     """Progress of a deletion: `done` of `total` logs."""
 
     done: int
@@ -55,12 +55,12 @@ def stored(attempt_id: UUID) -> int:
     return certificate.bytes if certificate and not certificate.deleted else 0
 
 
-def deleting(job: Job) -> Deleting | None:
+def deleting(job: Job) -> DeletionProgress | None:
     """Return the progress of a requested deletion; None if there is none or it is complete."""
     if job.log_delete_asked_at is None or job.log_deleted_at:
         return None
     total = Attempt.objects.filter(job=job).count()
-    return Deleting(total - kept(job).count(), total)
+    return DeletionProgress(total - kept(job).count(), total)
 
 
 def largest(jobs: QuerySet[Job], most: int) -> list[tuple[int, Job]]:
@@ -129,7 +129,7 @@ def _amounts(rows: Iterable[Attempt]) -> Counter[Meter]:
     return found
 
 
-def delete_asked() -> None:
+def delete_requested() -> None:
     """Delete requested logs for PIECE seconds, and request another run after progress.
 
     The order is random, so that neither an undeletable log nor a tenant with many logs blocks the
@@ -165,7 +165,7 @@ def _delete(job: Job, until: float) -> int:
         gone = [
             attempt_id for attempt_id in batch if _is_gone(attempt_id, job.log_delete_asked_by, at)
         ]
-        give_back(gone)
+        release_storage(gone)
         after, freed = batch[-1], freed + len(gone)
         if clock.monotonic() > until:
             break
@@ -187,7 +187,7 @@ def _is_gone(attempt_id: UUID, by: str, at_ms: int) -> bool:
 
 
 @transaction.atomic
-def give_back(ids: Collection[UUID]) -> None:
+def release_storage(ids: Collection[UUID]) -> None:
     """Release the accounted bytes of deleted logs, once."""
     rows = list(
         Attempt.objects.filter(id__in=ids)

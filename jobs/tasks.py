@@ -25,7 +25,7 @@ FORGOTTEN_AT_ONCE = 200  # attempts per cluster and run
 
 
 @worker_ready.connect
-def look(**_: object) -> None:
+def dispatch_at_start(**_: object) -> None:
     """Dispatch at worker start, for claims of a killed worker and lost hints."""
     wake_worker("jobs.dispatch")
 
@@ -33,7 +33,7 @@ def look(**_: object) -> None:
 @shared_task(name="jobs.dispatch")
 def dispatch() -> None:
     """Dispatch every cluster, each in its own thread."""
-    threads.ask_all()
+    threads.request_dispatch()
 
 
 @shared_task(name="jobs.sweep")
@@ -53,7 +53,7 @@ def watch() -> None:
 @shared_task(name="jobs.delete_logs")
 def delete_logs() -> None:
     """Continue requested deletions of logs."""
-    storage.delete_asked()
+    storage.delete_requested()
 
 
 @shared_task(name="jobs.count_logs")

@@ -78,7 +78,7 @@ class _PortalCollector(Collector):
                 .annotate(n=Count("id"))
             )
             for row in rows:
-                attempts.add_metric([row["cluster__name"], State(row["state"]).word], row["n"])
+                attempts.add_metric([row["cluster__name"], State(row["state"]).label], row["n"])
         silence = GaugeMetricFamily(
             "muster_cluster_silence_seconds", "Since the cluster last answered.", labels=["cluster"]
         )

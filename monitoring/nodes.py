@@ -28,7 +28,7 @@ def node_row(node: Node, actor: Actor) -> dict[str, Any]:
 
 def node_rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
     """Return nodes with usage, latest metrics and the jobs that the actor may see."""
-    taken, mine, gpus = placements(), jobs_seen_by(actor), _gpus(nodes)
+    taken, mine, gpus = placements(), jobs_visible_to(actor), _gpus(nodes)
     latest = series.latest_of([_owner(node) for node in nodes])
     return [
         _row(
@@ -115,7 +115,7 @@ def placements() -> dict[Place, list[dict[str, Any]]]:
     return found
 
 
-def jobs_seen_by(actor: Actor) -> dict[Place, list[dict[str, Any]]]:
+def jobs_visible_to(actor: Actor) -> dict[Place, list[dict[str, Any]]]:
     """Return the organization's running jobs that the actor may see, by cluster and node."""
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     rows = (

@@ -8,8 +8,8 @@ from uuid import UUID
 import orjson
 
 from clusters.models import Cluster
-from monitoring.nodes import jobs_seen_by, placements
-from monitoring.stock import inventory_snapshot
+from monitoring.inventory import inventory_snapshot
+from monitoring.nodes import jobs_visible_to, placements
 from portal.core import clock
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability
@@ -33,7 +33,7 @@ def wall_of(actor: Actor) -> dict[str, Any]:
         for c in clusters
         if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)
     }
-    stock, seen = inventory_snapshot(clusters, exact), jobs_seen_by(actor)
+    stock, seen = inventory_snapshot(clusters, exact), jobs_visible_to(actor)
     used = _used(exact) if exact else {}
     texts = (
         stock.parts[c.id].with_used(used.get(c.id, ())) if c.id in exact else stock.parts[c.id].text

@@ -36,9 +36,9 @@ class ProtocolRouter:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if self._is_behind_proxy:
-            said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-            if said:
-                scope["client"] = (said[-1].rpartition(b",")[2].strip().decode("latin1"), 0)
+            forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+            if forwarded:
+                scope["client"] = (forwarded[-1].rpartition(b",")[2].strip().decode("latin1"), 0)
         await self._apps[scope["type"]](scope, receive, send)
 
 

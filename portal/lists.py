@@ -37,8 +37,8 @@ Item = dict[str, Any]
 class Column:
     """A column of the page; `name` is also the column in the CSV file and the value of `sort`.
 
-    `css` is the class of its heading; a column whose label is None is only in the file. `value` returns the CSV cell of a row; by default it is
-    `row[name]`, and None leaves the column out. `sort` lists the fields of its order, the last of
+    `css` is the class of its heading; a column whose label is None is only in the file. `value`
+    returns the CSV cell of a row; by default it is `row[name]`, and None leaves the column out. `sort` lists the fields of its order, the last of
     which is unique.
     """
 
@@ -164,19 +164,19 @@ class ListView:
     def shown(self, actor: Any, params: Mapping[str, str]) -> Shown:
         """Return the page for templates; invalid input is its `error`."""
         given = {n: params.get(n, "").replace("\x00", "").strip() for n in self._names}
-        asked, page, error = Asked(given, params.get("sort", "")), Page[Item]([]), ""
+        request, page, error = Asked(given, params.get("sort", "")), Page[Item]([]), ""
         try:
-            asked = self.read(params)
-            page = self.page(actor, asked)
+            request = self.read(params)
+            page = self.page(actor, request)
         except PortalError as caught:
             error = caught.message
-        return Shown(self, actor, asked, page, error)
+        return Shown(self, actor, request, page, error)
 
     def csv(self, actor: Any, params: Mapping[str, str]) -> StreamingHttpResponse:
         """Stream all rows that pass the filters. Raises InvalidInput before the stream starts."""
-        asked = self.read(params)
+        request = self.read(params)
         columns = [c for c in self.columns if c.value is not None]
-        rows, order = self.narrowed(actor, asked.filters), self._order(asked.sort)
+        rows, order = self.narrowed(actor, request.filters), self._order(request.sort)
         lines = csv_lines(
             [c.name for c in columns],
             ([c.cell(row) for c in columns] for row in self._all(rows, order, actor)),

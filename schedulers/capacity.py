@@ -175,8 +175,8 @@ def ever(node: NodeCapacity) -> Mapping[str, int]:
 def fits(request: ResourceRequest, node: NodeCapacity, amounts: Amounts = now) -> int:
     """Return how many of the job's nodes fit on this node."""
     times, has = request.nodes if request.packs else 1, amounts(node)
-    for resource, asked in request.each:
-        times = min(times, has.get(resource, 0) // asked)
+    for resource, requested in request.each:
+        times = min(times, has.get(resource, 0) // requested)
         if not times:
             return 0
     return times
@@ -219,7 +219,7 @@ class Assessment:
 
 
 @dataclass(frozen=True)
-class Change:
+class AmountChange:
     """A change of one amount, on each node."""
 
     kind: str
@@ -235,13 +235,13 @@ def smallest_change(
     request: ResourceRequest,
     is_admitted: Callable[[ResourceRequest], bool],
     steps: Mapping[str, int] = STEPS,
-) -> Change | None:
+) -> AmountChange | None:
     """Return the smallest relative reduction of one amount that is admitted.
 
     None if no single reduction is enough.
     """
     found = [
-        Change(kind, request.of(kind), amount)
+        AmountChange(kind, request.of(kind), amount)
         for kind, step in steps.items()
         if (amount := _largest(request, kind, step, is_admitted))
     ]
@@ -332,7 +332,7 @@ class Candidates:
         """Return the largest amount on one node."""
         return max((amounts(node).get(resource, 0) for node in self.nodes), default=0)
 
-    def smallest_change(self, request: ResourceRequest) -> Change | None:
+    def smallest_change(self, request: ResourceRequest) -> AmountChange | None:
         """Return the smallest relative reduction of one amount that lets the job start now."""
         return smallest_change(request, self.admits)
 

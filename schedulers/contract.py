@@ -120,8 +120,8 @@ class Launch:
     node_labels: Mapping[str, str] = field(default_factory=dict)
     identity: Identity = Identity()  # set by an operator for the team in this pool
     # why it must no longer be submitted; a job that already exists is still adopted
-    barred: str = ""
-    barred_by: str = "policy.pool"  # the spec field behind `barred`
+    block_reason: str = ""
+    blocked_field: str = "policy.pool"  # the spec field behind `block_reason`
     uid: int = 0  # system user of the team, with Capability.USERS; 0: none
     # scheduler-specific options of the job, in that scheduler's terms
     native: Mapping[str, Any] = field(default_factory=dict)
@@ -142,12 +142,12 @@ class Handle:
 class PendingReason:
     """Why the scheduler itself has not started a job.
 
-    `said` is the scheduler's own reason code ("AssocGrpGRES"), `text` one sentence with the
+    `native_reason` is the scheduler's own reason code ("AssocGrpGRES"), `text` one sentence with the
     known numbers, `advice` the next step for the user, `facts` the numbers themselves.
     """
 
     wait: Wait
-    said: str
+    native_reason: str
     text: str
     advice: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -260,7 +260,7 @@ class Output:
     """
 
     path: str
-    stays: OutputRetention
+    retention: OutputRetention
     shared: Sequence[str] = ()
 
 
@@ -367,7 +367,7 @@ class SupportsIdentities(Protocol):
 class SupportsNative(Protocol):
     """A backend with Capability.NATIVE."""
 
-    def left_out(self, launch: Launch) -> Sequence[str]:
+    def ignored_options(self, launch: Launch) -> Sequence[str]:
         """Return one sentence for each option of `launch.native` that is ignored here.
 
         Raises Rejected.

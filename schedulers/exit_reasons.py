@@ -28,7 +28,7 @@ QUOTE = 500
 
 
 @dataclass(frozen=True)
-class Ending:
+class ProcessEnd:
     """How a process ended.
 
     `asked` is why Muster stopped it: "", "cancel" or "time". `peak` and `limit` are in bytes.
@@ -45,15 +45,15 @@ class Ending:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class EndReason:
     reason: Reason
     evidence: str
 
 
-def classify(end: Ending) -> Verdict:
+def classify(end: ProcessEnd) -> EndReason:
     """Return the reason of an end with the evidence for it."""
     if end.is_over_memory:
-        return Verdict(
+        return EndReason(
             Reason.OUT_OF_MEMORY,
             Message(
                 "It used {peak} of {limit} and was stopped.",
@@ -62,11 +62,11 @@ def classify(end: Ending) -> Verdict:
             ),
         )
     if end.asked == "cancel":
-        return Verdict(Reason.CANCELED, "")
+        return EndReason(Reason.CANCELED, "")
     if end.exit_code == 0 and not end.signal:
-        return Verdict(Reason.COMPLETED, "")
+        return EndReason(Reason.COMPLETED, "")
     if end.asked == "time":
-        return Verdict(
+        return EndReason(
             Reason.TIME_LIMIT,
             Message(
                 "It ran for its whole limit of {time_limit} s.", time_limit=f"{end.time_limit:g}"
@@ -75,7 +75,7 @@ def classify(end: Ending) -> Verdict:
     return _by_text(end) or _by_number(end)
 
 
-def _by_text(end: Ending) -> Verdict | None:
+def _by_text(end: ProcessEnd) -> EndReason | None:
     for reason, pattern, codes in (
         (Reason.COMMAND_NOT_FOUND, _NOT_FOUND, {127}),
         (Reason.NOT_EXECUTABLE, _DENIED, {126}),
@@ -87,25 +87,25 @@ def _by_text(end: Ending) -> Verdict | None:
             continue
         found = list(pattern.finditer(end.tail))
         if found:
-            return Verdict(reason, _SCRIPT.sub("", found[-1][0].strip())[:QUOTE])
+            return EndReason(reason, _SCRIPT.sub("", found[-1][0].strip())[:QUOTE])
     return None
 
 
-def _by_number(end: Ending) -> Verdict:
+def _by_number(end: ProcessEnd) -> EndReason:
     signal = end.signal or (
         end.exit_code - 128 if end.exit_code and 128 < end.exit_code < 128 + 65 else None
     )
     if end.exit_code == 127:
-        return Verdict(Reason.COMMAND_NOT_FOUND, _last_line(end.tail))
+        return EndReason(Reason.COMMAND_NOT_FOUND, _last_line(end.tail))
     if end.exit_code == 126:
-        return Verdict(Reason.NOT_EXECUTABLE, _last_line(end.tail))
+        return EndReason(Reason.NOT_EXECUTABLE, _last_line(end.tail))
     if signal:
-        return Verdict(
+        return EndReason(
             Reason.KILLED_BY_SIGNAL,
             Message.joined(" ", (_signal_text(signal), _last_line(end.tail))),
         )
     code = Message("Exit code {code}.", code=end.exit_code)
-    return Verdict(Reason.USER_ERROR, Message.joined(" ", (code, _last_line(end.tail))))
+    return EndReason(Reason.USER_ERROR, Message.joined(" ", (code, _last_line(end.tail))))
 
 
 def _last_line(tail: str) -> str:

@@ -14,9 +14,9 @@ from portal.core.formatting import amount_text, counted
 from portal.core.messages import Message
 from schedulers.capacity import (
     KINDS,
+    AmountChange,
     Assessment,
     Candidates,
-    Change,
     NodeCapacity,
     ResourceLimit,
     ResourceRequest,
@@ -38,11 +38,11 @@ Told = tuple[str, dict[str, Any]]
 
 def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
     """Explain a limit: "Account borealis holds 3 of 3 GPUs; this asks 2."."""
-    asked, facts = (
+    request, facts = (
         cap.asked(need),
         {"resource": cap.kind, "limit": cap.limit, "ask": cap.asked(need), "whose": cap.whose},
     )
-    most, ask = amount_text(cap.kind, cap.limit), amount_text(cap.kind, asked)
+    most, requested = amount_text(cap.kind, cap.limit), amount_text(cap.kind, request)
     who = {
         "user": Message(" one user"),
         "account": Message(" one account"),
@@ -56,7 +56,7 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
             whose=cap.whose,
             who=who,
             most=most,
-            ask=ask,
+            ask=requested,
         ), facts
     used, taken = {**facts, "used": cap.used}, part(cap.kind, cap.used)
     if cap.kind == "jobs":
@@ -94,7 +94,7 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
                     who=who,
                     most=most,
                     taken=taken,
-                    ask=ask,
+                    ask=requested,
                 )
                 if taken == "1"
                 else Message(
@@ -103,7 +103,7 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
                     who=who,
                     most=most,
                     taken=taken,
-                    ask=ask,
+                    ask=requested,
                 )
             ),
             used,
@@ -113,7 +113,7 @@ def limit(cap: ResourceLimit, need: ResourceRequest) -> Told:
         whose=cap.whose,
         taken=taken,
         most=most,
-        ask=ask,
+        ask=requested,
     ), used
 
 
@@ -140,14 +140,14 @@ def nodes(seen: Assessment, candidates: Candidates, need: ResourceRequest, where
         return _too_small(candidates, need, seen.kind, where), facts
     if seen.wait == Wait.CAPACITY:
         upper = where[0].upper() + where[1:]
-        free, ask = part(seen.kind, candidates.sum(resource)), _asked(need, seen.kind)
+        free, request = part(seen.kind, candidates.sum(resource)), _asked(need, seen.kind)
         total = amount_text(seen.kind, candidates.sum(resource, ever))
         return Message(
             "{upper} is full: {kind} of {total} free; this asks {ask}.",
             upper=upper,
             kind=free,
             total=total,
-            ask=ask,
+            ask=request,
         ), facts
     if not seen.kind:
         words = Message.joined(" and ", (_WORDS[kind] for kind in KINDS if need.of(kind)))
@@ -207,7 +207,7 @@ def fitting(candidates: Candidates, need: ResourceRequest) -> str:
     )
 
 
-def changed(change: Change | None) -> dict[str, Any]:
+def changed(change: AmountChange | None) -> dict[str, Any]:
     return {"change": change.facts} if change else {}
 
 

@@ -27,7 +27,7 @@ class State(IntEnum):
     CANCELED = 72
 
     @property
-    def word(self) -> str:
+    def label(self) -> str:
         """Lower-case name, as in the API, the pages and the CLI."""
         return self.name.lower()
 
@@ -49,7 +49,7 @@ class State(IntEnum):
 FINAL_FLOOR = State.SUCCEEDED
 
 
-class Fault(StrEnum):
+class Responsibility(StrEnum):
     """Who is responsible for an end: decides who should act and whether a retry can help."""
 
     NOBODY = "nobody"
@@ -89,7 +89,7 @@ class Reason(StrEnum):
         return _ENDS[self][0]
 
     @property
-    def fault(self) -> Fault:
+    def fault(self) -> Responsibility:
         return _ENDS[self][1]
 
     @property
@@ -108,52 +108,52 @@ class Reason(StrEnum):
         return _ENDS[self][4]
 
 
-_ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
+_ENDS: dict[Reason, tuple[State, Responsibility, bool, str, str]] = {
     Reason.COMPLETED: (
         State.SUCCEEDED,
-        Fault.NOBODY,
+        Responsibility.NOBODY,
         False,
         Message("The command finished with exit code 0."),
         "",
     ),
     Reason.USER_ERROR: (
         State.FAILED,
-        Fault.USER,
+        Responsibility.USER,
         False,
         Message("The command failed."),
         Message("Read the last lines of the log; fix the command and run the job again."),
     ),
     Reason.COMMAND_NOT_FOUND: (
         State.FAILED,
-        Fault.USER,
+        Responsibility.USER,
         False,
         Message("A command in the script was not found."),
         Message("Check the spelling, install it in `setup`, or name an image that has it."),
     ),
     Reason.NOT_EXECUTABLE: (
         State.FAILED,
-        Fault.USER,
+        Responsibility.USER,
         False,
         Message("A file in the script is not executable."),
         Message("`chmod +x` the file or start it through its interpreter, e.g. `bash script.sh`."),
     ),
     Reason.OUT_OF_MEMORY: (
         State.FAILED,
-        Fault.USER,
+        Responsibility.USER,
         False,
         Message("The job needed more memory than it asked for."),
         Message("Raise `resources.memory`, or use smaller batches."),
     ),
     Reason.TIME_LIMIT: (
         State.FAILED,
-        Fault.USER,
+        Responsibility.USER,
         False,
         Message("The job reached its time limit and was stopped."),
         Message("Raise `policy.max_runtime`, or save checkpoints and run again from the last."),
     ),
     Reason.KILLED_BY_SIGNAL: (
         State.FAILED,
-        Fault.USER,
+        Responsibility.USER,
         False,
         Message("The process was ended by a signal."),
         Message(
@@ -163,81 +163,88 @@ _ENDS: dict[Reason, tuple[State, Fault, bool, str, str]] = {
     ),
     Reason.DISK_FULL: (
         State.FAILED,
-        Fault.PLATFORM,
+        Responsibility.PLATFORM,
         True,
         Message("The node's disk was full."),
         Message("Contact the operator: free up space on the node before running the job again."),
     ),
     Reason.IMAGE_UNAVAILABLE: (
         State.FAILED,
-        Fault.USER,
+        Responsibility.USER,
         False,
         Message("The image couldn't be pulled."),
         Message("Check the name, the tag and the registry credentials."),
     ),
     Reason.NO_KERNEL_IMAGE: (
         State.FAILED,
-        Fault.USER,
+        Responsibility.USER,
         False,
         Message("The program has no machine code for this kind of GPU."),
         Message(
-            "Use a build (an image, a wheel, `TORCH_CUDA_ARCH_LIST`) made for this GPU, or ask for a GPU that it was built for."
+            "Use a build (an image, a wheel, `TORCH_CUDA_ARCH_LIST`) made for this GPU, or ask "
+            "for a GPU that it was built for."
         ),
     ),
     Reason.REJECTED: (
         State.FAILED,
-        Fault.USER,
+        Responsibility.USER,
         False,
         Message("The cluster refused the job as it stands."),
         Message("Change what the message names and submit again."),
     ),
     Reason.DEPENDENCY_FAILED: (
         State.CANCELED,
-        Fault.NOBODY,
+        Responsibility.NOBODY,
         False,
         Message("A job that this job depends on did not succeed."),
         Message("Run the other job again, then this one."),
     ),
-    Reason.CANCELED: (State.CANCELED, Fault.NOBODY, False, Message("Canceled."), ""),
+    Reason.CANCELED: (State.CANCELED, Responsibility.NOBODY, False, Message("Canceled."), ""),
     Reason.PREEMPTED: (
         State.FAILED,
-        Fault.PLATFORM,
+        Responsibility.PLATFORM,
         True,
         Message("The job was preempted by a job of higher priority."),
         "",
     ),
     Reason.INTERRUPTED: (
         State.FAILED,
-        Fault.PLATFORM,
+        Responsibility.PLATFORM,
         True,
         Message("The job was stopped on the cluster, not by Muster."),
         "",
     ),
     Reason.NODE_FAILED: (
         State.FAILED,
-        Fault.PLATFORM,
+        Responsibility.PLATFORM,
         True,
         Message("The node failed while the job was running."),
         "",
     ),
-    Reason.XID: (State.FAILED, Fault.PLATFORM, True, Message("A GPU reported an error (XID)."), ""),
+    Reason.XID: (
+        State.FAILED,
+        Responsibility.PLATFORM,
+        True,
+        Message("A GPU reported an error (XID)."),
+        "",
+    ),
     Reason.LOST_BY_SCHEDULER: (
         State.FAILED,
-        Fault.PLATFORM,
+        Responsibility.PLATFORM,
         True,
         Message("The cluster's scheduler crashed and lost the job."),
         Message("No action is needed: Muster starts the job again."),
     ),
     Reason.LOST: (
         State.FAILED,
-        Fault.PLATFORM,
+        Responsibility.PLATFORM,
         True,
         Message("The cluster no longer knows this job."),
         Message("The job may have finished. Check its log before running it again."),
     ),
     Reason.PLATFORM_ERROR: (
         State.FAILED,
-        Fault.PLATFORM,
+        Responsibility.PLATFORM,
         True,
         Message("Muster failed to run the job."),
         Message("Contact the operator and mention the job's number."),

@@ -147,7 +147,7 @@ def wait_for() -> Callable[..., object]:
 @pytest.fixture
 def story(db) -> Story:
     """Return Ada, Ben, Cyd and Dot, with Atlas and Borealis (tests/story.py)."""
-    from tests.retelling import copy_story  # models can only be imported once Django is ready
+    from tests.story_copy import copy_story  # models can only be imported once Django is ready
 
     return copy_story()
 
@@ -165,19 +165,19 @@ def django_db_setup(django_test_environment, django_db_blocker) -> None:
 
 
 @pytest.fixture(scope="module")
-def told(django_db_setup, django_db_blocker) -> Iterator[Story]:
+def shared_story(django_db_setup, django_db_blocker) -> Iterator[Story]:
     """Create the story once for a module with hundreds of rows; rolled back at its end."""
     from django.db import transaction
 
-    from tests.story import tell
+    from tests.story import create_story
 
     with django_db_blocker.unblock(), transaction.atomic():
-        yield tell()
+        yield create_story()
         transaction.set_rollback(True)
 
 
 @pytest.fixture
-def undone(told: Story) -> Iterator[None]:
+def undone(shared_story: Story) -> Iterator[None]:
     """Roll back the changes of one test."""
     from django.db import connection, transaction
 

@@ -69,7 +69,7 @@ def prove(client: Client) -> None:
     client.post("/accounts/reauthenticate/", {"password": PASSWORD})
 
 
-def tell() -> Story:
+def create_story() -> Story:
     """Create everybody with the services."""
     with no_scope():
         ada, ben, cyd, dot = (

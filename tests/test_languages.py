@@ -23,7 +23,7 @@ from portal.core.formatting import amount_text, span_text
 from portal.core.messages import Message
 from portal.management.commands.messages import faults_of
 from portal.web.translation import translated
-from schedulers.exit_reasons import Ending, classify
+from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.states import Reason, State
 from tests.rig.environment import ROOT
 
@@ -160,8 +160,8 @@ def test_stored_message_is_translated_and_plain_text_is_shown(db):
 
 
 def test_sign_in_page_uses_browser_language(client, db):
-    for asked, language in (("ko-KR,ko;q=0.9,en;q=0.5", "ko"), ("ja", "ja"), ("de", "en")):
-        answer = client.get("/accounts/login/", headers={"Accept-Language": asked})
+    for request, language in (("ko-KR,ko;q=0.9,en;q=0.5", "ko"), ("ja", "ja"), ("de", "en")):
+        answer = client.get("/accounts/login/", headers={"Accept-Language": request})
         assert (
             f'<html lang="{language}">' in answer.content.decode()
             and answer.headers["Content-Language"] == language
@@ -224,13 +224,13 @@ WHY = [
 
 
 def test_permission_explanation_is_translated_in_word_order(story):
-    asked = {"user": "ben@atlas.example", "permission": "jobs:submit", "team": "vision"}
-    for language, said in WHY:
+    body = {"user": "ben@atlas.example", "permission": "jobs:submit", "team": "vision"}
+    for language, texts in WHY:
         page = story.client(story.ada).get(
-            "/atlas/access", asked, headers={"Accept-Language": language}
+            "/atlas/access", body, headers={"Accept-Language": language}
         )
         assert page.status_code == 200
-        assert said in page.content.decode(), language
+        assert texts in page.content.decode(), language
 
 
 def test_job_endings_are_translated():
@@ -272,7 +272,7 @@ AMOUNTS = [
     (amount_text("gpu-hours", 9_000_000), "2.5 GPU-hours", "GPU 2.5시간", "GPU 2.5 時間"),
     (amount_text("memory", 256 << 20), "256 MiB", "256 MiB", "256 MiB"),
     (
-        classify(Ending(1, None, "step 40 loss 0.40")).evidence,
+        classify(ProcessEnd(1, None, "step 40 loss 0.40")).evidence,
         "Exit code 1. step 40 loss 0.40",
         "종료 코드 1. step 40 loss 0.40",
         "終了コード 1。step 40 loss 0.40",
@@ -283,6 +283,6 @@ AMOUNTS = [
 def test_amounts_durations_and_endings_are_translated():
     for text, english, *others in AMOUNTS:
         assert text == english
-        for language, said in zip(("ko", "ja", "en"), (*others, english), strict=True):
+        for language, message in zip(("ko", "ja", "en"), (*others, english), strict=True):
             with translation.override(language):
-                assert translated(text) == said, language
+                assert translated(text) == message, language

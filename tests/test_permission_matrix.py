@@ -133,15 +133,17 @@ def test_rest_methods_declare_their_permission():
 
 
 @pytest.fixture(scope="module")
-def built(told):
+def built(shared_story):
     """Create a job of Ada's in Vision: #1 of Atlas."""
     ensure_first_cluster()
-    ada = told.actor(told.ada)
-    with org_scope(told.atlas.id):
+    ada = shared_story.actor(shared_story.ada)
+    with org_scope(shared_story.atlas.id):
         services.submit_job(
-            actor=ada, team=told.vision, spec=parse_mapping({"run": "true", "name": "first"})
+            actor=ada,
+            team=shared_story.vision,
+            spec=parse_mapping({"run": "true", "name": "first"}),
         )
-    return told
+    return shared_story
 
 
 @pytest.fixture

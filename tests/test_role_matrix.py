@@ -331,9 +331,9 @@ class Stage:
 
 
 @pytest.fixture(scope="module")
-def built(told) -> Stage:
+def built(shared_story) -> Stage:
     """Create the data once, because there are hundreds of rows."""
-    story = told
+    story = shared_story
     people = {name: getattr(story, name) for name in ("ada", "ben", "dot")}
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
@@ -355,7 +355,7 @@ def built(told) -> Stage:
                 )
         pool = Pool.objects.create(name="main", cluster=cluster_with(), is_open=True)
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
-        access_services.make_role(
+        access_services.create_role(
             actor=ada, org=story.atlas, slug="trainer", kind="team", permissions=["teams:read"]
         )
         for pk, chain in ((FORWARD, story.atlas.id), (PLATFORM_FORWARD, NO_ORG)):

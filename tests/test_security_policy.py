@@ -13,7 +13,7 @@ from django.conf import settings
 from portal import settings as ours
 from portal.core.audit import anchors
 from tests.rig.environment import ROOT
-from tests.test_house_walls import PRIMITIVES
+from tests.test_security_rules import PRIMITIVES
 from workspaces.identity import mfa, password_rules
 
 TEXT = (ROOT / "docs/security-policy.md").read_text()
@@ -36,7 +36,7 @@ def value_of(name: str) -> Any:
 
 def test_policy_figures_match_the_settings():
     assert [
-        (name, told, value_of(name)) for name, told in FIGURES if str(value_of(name)) != told
+        (name, result, value_of(name)) for name, result in FIGURES if str(value_of(name)) != result
     ] == []
 
 
@@ -56,17 +56,17 @@ def test_policy_lists_every_rate_limit_on_guessing():
 
 
 def test_policy_password_rules_match_validators():
-    told = section("Passwords")
+    text = section("Passwords")
     [least] = [
         row["OPTIONS"]["min_length"]
         for row in settings.AUTH_PASSWORD_VALIDATORS
         if "min_length" in row.get("OPTIONS", {})
     ]
     assert (
-        f"At least {least} characters" in told
-        and f"{password_rules.LEFT} letters\nor digits" in told
+        f"At least {least} characters" in text
+        and f"{password_rules.LEFT} letters\nor digits" in text
     )
-    assert {word for word in password_rules.OURS if f"`{word}`" not in told} == set()
+    assert {word for word in password_rules.OURS if f"`{word}`" not in text} == set()
     assert {row["NAME"].rpartition(".")[2] for row in settings.AUTH_PASSWORD_VALIDATORS} == {
         "UserAttributeSimilarityValidator",
         "MinimumLengthValidator",
@@ -94,7 +94,7 @@ def test_policy_classifies_encrypted_fields_as_secret():
 
 
 def test_policy_inventory_lists_all_imported_cryptography():
-    told = section("Cryptography")
+    text = section("Cryptography")
     kinds = {
         "Fernet",
         "HKDF",
@@ -102,7 +102,7 @@ def test_policy_inventory_lists_all_imported_cryptography():
         "jwt",
         *(name.rpartition(".")[2] for name in settings.PASSWORD_HASHERS if "MD5" not in name),
     }
-    assert {kind for kind in kinds if f"`{kind}`" not in told} == set()
+    assert {kind for kind in kinds if f"`{kind}`" not in text} == set()
     last = {name.rpartition(".")[2] for name in PRIMITIVES}
     known = {
         "fernet",
@@ -119,12 +119,12 @@ def test_policy_inventory_lists_all_imported_cryptography():
     }
     assert last - known == {"Fernet", "HKDF", "rsa", "jwt"}  # additions must be documented
     assert [name.rpartition(".")[2] for name in ours.PASSWORD_HASHERS] == re.findall(
-        r"`(\w+PasswordHasher)`", told
+        r"`(\w+PasswordHasher)`", text
     )
 
 
 def test_policy_lists_every_key_with_its_lifecycle():
-    told = section("Keys")
+    text = section("Keys")
     purposes = {
         purpose for model in apps.get_models() for purpose in getattr(model, "SEALED", {}).values()
     }
@@ -132,7 +132,7 @@ def test_policy_lists_every_key_with_its_lifecycle():
     assert {
         purpose
         for purpose in {*purposes, anchors.PURPOSE, mfa.PURPOSE}
-        if f"`{purpose}`" not in told
+        if f"`{purpose}`" not in text
     } == set()
     named = {
         constant
@@ -145,7 +145,7 @@ def test_policy_lists_every_key_with_its_lifecycle():
     }
     rows = [
         line.split("|")[1:-1]
-        for line in told.splitlines()
+        for line in text.splitlines()
         if line.startswith("| ") and line.count("|") == 5
     ]
     assert len(rows) == 6 and all(
@@ -154,8 +154,8 @@ def test_policy_lists_every_key_with_its_lifecycle():
 
 
 def test_policy_bounds_of_expensive_operations_match_code():
-    told = section("Expensive")
-    rows = [line for line in told.splitlines() if line.startswith("| ")][2:]
+    text = section("Expensive")
+    rows = [line for line in text.splitlines() if line.startswith("| ")][2:]
     assert len(rows) >= 9 and all(
         any(f"| `{name}` | `{value}` |" in row for name, value in FIGURES) for row in rows
     )
@@ -204,7 +204,7 @@ def test_logs_go_to_documented_places_in_utc(monkeypatch):
 
 
 def test_policy_has_update_deadlines_per_severity():
-    told = section("Updates")
-    days = [int(number) for number in re.findall(r": (\d+) days", told)]
+    text = section("Updates")
+    days = [int(number) for number in re.findall(r": (\d+) days", text)]
     assert days == sorted(days) and len(days) == 3 and days[-1] <= 30
     assert all((ROOT / name).exists() for name in ("requirements/base.lock", "package-lock.json"))

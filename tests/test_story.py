@@ -14,8 +14,8 @@ from django.db import models, transaction
 
 from portal.core.errors import NotFound
 from portal.core.models import Event
-from tests.retelling import copy_story
-from tests.story import Story, tell
+from tests.story import Story, create_story
+from tests.story_copy import copy_story
 from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
@@ -38,7 +38,7 @@ def test_story_token_belongs_to_its_owner(story):
 
 
 def test_copied_story_has_same_rows_as_one_made_by_services(db):
-    services = _rows(tell)
+    services = _rows(create_story)
     assert len(services) == 23 and services == _rows(copy_story) == _rows(copy_story)
 
 

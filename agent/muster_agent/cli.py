@@ -121,7 +121,7 @@ def discard(body: Json) -> None:
 
 
 def once(config: Config, *, as_json: bool) -> int:
-    body = two_looks(config)
+    body = two_samples(config)
     if as_json:
         print(json.dumps(body, indent=2))
         return 0
@@ -139,7 +139,7 @@ def line_of(sample: Json) -> str:
 
 
 def check(config: Config) -> int:
-    body = two_looks(config)
+    body = two_samples(config)
     print("\n".join(findings(config, body)))
     return 0
 
@@ -152,7 +152,10 @@ def findings(config: Config, body: Json) -> Iterator[str]:
     yield from (f"{describe(gpu)}, driver {facts['driver']}" for gpu in facts["gpus"])
     if facts["note"]:
         yield facts["note"]
-    yield f"{len(body['samples'])} numbers measured: {', '.join(sorted({s['name'] for s in body['samples']}))}"
+    yield (
+        f"{len(body['samples'])} numbers measured: "
+        f"{', '.join(sorted({s['name'] for s in body['samples']}))}"
+    )
     if config.jobs_dir is None:
         yield "jobs: not looked for; name the local backend's folder with --jobs-dir"
     else:
@@ -165,10 +168,13 @@ def findings(config: Config, body: Json) -> Iterator[str]:
 def describe(gpu: Json) -> str:
     profiles = ", ".join(part["profile"] for part in gpu["mig"])
     slices = f", {len(gpu['mig'])} MIG instances ({profiles})" if gpu["mig"] else ""
-    return f"GPU {gpu['index']}: {gpu['model'] or 'does not answer'}, {gpu['memory'] / GIB:.0f} GiB{slices}"
+    return (
+        f"GPU {gpu['index']}: {gpu['model'] or 'does not answer'}, {gpu['memory'] / GIB:.0f} "
+        f"GiB{slices}"
+    )
 
 
-def two_looks(config: Config, over: float = 1.0) -> Json:
+def two_samples(config: Config, over: float = 1.0) -> Json:
     """Return a batch with rates, from two measurements `over` seconds apart."""
     collector = Collector(config)
     collector.collect()

@@ -14,7 +14,7 @@ import psutil
 
 from muster_agent.attribution import gpu_samples, jobs_on
 from muster_agent.config import Config
-from muster_agent.deadline import Deadline, Stalled
+from muster_agent.deadline import CallTimeout, Deadline
 from muster_agent.gpus import GpuReading, Gpus
 from muster_agent.host import Host, cpu_count
 from muster_agent.jobs import JobReading, Jobs
@@ -50,7 +50,7 @@ class Collector:
         self._jobs = jobs or (
             Jobs(config.jobs_dir, procfs) if config.jobs_dir and self._has_proc else None
         )
-        self._look_at_gpus = Deadline("the NVIDIA driver", self._gpus.look, GPU_PATIENCE)
+        self._measure_gpus = Deadline("the NVIDIA driver", self._gpus.measure, GPU_PATIENCE)
         self._reading = GpuReading()
         self._failing: dict[str, str] = {}
         self._claims: dict[str, set[str]] = {}  # GPU -> jobs on it in the last cycle
@@ -65,9 +65,9 @@ class Collector:
         Rates cover the time since the last call and are missing from the first.
         """
         at = int(time.time() * 1000)
-        reading = self._guard("gpus", self._look_at_gpus, GpuReading(gpus=self._reading.gpus))
+        reading = self._guard("gpus", self._measure_gpus, GpuReading(gpus=self._reading.gpus))
         self._reading = reading
-        jobs = self._guard("jobs", self._jobs.look, NO_JOBS) if self._jobs else NO_JOBS
+        jobs = self._guard("jobs", self._jobs.measure, NO_JOBS) if self._jobs else NO_JOBS
         before, self._claims = self._claims, claims_on(jobs, reading)
         measured = {
             "samples": [sample.as_json() for sample in (*self._host_samples(), *reading.samples)],
@@ -123,7 +123,7 @@ class Collector:
         """Run one measurement. A failure is logged when it starts and noted until it ends."""
         try:
             found = work()
-        except Stalled as error:
+        except CallTimeout as error:
             self._fail(part, str(error))
         except Exception as error:  # one failing metric must not affect others
             self._fail(part, f"{part} cannot be measured: {type(error).__name__}: {error}")

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Stalled(Exception):
+class CallTimeout(Exception):
     """The call did not return; `seconds` is how long it has been running."""
 
     def __init__(self, what: str, seconds: float):
@@ -34,7 +34,7 @@ class Deadline(Generic[T]):
     def __call__(self) -> T:
         """Return the result of `work`. Raises its exception, or Stalled."""
         if self._thread is not None and self._thread.is_alive():
-            raise Stalled(self._what, time.monotonic() - self._began)
+            raise CallTimeout(self._what, time.monotonic() - self._began)
         self._answers, self._began = [], time.monotonic()
         self._thread = threading.Thread(
             target=self._run, args=(self._answers,), name=f"agent-{self._what}", daemon=True
@@ -42,7 +42,7 @@ class Deadline(Generic[T]):
         self._thread.start()
         self._thread.join(self._seconds)
         if not self._answers:
-            raise Stalled(self._what, time.monotonic() - self._began)
+            raise CallTimeout(self._what, time.monotonic() - self._began)
         return self._answer()
 
     def _answer(self) -> T:

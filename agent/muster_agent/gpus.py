@@ -64,10 +64,10 @@ class Gpus:
         self._events: deque[Event] = deque(maxlen=4 * EVENTS_AT_ONCE)
         self._utilized: dict[int, int] = {}  # GPU -> last timestamp (µs) of its per-process samples
 
-    def look(self) -> GpuReading:
+    def measure(self) -> GpuReading:
         reading = GpuReading()
         if self._driver.ready():
-            self._look(reading)
+            self._fill(reading)
         reading.gpus, reading.note = list(self._driver.gpus), self._driver.note
         reading.version, reading.cuda = self._driver.version, self._driver.cuda
         return reading
@@ -76,7 +76,7 @@ class Gpus:
         """Return events since the last call, including those of a late, discarded reading."""
         return [self._events.popleft() for _ in range(len(self._events))]
 
-    def _look(self, reading: GpuReading) -> None:
+    def _fill(self, reading: GpuReading) -> None:
         try:
             for event in self._xid_events():
                 self._events.append(event)
@@ -85,13 +85,13 @@ class Gpus:
                 )
             for gpu in self._driver.gpus:
                 if not gpu.is_lost:
-                    self._look_at(gpu, reading)
+                    self._read_gpu(gpu, reading)
         except DriverLost as error:
             self._event_set = None
             self._driver.close(f"no GPU: the NVIDIA driver went away ({error})")
             self._events.append(Event("driver_lost", self._now_ms(), None, {"meaning": str(error)}))
 
-    def _look_at(self, gpu: Gpu, reading: GpuReading) -> None:
+    def _read_gpu(self, gpu: Gpu, reading: GpuReading) -> None:
         try:
             for metric, read in METRICS:
                 reading.samples += self._measure(gpu, None, metric, read)
@@ -112,10 +112,10 @@ class Gpus:
         return [Sample(name, value, unit, labels) for name, value, unit in found]
 
     def _ecc_and_throttle(self, gpu: Gpu, reading: GpuReading) -> None:
-        nvml, ask = self._driver.nvml, self._driver.ask
+        nvml, call = self._driver.nvml, self._driver.ask
         for kind, error_type in (("corrected", 0), ("uncorrected", 1)):
             for counter, counter_type in (("volatile", 0), ("aggregate", 1)):
-                count = ask(
+                count = call(
                     gpu,
                     f"ecc {kind} {counter}",
                     nvml.nvmlDeviceGetTotalEccErrors,
@@ -132,7 +132,7 @@ class Gpus:
                             {**labels_of(gpu), "counter": counter},
                         )
                     )
-        reasons = ask(gpu, "throttle", nvml.nvmlDeviceGetCurrentClocksThrottleReasons, gpu.handle)
+        reasons = call(gpu, "throttle", nvml.nvmlDeviceGetCurrentClocksThrottleReasons, gpu.handle)
         if reasons is not None:
             active = [name for bit, name in HARM.items() if reasons & bit]
             reading.samples.append(

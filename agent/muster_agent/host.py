@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from muster_agent.deadline import Deadline, Stalled
+from muster_agent.deadline import CallTimeout, Deadline
 from muster_agent.rates import Rates
 from muster_agent.sample import Sample
 
@@ -120,20 +120,20 @@ class Disk:
         patience: float = 2.0,
     ):
         self.path, self.note = path, ""
-        self._clock, self._looked = clock, float("-inf")
-        self._look = Deadline(f"file system {path}", lambda: statvfs(path), patience)
+        self._clock, self._measured_at = clock, float("-inf")
+        self._statvfs = Deadline(f"file system {path}", lambda: statvfs(path), patience)
         self._found: tuple[Sample, ...] = ()
 
     def samples(self) -> Iterator[Sample]:
-        if self._clock() - self._looked >= DISK_EVERY:
-            self._looked, self._found, self.note = self._clock(), (), ""
+        if self._clock() - self._measured_at >= DISK_EVERY:
+            self._measured_at, self._found, self.note = self._clock(), (), ""
             self._measure()
         yield from self._found
 
     def _measure(self) -> None:
         try:
-            stat = self._look()
-        except (OSError, Stalled) as error:
+            stat = self._statvfs()
+        except (OSError, CallTimeout) as error:
             self.note = (
                 f"disk {self.path}: {error.strerror if isinstance(error, OSError) else error}"
             )

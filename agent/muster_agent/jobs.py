@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from muster_agent.processes import TICKS, Forest, Process, ProcFs, Root
+from muster_agent.processes import TICKS, JobProcesses, JobRoot, Process, ProcFs
 from muster_agent.sample import Sample
 
 STATE = "state.json"
@@ -40,7 +40,7 @@ class Running:
     ticks: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     bytes: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     looked: float | None = None
-    looked_ticks: int = 0
+    measured_ticks: int = 0
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class JobFolders:
         self._waiting: dict[str, float] = {}  # directory without a state file yet -> first seen
         self.running: dict[str, Running] = {}  # directory -> job
 
-    def look(self) -> list[Running]:
+    def measure(self) -> list[Running]:
         self._list()
         for name in list(self._waiting):
             self._open(name)
@@ -143,18 +143,18 @@ class Jobs:
     ):
         self._procfs, self._clock = procfs or ProcFs(), clock
         self._folders = JobFolders(root, self._procfs)
-        self._forest = Forest(self._procfs)
+        self._processes = JobProcesses(self._procfs)
 
     def has_running(self) -> bool:
         """Return whether a job is running. Cheap (two system calls), so callable every second."""
-        return bool(self._folders.look())
+        return bool(self._folders.measure())
 
-    def look(self) -> list[JobReading]:
-        jobs = {job.state.key: job for job in self._folders.look()}
+    def measure(self) -> list[JobReading]:
+        jobs = {job.state.key: job for job in self._folders.measure()}
         if not jobs:
             return []
-        roots = [Root(key, job.root) for key, job in jobs.items() if self._is_alive(job.root)]
-        trees = self._forest.look(roots, jobs.keys())
+        roots = [JobRoot(key, job.root) for key, job in jobs.items() if self._is_alive(job.root)]
+        trees = self._processes.measure(roots, jobs.keys())
         trees = {
             key: tree
             for key, tree in trees.items()
@@ -189,7 +189,7 @@ class Jobs:
             samples.append(Sample("cpu.used", cpu_growth(job, ticks) / TICKS / elapsed, "cores"))
             if traffic:
                 samples += io_samples(job, traffic, elapsed)
-        job.ticks, job.bytes, job.looked, job.looked_ticks = ticks, traffic, now, now_ticks
+        job.ticks, job.bytes, job.looked, job.measured_ticks = ticks, traffic, now, now_ticks
         return samples
 
 
@@ -206,13 +206,13 @@ def cpu_growth(job: Running, ticks: dict[tuple[int, int], tuple[int, int]]) -> i
     joined = sum(
         sum(t)
         for ident, t in ticks.items()
-        if ident not in job.ticks and ident[1] < job.looked_ticks
+        if ident not in job.ticks and ident[1] < job.measured_ticks
     )
     by_sum = sum(map(sum, ticks.values())) - before - joined
     own = sum(
         t[0] - (job.ticks[ident][0] if ident in job.ticks else 0)
         for ident, t in ticks.items()
-        if ident in job.ticks or ident[1] >= job.looked_ticks
+        if ident in job.ticks or ident[1] >= job.measured_ticks
     )
     return max(by_sum, own, 0)
 
@@ -223,7 +223,9 @@ def io_samples(
     """Return I/O rates by the same sum; Linux adds a reaped child's traffic to its parent."""
     samples = []
     late = [
-        t for ident, t in traffic.items() if ident not in job.bytes and ident[1] < job.looked_ticks
+        t
+        for ident, t in traffic.items()
+        if ident not in job.bytes and ident[1] < job.measured_ticks
     ]
     for column, name in enumerate(("io.read", "io.write")):
         joined = sum(t[column] for t in late)
@@ -248,12 +250,12 @@ def living_root(state: JobState, procfs: ProcFs) -> Process | None:
     return process
 
 
-def is_same_start(told: float, ticks: int, procfs: ProcFs) -> bool:
-    """Return whether the start, in `ticks` after boot, matches `told`; 0 (unknown) always does."""
-    if told == 0 or told == ticks:
+def is_same_start(start_time: float, ticks: int, procfs: ProcFs) -> bool:
+    """Return whether the start, in `ticks` after boot, matches `start_time`; 0 (unknown) always does."""
+    if start_time == 0 or start_time == ticks:
         return True
     began = procfs.boot_seconds() + ticks / TICKS
-    return abs(told - began) <= SAME_START
+    return abs(start_time - began) <= SAME_START
 
 
 def parse_state(raw: dict[str, Any]) -> JobState:

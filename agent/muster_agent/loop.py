@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from muster_agent.collector import Collector
 from muster_agent.config import Config
-from muster_agent.courier import Courier
 from muster_agent.sample import Json
+from muster_agent.sender import BatchSender
 from muster_agent.spool import MemorySpool, Queue, Spool
 
 log = logging.getLogger("muster.agent")
@@ -36,8 +36,8 @@ class Agent:
     ):
         self.config, self.collector = config, collector or Collector(config)
         self._halt = stop or threading.Event()
-        self._courier = None if sink else Courier(config, open_spool(config))
-        self._sink: Sink = sink or self._courier.offer  # type: ignore[union-attr]
+        self._sender = None if sink else BatchSender(config, open_spool(config))
+        self._sink: Sink = sink or self._sender.offer  # type: ignore[union-attr]
         self._thread: threading.Thread | None = None
         self.last: Json | None = None  # latest batch, for the Prometheus endpoint
         self.last_at = 0.0  # monotonic
@@ -57,20 +57,20 @@ class Agent:
             self._thread.join(patience)
 
     def run(self) -> None:
-        if self._courier is not None:
-            self._courier.start()
+        if self._sender is not None:
+            self._sender.start()
         while not self._halt.is_set():
             began = time.monotonic()
             self.tick()
             self._wait(began)
-        if self._courier is not None:
-            self._courier.halt()
+        if self._sender is not None:
+            self._sender.halt()
 
     def tick(self) -> None:
         """Collect and hand over one batch. Never raises: if the sink fails, the batch is lost."""
         body = self.collector.collect()
-        if self._courier is not None:
-            self._add_courier_facts(body, self._courier)
+        if self._sender is not None:
+            self._add_courier_facts(body, self._sender)
         self.last, self.last_at = body, time.monotonic()
         try:
             self._sink(body)
@@ -81,10 +81,10 @@ class Agent:
             self._trouble = text
 
     @staticmethod
-    def _add_courier_facts(body: Json, courier: Courier) -> None:
+    def _add_courier_facts(body: Json, sender: BatchSender) -> None:
         facts = body["facts"]
-        facts["note"] = "; ".join(filter(None, (facts["note"], *courier.notes())))
-        facts["clock_skew"] = round(courier.skew, 1)
+        facts["note"] = "; ".join(filter(None, (facts["note"], *sender.notes())))
+        facts["clock_skew"] = round(sender.skew, 1)
 
     def _wait(self, began: float) -> None:
         """Wait until the next cycle is due, or until a job starts."""

@@ -260,7 +260,10 @@ def why(nvml: Any, error: Any) -> str:
     """Explain a common NVML error and what to do about it."""
     words = {
         nvml.NVML_ERROR_DRIVER_NOT_LOADED: "the NVIDIA driver is installed and its kernel module is not loaded",
-        nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: "the NVIDIA driver was upgraded and its kernel module is still the old one: reboot, or reload it",
+        nvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: (
+            "the NVIDIA driver was upgraded and its kernel module is still the old one: reboot, "
+            "or reload it"
+        ),
         nvml.NVML_ERROR_NO_PERMISSION: "this user may not use the NVIDIA driver (/dev/nvidiactl)",
     }
     return words.get(error.value, f"the NVIDIA driver says: {error}")

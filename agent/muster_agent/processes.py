@@ -121,14 +121,14 @@ def parse_io(text: bytes) -> Traffic:
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
+class JobRoot:
     """Root of a job's process tree: its key, and the process recorded by the supervisor."""
 
     key: str
     process: Process
 
 
-class Forest:
+class JobProcesses:
     """Assign processes to jobs.
 
     A process belongs to a job if its parent does, or its session (which a daemon keeps). A process
@@ -144,10 +144,12 @@ class Forest:
         self._procfs = procfs
         self._members: dict[tuple[int, int], str] = {}
         self._sessions: dict[int, str] = {}
-        self._strangers: set[int] = set()
-        self._looks = 0
+        self._unrelated: set[int] = set()
+        self._cycle = 0
 
-    def look(self, roots: Sequence[Root], keys: Set[str] = frozenset()) -> dict[str, list[Process]]:
+    def measure(
+        self, roots: Sequence[JobRoot], keys: Set[str] = frozenset()
+    ) -> dict[str, list[Process]]:
         """Return the processes of `roots`, and of jobs in `keys` whose root has ended."""
         wanted = {root.key for root in roots} | keys
         alive = self._alive(is_fresh=any(root.process.ident not in self._members for root in roots))
@@ -166,12 +168,12 @@ class Forest:
 
     def _alive(self, is_fresh: bool) -> dict[int, Process]:
         """Return processes, skipping known unrelated ones unless there is a new root."""
-        self._looks += 1
+        self._cycle += 1
         pids = self._procfs.pids()
-        self._strangers = (
-            set() if is_fresh or self._looks % self.FRESH == 0 else self._strangers & pids
+        self._unrelated = (
+            set() if is_fresh or self._cycle % self.FRESH == 0 else self._unrelated & pids
         )
-        found = (self._procfs.process(pid) for pid in pids - self._strangers)
+        found = (self._procfs.process(pid) for pid in pids - self._unrelated)
         return {process.pid: process for process in found if process is not None}
 
     def _adopt(
@@ -220,4 +222,4 @@ class Forest:
             if sid in in_use and key in wanted
         }
         self._members = {alive[pid].ident: key for pid, key in owners.items()}
-        self._strangers |= alive.keys() - owners.keys()
+        self._unrelated |= alive.keys() - owners.keys()

@@ -26,7 +26,7 @@ NAME = 8  # bytes of the file id at the start of a file
 
 
 @dataclass(frozen=True)
-class Waiting:
+class PendingBatch:
     """The oldest batch, and the read position after it."""
 
     data: bytes
@@ -43,8 +43,8 @@ class Queue(Protocol):
     dropped: int
 
     def append(self, data: bytes) -> None: ...
-    def peek(self) -> Waiting | None: ...
-    def advance(self, waiting: Waiting) -> None: ...
+    def peek(self) -> PendingBatch | None: ...
+    def advance(self, waiting: PendingBatch) -> None: ...
     def __len__(self) -> int: ...
 
 
@@ -53,24 +53,24 @@ class MemorySpool:
 
     def __init__(self, limit: int):
         self._limit, self._size, self._serial, self.dropped = limit, 0, 0, 0
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[PendingBatch] = deque()
         self._lock = threading.Lock()
 
     def append(self, data: bytes) -> None:
         with self._lock:
             packed, self._serial = zlib.compress(data, 1), self._serial + 1
-            self._waiting.append(Waiting(packed, (b"", self._serial)))
+            self._waiting.append(PendingBatch(packed, (b"", self._serial)))
             self._size += len(packed)
             while self._size > self._limit and len(self._waiting) > 1:
                 self._size -= len(self._waiting.popleft().data)
                 self.dropped += 1
 
-    def peek(self) -> Waiting | None:
+    def peek(self) -> PendingBatch | None:
         with self._lock:
             first = self._waiting[0] if self._waiting else None
-        return Waiting(zlib.decompress(first.data), first.place) if first else None
+        return PendingBatch(zlib.decompress(first.data), first.place) if first else None
 
-    def advance(self, waiting: Waiting) -> None:
+    def advance(self, waiting: PendingBatch) -> None:
         with self._lock:
             if self._waiting and self._waiting[0].place == waiting.place:
                 self._size -= len(self._waiting.popleft().data)
@@ -123,18 +123,18 @@ class Spool:
                     raise
             self._count += 1
 
-    def peek(self) -> Waiting | None:
+    def peek(self) -> PendingBatch | None:
         """Return the oldest batch that was not consumed, or None."""
         with self._lock:
             while self._count:
                 path = self._oldest()
                 found = read_record(path, self._at)
                 if found is not None:
-                    return Waiting(zlib.decompress(found[0]), (name_of(path), found[1]))
+                    return PendingBatch(zlib.decompress(found[0]), (name_of(path), found[1]))
                 self._give_up(path)
             return None
 
-    def advance(self, waiting: Waiting) -> None:
+    def advance(self, waiting: PendingBatch) -> None:
         """Consume a batch. Does nothing if the ring has dropped it in the meantime."""
         with self._lock:
             path, (name, after) = self._oldest(), waiting.place

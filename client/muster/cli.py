@@ -18,12 +18,12 @@ from muster.output import print_error
 
 # name: (module, its Typer application, help line). If the application has a command of the same
 # name, that command is used instead of the group.
-NOUNS = {
+GROUPS = {
     "run": ("run", "app", "Run a command as a job, stream its log and return its exit code."),
     "job": ("jobs", "app", "Submit, list, follow and control jobs."),
-    "org": ("places", "organizations", "List organizations; operators can create them."),
-    "team": ("places", "teams", "Manage teams and their members."),
-    "member": ("places", "members", "Manage members of the organization."),
+    "org": ("organizations", "organizations", "List organizations; operators can create them."),
+    "team": ("organizations", "teams", "Manage teams and their members."),
+    "member": ("organizations", "members", "Manage members of the organization."),
     "role": ("roles", "roles", "List built-in roles and manage custom roles."),
     "access": ("roles", "access", "Explain why a person has or lacks a permission."),
     "quota": ("quotas", "quotas", "Show usage and limits, request more, set job rules."),
@@ -37,7 +37,7 @@ NOUNS = {
         "accounts",
         "Manage service accounts and their tokens.",
     ),
-    "node": ("places", "nodes", "List nodes and GPUs; drain and resume nodes."),
+    "node": ("organizations", "nodes", "List nodes and GPUs; drain and resume nodes."),
     "cluster": ("clusters", "clusters", "Connect and manage clusters (operators)."),
     "pool": ("clusters", "pools", "Manage pools and which teams may use them."),
     "audit": ("audit", "audit", "Search, export and verify the audit trail."),
@@ -65,16 +65,16 @@ EPILOG = (
 )
 
 
-class Root(TyperGroup):
-    """Resolve subcommands from `NOUNS`."""
+class CommandGroup(TyperGroup):
+    """Resolve subcommands from `GROUPS`."""
 
     def list_commands(self, context: Any) -> list[str]:
-        return list(NOUNS)
+        return list(GROUPS)
 
     def get_command(self, context: Any, name: str) -> Any:
-        if name not in NOUNS:
+        if name not in GROUPS:
             return None
-        module, application, _ = NOUNS[name]
+        module, application, _ = GROUPS[name]
         import_module("muster.commands.output" if module == "jobs" else f"muster.commands.{module}")
         group = typer.main.get_group(
             getattr(import_module(f"muster.commands.{module}"), application)
@@ -83,11 +83,11 @@ class Root(TyperGroup):
 
     def format_commands(self, context: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, _, text) in NOUNS.items()])
+            formatter.write_dl([(name, text) for name, (_, _, text) in GROUPS.items()])
 
 
 app = typer.Typer(
-    cls=Root,
+    cls=CommandGroup,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

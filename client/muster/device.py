@@ -16,7 +16,7 @@ SLOWER = 5.0  # seconds added to the polling interval on slow_down (RFC 8628, se
 
 
 @dataclass(frozen=True)
-class Asked:
+class DeviceAuthorization:
     """A pending authorization.
 
     `link` opens the page with `code` filled in, `seconds` is its lifetime and `every` the polling
@@ -36,7 +36,7 @@ class Grant:
     def __init__(self, url: str):
         self._url = url
 
-    def begin(self) -> Asked:
+    def begin(self) -> DeviceAuthorization:
         """Request a code for the user to approve."""
         found = self._post("device/code", {"client_id": CLIENT, "machine": platform.node()[:60]})
         if "device_code" not in found:
@@ -47,7 +47,7 @@ class Grant:
                 code="no_device_grant",
             )
         link = found.get("verification_uri_complete") or found["verification_uri"]
-        return Asked(
+        return DeviceAuthorization(
             found["device_code"],
             found["user_code"],
             link,
@@ -55,17 +55,23 @@ class Grant:
             float(found.get("interval", 5)),
         )
 
-    def wait(self, asked: Asked, sleep: Callable[[float], None] = time.sleep) -> tuple[str, str]:
+    def wait(
+        self, authorization: DeviceAuthorization, sleep: Callable[[float], None] = time.sleep
+    ) -> tuple[str, str]:
         """Wait for approval and return the token and its organization.
 
         Raises NotAuthenticated if the request is denied or expires.
         """
-        ends, every = time.monotonic() + asked.seconds, asked.every
+        ends, every = time.monotonic() + authorization.seconds, authorization.every
         while time.monotonic() < ends:
             sleep(every)
             found = self._post(
                 "token",
-                {"client_id": CLIENT, "grant_type": GRANT, "device_code": asked.device_code},
+                {
+                    "client_id": CLIENT,
+                    "grant_type": GRANT,
+                    "device_code": authorization.device_code,
+                },
             )
             if "access_token" in found:
                 return str(found["access_token"]), str(found.get("org", ""))

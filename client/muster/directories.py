@@ -44,7 +44,7 @@ class Directories:
 
         Only operators may set `domains`, or `is_wide` for the whole installation.
         """
-        wish = {
+        body = {
             "slug": slug,
             "kind": kind,
             "name": name,
@@ -52,7 +52,7 @@ class Directories:
             "domains": [*domains],
             "is_wide": is_wide,
         }
-        return self._client.send("POST", "providers", wish)
+        return self._client.send("POST", "providers", body)
 
     def change(self, slug: str, **given: Any) -> Json:
         """Change `options`, `name`, `domains` or `is_enabled`; the rest stays."""

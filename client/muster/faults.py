@@ -22,7 +22,10 @@ def _shown(name: str, lines: list[str], fault: Json) -> str:
     line = lines[at - 1].expandtabs(4)
     margin = f"{at:>5} | "
     start, width = _place(line, field, is_key="is not a known key" in message)
-    return f"{name}:{at}: {message}\n{margin}{clean_line(line)}\n{' ' * (len(margin) - 2)}| {' ' * start}{'^' * width}"
+    return (
+        f"{name}:{at}: {message}\n{margin}{clean_line(line)}\n{' ' * (len(margin) - 2)}| "
+        f"{' ' * start}{'^' * width}"
+    )
 
 
 def _place(line: str, field: str, *, is_key: bool) -> tuple[int, int]:

@@ -20,7 +20,7 @@ SEALING = 300.0
 
 
 @dataclass(frozen=True)
-class Piece:
+class LogPiece:
     """A part of the log: `data` to write unchanged; `note` is for people, not part of the log."""
 
     data: bytes = b""
@@ -36,7 +36,7 @@ class Piece:
 class Follower:
     """Iterator over the pieces of one task's log.
 
-    `next()` returns the next piece; only `took(piece)` advances `offset`, so that a caller that is
+    `next()` returns the next piece; only `advance(piece)` advances `offset`, so that a caller that is
     interrupted in between resumes at the same byte. Once `is_over`, `job` and `certificate_text`
     hold the final state.
     """
@@ -49,39 +49,39 @@ class Follower:
         index: int = 0,
         attempt: int | None = None,
         offset: int = 0,
-        goes_on: bool | None = None,
+        follow_retries: bool | None = None,
     ):
-        """Start at `offset`. `goes_on`: continue into later attempts (default: if none given)."""
+        """Start at `offset`. `follow_retries`: continue into later attempts (default: if none given)."""
         self.jobs, self.name, self.index = jobs, name, index
         self.ordinal, self.offset = attempt, offset
-        self.goes_on = attempt is None if goes_on is None else goes_on
+        self.follow_retries = attempt is None if follow_retries is None else follow_retries
         self.is_over, self.certificate_text = False, ""
         self.job: Job | None = None
         self._pause, self._lost_at, self._ended_at, self._refreshed_at = FAST, 0.0, 0.0, -SLOW
         self.on_job: Callable[[Job], None] = lambda job: None
         self.sleep: Callable[[float], None] = time.sleep
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[LogPiece]:
         """Iterate to the end of the log. Raises Unavailable after PATIENCE seconds of outage."""
         while not self.is_over:
             yield (piece := self.next())
-            self.took(piece)
+            self.advance(piece)
 
-    def took(self, piece: Piece) -> None:
+    def advance(self, piece: LogPiece) -> None:
         """Advance past a piece that was written."""
         if piece.data and piece.attempt == self.ordinal:
             self.offset = piece.end
 
-    def next(self) -> Piece:
+    def next(self) -> LogPiece:
         """Poll once and return the piece, which is empty if nothing new arrived."""
         try:
-            piece = self._look()
+            piece = self._poll()
         except (Unavailable, RateLimited) as error:
             return self._lost(error)
         self._lost_at = 0.0
         return piece
 
-    def _look(self) -> Piece:
+    def _poll(self) -> LogPiece:
         if self.ordinal is None and not self._find_attempt():
             return self._idle()
         assert self.ordinal is not None
@@ -98,16 +98,16 @@ class Follower:
             self.offset = page.start
         return self._after_bytes(is_complete=page.complete)
 
-    def _piece(self, data: bytes, start: int) -> Piece:
+    def _piece(self, data: bytes, start: int) -> LogPiece:
         assert self.ordinal is not None
         note = ""
         if start > self.offset:
             note = f"bytes {self.offset:,} to {start:,} were lost"
         elif start < self.offset:
             data, start = data[self.offset - start :], self.offset
-        return Piece(data, note, start, self.ordinal)
+        return LogPiece(data, note, start, self.ordinal)
 
-    def _after_bytes(self, *, is_complete: bool) -> Piece:
+    def _after_bytes(self, *, is_complete: bool) -> LogPiece:
         """Handle an empty read: idle, move to the next attempt, or finish."""
         if not is_complete and time.monotonic() - self._refreshed_at < SLOW:
             return self._idle()
@@ -115,13 +115,13 @@ class Follower:
         if not is_complete and not self._is_silent(job, rows):
             return self._idle()
         newer = max((row.ordinal for row in rows), default=0)
-        if self.goes_on and newer > (self.ordinal or 0):
+        if self.follow_retries and newer > (self.ordinal or 0):
             self.ordinal, self.offset, self._ended_at = newer, 0, 0.0
-            return Piece(note=f"attempt {newer} started", attempt=newer)
-        if self.goes_on and not job.is_final and not job.array_size:
+            return LogPiece(note=f"attempt {newer} started", attempt=newer)
+        if self.follow_retries and not job.is_final and not job.array_size:
             return self._idle()
         self._finish(is_complete=is_complete)
-        return Piece(attempt=self.ordinal or 0)
+        return LogPiece(attempt=self.ordinal or 0)
 
     def _is_silent(self, job: Job, rows: list[Attempt]) -> bool:
         """Return whether an ended attempt's unclosed log can be given up.
@@ -162,17 +162,17 @@ class Follower:
         self.on_job(self.job)
         return self.job, self.jobs.attempts(self.name, index=self.index)
 
-    def _idle(self) -> Piece:
+    def _idle(self) -> LogPiece:
         self.sleep(self._pause)
         self._pause = min(self._pause * 1.4, SLOW)
-        return Piece(attempt=self.ordinal or 0)
+        return LogPiece(attempt=self.ordinal or 0)
 
-    def _lost(self, error: Unavailable | RateLimited) -> Piece:
+    def _lost(self, error: Unavailable | RateLimited) -> LogPiece:
         first = not self._lost_at
         self._lost_at = self._lost_at or time.monotonic()
         if time.monotonic() - self._lost_at > PATIENCE:
             raise error
         self.sleep(SLOW)
-        return Piece(
+        return LogPiece(
             note="connection to the portal lost; the job is not affected, retrying" if first else ""
         )

@@ -187,11 +187,11 @@ class Jobs:
         name: str | int,
         *,
         timeout: float | None = None,
-        on_look: Callable[[Job], None] | None = None,
+        on_poll: Callable[[Job], None] | None = None,
     ) -> Job:
         """Wait for a job to end and return it, tolerating outages of the portal.
 
-        `on_look` is called with the job after each poll. Raises TimeoutError after `timeout`
+        `on_poll` is called with the job after each poll. Raises TimeoutError after `timeout`
         seconds.
         """
         started, lost_at, every = time.monotonic(), 0.0, 0.2
@@ -204,8 +204,8 @@ class Jobs:
                 if now - lost_at > PATIENCE:
                     raise
                 job = None
-            if job is not None and on_look:
-                on_look(job)
+            if job is not None and on_poll:
+                on_poll(job)
             if job is not None and job.is_final:
                 return job
             if timeout is not None and now - started > timeout:

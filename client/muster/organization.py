@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from muster.client import Client
 
 
-class _Noun:
+class _Resource:
     def __init__(self, client: Client):
         self._client = client
 
 
-class Organizations(_Noun):
+class Organizations(_Resource):
     def list(self) -> builtins.list[Json]:
         """Return the organizations that the user belongs to."""
         found: builtins.list[Json] = self._client.request("GET", "orgs").json()["items"]
@@ -32,12 +32,12 @@ class Organizations(_Noun):
 
         In the answer, `url` is the link with which a new owner sets a password, or None.
         """
-        wish = {"slug": slug, "name": name, "owner": owner, "owner_name": owner_name}
-        made: Json = self._client.request("POST", "orgs", body=wish).json()
+        body = {"slug": slug, "name": name, "owner": owner, "owner_name": owner_name}
+        made: Json = self._client.request("POST", "orgs", body=body).json()
         return made
 
 
-class Teams(_Noun):
+class Teams(_Resource):
     def list(self) -> builtins.list[Json]:
         return list(self._client.items("teams"))
 
@@ -71,7 +71,7 @@ class Teams(_Noun):
         return self._client.send("PUT", f"teams/{_safe(slug)}/rules", rules)
 
 
-class Members(_Noun):
+class Members(_Resource):
     def list(self, q: str = "") -> builtins.list[Json]:
         """Return all members, or those whose e-mail address or name contains `q`."""
         return list(self._client.items("members", limit=200, q=q))
@@ -90,7 +90,7 @@ class Members(_Noun):
         self._client.send("DELETE", f"members/{_safe(email)}")
 
 
-class Roles(_Noun):
+class Roles(_Resource):
     def list(self) -> builtins.list[Json]:
         return list(self._client.items("roles"))
 
@@ -122,22 +122,22 @@ class Roles(_Noun):
         self._client.send("DELETE", f"roles/{_safe(slug)}")
 
 
-class Access(_Noun):
+class Access(_Resource):
     def why(self, permission: str, *, user: str = "", team: str = "", job: str = "") -> Json:
         """Explain a person's permission: `allowed`, `steps` and `would_allow`.
 
         Without `user`, explains it for the current token.
         """
-        asked = {
+        body = {
             "permission": permission,
             "user": user,
             "team": team,
             "about": f"job:{job.removeprefix('#')}" if job else "",
         }
-        return self._client.get("access", **{key: value for key, value in asked.items() if value})
+        return self._client.get("access", **{key: value for key, value in body.items() if value})
 
 
-class Quotas(_Noun):
+class Quotas(_Resource):
     def list(self) -> builtins.list[Json]:
         return list(self._client.items("quotas"))
 
@@ -185,7 +185,7 @@ class Quotas(_Noun):
     ) -> Json:
         """Request a higher limit for a team, a person or the organization."""
         scope = "team" if team else "user" if user else "org"
-        wish = {
+        body = {
             "scope": scope,
             "subject": team or user,
             "resource": resource,
@@ -193,7 +193,7 @@ class Quotas(_Noun):
             "why": why,
             "job": job,
         }
-        return self._client.send("POST", "quotas/requests", wish)
+        return self._client.send("POST", "quotas/requests", body)
 
     def decide(self, request_id: str, do: str, word: str = "") -> Json:
         """Decide a request: `do` is approve, decline or withdraw (your own request).
@@ -205,7 +205,7 @@ class Quotas(_Noun):
         )
 
 
-class Tokens(_Noun):
+class Tokens(_Resource):
     def list(self) -> builtins.list[Json]:
         return list(self._client.items("tokens"))
 
@@ -222,7 +222,7 @@ class Tokens(_Noun):
 
         `days` None: never expires. `networks`: CIDRs from which it is accepted; empty for all.
         """
-        return self._client.send("POST", "tokens", _wish(name, scopes, team, days, networks))
+        return self._client.send("POST", "tokens", _body(name, scopes, team, days, networks))
 
     def rotate(self, token_id: str, overlap_hours: int = 24) -> Json:
         """Create a replacement with the same scopes; only this answer contains its secret.
@@ -237,7 +237,7 @@ class Tokens(_Noun):
         self._client.send("DELETE", f"tokens/{_safe(token_id)}")
 
 
-class ServiceAccounts(_Noun):
+class ServiceAccounts(_Resource):
     """Non-human members of the organization."""
 
     def list(self) -> builtins.list[Json]:
@@ -276,11 +276,11 @@ class ServiceAccounts(_Noun):
         return self._client.send(
             "POST",
             f"service-accounts/{_safe(name)}/tokens",
-            _wish(token, scopes, team, days, networks),
+            _body(token, scopes, team, days, networks),
         )
 
 
-class Nodes(_Noun):
+class Nodes(_Resource):
     def list(self) -> builtins.list[Json]:
         return list(self._client.items("nodes"))
 
@@ -292,7 +292,7 @@ class Nodes(_Noun):
         return self._client.get(f"nodes/{_safe(name)}/metrics", **query)
 
 
-class Secrets(_Noun):
+class Secrets(_Resource):
     """Write-only values for jobs. `where` is a team, or "org" for the organization."""
 
     def list(self) -> builtins.list[Json]:
@@ -308,7 +308,7 @@ class Secrets(_Noun):
         self._client.send("DELETE", f"secrets/{_safe(where)}/{_safe(name)}{of}")
 
 
-class Invitations(_Noun):
+class Invitations(_Resource):
     """Invitation links, each valid once."""
 
     def list(self) -> builtins.list[Json]:
@@ -328,7 +328,7 @@ class Invitations(_Noun):
 
         `send` also e-mails it.
         """
-        wish = {
+        body = {
             "email": email,
             "name": name,
             "role": role,
@@ -336,7 +336,7 @@ class Invitations(_Noun):
             "days": days,
             "send": send,
         }
-        return self._client.send("POST", "invitations", wish)
+        return self._client.send("POST", "invitations", body)
 
     def renew(self, invitation_id: str, *, send: bool = False) -> Json:
         """Replace the link of an invitation. The old link stops working."""
@@ -348,7 +348,7 @@ class Invitations(_Noun):
         self._client.send("DELETE", f"invitations/{_safe(invitation_id)}")
 
 
-class People(_Noun):
+class People(_Resource):
     """Bulk import of people."""
 
     def import_csv(
@@ -363,7 +363,7 @@ class People(_Noun):
         )
 
 
-class Sessions(_Noun):
+class Sessions(_Resource):
     """The user's browser sessions."""
 
     def list(self) -> builtins.list[Json]:
@@ -377,7 +377,7 @@ class Sessions(_Noun):
         )
 
 
-def _wish(
+def _body(
     name: str, scopes: Sequence[str], team: str | None, days: int | None, networks: Sequence[str]
 ) -> Json:
     return {

@@ -69,7 +69,7 @@ class Session:
                 sys.stdout.write(drawn(part, sys.stdout))
         sys.stdout.flush()
 
-    def say(self, text: str, colour: str = "") -> None:
+    def echo(self, text: str, colour: str = "") -> None:
         """Print progress for people; silent with --quiet and --json."""
         if not (self.quiet or self.json):
             sys.stderr.write(painted(text, colour, sys.stderr) + "\n")
@@ -158,8 +158,8 @@ def _rich_table(table: Table, rows: list[list[str]]) -> str:
     return capture.get()
 
 
-def _widths(columns: Sequence[str], rows: list[list[str]], room: int) -> list[int]:
-    """Return column widths for `room` characters; flexible columns share the remaining space."""
+def _widths(columns: Sequence[str], rows: list[list[str]], available: int) -> list[int]:
+    """Return column widths for `available` characters; flexible columns share the remaining space."""
     from rich.cells import cell_len
 
     widths = [
@@ -168,7 +168,7 @@ def _widths(columns: Sequence[str], rows: list[list[str]], room: int) -> list[in
     ]
     giving = [at for at, name in enumerate(columns) if name.startswith("~")]
     left = (
-        room
+        available
         - 2 * (len(columns) - 1)
         - sum(width for at, width in enumerate(widths) if at not in giving)
     )

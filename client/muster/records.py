@@ -161,7 +161,7 @@ class Job:
             )
             if data.get(n) is not None
         }
-        asked = data.get("resources") or {}
+        resources = data.get("resources") or {}
         return cls(
             **plain,
             owner=(data.get("owner") or {}).get("email", ""),
@@ -169,10 +169,10 @@ class Job:
             pending=_pending(data.get("pending")),
             array_size=(data.get("array") or {}).get("size"),
             resources=Resources(
-                asked.get("cpus", 0),
-                asked.get("memory", 0),
-                asked.get("gpus", 0),
-                asked.get("gpu_type"),
+                resources.get("cpus", 0),
+                resources.get("memory", 0),
+                resources.get("gpus", 0),
+                resources.get("gpu_type"),
             ),
             created_at=_time(data.get("created_at")),
             started_at=_time(data.get("started_at")),

@@ -120,15 +120,15 @@ class Transport:
         raise error
 
 
-def pause(attempt: int, asked: str | None = None) -> float:
+def pause(attempt: int, retry_after: str | None = None) -> float:
     """Return seconds until the next attempt: Retry-After, else exponential backoff with jitter."""
     own = min(0.25 * 2**attempt, 8) * random.uniform(0.75, 1.25)
-    if not asked:
+    if not retry_after:
         return own
-    if asked.strip().isdigit():
-        return float(asked) + random.uniform(0, 0.1)
+    if retry_after.strip().isdigit():
+        return float(retry_after) + random.uniform(0, 0.1)
     try:
-        at = parsedate_to_datetime(asked)
+        at = parsedate_to_datetime(retry_after)
     except ValueError:
         return own
     return max((at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0)

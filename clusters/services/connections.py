@@ -45,7 +45,7 @@ def connect_cluster(
             row = Cluster.objects.create(
                 name=name, backend=backend, config=dict(given.plain), secrets=sealed(given.secret)
             )
-            tell(
+            record_cluster_event(
                 "connected",
                 row,
                 actor,
@@ -83,7 +83,7 @@ def change_cluster(*, actor: Actor, cluster: Cluster, options: Mapping[str, Any]
                 if former.secret.get(n) != given.secret.get(n)
             }
         )
-        tell(
+        record_cluster_event(
             "changed",
             row,
             actor,
@@ -156,7 +156,7 @@ def enable_cluster(*, actor: Actor, cluster: Cluster, is_enabled: bool) -> Clust
         .exclude(is_enabled=is_enabled)
         .update(is_enabled=is_enabled)
     ):
-        tell(
+        record_cluster_event(
             "enabled" if is_enabled else "disabled",
             cluster,
             actor,
@@ -188,7 +188,7 @@ def remove_cluster(*, actor: Actor, cluster: Cluster) -> None:
                 ),
                 code="in_use",
             )
-        tell(
+        record_cluster_event(
             "removed", cluster, actor, {"backend": cluster.backend, "before": dict(cluster.config)}
         )
         try:
@@ -235,7 +235,9 @@ def free_name(name: str) -> str:
     return name
 
 
-def tell(what: str, cluster: Cluster, actor: Actor, data: Mapping[str, Any] | None = None) -> None:
+def record_cluster_event(
+    what: str, cluster: Cluster, actor: Actor, data: Mapping[str, Any] | None = None
+) -> None:
     """Record an event about the cluster."""
     record(
         EventRecord(

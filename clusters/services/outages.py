@@ -16,7 +16,7 @@ ACTOR = "watcher"
 
 
 @transaction.atomic
-def fell_silent(cluster: Cluster, text: str) -> None:
+def mark_unreachable(cluster: Cluster, text: str) -> None:
     """Record the start of an outage; another error text during it only updates the row."""
     now = (
         Cluster.objects.select_for_update()
@@ -34,7 +34,7 @@ def fell_silent(cluster: Cluster, text: str) -> None:
 
 
 @transaction.atomic
-def answered(cluster: Cluster) -> None:
+def mark_reachable(cluster: Cluster) -> None:
     """Update `seen_at`, and record the end of an outage with its duration."""
     at = clock.now()
     silent = Cluster.objects.select_for_update().filter(id=cluster.id).exclude(trouble="").first()

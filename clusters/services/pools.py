@@ -179,7 +179,7 @@ def pools_of(cluster: Cluster) -> list[Pool]:
     return list(Pool.objects.filter(cluster=cluster).order_by("name"))
 
 
-def pools_seen_by(actor: Actor) -> list[Pool]:
+def pools_visible_to(actor: Actor) -> list[Pool]:
     """Return all pools for operators, else those open or granted in the current organization."""
     rows = Pool.objects.select_related("cluster").order_by("cluster__name", "name")
     if actor.may(Permission.CLUSTERS_READ):
@@ -187,9 +187,9 @@ def pools_seen_by(actor: Actor) -> list[Pool]:
     return list(rows.filter(Q(is_open=True) | Q(id__in=PoolGrant.objects.values("pool_id"))))
 
 
-def names_seen_by(actor: Actor) -> set[str]:
+def names_visible_to(actor: Actor) -> set[str]:
     """Return the names of the visible pools and of clusters without pools."""
-    return {pool.name for pool in pools_seen_by(actor)} | set(
+    return {pool.name for pool in pools_visible_to(actor)} | set(
         Cluster.objects.filter(pools=None).values_list("name", flat=True)
     )
 

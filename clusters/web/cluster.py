@@ -38,7 +38,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
         return _act(request, row)
     machines = node_usage_of(row)
     whole, parts, pools = (
-        capacity.stock_of(machines),
+        capacity.capacity_of(machines),
         capacity.by_partition(machines),
         pools_of(row),
     )
@@ -94,16 +94,16 @@ def _tab(
     """Return the context of the current tab."""
     match tab:
         case "nodes":
-            asked = {
+            query = {
                 name: request.GET.get(name, "") for name in ("nodes", "partition", "find", "after")
             }
-            nodes, following = representations.machine_page(machines, asked)
+            nodes, following = representations.machine_page(machines, query)
             kept = request.GET.copy()
             kept.pop("after", None)
             return {
                 "nodes": nodes,
                 "following": following,
-                "asked": asked,
+                "asked": query,
                 "kept": kept.urlencode(),
                 "states": capacity.STATES,
                 "partitions": list(parts),

@@ -40,9 +40,9 @@ def pools(request: Any) -> HttpResponse:
             made = _make(request)
         except PortalError as error:
             record_denied_request(request, error)
-            said, faults = faults_of(error)
-            if said:
-                messages.error(request, said)
+            message, faults = faults_of(error)
+            if message:
+                messages.error(request, message)
         else:
             messages.success(
                 request,
@@ -68,7 +68,7 @@ def pools(request: Any) -> HttpResponse:
 @page(P.NODES_READ, ("GET", "HEAD", "POST"))
 def pool(request: Any, pool: str) -> HttpResponse:
     """Show one pool."""
-    row = next((p for p in service.pools_seen_by(request.actor) if p.name == pool), None)
+    row = next((p for p in service.pools_visible_to(request.actor) if p.name == pool), None)
     if row is None:
         raise NotFound(Message("There is no pool {x} that you can see.", x=repr(pool[:80])))
     faults: dict[str, str] = {}
@@ -93,7 +93,7 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
         "page_title": row.name,
         "crumbs": [(Message("Pools"), f"/{request.org.slug}/pools")],
         "pool": row,
-        "stock": capacity.stock_of(inside),
+        "stock": capacity.capacity_of(inside),
         "standing": status_of(row.cluster),
         "nodes": representations.machine_page(inside, {}, SHOWN)[0],
         "granted": [(slug, given.get(slug, {})) for slug in teams],
@@ -107,7 +107,7 @@ def _shown(request: Any, row: Pool) -> dict[str, Any]:
         if actor.may(P.CLUSTERS_READ)
         else workload().load_in(actor, request.org, row),
         "partitions": list(capacity.by_partition(machines)),
-        "types": list(capacity.stock_of(machines).gpus),
+        "types": list(capacity.capacity_of(machines).gpus),
         "has_identities": _has_identities(row.cluster),
         "is_last": not row.is_open and row.cluster.is_enabled and row.cluster.pools.count() == 1,
     }

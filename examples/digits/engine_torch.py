@@ -61,9 +61,9 @@ class Engine:
         """Return the first rank's `value`."""
         if self.ranks == 1:
             return value
-        told = torch.tensor([value], device=self.device)
-        distributed.broadcast(told, src=0)
-        return float(told)
+        tensor = torch.tensor([value], device=self.device)
+        distributed.broadcast(tensor, src=0)
+        return float(tensor)
 
     def accuracy(self) -> float:
         """Return the accuracy on unseen digits, 0..1."""

@@ -45,7 +45,8 @@ def work(engine: Any, split: Split, metrics: Metrics, seconds: float, epochs: in
         follow(engine, seconds, epochs)
         return
     print(
-        f"{len(split.train.labels)} digits to learn, {len(split.test.labels)} to be judged by; engine: {engine.name}"
+        f"{len(split.train.labels)} digits to learn, {len(split.test.labels)} to be judged by; "
+        f"engine: {engine.name}"
     )
     print(metrics.describe(), flush=True)
     learn(engine, metrics, seconds, epochs)

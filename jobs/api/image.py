@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jobs.images import lookups
-from jobs.images.check import answer_for
+from jobs.images.check import check_result_for
 from jobs.services.checks import check_features, choose_place
 from portal.core.errors import PortalError
 from schedulers.spec import JobSpec
@@ -23,9 +23,9 @@ def image_note(
     """
     if not spec.image or team is None or not actor.may(Permission.JOBS_SUBMIT, team.id):
         return None
-    image = lookups.known(spec.image)
+    image = lookups.cached_image(spec.image)
     if image is None:
-        begun = lookups.begin(spec.image) if is_settled else None
+        begun = lookups.start_lookup(spec.image) if is_settled else None
         if not isinstance(begun, str):
             return {"ok": None, "doubtful": False, "text": ""}
         image = begun
@@ -34,5 +34,5 @@ def image_note(
         check_features(spec, place.cluster)
     except PortalError:  # reported elsewhere; this note is about the image only
         return None
-    answer = answer_for(image, spec, place.cluster, place.pool)
+    answer = check_result_for(image, spec, place.cluster, place.pool)
     return {"ok": answer.is_ok, "doubtful": answer.is_doubtful, "text": answer.text}

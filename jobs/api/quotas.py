@@ -14,7 +14,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.api.base import OrgView
 from workspaces.api.quotas import SetQuotasSerializer
 from workspaces.api.views import read
-from workspaces.quotas.set_limits import Wanted
+from workspaces.quotas.set_limits import LimitChange
 
 
 class QuotaLineSerializer(serializers.Serializer):  # type: ignore[type-arg]
@@ -47,5 +47,7 @@ class QuotaPreviewView(OrgView):
     @extend_schema(request=SetQuotasSerializer, responses=QuotaPreviewSerializer)
     def post(self, request: Request) -> Response:
         """Preview the effect of these changes on pending jobs. Nothing is stored."""
-        changes = [Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]]
+        changes = [
+            LimitChange(**change) for change in read(SetQuotasSerializer, request)["changes"]
+        ]
         return Response(asdict(preview(actor=self.actor, org=self.org, changes=changes)))

@@ -140,7 +140,8 @@ class JobDetailSerializer(JobSerializer):
     pool = serializers.CharField(allow_null=True)
     place_why = serializers.CharField(help_text="Reason for the placement, if there was a choice.")
     output = serializers.CharField(
-        help_text="What becomes of what it writes to MUSTER_OUTPUT_DIR: where it is found, or that it is lost."
+        help_text="What becomes of what it writes to MUSTER_OUTPUT_DIR: where it is found, or that it "
+        "is lost."
     )
     log_deletion = LogDeletionSerializer(
         allow_null=True, help_text="null unless deletion of its logs was requested"
@@ -160,7 +161,8 @@ class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
     image = serializers.DictField(
         allow_null=True,
         help_text=(
-            "Whether the image fits the nodes: ok, doubtful, text; ok null and text empty: not known yet. Its registry is asked only if "
+            "Whether the image fits the nodes: ok, doubtful, text; ok null and text empty: not "
+            "known yet. Its registry is asked only if "
             "`settled` was true, in the background: ask again."
         ),
     )

@@ -260,7 +260,7 @@ class EventsView(JobViewBase):
 
 
 def _pending(job: Job, actor: Any) -> dict[str, Any] | None:
-    result = pending_explanation.answer(job, actor)
+    result = pending_explanation.explanation_of(job, actor)
     return (
         None
         if result is None

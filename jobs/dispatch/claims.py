@@ -23,10 +23,10 @@ from django.db.models import Q, QuerySet
 from clusters.models import Cluster
 from jobs.bulk import write_rows
 from jobs.dispatch import job_status
-from jobs.dispatch.submission import Claim, Handover
+from jobs.dispatch.submission import Claim, SubmissionPool
 from jobs.models import Attempt, Job
 from jobs.scheduling import pending_history
-from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, Verdict, plan
+from jobs.scheduling.admission import AdmissionDecision, AdmissionRequest, ClusterSnapshot, plan
 from jobs.scheduling.reservations import meters_of, with_jobs
 from jobs.scheduling.snapshot import snapshot_of
 from portal.core import clock
@@ -81,17 +81,17 @@ def dispatch_cluster(cluster: Cluster) -> int:
     its attempts stay queued with that as their reason.
     """
     total, before, size = 0, None, FIRST
-    with Handover() as handover:
+    with SubmissionPool() as submissions:
         while True:
             claim = claim_due(cluster.id, size)
-            under_way = handover.begin(claim) if claim else None
+            under_way = submissions.begin(claim) if claim else None
             if before:
-                total += handover.finish(before)
+                total += submissions.finish(before)
             if under_way is None:
                 return total
             # Probably the last batch: do not delay its results for another look at the queue.
             if len(under_way.attempts) < size:
-                total, before = total + handover.finish(under_way), None
+                total, before = total + submissions.finish(under_way), None
             else:
                 before = under_way
                 if size == BATCH:
@@ -122,7 +122,10 @@ def claim_due(cluster_id: UUID, limit: int = BATCH) -> Claim | None:
             claim.attempts.extend(_admit(cluster, limit - len(claim.attempts)))
         elif due := _window(cluster, WINDOW):
             pending_history.note(
-                [(a, Verdict(Wait.CLUSTER_DOWN, facts={"said": cluster.trouble})) for a in due]
+                [
+                    (a, AdmissionDecision(Wait.CLUSTER_DOWN, facts={"said": cluster.trouble}))
+                    for a in due
+                ]
             )
         _lease(claim)
     return claim if claim.attempts else None
@@ -154,15 +157,15 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     Meters are locked once per transaction and in one order; locking them in steps could deadlock
     with another planner.
     """
-    room: ClusterSnapshot | None = None
-    refused: set[Kind] = set()
+    snapshot: ClusterSnapshot | None = None
+    refused: set[EquivalenceClass] = set()
     last: Attempt | None = None
     looked, size = 0, min(limit, WINDOW)  # nothing beyond the batch is read if everything fits
     is_deep = False
     while size:
         due = _window(cluster, size, last, refused)
-        room = _room_after(room, cluster, due) if due else None
-        if room and (chosen := _select(room, due, limit, refused)):
+        snapshot = _snapshot_after(snapshot, cluster, due) if due else None
+        if snapshot and (chosen := _select(snapshot, due, limit, refused)):
             return _with_quota(chosen)
         if len(due) < size:
             _reached.pop(cluster.id, None)
@@ -176,20 +179,23 @@ def _admit(cluster: Cluster, limit: int) -> list[Attempt]:
     return []
 
 
-def _room_after(
+def _snapshot_after(
     before: ClusterSnapshot | None, cluster: Cluster, due: Sequence[Attempt]
 ) -> ClusterSnapshot:
     """Refresh the limits for the next window and keep the node usage of the one before."""
-    room = snapshot_of(cluster, [ask_of(attempt) for attempt in due])
+    snapshot = snapshot_of(cluster, [request_of(attempt) for attempt in due])
     return (
-        room
+        snapshot
         if before is None
-        else replace(room, nodes=before.nodes, running=room.running | before.running)
+        else replace(snapshot, nodes=before.nodes, running=snapshot.running | before.running)
     )
 
 
 def _window(
-    cluster: Cluster, size: int, last: Attempt | None = None, refused: Collection[Kind] = ()
+    cluster: Cluster,
+    size: int,
+    last: Attempt | None = None,
+    refused: Collection[EquivalenceClass] = (),
 ) -> list[Attempt]:
     """Lock the next attempts after `last`, without those of a kind that was already refused."""
     rows = Attempt.objects.filter(due_at__lte=clock.now(), cluster=cluster, state=State.QUEUED)
@@ -205,7 +211,7 @@ def _window(
 
 
 @dataclass(frozen=True)
-class Kind:
+class EquivalenceClass:
     """Attempts that are refused alike as long as nothing is taken or freed.
 
     The rows that already have such a reason are skipped, so the cost of planning a full cluster
@@ -217,7 +223,7 @@ class Kind:
     owner: tuple[tuple[str, UUID], ...]  # whose limits apply; empty if only the nodes matter
 
     @classmethod
-    def of(cls, attempt: Attempt, wait: Wait) -> Kind:
+    def of(cls, attempt: Attempt, wait: Wait) -> EquivalenceClass:
         job = attempt.job
         owner = {"job__team_id": job.team_id, "job__owner_id": job.owner_id} | (
             {"job_id": job.id} if wait == Wait.ARRAY_LIMIT else {}
@@ -250,29 +256,29 @@ def _can_skip() -> bool:
 
 
 def _select(
-    room: ClusterSnapshot, due: Sequence[Attempt], limit: int, kinds: set[Kind]
+    snapshot: ClusterSnapshot, due: Sequence[Attempt], limit: int, kinds: set[EquivalenceClass]
 ) -> list[Attempt]:
     """Return the attempts that may start, with their placement, and note why the others wait.
 
     Adds the kind of each refused attempt to `kinds`.
     """
-    asks = [ask_of(attempt) for attempt in due]
-    by_ask = dict(zip(map(id, asks), due, strict=True))
+    requests = [request_of(attempt) for attempt in due]
+    by_request = dict(zip(map(id, requests), due, strict=True))
     chosen: list[Attempt] = []
-    refused: list[tuple[Attempt, Verdict]] = []
-    for ask, verdict in plan(room, asks):
-        attempt = by_ask[id(ask)]
-        if verdict.wait is not None:
-            refused.append((attempt, verdict))
-            kinds.add(Kind.of(attempt, verdict.wait))
+    refused: list[tuple[Attempt, AdmissionDecision]] = []
+    for request, decision in plan(snapshot, requests):
+        attempt = by_request[id(request)]
+        if decision.wait is not None:
+            refused.append((attempt, decision))
+            kinds.add(EquivalenceClass.of(attempt, decision.wait))
         elif len(chosen) < limit:
-            _set_placement(attempt, verdict)
+            _set_placement(attempt, decision)
             chosen.append(attempt)
     pending_history.note(refused)
     return chosen
 
 
-def ask_of(attempt: Attempt) -> AdmissionRequest:
+def request_of(attempt: Attempt) -> AdmissionRequest:
     """Return the request of one attempt."""
     job = attempt.job
     resources = ResourceRequest.of_totals(job.resources, job.spec.get("num_nodes", 1))
@@ -281,8 +287,8 @@ def ask_of(attempt: Attempt) -> AdmissionRequest:
     )
 
 
-def _set_placement(attempt: Attempt, verdict: Verdict) -> None:
-    if place := verdict.place:
+def _set_placement(attempt: Attempt, decision: AdmissionDecision) -> None:
+    if place := decision.place:
         attempt.node = place.node
         attempt.placement = {
             "node": place.node,

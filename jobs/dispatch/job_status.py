@@ -71,7 +71,7 @@ def refresh_jobs(
     ended = [job for job in rows if State(job.state).is_final and not before[job.id].is_final]
     record_all(
         EventRecord(
-            f"job.{State(job.state).word}",
+            f"job.{State(job.state).label}",
             job.org_id,
             "job",
             job.id,
@@ -143,7 +143,7 @@ def _free_dependents(ended: Sequence[Job]) -> Cancellations:
             "#{number} {name} ended {word}.",
             number=failed.number,
             name=failed.name,
-            word=State(failed.state).word,
+            word=State(failed.state).label,
         )
         for job, (_, failed) in verdicts.items()
         if failed

@@ -51,8 +51,8 @@ def build_launches(
             is_new=attempt.id not in known,
             uid=uids.get(attempt.job.team_id, 0),
             **_grant_options(attempt.job.pool, grants.get(_grant_key(attempt)))
-            | _bar_missing_secret(secrets)
-            | _bar_other_organization(cluster, only, attempt),
+            | _block_missing_secret(secrets)
+            | _block_other_organization(cluster, only, attempt),
         )
         for attempt, token, secrets in zip(attempts, tokens, opened, strict=True)
     ]
@@ -80,19 +80,19 @@ def _secret_use(attempt: Attempt) -> SecretReferences:
     )
 
 
-def _bar_missing_secret(opened: OpenedSecrets) -> dict[str, Any]:
+def _block_missing_secret(opened: OpenedSecrets) -> dict[str, Any]:
     """Bar a launch whose secret was deleted since; it would fail without explanation."""
-    return {"barred": opened.lacks, "barred_by": "secrets"} if opened.lacks else {}
+    return {"block_reason": opened.lacks, "blocked_field": "secrets"} if opened.lacks else {}
 
 
-def _bar_other_organization(
+def _block_other_organization(
     cluster: Cluster | None, only: UUID | None, attempt: Attempt
 ) -> dict[str, Any]:
     """Bar a launch that was claimed before the cluster was restricted to one organization."""
     return (
         {}
         if cluster is None or only in (None, attempt.job.org_id)
-        else {"barred": not_served_text(cluster)}
+        else {"block_reason": not_served_text(cluster)}
     )
 
 
@@ -164,7 +164,7 @@ def _grant_options(pool: Pool | None, grant: PoolGrant | None) -> dict[str, Any]
     return (
         {}
         if pool is None or pool.is_open
-        else {"barred": Message("The team may no longer use pool {name}.", name=pool.name)}
+        else {"block_reason": Message("The team may no longer use pool {name}.", name=pool.name)}
     )
 
 
@@ -192,7 +192,7 @@ def _launch(
     **more: Any,
 ) -> Launch:
     """Build a launch; example files travel along unless the node sees the portal's files."""
-    ask, text = spec.resources, script(spec)
+    resources, text = spec.resources, script(spec)
     is_away = placement is None and "MUSTER_EXAMPLES" in text
     return Launch(
         key=key,
@@ -201,12 +201,12 @@ def _launch(
         env=environment(spec, replace(task, examples_dir="") if is_away else task),
         examples=contents(settings.MUSTER_EXAMPLES) if is_away else {},
         image=spec.image,
-        cpus=ask.cpus,
-        memory=ask.memory,
-        gpus=ask.gpus,
-        gpu_type=ask.gpu_type,
+        cpus=resources.cpus,
+        memory=resources.memory,
+        gpus=resources.gpus,
+        gpu_type=resources.gpu_type,
         num_nodes=spec.num_nodes,
-        shm_size=ask.shm_size,
+        shm_size=resources.shm_size,
         time_limit=spec.policy.max_runtime,
         grace=spec.policy.grace,
         placement=placement,

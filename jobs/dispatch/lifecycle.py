@@ -63,7 +63,7 @@ _ENDS_OF_A_CANCEL = frozenset({Reason.COMPLETED, Reason.USER_ERROR, Reason.KILLE
 
 
 @dataclass(frozen=True)
-class Change:
+class StateChange:
     """One state change of one attempt; None leaves a field unchanged.
 
     `lease`: apply only while this lease is valid. `source`: who reports the change.
@@ -87,7 +87,7 @@ class Change:
 
 
 @transaction.atomic
-def transition(changes: Iterable[Change]) -> list[Attempt]:
+def transition(changes: Iterable[StateChange]) -> list[Attempt]:
     """Apply each change that advances its attempt; return the attempts that changed.
 
     Runs in the current tenant scope.
@@ -116,7 +116,7 @@ def transition(changes: Iterable[Change]) -> list[Attempt]:
     return moved
 
 
-def _apply(attempt: Attempt, change: Change, at: datetime) -> bool:
+def _apply(attempt: Attempt, change: StateChange, at: datetime) -> bool:
     """Set the fields on the object; return False if the change is stale."""
     state = State(attempt.state)
     if (
@@ -142,10 +142,10 @@ def _apply(attempt: Attempt, change: Change, at: datetime) -> bool:
     return True
 
 
-def _end(attempt: Attempt, change: Change, at: datetime) -> None:
+def _end(attempt: Attempt, change: StateChange, at: datetime) -> None:
     reason = change.reason or Reason.PLATFORM_ERROR
     if reason.final_state != change.to:
-        log.error("attempt %s: reason %s does not end in %s", attempt.id, reason, change.to.word)
+        log.error("attempt %s: reason %s does not end in %s", attempt.id, reason, change.to.label)
     attempt.reason = reason
     evidence = change.evidence
     if "\x00" in evidence:
@@ -196,10 +196,10 @@ def _settle_all(moved: Sequence[Attempt]) -> None:
         )
 
 
-def _record_events(moved: Sequence[Attempt], wanted: dict[UUID, Change]) -> None:
+def _record_events(moved: Sequence[Attempt], wanted: dict[UUID, StateChange]) -> None:
     record_all(
         EventRecord(
-            kind=f"attempt.{State(a.state).word}",
+            kind=f"attempt.{State(a.state).label}",
             org_id=a.org_id,
             subject_type="job",
             subject_id=a.job_id,
@@ -234,7 +234,7 @@ def _follow_up(moved: Sequence[Attempt]) -> None:
     canceled = job_status.refresh_jobs({a.job_id for a in moved}, moved, [a.job for a in moved])
     if canceled:
         transition(
-            Change(attempt_id, State.CANCELED, "muster", Reason.DEPENDENCY_FAILED, why)
+            StateChange(attempt_id, State.CANCELED, "muster", Reason.DEPENDENCY_FAILED, why)
             for attempt_id, why in canceled
         )
 

@@ -15,7 +15,7 @@ from clusters.models import Cluster
 from clusters.services.credentials import note_use
 from jobs import live_updates
 from jobs.dispatch.launch import build_launches
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt
 from portal.core import clock
 from portal.core.messages import Message
@@ -54,13 +54,13 @@ class InFlight:
             _, left = wait(left, return_when=FIRST_COMPLETED)
 
 
-class Handover:
+class SubmissionPool:
     """Submit attempts by threads that never touch the database."""
 
     def __init__(self, workers: int = WORKERS):
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="hand-over")
 
-    def __enter__(self) -> Handover:
+    def __enter__(self) -> SubmissionPool:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -123,27 +123,27 @@ def _submit(backend: Backend, claim: Claim, launch: Launch) -> Handle | Exceptio
 
 
 def submit_launch(backend: Backend, launch: Launch) -> Handle:
-    """Submit a launch. A barred launch is not started, but a job that already exists stays known.
+    """Submit a launch. A blocked launch is not started, but a job that already exists stays known.
 
     Raises Rejected, Unavailable.
     """
-    if not launch.barred:
+    if not launch.block_reason:
         return backend.submit(launch)
     if launch.is_new or (handle := backend.find(launch.key)) is None:
-        raise Rejected(launch.barred, launch.barred_by)
+        raise Rejected(launch.block_reason, launch.blocked_field)
     return handle
 
 
-def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iterator[Change]:
+def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iterator[StateChange]:
     backend = claim.cluster.backend
     match result:
         case Handle():
-            yield Change(
+            yield StateChange(
                 attempt.id, State.SUBMITTED, backend, native_id=result.native_id, lease=claim.lease
             )
         case Rejected():
             where = f"{result.field}: " if result.field else ""
-            yield Change(
+            yield StateChange(
                 attempt.id,
                 result.reason.final_state,
                 backend,
@@ -155,7 +155,7 @@ def _outcome(claim: Claim, attempt: Attempt, result: Handle | Exception) -> Iter
             yield from _postpone(claim, attempt, result)
 
 
-def _postpone(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Change]:
+def _postpone(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[StateChange]:
     """Retry later with backoff: the state of the job is unknown, so the claim stays."""
     log.warning(
         "cluster %s did not accept %s: %s",
@@ -165,7 +165,7 @@ def _postpone(claim: Claim, attempt: Attempt, error: Exception) -> Iterator[Chan
         exc_info=not str(error),
     )
     if attempt.tries + 1 >= MAX_TRIES:
-        yield Change(
+        yield StateChange(
             attempt.id,
             State.FAILED,
             "muster",

@@ -40,7 +40,7 @@ _lock = threading.Lock()
 _dispatchers: dict[UUID, Dispatcher] = {}
 
 
-def ask_all() -> None:
+def request_dispatch() -> None:
     """Request the dispatch of every cluster's queue without waiting for it."""
     for cluster in Cluster.objects.all():
         with _lock:

@@ -14,7 +14,7 @@ from jobs.images import lookups
 from jobs.images.failures import remembered
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
-from schedulers.images.compatibility import Fit, Fitting, Host, fit
+from schedulers.images.compatibility import Compatibility, CompatibilityReport, NodePlatform, fit
 from schedulers.images.config import Image
 from schedulers.images.requirements import Device, version
 from schedulers.spec import ImageCheck, JobSpec
@@ -30,7 +30,7 @@ _verdicts: dict[object, tuple[float, str]] = {}
 
 
 @dataclass(frozen=True)
-class Answer:
+class ImageCheckResult:
     """Result of the check.
 
     `is_ok` False: refused; None: unknown. `is_doubtful`: may fail on some node.
@@ -41,14 +41,20 @@ class Answer:
     is_doubtful: bool = False
 
 
-def answer_for(image: Image | str, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Answer:
+def check_result_for(
+    image: Image | str, spec: JobSpec, cluster: Cluster, pool: Pool | None
+) -> ImageCheckResult:
     """Describe the result, with advice."""
     if isinstance(image, str):
-        return Answer(None, Message("Not checked: {image}. This refuses nothing.", image=image))
+        return ImageCheckResult(
+            None, Message("Not checked: {image}. This refuses nothing.", image=image)
+        )
     found = fitting_of(image, spec, cluster, pool)
     is_refused = found.is_hopeless and not _is_only_warned(spec)
     text = _refusal(found) if is_refused else Message.joined(" ", (found.text, found.advice))
-    return Answer(not is_refused, text, any(g.reason.fit >= Fit.DOUBTFUL for g in found.groups))
+    return ImageCheckResult(
+        not is_refused, text, any(g.reason.fit >= Compatibility.DOUBTFUL for g in found.groups)
+    )
 
 
 def check_image(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> None:
@@ -58,7 +64,9 @@ def check_image(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> None:
     """
     misfit = image_misfit(spec, cluster, pool)
     if misfit != "":
-        lookups.begin(spec.image)  # also after a refusal: the tag may move before the next attempt
+        lookups.start_lookup(
+            spec.image
+        )  # also after a refusal: the tag may move before the next attempt
     if misfit:
         raise InvalidInput.at("image", misfit)
 
@@ -70,25 +78,25 @@ def image_misfit(spec: JobSpec, cluster: Cluster, pool: Pool | None) -> str | No
     """
     if not spec.image or _is_only_warned(spec):
         return ""
-    ask = spec.resources
+    resources = spec.resources
     key = (
         spec.image,
         cluster.id,
         pool and pool.id,
-        ask.gpus > 0 and (ask.gpu_type or "").lower(),
+        resources.gpus > 0 and (resources.gpu_type or "").lower(),
         spec.envs.get(_SWITCH),
     )
     until, text = _verdicts.get(key, (0.0, ""))
     if time.monotonic() < until:
         return text
-    image = lookups.known(spec.image)
+    image = lookups.cached_image(spec.image)
     if image is None:
         return None
     text = "" if isinstance(image, str) else _refusal(fitting_of(image, spec, cluster, pool))
     return text or _cache(key, text)
 
 
-def _refusal(found: Fitting) -> str:
+def _refusal(found: CompatibilityReport) -> str:
     return Message.joined(" ", (found.text, found.advice, OVERRIDE)) if found.is_hopeless else ""
 
 
@@ -99,21 +107,23 @@ def _cache(key: object, text: str) -> str:
     return text
 
 
-def fitting_of(image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None) -> Fitting:
+def fitting_of(
+    image: Image, spec: JobSpec, cluster: Cluster, pool: Pool | None
+) -> CompatibilityReport:
     """Compare the image with every node that has the requested GPUs."""
-    ask = spec.resources
-    hosts = hosts_of(cluster, pool, (ask.gpu_type or "").lower() if ask.gpus else None)
+    resources = spec.resources
+    hosts = hosts_of(cluster, pool, (resources.gpu_type or "").lower() if resources.gpus else None)
     env = {_SWITCH: spec.envs[_SWITCH]} if _SWITCH in spec.envs else {}
     return fit(
         image,
         hosts,
-        wants_gpus=bool(ask.gpus),
+        wants_gpus=bool(resources.gpus),
         env=env,
-        ended=remembered(image) if ask.gpus else {},
+        ended=remembered(image) if resources.gpus else {},
     )
 
 
-def hosts_of(cluster: Cluster, pool: Pool | None, gpu_type: str | None) -> list[Host]:
+def hosts_of(cluster: Cluster, pool: Pool | None, gpu_type: str | None) -> list[NodePlatform]:
     """Return the nodes. `gpu_type` None: GPUs do not matter; "": any type.
 
     A node with several matching types is represented by the first.
@@ -130,7 +140,7 @@ def hosts_of(cluster: Cluster, pool: Pool | None, gpu_type: str | None) -> list[
         if pool is None or is_in(pool, node, [kind for kind, _, _ in cards[node.id]])
     ]
     if gpu_type is None:
-        return [Host(node.name, _fact(node, "arch")) for node in inside]
+        return [NodePlatform(node.name, _fact(node, "arch")) for node in inside]
     found = (
         (node, [card for card in cards[node.id] if gpu_type in ("", card[0])]) for node in inside
     )
@@ -147,7 +157,7 @@ def _cards(cluster: Cluster) -> dict[UUID, list[tuple[str, str, str]]]:
     return cards
 
 
-def _host(node: Node, cards: Sequence[tuple[str, str, str]]) -> Host:
+def _host(node: Node, cards: Sequence[tuple[str, str, str]]) -> NodePlatform:
     _, model, compute = cards[0]
     device = Device(
         version(_fact(node, "driver")),
@@ -155,7 +165,7 @@ def _host(node: Node, cards: Sequence[tuple[str, str, str]]) -> Host:
         version(compute or node.told.get("compute", "")),
         _brand(model),
     )
-    return Host(node.name, _fact(node, "arch"), device, model)
+    return NodePlatform(node.name, _fact(node, "arch"), device, model)
 
 
 def _fact(node: Node, what: str) -> str:

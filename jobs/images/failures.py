@@ -44,7 +44,7 @@ def _digests_of(attempt: Attempt, reported_digest: str) -> list[str]:
     name = spec_of(attempt.job).image
     if reported_digest or "@" in name:
         return [reported_digest or name.partition("@")[2]]
-    image = lookups.known(name) if name else None
+    image = lookups.cached_image(name) if name else None
     return image.digests if isinstance(image, Image) else []
 
 

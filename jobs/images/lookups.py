@@ -28,12 +28,12 @@ _under_way: dict[str, Future[Image | str]] = {}
 _lock = threading.Lock()
 
 
-def known(name: str) -> Image | str | None:
+def cached_image(name: str) -> Image | str | None:
     """Return the cached image, or the error text of its lookup, without a request."""
     return _cached(name)[1]
 
 
-def look(name: str) -> Image | str:
+def lookup_image(name: str) -> Image | str:
     """Return the image as its registry has it now or had it moments ago, since tags move.
 
     Returns a text on a timeout or an error. Never raises.
@@ -41,7 +41,7 @@ def look(name: str) -> Image | str:
     at, found = _cached(name)
     if found is not None and time.time() - at < FRESH:
         return found
-    begun = begin(name)
+    begun = start_lookup(name)
     if isinstance(begun, str):
         return begun
     try:
@@ -50,7 +50,7 @@ def look(name: str) -> Image | str:
         return "the lookup of its registry's address timed out"
 
 
-def begin(name: str) -> Future[Image | str] | str:
+def start_lookup(name: str) -> Future[Image | str] | str:
     """Start a lookup without waiting for it; returns a text if the lookup is refused."""
     reference = parse(name)
     if not settings.MUSTER_IMAGE_CHECK or reference is None:
@@ -85,7 +85,7 @@ def _read(name: str, reference: Reference) -> Image | str:
         except ImageUnreadable as error:
             found = str(error)
             # Keep the previous result while the registry is down.
-            if isinstance(cached := known(name), Image):
+            if isinstance(cached := cached_image(name), Image):
                 return cached
         cache.set(
             _key(name),

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from jobs.dispatch.claims import HORIZON, ask_of
+from jobs.dispatch.claims import HORIZON, request_of
 from jobs.models import Attempt
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot, plan
 from jobs.scheduling.reservations import with_jobs
@@ -29,13 +29,13 @@ from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Quota
 from workspaces.quotas.gpu_hours import next_reset, used_now, with_hours
 from workspaces.quotas.limits import GPU_HOURS
-from workspaces.quotas.set_limits import Wanted, set_quotas
+from workspaces.quotas.set_limits import LimitChange, set_quotas
 
 NAMED = 10
 
 
 @dataclass(frozen=True)
-class Line:
+class MeterLine:
     """The text for one meter, before and after."""
 
     whose: str
@@ -45,7 +45,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Group:
+class TeamJobs:
     """Jobs of one team. `numbers`: visible ones, at most NAMED."""
 
     team: str
@@ -61,29 +61,31 @@ class Preview:
     `sentences`: the whole preview as text.
     """
 
-    lines: list[Line]
-    stopped: list[Group]
-    freed: list[Group]
+    lines: list[MeterLine]
+    stopped: list[TeamJobs]
+    freed: list[TeamJobs]
     sentences: list[str]
 
 
-def preview(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> Preview:
+def preview(*, actor: Actor, org: Organization, changes: Sequence[LimitChange]) -> Preview:
     """Return the effect of the changes without storing them; raises what `set_quotas` raises."""
     due = _queue()
-    asks = [ask_of(attempt) for attempt in due]
+    requests = [request_of(attempt) for attempt in due]
     with transaction.atomic():
-        before = limits_of(asks)
+        before = limits_of(requests)
         were = {
             (q.scope, q.subject_id, q.resource): q
             for q in Quota.objects.filter(resource__in={c.resource for c in changes})
         }
         rows = set_quotas(actor=actor, org=org, changes=changes)
-        after = limits_of(asks)
+        after = limits_of(requests)
         transaction.set_rollback(True)
     hours = used_now() if any(row.resource == GPU_HOURS for row in rows) else {}
-    running = running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id)
+    running = running_of(
+        request.job_id for request in requests if request.max_parallel and request.job_id
+    )
     now, then = (
-        _starting(asks, due, ClusterSnapshot(limits, (), places=False, running=dict(running)))
+        _starting(requests, due, ClusterSnapshot(limits, (), places=False, running=dict(running)))
         for limits in (before, after)
     )
     by_id = {attempt.id: attempt for attempt in due}
@@ -118,16 +120,16 @@ def _queue() -> list[Attempt]:
 
 
 def _starting(
-    asks: Sequence[AdmissionRequest], due: Sequence[Attempt], room: ClusterSnapshot
+    requests: Sequence[AdmissionRequest], due: Sequence[Attempt], snapshot: ClusterSnapshot
 ) -> set[UUID]:
     return {
         attempt.id
-        for attempt, (_ask, verdict) in zip(due, plan(room, asks), strict=True)
-        if verdict.wait is None
+        for attempt, (_ask, decision) in zip(due, plan(snapshot, requests), strict=True)
+        if decision.wait is None
     }
 
 
-def _groups(attempts: Sequence[Attempt], actor: Actor) -> list[Group]:
+def _groups(attempts: Sequence[Attempt], actor: Actor) -> list[TeamJobs]:
     teams: dict[UUID, list[Attempt]] = defaultdict(list)
     for attempt in attempts:
         teams[attempt.job.team_id].append(attempt)
@@ -135,7 +137,7 @@ def _groups(attempts: Sequence[Attempt], actor: Actor) -> list[Group]:
     for team_id, found in teams.items():
         numbers = list(dict.fromkeys(a.job.number for a in found))
         made.append(
-            Group(
+            TeamJobs(
                 found[0].job.team.name,
                 len(numbers),
                 numbers[:NAMED] if actor.may(Permission.JOBS_READ, team_id) else [],
@@ -144,7 +146,7 @@ def _groups(attempts: Sequence[Attempt], actor: Actor) -> list[Group]:
     return sorted(made, key=lambda group: -group.count)
 
 
-def _stopped(group: Group) -> str:
+def _stopped(group: TeamJobs) -> str:
     return ngettext(
         "%(n)d job of %(team)s would stop being started%(which)s",
         "%(n)d jobs of %(team)s would stop being started%(which)s",
@@ -152,7 +154,7 @@ def _stopped(group: Group) -> str:
     ) % _named(group)
 
 
-def _freed(group: Group) -> str:
+def _freed(group: TeamJobs) -> str:
     return ngettext(
         "%(n)d job of %(team)s would no longer wait for a limit%(which)s",
         "%(n)d jobs of %(team)s would no longer wait for a limit%(which)s",
@@ -160,7 +162,7 @@ def _freed(group: Group) -> str:
     ) % _named(group)
 
 
-def _named(group: Group) -> dict[str, Any]:
+def _named(group: TeamJobs) -> dict[str, Any]:
     which = (
         ": "
         + ", ".join(f"#{n}" for n in group.numbers)
@@ -171,11 +173,12 @@ def _named(group: Group) -> dict[str, Any]:
     return {"n": group.count, "team": group.team, "which": which}
 
 
-def _over(line: Line, row: Quota) -> str:
+def _over(line: MeterLine, row: Quota) -> str:
     assert row.limit is not None
     if row.resource == GPU_HOURS:
         return _(
-            "%(whose)s has used %(used)s this month, above the new limit: nothing that runs is stopped, "
+            "%(whose)s has used %(used)s this month, above the new limit: nothing that runs is "
+            "stopped, "
             "and no more of it with GPUs starts before %(day)s."
         ) % {
             "whose": line.whose,
@@ -192,8 +195,8 @@ def _over(line: Line, row: Quota) -> str:
     }
 
 
-def _line(change: Wanted, was: Quota | None, row: Quota, org: Organization) -> Line:
-    return Line(
+def _line(change: LimitChange, was: Quota | None, row: Quota, org: Organization) -> MeterLine:
+    return MeterLine(
         change.subject or org.name,
         row.resource,
         terms(row.resource, was.limit if was else None, was.guaranteed if was else 0),

@@ -17,8 +17,8 @@ from portal.core.formatting import scale_of
 from schedulers.capacity import (
     KINDS,
     STEPS,
+    AmountChange,
     Candidates,
-    Change,
     NodeCapacity,
     ResourceRequest,
     idle,
@@ -57,7 +57,7 @@ class AdmissionRequest:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AdmissionDecision:
     """The decision on one request.
 
     `wait` is None if it may start (at `place`, if the portal places jobs). Otherwise `facts` has
@@ -85,35 +85,39 @@ class ClusterSnapshot:
     only_org: UUID | None = None  # jobs of other organizations wait, because of `only_text`
     only_text: str = ""
 
-    def judge(self, ask: AdmissionRequest) -> Verdict:
+    def judge(self, request: AdmissionRequest) -> AdmissionDecision:
         """Return the dominant reason, in the order of `Wait`."""
         # The portal places single tasks; a job of several nodes is refused for its features.
-        need = ask.resources.with_amount("nodes", 1)
+        need = request.resources.with_amount("nodes", 1)
         candidates = Candidates(self.nodes)
         if self.places and self.nodes and not candidates.could_run(need):
             return self._impossible(need)
         if self.trouble:
-            return Verdict(Wait.CLUSTER_DOWN, facts={"said": self.trouble})
-        if self.only_org and ask.org_id != self.only_org:
-            return Verdict(Wait.RESERVED, facts={"text": self.only_text})
-        if ask.job_id and ask.max_parallel and self.running.get(ask.job_id, 0) >= ask.max_parallel:
-            return Verdict(
+            return AdmissionDecision(Wait.CLUSTER_DOWN, facts={"said": self.trouble})
+        if self.only_org and request.org_id != self.only_org:
+            return AdmissionDecision(Wait.RESERVED, facts={"text": self.only_text})
+        if (
+            request.job_id
+            and request.max_parallel
+            and self.running.get(request.job_id, 0) >= request.max_parallel
+        ):
+            return AdmissionDecision(
                 Wait.ARRAY_LIMIT,
-                facts={"running": self.running[ask.job_id], "limit": ask.max_parallel},
+                facts={"running": self.running[request.job_id], "limit": request.max_parallel},
             )
-        if over := self._over_quota(ask):
+        if over := self._over_quota(request):
             return over
         if not self.places:
-            return Verdict(None)
+            return AdmissionDecision(None)
         if nodes := candidates.first_fit(need):
-            return Verdict(None, nodes[0].place(need))
-        return self._no_room(need)
+            return AdmissionDecision(None, nodes[0].place(need))
+        return self._no_capacity(need)
 
-    def take(self, ask: AdmissionRequest, place: Placement | None) -> None:
+    def take(self, request: AdmissionRequest, place: Placement | None) -> None:
         """Book an admitted request."""
-        self.limits.update(meters_after(self.limits, meters_of_request(ask)))
-        if ask.job_id:
-            self.running[ask.job_id] = self.running.get(ask.job_id, 0) + 1
+        self.limits.update(meters_after(self.limits, meters_of_request(request)))
+        if request.job_id:
+            self.running[request.job_id] = self.running.get(request.job_id, 0) + 1
         if place:
             cpu = round(place.cpus * 1000)
             self.nodes = [
@@ -123,12 +127,12 @@ class ClusterSnapshot:
                 for node in self.nodes
             ]
 
-    def smallest_limit(self, ask: AdmissionRequest) -> dict[str, int]:
+    def smallest_limit(self, request: AdmissionRequest) -> dict[str, int]:
         """Return {"enough": limit} if raising the one limit in the way would admit the request now.
 
         Empty if that alone would not help.
         """
-        amounts = meters_of_request(ask)
+        amounts = meters_of_request(request)
         meter = first_full_meter(self.limits, amounts)
         if meter is None:
             return {}
@@ -142,22 +146,22 @@ class ClusterSnapshot:
         if meter.resource == STORAGE:
             enough = (enough // _GIB + 1) * _GIB
         raised = replace(self, limits={**self.limits, meter: now.limited(enough)})
-        return {"enough": enough} if raised.judge(ask).wait is None else {}
+        return {"enough": enough} if raised.judge(request).wait is None else {}
 
-    def smallest_change(self, ask: AdmissionRequest) -> Change | None:
+    def smallest_change(self, request: AdmissionRequest) -> AmountChange | None:
         """Return the smallest reduction of one amount that would be admitted now, if any."""
 
         def is_admitted(resources: ResourceRequest) -> bool:
-            return self.judge(replace(ask, resources=resources)).wait is None
+            return self.judge(replace(request, resources=resources)).wait is None
 
-        return smallest_change(ask.resources, is_admitted, _STEPS)
+        return smallest_change(request.resources, is_admitted, _STEPS)
 
-    def _impossible(self, need: ResourceRequest) -> Verdict:
+    def _impossible(self, need: ResourceRequest) -> AdmissionDecision:
         """Return the verdict if not even an empty node could run the task."""
         best = max(self.nodes, key=lambda node: [node.total[k] for k in ("gpu", "memory", "cpu")])
         has = {kind: best.total.get(need.resource(kind), 0) for kind in KINDS}
         kind = next(kind for kind in KINDS if need.of(kind) > has[kind])
-        return Verdict(
+        return AdmissionDecision(
             Wait.IMPOSSIBLE,
             facts={
                 "resource": kind,
@@ -169,14 +173,14 @@ class ClusterSnapshot:
             },
         )
 
-    def _over_quota(self, ask: AdmissionRequest) -> Verdict | None:
-        amounts = meters_of_request(ask)
+    def _over_quota(self, request: AdmissionRequest) -> AdmissionDecision | None:
+        amounts = meters_of_request(request)
         meter = first_full_meter(self.limits, amounts)
         if meter is None:
             return None
         now, amount = self.limits[meter], amounts[meter]
         kept = now.promised - freed_by(meter, self.limits, amounts)
-        return Verdict(
+        return AdmissionDecision(
             QUOTA_WAITS[meter.scope],
             facts={
                 "scope": meter.scope,
@@ -189,18 +193,20 @@ class ClusterSnapshot:
             | ({"kept": kept} if kept else {}),
         )
 
-    def _no_room(self, need: ResourceRequest) -> Verdict:
+    def _no_capacity(self, need: ResourceRequest) -> AdmissionDecision:
         """Return the verdict for nodes that are full, fragmented or out of service."""
         if not self.nodes:
-            return Verdict(Wait.CAPACITY)
+            return AdmissionDecision(Wait.CAPACITY)
         candidates = Candidates(self.nodes)
         seen = candidates.judge(need)
         if seen.wait == Wait.NODES_DOWN:
-            return Verdict(seen.wait)
+            return AdmissionDecision(seen.wait)
         if not seen.kind:
-            return Verdict(seen.wait, facts={"apart": [kind for kind in KINDS if need.of(kind)]})
+            return AdmissionDecision(
+                seen.wait, facts={"apart": [kind for kind in KINDS if need.of(kind)]}
+            )
         resource = need.resource(seen.kind)
-        return Verdict(
+        return AdmissionDecision(
             seen.wait,
             facts={
                 "resource": seen.kind,
@@ -220,17 +226,17 @@ def _metered(
     return MappingProxyType(meters(org_id, team_id, user_id, checked_resources(resources.totals)))
 
 
-def meters_of_request(ask: AdmissionRequest) -> Mapping[Meter, int]:
+def meters_of_request(request: AdmissionRequest) -> Mapping[Meter, int]:
     """Return what the request would hold on each meter."""
-    return _metered(ask.org_id, ask.team_id, ask.user_id, ask.resources)
+    return _metered(request.org_id, request.team_id, request.user_id, request.resources)
 
 
 def plan(
-    room: ClusterSnapshot, asks: Sequence[AdmissionRequest]
-) -> Iterator[tuple[AdmissionRequest, Verdict]]:
+    snapshot: ClusterSnapshot, requests: Sequence[AdmissionRequest]
+) -> Iterator[tuple[AdmissionRequest, AdmissionDecision]]:
     """Judge in order and book what is admitted; backfill without reservations."""
-    for ask in asks:
-        verdict = room.judge(ask)
-        if verdict.wait is None:
-            room.take(ask, verdict.place)
-        yield ask, verdict
+    for request in requests:
+        decision = snapshot.judge(request)
+        if decision.wait is None:
+            snapshot.take(request, decision.place)
+        yield request, decision

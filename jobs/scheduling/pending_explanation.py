@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from jobs.dispatch.claims import ask_of
+from jobs.dispatch.claims import request_of
 from jobs.dispatch.job_status import verdict_of
 from jobs.models import Attempt, Dependency, Job, PendingSpell
 from jobs.scheduling import quota_limits
@@ -18,7 +18,7 @@ from portal.core import clock
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
 from schedulers import explanations
-from schedulers.capacity import Change
+from schedulers.capacity import AmountChange
 from schedulers.states import State, Wait
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
@@ -27,7 +27,7 @@ HOLDERS = 5
 
 
 @dataclass(frozen=True)
-class Answer:
+class PendingExplanation:
     """The explanation of a pending job.
 
     `text`: one sentence. `numbers`: its facts. `holders`: jobs that use the missing resource, as the
@@ -45,7 +45,7 @@ class Answer:
     history: list[dict[str, Any]] = field(default_factory=list)
 
 
-def answer(job: Job, viewer: Actor) -> Answer | None:
+def explanation_of(job: Job, viewer: Actor) -> PendingExplanation | None:
     """Compute the explanation; None for a job that is not pending.
 
     A job that its cluster could not accept is pending, too.
@@ -66,7 +66,7 @@ def answer(job: Job, viewer: Actor) -> Answer | None:
     since = attempt.wait_since or attempt.queued_at
     if wait == Wait.CLUSTER_DOWN:
         since = attempt.cluster.trouble_since or since
-    return Answer(
+    return PendingExplanation(
         code=str(wait),
         text=wait_text(wait, facts),
         since=since,
@@ -78,10 +78,10 @@ def answer(job: Job, viewer: Actor) -> Answer | None:
     )
 
 
-def _scheduler_answer(attempt: Attempt, viewer: Actor) -> Answer:
+def _scheduler_answer(attempt: Attempt, viewer: Actor) -> PendingExplanation:
     """Return the explanation of the scheduler behind the cluster."""
     facts = attempt.wait_facts
-    return Answer(
+    return PendingExplanation(
         code=attempt.wait,
         text=wait_text(Wait(attempt.wait), facts),
         since=attempt.wait_since or attempt.state_at,
@@ -105,7 +105,7 @@ def _history(attempt: Attempt) -> list[dict[str, Any]]:
     ]
 
 
-def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change | None]:
+def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], AmountChange | None]:
     if job.is_held:
         return Wait.HELD, {}, None
     is_ready, _ = verdict_of([job])[job]
@@ -133,18 +133,18 @@ def _judge(job: Job, attempt: Attempt) -> tuple[Wait, Mapping[str, Any], Change 
             },
             None,
         )
-    ask = ask_of(attempt)
-    room = snapshot_of(attempt.cluster, [ask])
-    verdict = room.judge(ask)
-    if verdict.wait is None:
+    request = request_of(attempt)
+    snapshot = snapshot_of(attempt.cluster, [request])
+    decision = snapshot.judge(request)
+    if decision.wait is None:
         return Wait.EVALUATING, {}, None
     facts = {
-        **verdict.facts,
-        **_subject_name(job, verdict.facts),
-        **quota_limits.until(verdict.facts),
-        **room.smallest_limit(ask),
+        **decision.facts,
+        **_subject_name(job, decision.facts),
+        **quota_limits.until(decision.facts),
+        **snapshot.smallest_limit(request),
     }
-    return verdict.wait, facts, room.smallest_change(ask)
+    return decision.wait, facts, snapshot.smallest_change(request)
 
 
 def _subject_name(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
@@ -157,12 +157,12 @@ def _subject_name(job: Job, facts: Mapping[str, Any]) -> dict[str, str]:
     return {"whose": names[facts["scope"]]()} if "scope" in facts else {}
 
 
-def change_text(change: Change) -> str:
+def change_text(change: AmountChange) -> str:
     """Return "It would start now with 2 GPUs instead of 4."."""
     return str(offer(change.kind, change.before, change.after)["text"])
 
 
-def _offer(change: Change | None) -> dict[str, Any] | None:
+def _offer(change: AmountChange | None) -> dict[str, Any] | None:
     return offer(change.kind, change.before, change.after) if change else None
 
 

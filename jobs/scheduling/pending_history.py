@@ -8,23 +8,23 @@ from typing import Any
 from jobs.bulk import write_rows
 from jobs.dispatch import job_status
 from jobs.models import Attempt, PendingSpell
-from jobs.scheduling.admission import Verdict
+from jobs.scheduling.admission import AdmissionDecision
 from portal.core import clock
 from workspaces.quotas.limits import GPU_HOURS
 
 
-def note(judged: Sequence[tuple[Attempt, Verdict]]) -> None:
+def note(judged: Sequence[tuple[Attempt, AdmissionDecision]]) -> None:
     """Store changed reasons; a new reason opens a new spell, new numbers alone do not."""
     at = clock.now()
     turned, renewed = [], []
-    for attempt, verdict in judged:
-        facts = dict(verdict.facts)
-        if attempt.wait != verdict.wait:
+    for attempt, decision in judged:
+        facts = dict(decision.facts)
+        if attempt.wait != decision.wait:
             turned.append(attempt)
             attempt.wait_since = at
         elif _has_changed(attempt.wait_facts, facts):
             renewed.append(attempt)
-        attempt.wait, attempt.wait_facts = str(verdict.wait), facts
+        attempt.wait, attempt.wait_facts = str(decision.wait), facts
     write_rows(turned + renewed, ("wait", "wait_facts", "wait_since"))
     if turned:
         close(turned)

@@ -62,7 +62,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PoolChoice:
     """The chosen pool, the reason and the alternatives."""
 
     cluster: Cluster
@@ -71,7 +71,7 @@ class Choice:
     considered: Sequence[Candidate]
 
 
-def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
+def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
     """Choose the pool for a job of this team; `policy.pool` narrows it to one pool or cluster.
 
     Raises NotPermitted, and InvalidInput if no pool could ever run the job.
@@ -81,7 +81,8 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
     if not places:
         raise InvalidInput(
             Message(
-                "This team has no cluster to run on. Ask an operator to connect one or to grant a pool."
+                "This team has no cluster to run on. Ask an operator to connect one or to grant "
+                "a pool."
             ),
             code="no_cluster",
         )
@@ -94,7 +95,8 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
         names = ", ".join(pool.name if pool else cluster.name for cluster, pool in places)
         raise InvalidInput.at(
             "policy.pool",
-            f"{spec.policy.pool!r} does not exist, or {team.slug} may not use it; choose from {names}",
+            f"{spec.policy.pool!r} does not exist, or {team.slug} may not use it; choose from "
+            f"{names}",
         )
     found = sorted(_candidates(named, spec), key=lambda c: (c.rank, c.queued, c.free_gpus))
     best = found[0]
@@ -103,7 +105,7 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> Choice:
             "policy.pool" if spec.policy.pool else "resources",
             "; ".join(f"{c.name}: {c.text}" for c in found),
         )
-    return Choice(
+    return PoolChoice(
         best.cluster, best.pool, _why(best, found, is_named=bool(spec.policy.pool)), found
     )
 
@@ -176,7 +178,10 @@ def _judge(
     if cluster.trouble:
         return TROUBLED, f"it does not respond: {cluster.trouble}"
     count, gpu = len(candidates.nodes), need.resource("gpu")
-    text = f"{candidates.count(need)} of {count} {'node has' if count == 1 else 'nodes have'} room for it now"
+    text = (
+        f"{candidates.count(need)} of {count} {'node has' if count == 1 else 'nodes have'} room "
+        "for it now"
+    )
     if need.gpu:
         text += f"; {candidates.sum(gpu)} of {candidates.sum(gpu, ever)} {_gpus(need)} are free"
     return (FREE if candidates.admits(need) else BUSY), text
@@ -193,7 +198,10 @@ def _lacks(candidates: Candidates, need: ResourceRequest) -> str:
         if need.of(kind) <= most:
             continue
         if kind != "gpu":
-            return f"no node has {amount_text(kind, need.of(kind))}; the most is {amount_text(kind, most)}"
+            return (
+                f"no node has {amount_text(kind, need.of(kind))}; the most is "
+                f"{amount_text(kind, most)}"
+            )
         if not most:
             return f"it has no {_gpus(need)}"
         return f"no node has {need.gpu} {_gpus(need)}; the most is {most}"

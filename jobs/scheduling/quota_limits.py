@@ -47,19 +47,19 @@ def limit_text(facts: Mapping[str, Any]) -> str:
 def _hours_text(facts: Mapping[str, Any]) -> str:
     """Return the text for a monthly limit of GPU-hours, with the start of the next month."""
     used, limit = (number_text(GPU_HOURS, facts[name]) for name in ("used", "limit"))
-    told = Message(
+    result = Message(
         "{facts} has used {used} of {limit} GPU-hours of this month, what runs now included.",
         facts=whose(facts),
         used=used,
         limit=limit,
     )
     if "until" not in facts:
-        return told
+        return result
     begins = Message(
         "The next month begins on {x} UTC, and it may start then.",
         x=facts["until"][:16].replace("T", " "),
     )
-    return Message.joined(" ", (told, begins))
+    return Message.joined(" ", (result, begins))
 
 
 def _storage_text(facts: Mapping[str, Any]) -> str:
@@ -67,14 +67,14 @@ def _storage_text(facts: Mapping[str, Any]) -> str:
     used, limit, kept = (
         amount_text(STORAGE, facts.get(name, 0)) for name in ("used", "limit", "kept")
     )
-    told = Message(
+    result = Message(
         "{facts} keeps {used} of logs, and the limit is {limit}.",
         facts=whose(facts),
         used=used,
         limit=limit,
     )
     if facts.get("kept", 0) > 0:
-        told = Message(
+        result = Message(
             "{facts} keeps {used} of logs, and the limit is {limit}, of which {kept} are "
             "kept free for what others are guaranteed.",
             facts=whose(facts),
@@ -83,7 +83,7 @@ def _storage_text(facts: Mapping[str, Any]) -> str:
             kept=kept,
         )
     return Message.joined(
-        " ", (told, Message("It may start once logs are deleted or the limit is raised."))
+        " ", (result, Message("It may start once logs are deleted or the limit is raised."))
     )
 
 

@@ -23,7 +23,7 @@ from workspaces.quotas.reservations import meter_of, quota_usage_of
 
 
 def snapshot_of(
-    cluster: Cluster, asks: Sequence[AdmissionRequest], *, is_idle: bool = False
+    cluster: Cluster, requests: Sequence[AdmissionRequest], *, is_idle: bool = False
 ) -> ClusterSnapshot:
     """Load limits of these requests, free node capacity, and running tasks of their jobs.
 
@@ -35,21 +35,27 @@ def snapshot_of(
     except Unavailable as error:
         trouble = str(error)
     return ClusterSnapshot(
-        limits=limits_of(asks),
+        limits=limits_of(requests),
         nodes=[node.capacity for node in node_usage_of(cluster, is_idle=is_idle)] if places else (),
         places=places,
         trouble=trouble
         if cluster.is_enabled
         else Message("An operator has switched this cluster off."),
-        running=running_of(ask.job_id for ask in asks if ask.max_parallel and ask.job_id),
+        running=running_of(
+            request.job_id for request in requests if request.max_parallel and request.job_id
+        ),
         only_org=only,
         only_text=not_served_text(cluster) if only else "",
     )
 
 
-def limits_of(asks: Iterable[AdmissionRequest]) -> dict[Meter, QuotaUsage]:
+def limits_of(requests: Iterable[AdmissionRequest]) -> dict[Meter, QuotaUsage]:
     """Return the limits and guarantees that concern these requests."""
-    subjects = {subject for ask in asks for subject in (ask.org_id, ask.team_id, ask.user_id)}
+    subjects = {
+        subject
+        for request in requests
+        for subject in (request.org_id, request.team_id, request.user_id)
+    }
     rows = Quota.objects.filter(
         Q(limit__isnull=False) | Q(guaranteed__gt=0), subject_id__in=subjects
     )

@@ -133,7 +133,8 @@ def _statement() -> str:
     )
     return (
         f"WITH counted AS (UPDATE {organization} SET last_job_number = last_job_number + 1 WHERE id = %(org_id)s "  # noqa: S608  names
-        f"RETURNING last_job_number AS n), job AS ({job}), attempts AS ({attempts}), event AS ({event}) SELECT n FROM counted"
+        f"RETURNING last_job_number AS n), job AS ({job}), attempts AS ({attempts}), event AS "
+        f"({event}) SELECT n FROM counted"
     )
 
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from jobs import live_updates
 from jobs.dispatch import job_status
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
 from jobs.models.job import PRIORITIES
 from portal.core import clock
@@ -43,7 +43,7 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
             "job",
             job.id,
             actor.email,
-            {"number": job.number, "why": why, "before": {"state": State(job.state).word}},
+            {"number": job.number, "why": why, "before": {"state": State(job.state).label}},
         )
     )
     evidence = Message("Canceled by {email}.", email=actor.email) + (f" {why}" if why else "")
@@ -52,9 +52,9 @@ def cancel_job(*, actor: Actor, job: Job, why: str = "") -> Job:
     )
     transition(
         [
-            Change(pk, State.CANCELED, actor.email, Reason.CANCELED, evidence)
+            StateChange(pk, State.CANCELED, actor.email, Reason.CANCELED, evidence)
             if state == State.QUEUED
-            else Change(pk, State.STOPPING, actor.email)
+            else StateChange(pk, State.STOPPING, actor.email)
             for pk, state in live.items()
         ]
     )

@@ -105,7 +105,7 @@ def check_features(spec: JobSpec, cluster: Cluster) -> None:
         )
 
 
-def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
+def ignored_options(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
     """Describe the scheduler options that the cluster ignores; empty if it honors all of them.
 
     Raises InvalidInput.
@@ -117,20 +117,20 @@ def left_out(actor: Actor, team: Team, spec: JobSpec, place: Place) -> str:
     backend: Any = backend_of(place.cluster)
     try:
         return Message.joined(
-            " ", backend.left_out(rehearsal_launch(place.pool, team, actor, spec))
+            " ", backend.ignored_options(rehearsal_launch(place.pool, team, actor, spec))
         )
     except Rejected as error:
         raise InvalidInput.at(error.field or "slurm", str(error)) from error
 
 
-def check_possible(ask: AdmissionRequest, room: ClusterSnapshot) -> None:
+def check_possible(request: AdmissionRequest, snapshot: ClusterSnapshot) -> None:
     """Require that an empty node could run the task and that no limit is below the request.
 
     Raises InvalidInput, QuotaExceeded.
     """
-    verdict = room.judge(ask)
-    if verdict.wait == Wait.IMPOSSIBLE:
-        facts = verdict.facts
+    decision = snapshot.judge(request)
+    if decision.wait == Wait.IMPOSSIBLE:
+        facts = decision.facts
         field = {
             "cpu": "resources.cpus",
             "memory": "resources.memory",
@@ -139,11 +139,12 @@ def check_possible(ask: AdmissionRequest, room: ClusterSnapshot) -> None:
         kind = f" of type {facts['type']}" if facts.get("type") else ""
         raise InvalidInput.at(
             field,
-            f"needs {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, {facts['node']}, "
+            f"needs {amount_text(facts['resource'], facts['ask'])}{kind}; the largest node, "
+            f"{facts['node']}, "
             f"has {amount_text(facts['resource'], facts['largest'])}",
         )
-    for meter, amount in meters_of_request(ask).items():
-        limit = now.limit if (now := room.limits.get(meter)) else None
+    for meter, amount in meters_of_request(request).items():
+        limit = now.limit if (now := snapshot.limits.get(meter)) else None
         if limit is not None and amount > limit:
             if meter.resource == GPU_HOURS:
                 raise QuotaExceeded(
@@ -175,7 +176,7 @@ def check_possible(ask: AdmissionRequest, room: ClusterSnapshot) -> None:
             )
 
 
-def ask_for(actor: Actor, team: Team, spec: JobSpec) -> AdmissionRequest:
+def request_for(actor: Actor, team: Team, spec: JobSpec) -> AdmissionRequest:
     """Return the request of one task of the spec."""
     assert actor.user_id is not None
     return AdmissionRequest(team.org_id, team.id, actor.user_id, request_of(spec))

@@ -11,7 +11,7 @@ from django.db import transaction
 from clusters.backends import backend_of
 from jobs.dispatch.launch import rehearsal_launch
 from jobs.images import lookups
-from jobs.images.check import answer_for
+from jobs.images.check import check_result_for
 from jobs.outputs import warning
 from jobs.scheduling import quota_limits
 from jobs.scheduling.admission import AdmissionRequest, ClusterSnapshot
@@ -20,14 +20,14 @@ from jobs.scheduling.pending_summary import wait_text
 from jobs.scheduling.snapshot import snapshot_of
 from jobs.services.checks import (
     Place,
-    ask_for,
     check_access,
     check_features,
     check_possible,
     check_secrets,
     choose_place,
     find_needs,
-    left_out,
+    ignored_options,
+    request_for,
 )
 from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
 from portal.core.errors import PortalError
@@ -71,7 +71,7 @@ def dry_run_job(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
     for some seconds, so that happens before the transaction.
     """
     image = (
-        lookups.look(spec.image)
+        lookups.lookup_image(spec.image)
         if spec.image and actor.may(Permission.JOBS_SUBMIT, team.id)
         else ""
     )
@@ -125,24 +125,26 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Dr
             Message("The cluster supports everything in the spec."),
         )
         if spec.image and checks[-1].is_ok:
-            image_answer = answer_for(image, spec, cluster, place.pool)
+            image_answer = check_result_for(image, spec, cluster, place.pool)
             checks.append(Check("image", image_answer.is_ok, image_answer.text))
         if spec.native or spec.image:
             _try(
                 checks,
                 "options of the scheduler",
-                lambda: left_out(actor, team, spec, place),
+                lambda: ignored_options(actor, team, spec, place),
                 lambda out: out or Message("None is ignored."),
             )
         if lost := warning(cluster):
             checks.append(Check("output", True, lost))
-        ask = ask_for(actor, team, spec)
-        room = snapshot_of(cluster, [ask])
-        _try(checks, "quota and size", lambda: check_possible(ask, room), _ask_text(ask))
+        request = request_for(actor, team, spec)
+        snapshot = snapshot_of(cluster, [request])
+        _try(
+            checks, "quota and size", lambda: check_possible(request, snapshot), _ask_text(request)
+        )
         _try(
             checks, "data", lambda: find_needs(actor, spec), Message("Nothing it needs is missing.")
         )
-        starts = _now(checks, ask, room)
+        starts = _now(checks, request, snapshot)
         launch = _render(checks, place, team, actor, spec)
     is_ok = all(
         check.is_ok or (check.name, check.is_ok) == ("image", None)
@@ -153,10 +155,10 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Dr
 
 
 def _try(
-    checks: list[Check], name: str, ask: Callable[[], Any], yes: str | Callable[[Any], str]
+    checks: list[Check], name: str, request: Callable[[], Any], yes: str | Callable[[Any], str]
 ) -> Any:
     try:
-        answer = ask()
+        answer = request()
     except PortalError as error:
         checks.append(Check(name, False, error.message))
         return None
@@ -164,18 +166,18 @@ def _try(
     return answer
 
 
-def _ask_text(ask: AdmissionRequest) -> str:
-    held = ", ".join(amount_text(r, n) for r, n in ask.resources.totals.items() if r != "jobs")
+def _ask_text(request: AdmissionRequest) -> str:
+    held = ", ".join(amount_text(r, n) for r, n in request.resources.totals.items() if r != "jobs")
     return Message("Each task would use {held}.", held=held)
 
 
-def _now(checks: list[Check], ask: AdmissionRequest, room: ClusterSnapshot) -> bool:
-    verdict = room.judge(ask)
-    if verdict.wait is None:
+def _now(checks: list[Check], request: AdmissionRequest, snapshot: ClusterSnapshot) -> bool:
+    decision = snapshot.judge(request)
+    if decision.wait is None:
         checks.append(Check("start", True, Message("It would start at once.")))
         return True
-    change = room.smallest_change(ask)
-    text = wait_text(verdict.wait, {**verdict.facts, **quota_limits.until(verdict.facts)}) + (
+    change = snapshot.smallest_change(request)
+    text = wait_text(decision.wait, {**decision.facts, **quota_limits.until(decision.facts)}) + (
         f" {change_text(change)}" if change else ""
     )
     checks.append(Check("start", False, f"It would wait. {text}"))

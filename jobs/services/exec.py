@@ -37,7 +37,7 @@ def run_command(
             Message(
                 "#{number} is {word}; commands can run only in a running job.",
                 number=job.number,
-                word=State(attempt.state).word,
+                word=State(attempt.state).label,
             )
         )
     if Capability.EXEC not in backend.capabilities:

@@ -19,16 +19,16 @@ from jobs.services import accept
 from jobs.services.checks import (
     Place,
     Prerequisite,
-    ask_for,
     check_access,
     check_features,
     check_possible,
     check_secrets,
     choose_place,
     find_needs,
-    left_out,
+    ignored_options,
+    request_for,
 )
-from jobs.services.look import plain_cluster
+from jobs.services.fast_path import plain_cluster
 from jobs.services.team_rules import check_place_rule, check_rules, with_defaults
 from portal.core import clock
 from portal.core.errors import InvalidInput
@@ -56,16 +56,16 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     check_access(actor, team, spec)
     check_rules(team, spec)
     check_secrets(team, spec)
-    ask = ask_for(actor, team, spec)
-    place = _choose_place(actor, team, spec, ask)
+    request = request_for(actor, team, spec)
+    place = _choose_place(actor, team, spec, request)
     check_place_rule(team, place)
     check_image(spec, place.cluster, place.pool)
     needs = find_needs(actor, spec)
     _check_needs(needs)
-    job = _new_job(actor, team, spec, place, ask)
+    job = _new_job(actor, team, spec, place, request)
     job.parent, job.place_why = (
         parent,
-        Message.joined(" ", (place.why, left_out(actor, team, spec, place))),
+        Message.joined(" ", (place.why, ignored_options(actor, team, spec, place))),
     )
     waits = any(not State(need.job.state).is_final for need in needs)
     job.wait = str(Wait.DEPENDENCY) if waits else ""
@@ -87,17 +87,19 @@ def _submit(actor: Actor, team: Team, spec: JobSpec, parent: Job | None) -> Job:
     return job
 
 
-def _choose_place(actor: Actor, team: Team, spec: JobSpec, ask: AdmissionRequest) -> Place:
-    if cluster := plain_cluster(spec, ask):
+def _choose_place(actor: Actor, team: Team, spec: JobSpec, request: AdmissionRequest) -> Place:
+    if cluster := plain_cluster(spec, request):
         check_features(spec, cluster)
         return Place(cluster)
     place = choose_place(actor, team, spec)
     check_features(spec, place.cluster)
-    check_possible(ask, snapshot_of(place.cluster, [ask], is_idle=True))
+    check_possible(request, snapshot_of(place.cluster, [request], is_idle=True))
     return place
 
 
-def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: AdmissionRequest) -> Job:
+def _new_job(
+    actor: Actor, team: Team, spec: JobSpec, place: Place, request: AdmissionRequest
+) -> Job:
     assert actor.user_id is not None
     at = clock.now()
     # Enough for display, without a query.
@@ -113,7 +115,7 @@ def _new_job(actor: Actor, team: Team, spec: JobSpec, place: Place, ask: Admissi
         spec=spec.to_mapping(),
         labels=dict(spec.labels),
         priority=PRIORITIES[spec.policy.priority],
-        resources=dict(ask.resources.totals),
+        resources=dict(request.resources.totals),
         array_size=spec.array.size if spec.array else None,
         max_parallel=(spec.array.max_parallel or None) if spec.array else None,
         created_at=at,
@@ -143,6 +145,7 @@ def _check_needs(needs: Sequence[Prerequisite]) -> None:
         if state.is_final and not is_met(need.condition, state):
             raise InvalidInput.at(
                 f"after[{at}]",
-                f"#{need.job.number} has already ended {state.word}, so this job would never start; "
+                f"#{need.job.number} has already ended {state.label}, so this job would never "
+                "start; "
                 f'write "#{need.job.number}:any" to start it anyway',
             )

@@ -67,4 +67,7 @@ def check_place_rule(team: Team, place: Place) -> None:
 
 
 def _pools(name: str, rules: TeamRules, whose: str) -> str:
-    return f"{name} is not one of the pools that {whose} allows: {', '.join(rules.pools)}. Choose one of them, {_ADVICE}"
+    return (
+        f"{name} is not one of the pools that {whose} allows: {', '.join(rules.pools)}. Choose "
+        f"one of them, {_ADVICE}"
+    )

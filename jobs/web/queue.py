@@ -20,21 +20,21 @@ FILTERS = ("cluster", "org", "team", "wait")
 @page(P.CLUSTERS_READ)
 def queue(request: Any) -> HttpResponse:
     """Show pending jobs by reason, by team and one by one, oldest first."""
-    asked = {name: request.GET.get(name, "") for name in (*FILTERS, "after")}
-    kept = {name: asked[name] for name in FILTERS if asked[name]}
-    rows, following = queued.queue_page(request.actor, asked)
-    why = queued.reasons(request.actor, asked)
+    query = {name: request.GET.get(name, "") for name in (*FILTERS, "after")}
+    kept = {name: query[name] for name in FILTERS if query[name]}
+    rows, following = queued.queue_page(request.actor, query)
+    why = queued.reasons(request.actor, query)
     return render(
         request,
         "jobs/queue.html",
         {
             "page_title": Message("Queue"),
             "rows": rows,
-            "asked": asked,
+            "asked": query,
             "kept": urlencode(kept),
             "is_filtered": bool(kept),
             "next_url": "?" + urlencode(kept | {"after": following}) if following else "",
-            "is_first": not asked["after"],
+            "is_first": not query["after"],
             "reasons": [
                 r
                 | {
@@ -47,7 +47,7 @@ def queue(request: Any) -> HttpResponse:
             ],
             "without_wait": "?" + urlencode({n: v for n, v in kept.items() if n != "wait"}),
             "total": sum(r["n"] for r in why),
-            "teams": queued.teams_waiting(request.actor, asked) if not asked["after"] else [],
+            "teams": queued.teams_waiting(request.actor, query) if not query["after"] else [],
             "clusters": list(Cluster.objects.order_by("name").values_list("name", flat=True)),
         },
     )

@@ -25,7 +25,7 @@ from workspaces.quotas import requests, set_limits
 from workspaces.quotas.limits import STORAGE
 from workspaces.quotas.mails import mail_decision
 from workspaces.quotas.request_selectors import requests_for
-from workspaces.quotas.set_limits import KEEP, Wanted
+from workspaces.quotas.set_limits import KEEP, LimitChange
 from workspaces.web.base import action, page, show_error
 
 FORM_CLASSES, WISHES = 12, 300
@@ -55,7 +55,7 @@ def quotas(request: Any) -> HttpResponse:
 
 
 @page(None, ("POST",))
-def ask(request: Any) -> HttpResponse:
+def request_quota(request: Any) -> HttpResponse:
     """Request a higher limit."""
     form = request.POST
     scope, _colon, subject = form.get("who", "").partition(":")
@@ -108,7 +108,7 @@ def _number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) < 16 else None
 
 
-def changes_in(form: Any) -> list[Wanted]:
+def changes_in(form: Any) -> list[LimitChange]:
     """Return each chosen class for each chosen subject; empty fields mean no change.
 
     Raises InvalidInput.
@@ -128,7 +128,7 @@ def changes_in(form: Any) -> list[Wanted]:
     if not terms:
         raise InvalidInput.at("limit", _("write a limit or what is guaranteed; none lifts it"))
     return [
-        Wanted(scope, subject, *term)
+        LimitChange(scope, subject, *term)
         for scope, _colon, subject in (who.partition(":") for who in subjects)
         for term in terms
     ]
@@ -167,8 +167,8 @@ def _submitted_fields(form: Any) -> list[tuple[str, str]]:
 
 
 def _show(request: Any, **more: Any) -> HttpResponse:
-    asked = {name: request.GET.get(name, "").strip()[:254] for name in ("team", "q", "edit")}
-    found = tree(request.actor, request.org, asked["team"], asked["q"])
+    query = {name: request.GET.get(name, "").strip()[:254] for name in ("team", "q", "edit")}
+    found = tree(request.actor, request.org, query["team"], query["q"])
     may_write = request.actor.may(P.QUOTAS_WRITE)
     return render(
         request,
@@ -176,11 +176,11 @@ def _show(request: Any, **more: Any) -> HttpResponse:
         {
             "page_title": _("Quotas"),
             "tree": found,
-            "asked": asked,
+            "asked": query,
             "may_write": may_write,
             "heads": [(c, title(c)) for c in found.classes],
-            "form": _form(found, asked["edit"]) if may_write else None,
-            "rules": _rules(asked["edit"]) if may_write else None,
+            "form": _form(found, query["edit"]) if may_write else None,
+            "rules": _rules(query["edit"]) if may_write else None,
             "asks": [
                 (row, amount_text(row.resource, row.amount)) for row in requests_for(request.actor)
             ],

@@ -37,19 +37,23 @@ def changed(spec: JobSpec, field: str, was: str, to: str) -> JobSpec:
     share = _share(was, to)
     if share is None:
         return spec
-    ask, less = spec.resources, dict[str, Any]()
+    resources, less = spec.resources, dict[str, Any]()
     match field:
-        case "resources.accelerators" if ask.gpus:
-            less = {"accelerators": replace(ask.accelerators, count=max(1, int(ask.gpus * share)))}
+        case "resources.accelerators" if resources.gpus:
+            less = {
+                "accelerators": replace(
+                    resources.accelerators, count=max(1, int(resources.gpus * share))
+                )
+            }
         case "resources.cpus":
-            less = {"cpus": max(0.1, int(Fraction(str(ask.cpus)) * share * 1000) / 1000)}
-        case "resources.memory" if ask.memory:
-            less = {"memory": max(1 << 20, int(ask.memory * share))}
+            less = {"cpus": max(0.1, int(Fraction(str(resources.cpus)) * share * 1000) / 1000)}
+        case "resources.memory" if resources.memory:
+            less = {"memory": max(1 << 20, int(resources.memory * share))}
         case "num_nodes":
             return spec.model_copy(update={"num_nodes": max(1, int(spec.num_nodes * share))})
         case _:
             return spec
-    return spec.model_copy(update={"resources": ask.model_copy(update=less)})
+    return spec.model_copy(update={"resources": resources.model_copy(update=less)})
 
 
 def _share(was: str, to: str) -> Fraction | None:

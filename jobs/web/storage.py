@@ -25,10 +25,10 @@ SHOWN = 100
 @page()
 def kept_logs(request: Any) -> HttpResponse:
     """List visible jobs by size of logs, of a team (`?team=`) or the viewer (`?owner=me`)."""
-    asked = {name: request.GET.get(name, "")[:254] for name in ("team", "owner")}
+    query = {name: request.GET.get(name, "")[:254] for name in ("team", "owner")}
     error, found = "", []
     try:
-        found = storage.largest(JOBS.narrowed(request.actor, asked), SHOWN)
+        found = storage.largest(JOBS.narrowed(request.actor, query), SHOWN)
     except PortalError as caught:
         error = caught.message
     rows = [
@@ -40,7 +40,7 @@ def kept_logs(request: Any) -> HttpResponse:
         for size, job in found
     ]
     teams = people.teams_for(request.actor)
-    visible_teams = {asked["team"], *(team["slug"] for team in teams if team["role"])}
+    visible_teams = {query["team"], *(team["slug"] for team in teams if team["role"])}
     return render(
         request,
         "jobs/storage.html",
@@ -48,10 +48,10 @@ def kept_logs(request: Any) -> HttpResponse:
             "page_title": _("Logs kept"),
             "crumbs": [(Message("Quotas"), f"/{request.org.slug}/quotas")],
             "rows": rows,
-            "asked": asked,
+            "asked": query,
             "error": error,
             "teams": teams,
-            "query": urlencode({name: value for name, value in asked.items() if value}),
+            "query": urlencode({name: value for name, value in query.items() if value}),
             "quotas": [
                 q
                 for q in people.quotas_for(request.actor)

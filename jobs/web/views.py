@@ -116,7 +116,7 @@ def job(request: Any, job: str) -> HttpResponse:
     ordinal = int(request.GET["attempt"]) if request.GET.get("attempt", "").isdigit() else None
     attempt = selectors.find_attempt(row, min(index, 2**31 - 1), ordinal and min(ordinal, 2**15))
     tries = row.attempts.filter(index=attempt.index).order_by("ordinal")
-    explanation = pending_explanation.answer(row, request.actor)
+    explanation = pending_explanation.explanation_of(row, request.actor)
     return render(
         request,
         "jobs/detail.html",
@@ -188,7 +188,7 @@ def act_on_jobs(request: Any) -> HttpResponse:
             record_denied_request(request, error)
             failed.append(Message.joined(": ", (f"#{name}", error.message)))
     if done:
-        said = {
+        message = {
             "cancel": Message("being stopped"),
             "delete-logs": Message("the logs are being deleted"),
         }.get(verb, Message("submitted again"))
@@ -199,7 +199,7 @@ def act_on_jobs(request: Any) -> HttpResponse:
                 Message("{done} job: {said}."),
                 Message("{done} jobs: {said}."),
                 done=done,
-                said=said,
+                said=message,
             ),
         )
     for text in failed[:5]:
@@ -262,7 +262,7 @@ def find(request: Any) -> JsonResponse:
                 {
                     "kind": "job",
                     "title": f"#{j.number} {j.name}",
-                    "note": translated(State(j.state).word),
+                    "note": translated(State(j.state).label),
                     "url": f"/{request.org.slug}/jobs/{j.number}",
                 }
                 for j in jobs
@@ -290,7 +290,7 @@ def _team(request: Any) -> Any:
 
 
 def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
-    explanation = pending_explanation.answer(job, actor)
+    explanation = pending_explanation.explanation_of(job, actor)
     return representations.job_row(job) | {
         "pending": explanation or pending_summary(job),
         "is_long": clock.now() - job.created_at > LONG_WAIT,
@@ -335,8 +335,8 @@ def _first_team(request: Any) -> str:
 
 
 def _tab(request: Any) -> str:
-    asked = request.GET.get("tab", "")
-    return asked if asked in dict(TABS) else "overview"
+    query = request.GET.get("tab", "")
+    return query if query in dict(TABS) else "overview"
 
 
 def _may_submit(request: Any) -> bool:

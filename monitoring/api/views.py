@@ -77,13 +77,13 @@ class NodeMetricsView(OrgView):
     )
     def get(self, request: Request, node: str) -> Response:
         """Return metrics of a node. Times are Unix milliseconds; gaps are null."""
-        asked = request.query_params
+        query = request.query_params
         span: dict[str, Any] = {
-            f"{n}_ms": _whole(n, asked[n]) for n in ("start", "end") if asked.get(n)
+            f"{n}_ms": _whole(n, query[n]) for n in ("start", "end") if query.get(n)
         }
-        names = [n for n in asked.get("names", "").split(",") if n][:100] or None
-        most = min(max(_whole("max_points", asked.get("max_points") or "600"), 10), 5000)
-        row = find_node(node, asked.get("cluster", ""))
+        names = [n for n in query.get("names", "").split(",") if n][:100] or None
+        most = min(max(_whole("max_points", query.get("max_points") or "600"), 10), 5000)
+        row = find_node(node, query.get("cluster", ""))
         found = series.query(f"node:{row.id.hex}", names=names, max_points=most, **span)
         return Response({"items": [d.as_dict() for d in found], "next": None, "previous": None})
 

@@ -138,7 +138,7 @@ class SimulatedCluster:
         return Handle(run.key, _native_id(run))
 
     def output_of(self, key: str) -> Output:
-        return Output(path=f"/scratch/{key}", stays=OutputRetention.WEEK)
+        return Output(path=f"/scratch/{key}", retention=OutputRetention.WEEK)
 
     def find(self, key: str) -> Handle | None:
         run = self.runs.get(key)

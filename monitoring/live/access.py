@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async
 from django.db.models import Max
 
 from monitoring.live.identity import Credential, ended
-from monitoring.live.topics import Granted, grant
+from monitoring.live.topics import SubscriptionGrant, grant
 from portal.core.errors import PortalError
 from portal.core.models import Event
 from workspaces.access.actors import Actor
@@ -117,11 +117,11 @@ class AccessWatch:
         if not wanted:
             return
         self.turn += 1
-        asked = RecheckCache()
+        rechecks = RecheckCache()
         for socket in wanted:
             self._failed.add(socket)
             try:
-                await socket.recheck(asked)
+                await socket.recheck(rechecks)
                 self._failed.discard(socket)
             except Exception:
                 log.exception(
@@ -159,11 +159,13 @@ class RecheckCache:
     """Cached results of one round, so that many sockets of one user cost as much as one."""
 
     _actors: dict[Credential, Actor | None] = field(default_factory=dict)
-    _grants: dict[tuple[Credential, str], Granted | PortalError] = field(default_factory=dict)
+    _grants: dict[tuple[Credential, str], SubscriptionGrant | PortalError] = field(
+        default_factory=dict
+    )
 
     def of(
         self, way: Credential, topics: Collection[str]
-    ) -> tuple[Actor | None, dict[str, Granted | PortalError]]:
+    ) -> tuple[Actor | None, dict[str, SubscriptionGrant | PortalError]]:
         """Return the current actor, None without access, and per topic the grant or its error."""
         if way not in self._actors:
             self._actors[way] = way.actor()
@@ -176,7 +178,7 @@ class RecheckCache:
         return actor, {topic: self._grants[way, topic] for topic in topics}
 
 
-def _granted(actor: Actor, topic: str) -> Granted | PortalError:
+def _granted(actor: Actor, topic: str) -> SubscriptionGrant | PortalError:
     try:
         return grant(actor, topic)
     except PortalError as error:

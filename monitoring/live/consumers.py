@@ -22,7 +22,7 @@ from django.db import DatabaseError
 from monitoring.live.access import AccessWatch, RecheckCache
 from monitoring.live.identity import Credential
 from monitoring.live.subscription import Subscription
-from monitoring.live.topics import Granted, grant
+from monitoring.live.topics import SubscriptionGrant, grant
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.events import set_credential, set_impersonation
 from portal.core.messages import Message
@@ -159,7 +159,9 @@ class LiveConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             ):  # otherwise it has ended meanwhile
                 await self._regrant(number, made, now[made.topic])
 
-    async def _regrant(self, number: int, made: Subscription, now: Granted | PortalError) -> None:
+    async def _regrant(
+        self, number: int, made: Subscription, now: SubscriptionGrant | PortalError
+    ) -> None:
         if now == made.granted:
             return
         await self.drop(number)

@@ -17,8 +17,8 @@ import orjson
 from asgiref.sync import sync_to_async
 
 from monitoring.live.hub import Hub, Sink
-from monitoring.live.late import LogPoller
-from monitoring.live.topics import Granted
+from monitoring.live.log_polling import LogPoller
+from monitoring.live.topics import SubscriptionGrant
 from portal.blobs.logs import Certificate, LogRead, log_store
 from portal.core.frames import Frame
 
@@ -39,7 +39,9 @@ class Subscription:
     that the viewer lacks.
     """
 
-    def __init__(self, number: int, topic: str, granted: Granted, after: int | None, send: Send):
+    def __init__(
+        self, number: int, topic: str, granted: SubscriptionGrant, after: int | None, send: Send
+    ):
         self.number, self.topic, self.granted = number, topic, granted
         self.sink, self.at = Sink(), after or 0
         self._after, self._send = after, send

@@ -22,7 +22,7 @@ _TOPIC = re.compile(
 
 
 @dataclass(frozen=True)
-class Granted:
+class SubscriptionGrant:
     """The result of authorizing a subscription.
 
     `bus_topics` are the topics on the bus; `log_key` is the stored log behind a log topic. Access
@@ -34,7 +34,7 @@ class Granted:
     org_id: UUID | None = None
 
 
-def grant(actor: Actor, topic: str) -> Granted:
+def grant(actor: Actor, topic: str) -> SubscriptionGrant:
     """Authorize a subscription. Raises NotFound for a topic that is missing or not visible."""
     found = _TOPIC.match(topic)
     if found is None:
@@ -43,43 +43,43 @@ def grant(actor: Actor, topic: str) -> Granted:
         return KINDS[found[1]](actor, UUID(found[2]), topic)
 
 
-def _log(actor: Actor, pk: UUID, topic: str) -> Granted:
+def _log(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
     return replace(_of_attempt(actor, pk, topic), log_key=pk.hex)
 
 
-def _of_attempt(actor: Actor, pk: UUID, topic: str) -> Granted:
+def _of_attempt(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
     attempt = Attempt.objects.select_related("job__org").filter(id=pk).first()
-    return Granted((topic,), org_id=_see(actor, attempt.job if attempt else None))
+    return SubscriptionGrant((topic,), org_id=_see(actor, attempt.job if attempt else None))
 
 
-def _of_job(actor: Actor, pk: UUID, topic: str) -> Granted:
-    return Granted(
+def _of_job(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
+    return SubscriptionGrant(
         (topic,), org_id=_see(actor, Job.objects.select_related("org").filter(id=pk).first())
     )
 
 
-def _job_list(actor: Actor, pk: UUID, topic: str) -> Granted:
+def _job_list(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
     """Return the visible part of the list: one bus topic per team, so that none is filtered."""
     inside = _enter(actor, pk)
     teams = inside.teams_where(Permission.JOBS_READ)
     if teams is None:
         teams = frozenset(Team.objects.filter(org_id=pk).values_list("id", flat=True))
-    return Granted(tuple(sorted(f"jobs:{team.hex}" for team in teams)), org_id=pk)
+    return SubscriptionGrant(tuple(sorted(f"jobs:{team.hex}" for team in teams)), org_id=pk)
 
 
-def _node_list(actor: Actor, pk: UUID, topic: str) -> Granted:
+def _node_list(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
     if not _enter(actor, pk).may(Permission.NODES_READ):
         raise _nothing()
-    return Granted((topic,), org_id=pk)
+    return SubscriptionGrant((topic,), org_id=pk)
 
 
-def _of_node(actor: Actor, pk: UUID, topic: str) -> Granted:
+def _of_node(actor: Actor, pk: UUID, topic: str) -> SubscriptionGrant:
     """Authorize anyone who may see nodes in some organization, because nodes have no owner."""
     if not Node.objects.filter(id=pk).exists() or not any(
         _enter(actor, org_id).may(Permission.NODES_READ) for org_id in _orgs_of(actor)
     ):
         raise _nothing()
-    return Granted((topic,))
+    return SubscriptionGrant((topic,))
 
 
 def _orgs_of(actor: Actor) -> list[UUID]:
@@ -107,7 +107,7 @@ def _nothing() -> NotFound:
     return NotFound(Message("This topic does not exist, or you may not see it."))
 
 
-KINDS: Mapping[str, Callable[[Actor, UUID, str], Granted]] = {
+KINDS: Mapping[str, Callable[[Actor, UUID, str], SubscriptionGrant]] = {
     "log": _log,
     "job": _of_job,
     "jobs": _job_list,

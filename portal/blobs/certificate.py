@@ -99,7 +99,7 @@ def certificate_of(folder: Path) -> Certificate | None:
     return deleted.told(made) if deleted else made
 
 
-def words_of(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> Message:
+def certificate_text(folder: Path, size: int, gaps: list[Lost], closed_by: str) -> Message:
     """Summarize a log, e.g. "complete, 1,204,331 bytes, 0 gaps, closed by exit 0".
 
     With gaps, names the first three and their reasons instead.

@@ -40,8 +40,8 @@ from portal.blobs.certificate import (
     Deletion,
     Lost,
     certificate_of,
+    certificate_text,
     deletion_of,
-    words_of,
 )
 from portal.core.errors import Unavailable
 from portal.core.messages import Message, MessageEncoder
@@ -73,7 +73,7 @@ class LogRead:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Matching lines as (offset, line). Continue from `after` unless `done`."""
 
     hits: list[tuple[int, str]]
@@ -189,7 +189,7 @@ class LogStore:
         limit: int = 1000,
         *,
         ignore_case: bool = True,
-    ) -> Found:
+    ) -> SearchResult:
         """Return lines that contain the needle, from offset `after`.
 
         Searches at most 32 MiB per call.
@@ -215,8 +215,8 @@ class LogStore:
             hits += _hits(text[:cut] if cut else text, base, pattern, limit + 1 - len(hits))
             carry = text[cut:] if cut else b""
         if len(hits) > limit:
-            return Found(hits[:limit], hits[limit][0], False)
-        return Found(hits, at - len(carry) if at < end else at, at >= end)
+            return SearchResult(hits[:limit], hits[limit][0], False)
+        return SearchResult(hits, at - len(carry) if at < end else at, at >= end)
 
     def seal(self, key: str, closed_by: str) -> Certificate:
         """Close a log permanently. Idempotent: returns the first certificate."""
@@ -244,13 +244,13 @@ class LogStore:
             known = self.certificate(key)
             if known is None:
                 raise ValueError("a log that may still grow cannot be deleted")
-            told = deletion_of(folder)
-            if told is None and known.bytes:
-                told = Deletion(by, at_ms, known.bytes, self.end(key))
-                _replace(folder / DELETED, json.dumps(asdict(told)).encode())
-            if told:
+            deletion = deletion_of(folder)
+            if deletion is None and known.bytes:
+                deletion = Deletion(by, at_ms, known.bytes, self.end(key))
+                _replace(folder / DELETED, json.dumps(asdict(deletion)).encode())
+            if deletion:
                 _remove_bytes(folder)
-            return told
+            return deletion
 
     def _folder(self, key: str) -> Path:
         if not _KEY.match(key):
@@ -272,7 +272,8 @@ class LogStore:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
                 raise Unavailable(
                     Message(
-                        "The disk with the logs is full. Stored logs are intact, and writing resumes "
+                        "The disk with the logs is full. Stored logs are intact, and writing "
+                        "resumes "
                         "once there is space."
                     )
                 ) from error
@@ -498,7 +499,7 @@ def _certify(store: LogStore, key: str, folder: Path, closed_by: str) -> Certifi
         closed_by=closed_by,
         first_at=first_at,
         last_at=last_at,
-        text=words_of(folder, size, gaps, closed_by),
+        text=certificate_text(folder, size, gaps, closed_by),
     )
 
 

@@ -152,7 +152,8 @@ def repeat_row(first: models.Model, counter: str, times: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO {table} (id, {columns}) "  # noqa: S608  # identifiers only
-            f"SELECT (%s || lpad(to_hex(%s + n), 16, '0'))::uuid, {copied} FROM {table}, generate_series(1, %s) AS n WHERE id = %s",
+            f"SELECT (%s || lpad(to_hex(%s + n), 16, '0'))::uuid, {copied} FROM {table}, "
+            "generate_series(1, %s) AS n WHERE id = %s",
             [f"{key >> 64:016x}", low, times, first.pk],
         )
 

@@ -107,9 +107,9 @@ class RedisBus:
         self._url = url
         self._out = Outbox()
         self._lock = threading.Lock()
-        self._bell = f"bell:{uuid7().hex}"
-        self._topics: dict[str, tuple[Deliver, ...]] = {self._bell: ()}
-        self._last: dict[str, bytes] = {self._bell: _NOWHERE}
+        self._wake_topic = f"bell:{uuid7().hex}"
+        self._topics: dict[str, tuple[Deliver, ...]] = {self._wake_topic: ()}
+        self._last: dict[str, bytes] = {self._wake_topic: _NOWHERE}
         self._threads: set[str] = set()
         self._wanted = threading.Event()
 
@@ -135,7 +135,7 @@ class RedisBus:
         if not is_heard:
             self._wanted.set()
             self._run("reader", self._read)
-            self.publish(Frame(self._bell, b"", 0, 0, False))
+            self.publish(Frame(self._wake_topic, b"", 0, 0, False))
         return is_heard
 
     def unsubscribe(self, topic: str, deliver: Deliver) -> None:

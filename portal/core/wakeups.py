@@ -25,13 +25,13 @@ BROKER_PAUSE = 2.0
 # Upper limit of concurrent requests.
 CONNECTIONS = 8
 _send: Callable[[str], None] | None = None
-_stand_in: Callable[[str], None] | None = None
-_away_until = 0.0
+_fallback: Callable[[str], None] | None = None
+_paused_until = 0.0
 
 
 def wake_worker(task: str) -> None:
     """Ask for `task` to run soon after this transaction commits. Never raises."""
-    transaction.on_commit(lambda: _tap(task))
+    transaction.on_commit(lambda: _wake(task))
 
 
 def set_sender(send: Callable[[str], None] | None) -> None:
@@ -42,11 +42,11 @@ def set_sender(send: Callable[[str], None] | None) -> None:
 
 def set_fallback(run: Callable[[str], None]) -> None:
     """Set the function that runs tasks in this process while the broker is unavailable."""
-    global _stand_in
-    _stand_in = run
+    global _fallback
+    _fallback = run
 
 
-def _tap(task: str) -> None:
+def _wake(task: str) -> None:
     try:
         (_send or _celery)(task)
     except Exception as error:  # an unavailable broker must not fail committed work
@@ -54,24 +54,24 @@ def _tap(task: str) -> None:
 
 
 def _celery(task: str) -> None:
-    global _away_until
+    global _paused_until
     from django.conf import settings
 
-    if settings.MUSTER_EMBEDDED or not _bell.may_ring(task):
+    if settings.MUSTER_EMBEDDED or not _debouncer.may_wake(task):
         return
-    if clock.monotonic() >= _away_until:
+    if clock.monotonic() >= _paused_until:
         try:
-            _ring(task)
+            _send_task(task)
             return
         except Exception as error:
             log.warning("broker unavailable, wake-up of %s was lost: %s", task, error)
-            _away_until = clock.monotonic() + BROKER_PAUSE
+            _paused_until = clock.monotonic() + BROKER_PAUSE
             _producers.cache_clear()  # drop the other connections as well
-    if _stand_in:
-        _stand_in(task)
+    if _fallback:
+        _fallback(task)
 
 
-def _ring(task: str) -> None:
+def _send_task(task: str) -> None:
     from celery import current_app
 
     with _producers().acquire(block=True) as producer:
@@ -104,36 +104,36 @@ class _Debouncer:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         # Maps each paused task to whether it was requested since.
-        self._resting: dict[str, bool] = {}
-        self._rest: dict[str, float] = {}
+        self._pending: dict[str, bool] = {}
+        self._pause: dict[str, float] = {}
 
-    def may_ring(self, task: str) -> bool:
+    def may_wake(self, task: str) -> bool:
         with self._lock:
-            if task in self._resting:
-                self._resting[task] = True
+            if task in self._pending:
+                self._pending[task] = True
                 return False
-            self._resting[task] = False
-            rest = self._rest.setdefault(task, REST)
-        timer = threading.Timer(rest, self._over, [task])
+            self._pending[task] = False
+            rest = self._pause.setdefault(task, REST)
+        timer = threading.Timer(rest, self._resume, [task])
         timer.daemon = True
         timer.start()
         return True
 
-    def _over(self, task: str) -> None:
+    def _resume(self, task: str) -> None:
         with self._lock:
-            was_asked = self._resting.pop(task)
-            self._rest[task] = min(self._rest[task] * 2, LONGEST) if was_asked else REST
+            was_asked = self._pending.pop(task)
+            self._pause[task] = min(self._pause[task] * 2, LONGEST) if was_asked else REST
         if was_asked:
-            _tap(task)
+            _wake(task)
 
 
-_bell = _Debouncer()
+_debouncer = _Debouncer()
 
 
 def _forget() -> None:
     """Reset the state in a forked child: timers stay with the parent."""
-    global _bell
-    _bell = _Debouncer()
+    global _debouncer
+    _debouncer = _Debouncer()
     _producers.cache_clear()
 
 

@@ -69,7 +69,7 @@ def run_embedded(host: str, home: Path) -> int:
         "Stopped. Jobs keep running; Muster finds them at its next start."
         + (f" (still busy: {', '.join(left)})" if left else "")
     )
-    lock.give_back()
+    lock.release()
     return 0
 
 

@@ -32,7 +32,7 @@ class HomeLock:
         os.write(fd, f"{os.getpid()}\n".encode())
         self._fd = fd
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Release the lock explicitly, because forked children share it until they end."""
         if self._fd >= 0:
             fcntl.flock(self._fd, fcntl.LOCK_UN)

@@ -98,7 +98,7 @@ def run_stack(host: str, home: Path) -> int:
     supervisor.stop()
     if sockets != run_folder:
         shutil.rmtree(sockets, ignore_errors=True)
-    lock.give_back()
+    lock.release()
     say("Stopped. Jobs keep running; Muster finds them at its next start.")
     return 0
 

@@ -31,13 +31,13 @@ MIDDLEWARE = [
     "portal.web.requests.RequestMiddleware",  # request id and security policy of every response
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "portal.web.people.Files",
-    "portal.web.people.Sessions",
-    "portal.web.people.Languages",
+    "portal.web.middleware.StaticFilesMiddleware",
+    "portal.web.middleware.BrowserSessionMiddleware",
+    "portal.web.middleware.LanguageMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "portal.web.people.Visitors",
-    "portal.web.people.Messages",
+    "portal.web.middleware.UserMiddleware",
+    "portal.web.middleware.BrowserMessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "portal.web.requests.ErrorMiddleware",  # turns errors into pages or problem+json
     "workspaces.tenancy.http.TenancyMiddleware",  # authenticates, and enters the organization

@@ -67,7 +67,7 @@ ACCOUNT_RATE_LIMITS = {
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_ADAPTER = "workspaces.identity.mfa.Adapter"
 MFA_FORMS = {
-    "authenticate": "workspaces.identity.mfa.SignInForm",
+    "authenticate": "workspaces.identity.mfa.SecondFactorForm",
     "reauthenticate": "workspaces.identity.mfa.ConfirmForm",
 }
 MFA_PASSKEY_LOGIN_ENABLED = True

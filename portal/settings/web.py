@@ -27,7 +27,7 @@ SESSION_COOKIE_NAME = f"{_prefix}muster_session{_suffix}"
 CSRF_COOKIE_NAME = f"{_prefix}muster_csrf{_suffix}"
 MUSTER_ORG_COOKIE_NAME = f"{_prefix}muster_org{_suffix}"  # the last organization seen
 MUSTER_MESSAGES_COOKIE_NAME = f"{_prefix}muster_messages{_suffix}"
-MESSAGE_STORAGE = "portal.web.people.MessageStorage"
+MESSAGE_STORAGE = "portal.web.middleware.MessageStorage"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _secure
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"

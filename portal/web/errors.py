@@ -30,7 +30,7 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
         )
     else:
         name = f"{error.http}.html" if error.http in {403, 404} else "error.html"
-        said = {
+        context = {
             "error": error,
             "status": error.http,
             "title": TITLES.get(error.http, "Error"),
@@ -38,7 +38,8 @@ def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
         }
         # In an outage, the page is rendered without the request, whose context needs the database.
         response = HttpResponse(
-            render_to_string(name, said, None if error.http == 503 else request), status=error.http
+            render_to_string(name, context, None if error.http == 503 else request),
+            status=error.http,
         )
     if error.http == 401:
         response.headers["WWW-Authenticate"] = 'Bearer realm="muster"'

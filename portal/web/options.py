@@ -19,7 +19,7 @@ def submitted_values(
 
     With `store_form`, options that stand at their default and were never set stay unset.
     """
-    removed, said = set(request.POST.getlist("remove")), {}
+    removed, values = set(request.POST.getlist("remove")), {}
     for option in options:
         value = _submitted(request, option)
         if option.kind == "secret" and value == "" and option.name in removed:
@@ -30,8 +30,8 @@ def submitted_values(
             or option.name in stored
             or value != option.default
         ):
-            said[option.name] = value
-    return said
+            values[option.name] = value
+    return values
 
 
 def fields(

@@ -96,10 +96,12 @@ NOUNS = (
 )  # what permissions are grouped by
 EXAMPLES = (
     _(
-        "Train a small network on 1,797 real handwritten digits and watch loss and accuracy move, in half a minute."
+        "Train a small network on 1,797 real handwritten digits and watch loss and accuracy "
+        "move, in half a minute."
     ),
     _(
-        "Train on two nodes at once: each learns half of every batch, and they agree on the gradients. "
+        "Train on two nodes at once: each learns half of every batch, and they agree on the "
+        "gradients. "
         "Needs PyTorch there (gloo, or NCCL with GPUs)."
     ),
     _("Ask for one GPU and show which one it is; waits, and says why, until one is free."),

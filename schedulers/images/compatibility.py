@@ -14,7 +14,7 @@ from schedulers.images.requirements import Device
 _SHOWN = 4  # reasons in one sentence
 
 
-class Fit(IntEnum):
+class Compatibility(IntEnum):
     """How well an image fits, from best to worst.
 
     DOUBTFUL: something speaks against it, but it may run; UNKNOWN: too little is known about the
@@ -28,7 +28,7 @@ class Fit(IntEnum):
 
 
 @dataclass(frozen=True)
-class Host:
+class NodePlatform:
     """A node as far as known: "" and None are unknown.
 
     `model` is the name of its GPUs, "" for a job without GPUs.
@@ -41,40 +41,43 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Obstacle:
+class Incompatibility:
     """Why some nodes do not fit.
 
     `has` and `needs` form the sentence: "2 have driver 470, it needs 525 or newer".
     """
 
-    fit: Fit
+    fit: Compatibility
     has: str
     needs: str
     advice: str = ""
 
 
 @dataclass(frozen=True)
-class Group:
+class NodeGroup:
     """Nodes with the same result."""
 
-    reason: Obstacle
+    reason: Incompatibility
     nodes: Sequence[str]
 
 
 @dataclass(frozen=True)
-class Fitting:
+class CompatibilityReport:
     """The result for all nodes."""
 
     fits: int
     total: int
-    groups: Sequence[Group] = ()  # nodes that do not fully fit; the worst and largest group first
+    groups: Sequence[
+        NodeGroup
+    ] = ()  # nodes that do not fully fit; the worst and largest group first
 
     @property
     def is_hopeless(self) -> bool:
         """Whether the image certainly fits on no node."""
         return (
             bool(self.total)
-            and sum(len(g.nodes) for g in self.groups if g.reason.fit == Fit.MISFIT) == self.total
+            and sum(len(g.nodes) for g in self.groups if g.reason.fit == Compatibility.MISFIT)
+            == self.total
         )
 
     @property
@@ -107,34 +110,39 @@ class Fitting:
 
 def fit(
     image: Image,
-    hosts: Iterable[Host],
+    hosts: Iterable[NodePlatform],
     *,
     wants_gpus: bool,
     env: Mapping[str, str] | None = None,
     ended: Mapping[str, str] | None = None,
-) -> Fitting:
+) -> CompatibilityReport:
     """Match an image with nodes.
 
     `env` is the job's own, which overrides the image's. `ended` maps GPU models on which this image
     failed with "no kernel image" to a note on when.
     """
-    alike: dict[Host, list[str]] = {}
+    alike: dict[NodePlatform, list[str]] = {}
     for host in hosts:
         alike.setdefault(replace(host, name=""), []).append(host.name)
-    reasons: dict[Obstacle | None, list[str]] = {}
+    reasons: dict[Incompatibility | None, list[str]] = {}
     for host, names in alike.items():
         reasons.setdefault(
             judge(image, host, wants_gpus=wants_gpus, env=env or {}, ended=ended or {}), []
         ).extend(names)
     fits = len(reasons.pop(None, ()))
-    groups = [Group(reason, names) for reason, names in reasons.items() if reason]
+    groups = [NodeGroup(reason, names) for reason, names in reasons.items() if reason]
     groups.sort(key=lambda g: (-g.reason.fit, -len(g.nodes)))
-    return Fitting(fits, fits + sum(len(g.nodes) for g in groups), groups)
+    return CompatibilityReport(fits, fits + sum(len(g.nodes) for g in groups), groups)
 
 
 def judge(
-    image: Image, host: Host, *, wants_gpus: bool, env: Mapping[str, str], ended: Mapping[str, str]
-) -> Obstacle | None:
+    image: Image,
+    host: NodePlatform,
+    *,
+    wants_gpus: bool,
+    env: Mapping[str, str],
+    ended: Mapping[str, str],
+) -> Incompatibility | None:
     """Return the most serious reason; None if the image fits."""
     variant, trouble = _variant(image, host)
     found = [trouble] if trouble else []
@@ -143,14 +151,14 @@ def judge(
     return max(found, key=lambda r: r.fit, default=None)
 
 
-def _variant(image: Image, host: Host) -> tuple[Variant | None, Obstacle | None]:
+def _variant(image: Image, host: NodePlatform) -> tuple[Variant | None, Incompatibility | None]:
     """Return the variant that this node would pull."""
     linux = [v for v in image.variants if v.os == "linux"]
     if host.arch and (mine := next((v for v in linux if v.arch in ("", host.arch)), None)):
         return mine, None
     if host.arch and host.arch in image.arches:
-        return None, Obstacle(
-            Fit.UNKNOWN, f"are {host.arch}", "and what it is for them was not read"
+        return None, Incompatibility(
+            Compatibility.UNKNOWN, f"are {host.arch}", "and what it is for them was not read"
         )
     if host.arch or not image.arches:
         return None, _wrong_machine(image, host)
@@ -158,7 +166,7 @@ def _variant(image: Image, host: Host) -> tuple[Variant | None, Obstacle | None]
     return (linux[0] if linux else None), None
 
 
-def _wrong_machine(image: Image, host: Host) -> Obstacle:
+def _wrong_machine(image: Image, host: NodePlatform) -> Incompatibility:
     kinds = " and ".join(image.arches) or " and ".join(
         sorted({v.os for v in image.variants} | {o.partition("/")[0] for o in image.others})
     )
@@ -168,20 +176,28 @@ def _wrong_machine(image: Image, host: Host) -> Obstacle:
         else Message("Choose an image for Linux.")
     )
     has = f"are {host.arch}" if host.arch else "run Linux"
-    return Obstacle(Fit.MISFIT, has, f"it is built for {kinds or 'nothing'} only", advice)
+    return Incompatibility(
+        Compatibility.MISFIT, has, f"it is built for {kinds or 'nothing'} only", advice
+    )
 
 
 def _of_gpus(
-    variant: Variant, host: Host, env: Mapping[str, str], ended: Mapping[str, str]
-) -> list[Obstacle]:
+    variant: Variant, host: NodePlatform, env: Mapping[str, str], ended: Mapping[str, str]
+) -> list[Incompatibility]:
     found = []
     for doubt in warnings.doubts(env, host.device):
-        fit = Fit.MISFIT if doubt.is_certain else Fit.UNKNOWN if doubt.is_unknown else Fit.DOUBTFUL
-        found.append(Obstacle(fit, doubt.has, doubt.needs, doubt.advice))
+        fit = (
+            Compatibility.MISFIT
+            if doubt.is_certain
+            else Compatibility.UNKNOWN
+            if doubt.is_unknown
+            else Compatibility.DOUBTFUL
+        )
+        found.append(Incompatibility(fit, doubt.has, doubt.needs, doubt.advice))
     if when := ended.get(host.model):
         found.append(
-            Obstacle(
-                Fit.DOUBTFUL,
+            Incompatibility(
+                Compatibility.DOUBTFUL,
                 f"have {host.model}",
                 f"where this very image ended with “no kernel image is available” {when}",
                 Message("Take an image that is built for this GPU."),
@@ -190,8 +206,11 @@ def _of_gpus(
     return found
 
 
-def _sentence(group: Group) -> str:
+def _sentence(group: NodeGroup) -> str:
     """Form a sentence with the right verb: "1 has driver 470", "2 have driver 470"."""
     verb, _, rest = group.reason.has.partition(" ")
     single = {"have": "has", "are": "is", "run": "runs", "tell": "tells"}
-    return f"{len(group.nodes)} {single.get(verb, verb) if len(group.nodes) == 1 else verb} {rest}, {group.reason.needs}"
+    return (
+        f"{len(group.nodes)} {single.get(verb, verb) if len(group.nodes) == 1 else verb} {rest}, "
+        f"{group.reason.needs}"
+    )

@@ -65,7 +65,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """An entry of an index."""
 
     os: str
@@ -82,7 +82,7 @@ def is_index(document: Mapping[str, Any]) -> bool:
     return document.get("mediaType") in INDEXES or isinstance(document.get("manifests"), list)
 
 
-def entries_of(index: Mapping[str, Any]) -> list[Entry]:
+def entries_of(index: Mapping[str, Any]) -> list[IndexEntry]:
     """Return the images of an index.
 
     Signatures and attestations are skipped; their platform is "unknown".
@@ -93,7 +93,7 @@ def entries_of(index: Mapping[str, Any]) -> list[Entry]:
         if isinstance(platform, dict) and _DIGEST.fullmatch(str(line.get("digest", ""))):
             os, arch = str(platform.get("os", "")), arch_name(str(platform.get("architecture", "")))
             if os not in ("", "unknown") and arch not in ("", "unknown"):
-                found.append(Entry(os[:20], arch, line["digest"]))
+                found.append(IndexEntry(os[:20], arch, line["digest"]))
     return found
 
 

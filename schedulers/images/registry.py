@@ -18,8 +18,8 @@ from portal.core.outbound import OutboundPolicy, Session
 from schedulers.images.config import (
     INDEXES,
     MANIFESTS,
-    Entry,
     Image,
+    IndexEntry,
     Variant,
     config_digest_of,
     entries_of,
@@ -117,7 +117,7 @@ class _Reader:
             str(self._reference), digest, [self._of_entry(entry) for entry in chosen], others
         )
 
-    def _of_entry(self, entry: Entry) -> Variant:
+    def _of_entry(self, entry: IndexEntry) -> Variant:
         answer = self._get("manifests", entry.digest)
         return self._variant(_json(answer), self._digest(answer, entry.digest))
 
@@ -160,14 +160,14 @@ class _Reader:
     def _token(self, challenge: str) -> str:
         """Get an anonymous token from the server named by the registry."""
         kind, _, rest = challenge.partition(" ")
-        asked = dict(_PARAMETER.findall(rest))
-        if kind.lower() != "bearer" or "realm" not in asked:
+        params = dict(_PARAMETER.findall(rest))
+        if kind.lower() != "bearer" or "realm" not in params:
             raise ImageUnreadable(_REFUSALS[401])
         query = {"scope": f"repository:{self._reference.path}:pull"} | (
-            {"service": asked["service"]} if "service" in asked else {}
+            {"service": params["service"]} if "service" in params else {}
         )
-        joint = "&" if "?" in asked["realm"] else "?"
-        answer = self._ask(f"{asked['realm']}{joint}{urlencode(query)}", "*/*")
+        joint = "&" if "?" in params["realm"] else "?"
+        answer = self._ask(f"{params['realm']}{joint}{urlencode(query)}", "*/*")
         found = _json(answer) if answer.status_code == 200 else {}
         token = found.get("token") or found.get("access_token")
         if not isinstance(token, str) or not re.fullmatch(r"[\x21-\x7e]+", token):

@@ -94,10 +94,10 @@ class Atom:
         has = {"cuda": device.newest_cuda, "driver": device.driver, "arch": device.compute}.get(
             self.name
         )
-        asked = version(self.value)
-        if has is None or asked is None:
-            return self._of_new_driver(device, asked)
-        return _COMPARE[self.sign](*_level(has, asked))
+        required = version(self.value)
+        if has is None or required is None:
+            return self._of_new_driver(device, required)
+        return _COMPARE[self.sign](*_level(has, required))
 
     def _of_new_driver(self, device: Device, asked: Version | None) -> bool | None:
         """Evaluate a condition for a driver newer than the table.

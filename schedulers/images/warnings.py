@@ -49,7 +49,7 @@ TRY = Message('To try all the same, set NVIDIA_DISABLE_REQUIRE: "1" in the job\'
 
 
 @dataclass(frozen=True)
-class Doubt:
+class ImageWarning:
     """A reason against an image.
 
     `is_certain`: it cannot start there. `is_unknown`: too little is known about the node; otherwise
@@ -63,7 +63,7 @@ class Doubt:
     is_unknown: bool = False
 
 
-def doubts(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
+def doubts(env: Mapping[str, str], device: Device) -> Iterator[ImageWarning]:
     """Return the doubts; `env` is the image's environment overridden by the job's."""
     for condition in conditions_of(env):
         answer = holds(condition, device)
@@ -74,27 +74,27 @@ def doubts(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
     yield from _kernels(env, device)
 
 
-def _unmet(condition: Condition, device: Device, env: Mapping[str, str]) -> Doubt:
+def _unmet(condition: Condition, device: Device, env: Mapping[str, str]) -> ImageWarning:
     plain = {
         a.name: a
         for alternative in condition
         if len(alternative) == 1 and (a := alternative[0]).sign in (">=", ">")
     }
     if (arch := plain.get("arch")) and device.compute:
-        return Doubt(
+        return ImageWarning(
             f"have GPUs of compute capability {version_text(device.compute)}",
             f"it needs {arch.value} or newer",
             Message("Choose newer GPUs, or an image built for these."),
             is_certain=True,
         )
-    asked = version(plain["cuda"].value) if "cuda" in plain else None
-    if asked is None:
-        return Doubt(_has(device), f"it asks for {_quoted(condition)}", TRY)
+    required = version(plain["cuda"].value) if "cuda" in plain else None
+    if required is None:
+        return ImageWarning(_has(device), f"it asks for {_quoted(condition)}", TRY)
     has = device.newest_cuda
-    is_certain = has is not None and has[0] < asked[0]
-    return Doubt(
+    is_certain = has is not None and has[0] < required[0]
+    return ImageWarning(
         _has(device),
-        f"it needs {_needed(asked, device)}",
+        f"it needs {_needed(required, device)}",
         _advice(has, is_certain),
         is_certain=is_certain,
     )
@@ -112,13 +112,14 @@ def _advice(has: Version | None, is_certain: bool) -> str:
         ""
         if is_certain
         else Message(
-            " NVIDIA's container runtime refuses it there, though CUDA's minor version compatibility would let most of it run."
+            " NVIDIA's container runtime refuses it there, though CUDA's minor version "
+            "compatibility would let most of it run."
         )
     )
     return f"{other}{more} {TRY}"
 
 
-def _unknown(condition: Condition, device: Device) -> Doubt:
+def _unknown(condition: Condition, device: Device) -> ImageWarning:
     names = {atom.name for alternative in condition for atom in alternative}
     if device.driver is None and device.cuda is None and names & {"cuda", "driver"}:
         plain = next(
@@ -133,19 +134,19 @@ def _unknown(condition: Condition, device: Device) -> Doubt:
         needs = (
             f"it needs {_needed(plain, device)}" if plain else f"it asks for {_quoted(condition)}"
         )
-        return Doubt("tell no driver version", needs, is_unknown=True)
+        return ImageWarning("tell no driver version", needs, is_unknown=True)
     if device.compute is None and names == {"arch"}:
-        return Doubt(
+        return ImageWarning(
             "tell no compute capability", f"it asks for {_quoted(condition)}", is_unknown=True
         )
-    return Doubt(
+    return ImageWarning(
         _has(device),
         f"which only some GPUs may do with it: it asks for {_quoted(condition)}",
         is_unknown=True,
     )
 
 
-def _family(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
+def _family(env: Mapping[str, str], device: Device) -> Iterator[ImageWarning]:
     """Check the minimum driver of the CUDA major version, where no condition is enforced.
 
     A compatibility package in the image is an alternative.
@@ -153,14 +154,14 @@ def _family(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
     cuda = version(env.get("CUDA_VERSION", ""))
     least = LEAST_DRIVER.get(cuda[0]) if cuda else None
     if cuda and least and device.driver and device.driver[0] < least:
-        yield Doubt(
+        yield ImageWarning(
             _has(device),
             f"its CUDA {cuda[0]} needs {least} or newer",
             Message("Choose newer nodes, or an image with NVIDIA's cuda-compat package."),
         )
 
 
-def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
+def _kernels(env: Mapping[str, str], device: Device) -> Iterator[ImageWarning]:
     """Check for GPU code; never certain, as libraries may bring their own."""
     compute = device.compute
     if compute is None:
@@ -169,7 +170,7 @@ def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
     if built := _built_for(env.get("TORCH_CUDA_ARCH_LIST", "")):
         if not any(_runs(one, has_ptx, compute) for one, has_ptx in built):
             kinds = ", ".join(version_text(one) for one, _ in built)
-            yield Doubt(
+            yield ImageWarning(
                 has,
                 f"its PyTorch is built for {kinds}",
                 Message("Take an image that is built for this GPU."),
@@ -178,13 +179,14 @@ def _kernels(env: Mapping[str, str], device: Device) -> Iterator[Doubt]:
     cuda = version(env.get("CUDA_VERSION", ""))
     first, least = FIRST_CUDA.get(compute), LEAST_COMPUTE.get(cuda[0]) if cuda else None
     if cuda and first and cuda[:2] < first:
-        yield Doubt(
+        yield ImageWarning(
             has,
-            f"which CUDA {version_text(cuda[:2])} does not know: code for it came with {version_text(first)}",
+            f"which CUDA {version_text(cuda[:2])} does not know: code for it came with "
+            f"{version_text(first)}",
             Message("Take an image with a newer CUDA for these GPUs."),
         )
     elif cuda and least and compute < least:
-        yield Doubt(
+        yield ImageWarning(
             has,
             f"which CUDA {cuda[0]} no longer builds for",
             Message("Take an image with an older CUDA for these GPUs."),
@@ -220,7 +222,10 @@ def _needed(cuda: Version, device: Device) -> str:
         return f"{version_text(cuda)} or newer"
     if driver is None:
         return f"CUDA {version_text(cuda)}"
-    return f"{'driver ' if device.driver is None else ''}{driver} or newer (CUDA {version_text(cuda[:2])})"
+    return (
+        f"{'driver ' if device.driver is None else ''}{driver} or newer (CUDA "
+        f"{version_text(cuda[:2])})"
+    )
 
 
 def _quoted(condition: Condition) -> str:

@@ -111,7 +111,8 @@ def _refuse(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> None:
     if cluster.get("insecure-skip-tls-verify"):
         raise BadAccess(
             Message(
-                "The kubeconfig disables verification of the server's certificate. Set its certificate authority instead."
+                "The kubeconfig disables verification of the server's certificate. Set its "
+                "certificate authority instead."
             )
         )
     if user.get("username") or user.get("password"):

@@ -50,7 +50,7 @@ from schedulers.kubernetes import (
 )
 from schedulers.kubernetes.client import ApiError, Client, segment
 from schedulers.kubernetes.creation import Creator
-from schedulers.kubernetes.observed import View
+from schedulers.kubernetes.observed import JobObserver
 from schedulers.kubernetes.rendering import rendered
 from schedulers.kubernetes.settings import Config, site_of
 
@@ -191,18 +191,18 @@ class KubernetesBackend:
                 for one in pods
                 if one["spec"].get("nodeName") and states.phase(one) in {"Pending", "Running"}
             ]
-            asked = {
+            annotations = {
                 names.CANCELED: job["metadata"].get("annotations", {}).get(names.CANCELED)
                 or datetime.now(UTC).isoformat()
             }
             self._wire.patch(
                 _path(job),
                 {
-                    "metadata": {"annotations": asked, "uid": job["metadata"]["uid"]},
+                    "metadata": {"annotations": annotations, "uid": job["metadata"]["uid"]},
                     **({} if placed else {"spec": {"suspend": True}}),
                 },
             )
-            self._view.note(job, asked)
+            self._view.note(job, annotations)
             if not placed:
                 self._view.queues.give_up(job)
             for one in placed:
@@ -260,7 +260,8 @@ class KubernetesBackend:
             if error.status != 404 and not self._is_release_refused:
                 self._is_release_refused = True
                 log.warning(
-                    "Secrets of ended jobs stay until their Jobs go: bind deploy/kubernetes-role.yaml to this account. %s",
+                    "Secrets of ended jobs stay until their Jobs go: bind "
+                    "deploy/kubernetes-role.yaml to this account. %s",
                     error,
                 )
 
@@ -305,11 +306,13 @@ class KubernetesBackend:
         return Creator(self._wire, self.site.prefix, self.config.blocked_networks)
 
     @cached_property
-    def _view(self) -> View:
-        view = View(
+    def _view(self) -> JobObserver:
+        view = JobObserver(
             self._wire,
             self.site.prefix,
-            states.Limits(image=self.config.image_patience, start=self.config.image_patience),
+            states.StartTimeouts(
+                image=self.config.image_patience, start=self.config.image_patience
+            ),
         )
         weakref.finalize(self, view.stop)
         return view

@@ -155,21 +155,22 @@ class Client:
             raise Unavailable(self._transport.in_words(error, self.access.server)) from error
 
     def _refuse(self, status: int, headers: Mapping[str, str], data: bytes) -> None:
-        said = _status(data)
-        message = str(said.get("message") or f"HTTP {status}")[:1000]
+        body = _status(data)
+        message = str(body.get("message") or f"HTTP {status}")[:1000]
         if status == 429 or status >= 500:
             self._rest(headers.get("retry-after", ""))
             raise Unavailable(f"The API server cannot now ({status}): {message}")
         if status == 401:
             raise Unavailable(
                 Message(
-                    "The API server rejected Muster's credentials (401): the token or certificate is invalid or has expired."
+                    "The API server rejected Muster's credentials (401): the token or "
+                    "certificate is invalid or has expired."
                 )
             )
-        causes = (said.get("details") or {}).get("causes") or ()
+        causes = (body.get("details") or {}).get("causes") or ()
         raise ApiError(
             status,
-            str(said.get("reason") or ""),
+            str(body.get("reason") or ""),
             message,
             tuple(
                 (str(c.get("field") or ""), str(c.get("message") or ""))
@@ -210,7 +211,8 @@ def _parsed(data: bytes) -> Object:
     except orjson.JSONDecodeError as error:
         raise Unavailable(
             Message(
-                "The response is not JSON: this is not a Kubernetes API server, or there is a proxy in front of it."
+                "The response is not JSON: this is not a Kubernetes API server, or there is a "
+                "proxy in front of it."
             )
         ) from error
     if not isinstance(read, dict):

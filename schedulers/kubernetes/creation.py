@@ -73,8 +73,8 @@ class Creator:
         except ApiError as error:
             if error.status == 404:
                 return "the team's namespace is created with its first job"
-            if error.status != 409 and isinstance(said := refusal(error, _FIELDS), Rejected):
-                raise said from error
+            if error.status != 409 and isinstance(refused := refusal(error, _FIELDS), Rejected):
+                raise refused from error
             return str(error)
         return ""
 

@@ -49,7 +49,7 @@ def run(wire: Client, path: str, argv: Sequence[str], timeout: float) -> tuple[i
     if any("\0" in word for word in argv):
         raise Rejected(Message("A command must not contain NUL characters."), "argv")
     guarded = ["bash", "-c", GUARD, "bash", f"{timeout + EARLY:g}", *argv]
-    asked = urlencode(
+    query = urlencode(
         [
             ("container", names.CONTAINER),
             ("stdout", "1"),
@@ -59,7 +59,7 @@ def run(wire: Client, path: str, argv: Sequence[str], timeout: float) -> tuple[i
     )
     until = time.monotonic() + timeout
     try:
-        with _connect(wire, f"{path}/exec?{asked}") as socket:
+        with _connect(wire, f"{path}/exec?{query}") as socket:
             return _read(socket, until)
     except TimeoutError as error:
         raise Rejected(
@@ -125,13 +125,13 @@ def code_of(status: bytes) -> int:
     Raises Rejected for a command that could not be started.
     """
     try:
-        said = json.loads(status)
-        if said.get("status") == "Success":
+        message = json.loads(status)
+        if message.get("status") == "Success":
             return 0
         return int(
             next(
                 cause["message"]
-                for cause in said["details"]["causes"]
+                for cause in message["details"]["causes"]
                 if cause.get("reason") == "ExitCode"
             )
         )
@@ -149,7 +149,8 @@ def _refused(error: Exception) -> Exception | None:
     if status == 403:
         return Unavailable(
             Message(
-                "Muster lacks permission to create and get pods/exec. Bind its complete role to this account."
+                "Muster lacks permission to create and get pods/exec. Bind its complete role to "
+                "this account."
             )
         )
     return (

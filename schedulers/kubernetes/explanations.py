@@ -80,22 +80,22 @@ def explained(
     pending = [
         pod for pod in pods if not pod["spec"].get("nodeName") and states.phase(pod) not in _OVER
     ]
-    told = snapshot.answers.once(
+    result = snapshot.answers.once(
         _question(waiting, job, pending), lambda: _with_numbers(waiting, job, pending, snapshot)
     )
-    return replace(told, facts={**waiting.facts, **told.facts}) if told else waiting
+    return replace(result, facts={**waiting.facts, **result.facts}) if result else waiting
 
 
 def _question(waiting: PendingReason, job: Object, pending: Sequence[Object]) -> bytes:
     """Return the cache key: jobs with equal keys get the same explanation."""
     spec = (pending[0] if pending else job["spec"]["template"])["spec"]
-    asks = [
+    requests = [
         container.get("resources")
         for container in [*spec.get("containers", ()), *spec.get("initContainers", ())]
     ]
-    told = [
+    result = [
         waiting.wait,
-        waiting.said,
+        waiting.native_reason,
         waiting.text,
         waiting.advice,
         waiting.facts.get("message"),
@@ -103,11 +103,11 @@ def _question(waiting: PendingReason, job: Object, pending: Sequence[Object]) ->
     ]
     return orjson.dumps(
         [
-            *told,
+            *result,
             job["metadata"]["namespace"],
             states.len_of(job),
             len(pending),
-            asks,
+            requests,
             spec.get("nodeSelector"),
             spec.get("affinity"),
         ]
@@ -121,9 +121,9 @@ def _with_numbers(
     bare = replace(waiting, facts={})
     if found := _QUOTA.search(str(waiting.facts.get("message", ""))):
         return _by_quota(bare, found, job, snapshot)
-    if waiting.said == "QuotaReserved" and waiting.facts.get("flavor"):
+    if waiting.native_reason == "QuotaReserved" and waiting.facts.get("flavor"):
         return _by_queue(bare, waiting.facts, job, snapshot)
-    if waiting.said != "Unschedulable" or waiting.wait not in _JUDGED or not pending:
+    if waiting.native_reason != "Unschedulable" or waiting.wait not in _JUDGED or not pending:
         return None
     return _by_capacity(bare, pending, snapshot)
 

@@ -14,7 +14,7 @@ from typing import Any
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
 from schedulers import explanations
-from schedulers.capacity import Change
+from schedulers.capacity import AmountChange
 from schedulers.contract import PendingReason
 from schedulers.kubernetes import nodes, states
 from schedulers.states import Wait
@@ -115,7 +115,8 @@ def waiting(
             Wait.CLUSTER_HELD,
             "Inactive",
             Message(
-                "Kueue has deactivated the job: somebody did so manually, or it was requeued too often."
+                "Kueue has deactivated the job: somebody did so manually, or it was requeued too "
+                "often."
             ),
             Message("Ask the operator of the cluster."),
         )
@@ -126,9 +127,9 @@ def waiting(
     if not reserved or _BYPASSED in message:
         message = next(
             (
-                said
+                text
                 for one in others
-                if (said := _message_of(one)) and _like(one) == _like(workload)
+                if (text := _message_of(one)) and _like(one) == _like(workload)
             ),
             message,
         )
@@ -143,7 +144,7 @@ def waiting(
 
 def _message_of(workload: Object) -> str:
     """Return Kueue's message; empty if it applies to this Workload alone."""
-    said = next(
+    message = next(
         (
             str(one.get("message") or "")
             for one in workload.get("status", {}).get("conditions", ())
@@ -153,10 +154,10 @@ def _message_of(workload: Object) -> str:
     )
     return (
         ""
-        if _BYPASSED in said
-        or _PREEMPTS.search(said)
+        if _BYPASSED in message
+        or _PREEMPTS.search(message)
         or workload.get("spec", {}).get("active") is False
-        else said
+        else message
     )
 
 
@@ -277,52 +278,64 @@ def _short_of(
 ) -> PendingReason:
     """Add the missing amount of a flavor, and the reduction per pod that would suffice."""
     resource, flavor, more = found[0], found[1], _amount(found[0], found[2])
-    kind, (asked, count) = _kind(resource), _asked(workload, resource)
+    kind, (requested, count) = _kind(resource), _asked(workload, resource)
     facts: dict[str, Any] = {
         "resource": kind or resource,
         "flavor": flavor,
         "message": message[:1000],
-        "ask": asked * count,
+        "ask": requested * count,
         "queue": (queue or {}).get("metadata", {}).get("name", ""),
     }
     text = f"Kueue's quota of {_name(resource)} in flavor {flavor} is used up"
     used = _used(queue, flavor, resource)
     # the numbers are older than the message, or the cohort uses the quota
-    if used and used[1] - used[0] < max(1, asked * count):
+    if used and used[1] - used[0] < max(1, requested * count):
         facts |= {"used": used[0], "limit": used[1]}
-        text = f"Kueue's flavor {flavor} has {explanations.part(kind, used[0])} of {_text(kind, used[1])} in use"
+        text = (
+            f"Kueue's flavor {flavor} has {explanations.part(kind, used[0])} of "
+            f"{_text(kind, used[1])} in use"
+        )
     if more:
         facts["more"] = more
-        least = (asked * count - more) // count if count else 0
+        least = (requested * count - more) // count if count else 0
         facts |= explanations.changed(
-            Change(kind, asked, least) if kind and 0 < least < asked else None
+            AmountChange(kind, requested, least) if kind and 0 < least < requested else None
         )
     needed = (
-        f", and {_text(kind, more)} more {'is' if _text(kind, more).startswith('1 ') else 'are'} needed"
+        (
+            f", and {_text(kind, more)} more {'is' if _text(kind, more).startswith('1 ') else 'are'} "
+            "needed"
+        )
         if more
         else ""
     )
-    asks = f"; this asks {_text(kind, asked * count)}{needed}." if asked else f"{needed}."
-    return PendingReason(Wait.CLUSTER_LIMIT, "QuotaReserved", f"{text}{asks}", _ADVICE, facts)
+    request_text = (
+        f"; this asks {_text(kind, requested * count)}{needed}." if requested else f"{needed}."
+    )
+    return PendingReason(
+        Wait.CLUSTER_LIMIT, "QuotaReserved", f"{text}{request_text}", _ADVICE, facts
+    )
 
 
 def _too_much(match: re.Match[str], message: str, workload: Object) -> PendingReason:
     resource, flavor, most = match[1], match[2], _amount(match[1], match[3])
-    kind, (asked, count) = _kind(resource), _asked(workload, resource)
+    kind, (requested, count) = _kind(resource), _asked(workload, resource)
     least = most // count if count else 0
     facts = {
         "resource": kind or resource,
         "flavor": flavor,
         "limit": most,
-        "ask": asked * count,
+        "ask": requested * count,
         "message": message[:1000],
-        **explanations.changed(Change(kind, asked, least) if kind and 0 < least < asked else None),
+        **explanations.changed(
+            AmountChange(kind, requested, least) if kind and 0 < least < requested else None
+        ),
     }
     text = Message(
         "Kueue's flavor {flavor} gives {kind} at most; this asks {kind2}.",
         flavor=flavor,
         kind=_text(kind, most),
-        kind2=_text(kind, asked * count),
+        kind2=_text(kind, requested * count),
     )
     return PendingReason(
         Wait.IMPOSSIBLE,

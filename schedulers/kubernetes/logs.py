@@ -114,7 +114,8 @@ def take(
     for stamp, text in pieces(chunks):
         if stamp and is_first and place.stamp and stamp != place.stamp:
             log.warning(
-                "The kubelet turned a log over before it was read to its end; what lies between %d and now may be missing.",
+                "The kubelet turned a log over before it was read to its end; what lies between "
+                "%d and now may be missing.",
                 after,
             )
             skips_to, at = place.last, after

@@ -206,7 +206,10 @@ def _trouble(node: Object) -> str:
             "True" if condition.get("type") == "Ready" else "False"
         )
         if is_bad and condition.get("type") == "Ready":
-            return f"not ready: {condition.get('message') or condition.get('reason') or 'its kubelet does not answer'}"
+            return (
+                "not ready: "
+                f"{condition.get('message') or condition.get('reason') or 'its kubelet does not answer'}"
+            )
     return ""
 
 

@@ -33,10 +33,10 @@ YOUNG = 3.0  # seconds in which a Job may still be without pods
 ENDED = 20_000  # number of ends to remember, so that they are reported consistently
 
 
-class View:
+class JobObserver:
     """Observes attempts. Its threads start with the first poll and end with `stop`."""
 
-    def __init__(self, wire: Client, prefix: str, limits: states.Limits):
+    def __init__(self, wire: Client, prefix: str, limits: states.StartTimeouts):
         ours = f"{names.MANAGED}={names.MUSTER},{names.PORTAL}={prefix}"
         self._wire, self._limits, self._ours = wire, limits, ours
         self.queues = Queues(wire)
@@ -204,8 +204,8 @@ class View:
                     mirror.trouble
                     or Message("The initial listing of the cluster's objects is not complete yet.")
                 )
-        heard = min(self._jobs.heard_at, self._pods.heard_at)
-        if time.monotonic() - max(heard, self._asked_at) > SILENT:
+        last_event = min(self._jobs.heard_at, self._pods.heard_at)
+        if time.monotonic() - max(last_event, self._asked_at) > SILENT:
             self._ping()
         for mirror in (self._jobs, self._pods):
             if mirror.trouble and time.monotonic() - mirror.heard_at > SILENT:
@@ -222,8 +222,8 @@ class View:
     def _ask(self, keys: Sequence[tuple[str, str]]) -> dict[str, list[Object]]:
         found: dict[str, list[Object]] = {key: [] for key, _ in keys}
         for at in range(0, len(keys), CHUNK):
-            asked = ",".join(dict.fromkeys(name for _, name in keys[at : at + CHUNK]))
-            for job in self._get(JOBS, labelSelector=f"{self._ours},{names.KEY} in ({asked})"):
+            request = ",".join(dict.fromkeys(name for _, name in keys[at : at + CHUNK]))
+            for job in self._get(JOBS, labelSelector=f"{self._ours},{names.KEY} in ({request})"):
                 key = job["metadata"].get("annotations", {}).get(names.KEY)
                 if key in found and "deletionTimestamp" not in job["metadata"]:
                     found[key].append(job)
@@ -260,15 +260,15 @@ class View:
         events = self._get(
             path, fieldSelector=f"involvedObject.uid={uid},reason=FailedCreate", limit=20
         )
-        said = max(
+        message = max(
             events,
             key=lambda e: str(e.get("lastTimestamp") or e.get("eventTime") or ""),
             default={},
         ).get("message", "")
         self._refusals = {
             u: v for u, v in self._refusals.items() if at - v[0] < 10 * EVENTS_FOR
-        } | {uid: (at, said)}
-        return str(said)
+        } | {uid: (at, message)}
+        return str(message)
 
 
 def _owned(job: Mapping[str, Any], pods: Sequence[Object]) -> list[Object]:

@@ -35,7 +35,8 @@ _VOLUME = re.compile(
 _VOLUMES = (
     Message("A volume of its pods is not bound yet."),
     Message(
-        "The claim {claim}, a shared volume of this cluster, does not exist in the team's namespace."
+        "The claim {claim}, a shared volume of this cluster, does not exist in the team's "
+        "namespace."
     ),
 )
 _OPERATOR = Message(
@@ -54,7 +55,8 @@ _SAID = (
 _ADVICE = {
     Wait.CAPACITY: Message("Ask for less, or wait until something ends."),
     Wait.IMPOSSIBLE: Message(
-        "No node of this cluster is large enough. Request less on each node, or choose another pool."
+        "No node of this cluster is large enough. Request less on each node, or choose another "
+        "pool."
     ),
     Wait.CLUSTER_LIMIT: Message(
         "It starts when other jobs of the team end. The operator can raise the ResourceQuota."
@@ -63,7 +65,8 @@ _ADVICE = {
     Wait.NODES_DOWN: Message("Nodes are down or cordoned. Ask the operator when they come back."),
 }
 _UNMADE = Message(
-    "Use an image that runs as a plain user, or ask the operator whether the cluster gives such containers what they need."
+    "Use an image that runs as a plain user, or ask the operator whether the cluster gives such "
+    "containers what they need."
 )
 
 
@@ -91,27 +94,27 @@ def of_pod(pod: Object) -> PendingReason | None:
     return None
 
 
-def of_scheduler(said: str, message: str) -> PendingReason:
+def of_scheduler(native_reason: str, message: str) -> PendingReason:
     """Parse the scheduler's message.
 
     Such as "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated
     taint {a: b}. preemption: …".
     """
-    if said == "SchedulingGated":
+    if native_reason == "SchedulingGated":
         return _waiting(
-            Wait.CLUSTER_HELD, said, Message("A scheduling gate of the cluster blocks it.")
+            Wait.CLUSTER_HELD, native_reason, Message("A scheduling gate of the cluster blocks it.")
         )
     found = _NODES.search(message)
     if not found:
         return _waiting(
             Wait.EVALUATING,
-            said or "Pending",
+            native_reason or "Pending",
             _short(message) or Message("The scheduler has not evaluated the job yet."),
         )
     if volume := _VOLUME.search(found[2]):
         return PendingReason(
             Wait.CLUSTER_HELD,
-            said,
+            native_reason,
             _VOLUMES[bool(volume[1])].format(claim=volume[1]),
             _OPERATOR,
             {"message": message[:1000]},
@@ -119,14 +122,14 @@ def of_scheduler(said: str, message: str) -> PendingReason:
     if not (counts := _counts(found[2])):
         return _waiting(
             Wait.CLUSTER_HELD,
-            said,
+            native_reason,
             f"The scheduler says: {_short(found[2])}",
             {"message": message[:1000]},
         )
     parts = [f"{number} {_reason(text)}" for text, number in counts.items()]
     return _waiting(
         _kind(counts),
-        said,
+        native_reason,
         f"0 of {found[1]} nodes fit: {', '.join(parts)}.",
         {"nodes": int(found[1]), "lacking": counts},
     )
@@ -173,7 +176,10 @@ def _reason(text: str) -> str:
         )
     if found := _TAINT.search(text):
         return f"are tainted {found[1].strip()}"
-    return next((words for said, words in _SAID if said in text), text.removeprefix("node(s) "))
+    return next(
+        (words for native_reason, words in _SAID if native_reason in text),
+        text.removeprefix("node(s) "),
+    )
 
 
 def _kind(counts: Mapping[str, int]) -> Wait:
@@ -189,9 +195,9 @@ def _kind(counts: Mapping[str, int]) -> Wait:
 
 
 def _waiting(
-    wait: Wait, said: str, text: str, facts: Mapping[str, Any] | None = None
+    wait: Wait, native_reason: str, text: str, facts: Mapping[str, Any] | None = None
 ) -> PendingReason:
-    return PendingReason(wait, said, text, _ADVICE.get(wait, ""), facts or {})
+    return PendingReason(wait, native_reason, text, _ADVICE.get(wait, ""), facts or {})
 
 
 def _short(text: str) -> str:

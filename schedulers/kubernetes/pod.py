@@ -31,7 +31,7 @@ _WORD = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,60}[a-z0-9])?")
 
 
 @dataclass(frozen=True)
-class Site:
+class KubernetesSettings:
     """The operator's settings for all jobs."""
 
     prefix: str = "muster"
@@ -57,7 +57,7 @@ class Objects:
     owned: Sequence[Object]  # the Secret, and the Service of a multi-node job
 
 
-def build(launch: Launch, site: Site, products: Sequence[str] = ()) -> Objects:
+def build(launch: Launch, site: KubernetesSettings, products: Sequence[str] = ()) -> Objects:
     """Build all objects of an attempt.
 
     `products`: the GPU product labels of the requested type. Raises Rejected.
@@ -101,7 +101,7 @@ def owned_by(made: Object, job: Object) -> Object:
     return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}
 
 
-def output_of(key: str, site: Site) -> Output:
+def output_of(key: str, site: KubernetesSettings) -> Output:
     """Return the output folder: on the configured volume, else deleted with the pod."""
     shared = tuple(path for _, path in site.shared)
     return (
@@ -111,7 +111,7 @@ def output_of(key: str, site: Site) -> Output:
     )
 
 
-def environment(launch: Launch, name: str, site: Site) -> dict[str, str]:
+def environment(launch: Launch, name: str, site: KubernetesSettings) -> dict[str, str]:
     """Return the environment of the containers; the entrypoint adds the rank."""
     own = {
         "MUSTER_JOB_KEY": launch.key,
@@ -159,7 +159,8 @@ def _check(launch: Launch) -> None:
     if launch.is_on_first_node_only and launch.num_nodes > 1:
         raise Rejected(
             Message(
-                "A launcher that starts the other nodes itself needs a way to reach them; here each node is started by itself: use torchrun."
+                "A launcher that starts the other nodes itself needs a way to reach them; here "
+                "each node is started by itself: use torchrun."
             ),
             "launcher",
         )
@@ -240,7 +241,7 @@ def given(launch: Launch) -> list[tuple[str, str, bytes]]:
 
 def _job(
     launch: Launch,
-    site: Site,
+    site: KubernetesSettings,
     name: str,
     meta: Object,
     variables: list[Object],
@@ -294,7 +295,11 @@ _FAILURES: Object = {
 
 
 def _pod(
-    launch: Launch, site: Site, name: str, variables: list[Object], products: Sequence[str]
+    launch: Launch,
+    site: KubernetesSettings,
+    name: str,
+    variables: list[Object],
+    products: Sequence[str],
 ) -> Object:
     spec: Object = {
         "restartPolicy": "Never",
@@ -342,7 +347,7 @@ def _on_nodes_with(products: Sequence[str]) -> Object:
     }
 
 
-def _container(launch: Launch, site: Site, variables: list[Object]) -> Object:
+def _container(launch: Launch, site: KubernetesSettings, variables: list[Object]) -> Object:
     image = launch.image or site.image
     if not image:
         raise Rejected(
@@ -368,7 +373,7 @@ def _container(launch: Launch, site: Site, variables: list[Object]) -> Object:
     }
 
 
-def _resources(launch: Launch, site: Site) -> Object:
+def _resources(launch: Launch, site: KubernetesSettings) -> Object:
     limits = {"cpu": f"{max(1, round(launch.cpus * 1000))}m"}
     if launch.memory:
         limits["memory"] = str(launch.memory)
@@ -384,7 +389,7 @@ def gpu_resource(gpu_type: str, usual: str) -> str:
     return f"{usual.partition('/')[0]}/{gpu_type}" if gpu_type.startswith("mig-") else usual
 
 
-def _volumes(launch: Launch, site: Site, name: str) -> list[Object]:
+def _volumes(launch: Launch, site: KubernetesSettings, name: str) -> list[Object]:
     found: list[Object] = [
         {
             "name": "given",
@@ -419,7 +424,7 @@ def _volumes(launch: Launch, site: Site, name: str) -> list[Object]:
     ]
 
 
-def _mounts(launch: Launch, site: Site) -> list[Object]:
+def _mounts(launch: Launch, site: KubernetesSettings) -> list[Object]:
     found: list[Object] = [
         {"name": "given", "mountPath": MOUNT, "readOnly": True},
         {"name": "room", "mountPath": "/muster/work", "subPath": "work"},
@@ -434,5 +439,5 @@ def _mounts(launch: Launch, site: Site) -> list[Object]:
     ]
 
 
-def _claims(site: Site) -> list[tuple[str, str]]:
+def _claims(site: KubernetesSettings) -> list[tuple[str, str]]:
     return [*site.shared, *([site.outputs] if site.outputs else [])]

@@ -64,7 +64,7 @@ def missing_rights(wire: Client) -> list[str]:
     missing = []
     for group, resource, sub, verbs in NEEDED:
         for verb in verbs:
-            asked = {
+            body = {
                 "group": group,
                 "resource": resource,
                 "verb": verb,
@@ -75,7 +75,7 @@ def missing_rights(wire: Client) -> list[str]:
                 {
                     "apiVersion": "authorization.k8s.io/v1",
                     "kind": "SelfSubjectAccessReview",
-                    "spec": {"resourceAttributes": asked},
+                    "spec": {"resourceAttributes": body},
                 },
             )
             if not answer["status"].get("allowed"):

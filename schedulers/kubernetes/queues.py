@@ -74,8 +74,8 @@ class Queues:
         if not queue or not job["spec"].get("suspend") or not self.version():
             return None
         space = job["metadata"]["namespace"]
-        workload, (_, beside) = self._of(job) or {}, self._workloads.get(space, (0.0, {}))
-        return kueue.waiting(workload, self._queues().get((space, queue)), beside.values())
+        workload, (_, siblings) = self._of(job) or {}, self._workloads.get(space, (0.0, {}))
+        return kueue.waiting(workload, self._queues().get((space, queue)), siblings.values())
 
     def workloads(self) -> list[Object]:
         """Return all Workloads, to tell who uses a queue's quota.

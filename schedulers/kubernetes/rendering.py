@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from portal.core.messages import Message
 from schedulers.contract import Launch
-from schedulers.kubernetes.pod import Objects, Site, environment
+from schedulers.kubernetes.pod import KubernetesSettings, Objects, environment
 
 _SECRET = ("TOKEN", "SECRET", "PASSWORD", "KEY")
 
 
-def rendered(launch: Launch, site: Site, made: Objects, unchecked: str) -> str:
+def rendered(launch: Launch, site: KubernetesSettings, made: Objects, unchecked: str) -> str:
     """Render the objects.
 
     `unchecked`: why the server-side check was not possible; empty if it passed.
@@ -30,4 +30,7 @@ def rendered(launch: Launch, site: Site, made: Objects, unchecked: str) -> str:
     objects = "---\n".join(
         yaml.safe_dump(thing, sort_keys=False, allow_unicode=True) for thing in shown
     )
-    return f"{checked}\n{objects}\n# Secret {name}, the variables:\n{variables}\n\n# /muster/given/script:\n{launch.script}"
+    return (
+        f"{checked}\n{objects}\n# Secret {name}, the variables:\n{variables}\n\n# "
+        f"/muster/given/script:\n{launch.script}"
+    )

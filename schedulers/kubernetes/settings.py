@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from portal.core.messages import Message
 from schedulers.contract import Rejected, Secret, option
-from schedulers.kubernetes.pod import Site
+from schedulers.kubernetes.pod import KubernetesSettings
 
 _PREFIX = re.compile(r"[a-z](?:[a-z0-9-]{0,18}[a-z0-9])?")
 _NONE = Secret("")
@@ -102,7 +102,7 @@ class Config:
     )
 
 
-def site_of(given: Config) -> Site:
+def site_of(given: Config) -> KubernetesSettings:
     """Return the settings for pods. Raises Rejected with the invalid option."""
     if not _PREFIX.fullmatch(given.namespace_prefix):
         raise Rejected(
@@ -115,7 +115,7 @@ def site_of(given: Config) -> Site:
         raise Rejected(
             Message("Containers never run as root: the user ID must be greater than 0."), "user_id"
         )
-    return Site(
+    return KubernetesSettings(
         prefix=given.namespace_prefix,
         image=given.image,
         pull_policy=given.pull_policy,

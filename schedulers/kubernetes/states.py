@@ -13,7 +13,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Observation, PendingReason
-from schedulers.exit_reasons import Ending, classify
+from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.kubernetes import names, pending_reasons
 from schedulers.kubernetes.entrypoint import TIMED_OUT
 from schedulers.states import Reason, State
@@ -47,7 +47,7 @@ _POD_ENDS = {
 
 
 @dataclass(frozen=True)
-class Limits:
+class StartTimeouts:
     """Seconds for which pulling an image or creating a container may fail until the job fails."""
 
     image: float = 120
@@ -59,7 +59,7 @@ def observe(
     job: Object,
     pods: Sequence[Object],
     tail: Tail,
-    limits: Limits,
+    limits: StartTimeouts,
     now: datetime,
     refusal: str = "",
     queued: PendingReason | None = None,
@@ -155,7 +155,7 @@ End = tuple[Reason, str, Object | None]
 
 
 def _end(
-    job: Object, pods: Sequence[Object], tail: Tail, limits: Limits, now: datetime
+    job: Object, pods: Sequence[Object], tail: Tail, limits: StartTimeouts, now: datetime
 ) -> End | None:
     """Return (reason, evidence, pod) of the end, or None while the job is running."""
     failed = next(
@@ -228,7 +228,7 @@ def _still_ending(job: Object, pods: Sequence[Object], now: datetime) -> bool:
     )
 
 
-def _stuck(pods: Sequence[Object], limits: Limits, now: datetime) -> End | None:
+def _stuck(pods: Sequence[Object], limits: StartTimeouts, now: datetime) -> End | None:
     for pod in pods:
         waiting = pending_reasons.of_pod(pod)
         placed = next(
@@ -242,11 +242,11 @@ def _stuck(pods: Sequence[Object], limits: Limits, now: datetime) -> End | None:
         since = (now - (time_of(placed) or now)).total_seconds()
         if waiting is None:
             continue
-        if waiting.said == "InvalidImageName" or (
-            waiting.said in pending_reasons.IMAGE_TROUBLE and since > limits.image
+        if waiting.native_reason == "InvalidImageName" or (
+            waiting.native_reason in pending_reasons.IMAGE_TROUBLE and since > limits.image
         ):
             return Reason.IMAGE_UNAVAILABLE, waiting.text, pod
-        if waiting.said in pending_reasons.START_TROUBLE and since > limits.start:
+        if waiting.native_reason in pending_reasons.START_TROUBLE and since > limits.start:
             return Reason.REJECTED, waiting.text, pod
     return None
 
@@ -255,12 +255,14 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
     """Return how one pod ended: first what happened to it, then the result of its process."""
     status, ended = pod.get("status", {}), _state(pod).get("terminated", {})
     is_asked = names.CANCELED in job["metadata"].get("annotations", {})
-    said, message = (
+    native_reason, message = (
         _disruption(pod) or str(status.get("reason") or ""),
         str(status.get("message") or ""),
     )
-    if (reason := _POD_ENDS.get(said)) and not is_asked:
-        return reason, " ".join(f"{said}: {message or _disruption_message(pod)}".split())[:500]
+    if (reason := _POD_ENDS.get(native_reason)) and not is_asked:
+        return reason, " ".join(f"{native_reason}: {message or _disruption_message(pod)}".split())[
+            :500
+        ]
     if (
         job["spec"].get("suspend")
         and names.queue_of(job)
@@ -272,17 +274,17 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         return Reason.CANCELED, Message("Canceled before it started.") if not ended.get(
             "startedAt"
         ) else ""
-    if ended.get("reason") == _UNSEEN and said != "DeadlineExceeded":
+    if ended.get("reason") == _UNSEEN and native_reason != "DeadlineExceeded":
         return (
             Reason.NODE_FAILED,
-            f"Its node lost track of the container: {ended.get('message') or said}"[:500],
+            f"Its node lost track of the container: {ended.get('message') or native_reason}"[:500],
         )
     code = ended.get("exitCode") if ended.get("reason") != _UNSEEN else None
-    if code is None and said != "DeadlineExceeded" and not is_asked:
-        log.warning("A pod ended in a way that is not known: %r %r", said, message[:200])
+    if code is None and native_reason != "DeadlineExceeded" and not is_asked:
+        log.warning("A pod ended in a way that is not known: %r %r", native_reason, message[:200])
         return (
             Reason.PLATFORM_ERROR,
-            f"The pod failed without an exit code: {said} {message}".strip()[:500],
+            f"The pod failed without an exit code: {native_reason} {message}".strip()[:500],
         )
     if ended.get("reason") in _NEVER_STARTED:
         words = " ".join(str(ended.get("message") or "").split())
@@ -294,15 +296,15 @@ def _of_pod(job: Object, pod: Object, tail: Tail) -> tuple[Reason, str]:
         )
     limit = _limit(pod)  # without a limit the termination message of a script means nothing
     is_timed_out = limit is not None and (
-        said == "DeadlineExceeded" or ended.get("message") == TIMED_OUT
+        native_reason == "DeadlineExceeded" or ended.get("message") == TIMED_OUT
     )
-    asked = "cancel" if is_asked else "time" if is_timed_out else ""
+    stop_reason = "cancel" if is_asked else "time" if is_timed_out else ""
     verdict = classify(
-        Ending(
+        ProcessEnd(
             exit_code=code,
             signal=ended.get("signal") or None,
             tail=tail(pod),
-            asked=asked,
+            asked=stop_reason,
             peak=_memory_limit(pod),
             limit=_memory_limit(pod),
             is_over_memory=ended.get("reason") == "OOMKilled",
@@ -335,16 +337,16 @@ def _was_deleted(pod: Object, ended: Object) -> bool:
 
 def _of_job(job: Object, condition: Object) -> tuple[Reason, str]:
     """Return the end recorded in the Job, as its pods are gone."""
-    said, message = str(condition.get("reason") or ""), str(condition.get("message") or "")
+    native_reason, message = str(condition.get("reason") or ""), str(condition.get("message") or "")
     if names.CANCELED in job["metadata"].get("annotations", {}):
         return Reason.CANCELED, ""
     if "DisruptionTarget" in message:
         return Reason.NODE_FAILED, message[:500]
-    if said == "DeadlineExceeded":
+    if native_reason == "DeadlineExceeded":
         return Reason.TIME_LIMIT, message[:500]
     if "failed with exit code" in message:
         return Reason.USER_ERROR, message[:500]
-    return Reason.PLATFORM_ERROR, f"{said}: {message}"[:500]
+    return Reason.PLATFORM_ERROR, f"{native_reason}: {message}"[:500]
 
 
 def _ended(
@@ -357,8 +359,8 @@ def _ended(
     evidence: str,
 ) -> Observation:
     ends = [_state(p).get("terminated", {}) for p in pods]
-    told = _state(pod).get("terminated", {}) if pod else {}
-    code = _code(told)
+    status = _state(pod).get("terminated", {}) if pod else {}
+    code = _code(status)
     finished = [e["finishedAt"] for e in ends if e.get("finishedAt")]
     started = [e["startedAt"] for e in ends if e.get("startedAt")]
     at = max(finished, default=None) or next(
@@ -366,10 +368,10 @@ def _ended(
     )
     if reason == Reason.COMPLETED and code is None:
         code = 0
-    signal = told.get("signal") or (code - 128 if code and 128 < code < 193 else None)
+    signal = status.get("signal") or (code - 128 if code and 128 < code < 193 else None)
     peak = (
         _memory_limit(pod)
-        if pod and reason == Reason.OUT_OF_MEMORY and told.get("reason") == "OOMKilled"
+        if pod and reason == Reason.OUT_OF_MEMORY and status.get("reason") == "OOMKilled"
         else None
     )
     return Observation(
@@ -450,11 +452,11 @@ def _image_digest(pod: Object) -> str:
     An image without a registry has none.
     """
     statuses = pod.get("status", {}).get("containerStatuses", ())
-    told = next(
+    result = next(
         (str(s.get("imageID") or "") for s in statuses if s.get("name") == names.CONTAINER), ""
     )
-    digest = told.rpartition("@")[2]
-    return digest if "@" in told and digest.startswith("sha256:") and len(digest) <= 140 else ""
+    digest = result.rpartition("@")[2]
+    return digest if "@" in result and digest.startswith("sha256:") and len(digest) <= 140 else ""
 
 
 def rank_of(pod: Object) -> int:

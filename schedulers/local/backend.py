@@ -40,12 +40,12 @@ from schedulers.contract import (
     Unavailable,
     option,
 )
-from schedulers.exit_reasons import Ending, classify
+from schedulers.exit_reasons import ProcessEnd, classify
 from schedulers.local import files, processes, supervisor
 from schedulers.local.isolation import (
     Isolation,
-    JobView,
-    Level,
+    IsolationLevel,
+    JobFileSystem,
     command,
     isolation_of,
     memory_folder,
@@ -116,7 +116,8 @@ class Config:
         default=(),
         is_rare=True,
         note=Message(
-            "Folders of this machine that jobs in the sandbox may use, with the portal's own rights."
+            "Folders of this machine that jobs in the sandbox may use, with the portal's own "
+            "rights."
         ),
     )
 
@@ -222,16 +223,19 @@ class LocalBackend:
             f"{name}={'••••' if any(s in name for s in _SECRET) else value}"
             for name, value in sorted(launch.env.items())
         )
-        limits = f"# cpus {launch.cpus:g}, memory {launch.memory or 'unlimited'}, GPUs {launch.gpus}, time {launch.time_limit or 'unlimited'}"
+        limits = (
+            f"# cpus {launch.cpus:g}, memory {launch.memory or 'unlimited'}, GPUs {launch.gpus}, "
+            f"time {launch.time_limit or 'unlimited'}"
+        )
         return f"{limits}\n# {' '.join(self._argv(launch))}\n\n{env}\n\n{launch.script}"
 
     def submit(self, launch: Launch) -> Handle:
         folder = self._folder(launch.key)
         if not folder.exists():
             level = self.isolation.level
-            if level is Level.USER and not launch.uid:
+            if level is IsolationLevel.USER and not launch.uid:
                 raise Unavailable(Message("The job's team has no system user on this machine."))
-            if level is Level.NONE and os.geteuid() == 0 and not self.config.isolation:
+            if level is IsolationLevel.NONE and os.geteuid() == 0 and not self.config.isolation:
                 raise Unavailable(
                     Message.joined(" ", (Message("Jobs do not run as root."), self.isolation.why))
                 )
@@ -288,7 +292,8 @@ class LocalBackend:
         if "host" not in launch:
             raise Rejected(
                 Message(
-                    "The job was started by an earlier version of Muster, which doesn't support running commands in it."
+                    "The job was started by an earlier version of Muster, which doesn't support "
+                    "running commands in it."
                 ),
                 "argv",
             )
@@ -381,8 +386,8 @@ class LocalBackend:
     def _record(self, folder: Path, launch: Launch, argv: list[str]) -> dict[str, Any]:
         """Write what the supervisor and `exec` need; contains no secrets."""
         room, apart = self._secret_folder(launch), self.isolation
-        has_user = apart.level is Level.USER
-        place = JobView(
+        has_user = apart.level is IsolationLevel.USER
+        place = JobFileSystem(
             self.config.root,
             self.config.home,
             folder / "work",
@@ -440,13 +445,13 @@ class LocalBackend:
 
         A writable home, a user name, and the portal's Python if the job would find no other.
         """
-        if self.isolation.level is Level.NONE or (
-            launch.image and self.isolation.level is not Level.USER
+        if self.isolation.level is IsolationLevel.NONE or (
+            launch.image and self.isolation.level is not IsolationLevel.USER
         ):
             return {}
         names = (
             {}
-            if self.isolation.level is Level.SANDBOX
+            if self.isolation.level is IsolationLevel.SANDBOX
             else {"USER": f"muster-{launch.uid}", "LOGNAME": f"muster-{launch.uid}"}
         )
         path = [
@@ -477,7 +482,8 @@ class LocalBackend:
         if not self.config.podman or not shutil.which(self.config.podman[0]):
             raise Rejected(
                 Message(
-                    "This machine has no podman, so it cannot run images. Remove `image`, or install podman."
+                    "This machine has no podman, so it cannot run images. Remove `image`, or "
+                    "install podman."
                 ),
                 "image",
             )
@@ -508,7 +514,7 @@ class LocalBackend:
             f"--cpus={launch.cpus:g}",
             "--env=MUSTER_JOB_KEY",
         ]
-        if self.isolation.level is Level.USER:
+        if self.isolation.level is IsolationLevel.USER:
             options += [f"--user={launch.uid}:{launch.uid}", "--security-opt=no-new-privileges"]
         if launch.memory:
             options.append(f"--memory={launch.memory}")
@@ -595,7 +601,7 @@ class LocalBackend:
         if end["exit_code"] is None and not end["asked"] and not end["over_memory"]:
             return self._vanished(folder, key, end)
         verdict = self._image_trouble(launch, end, folder) or classify(
-            Ending(
+            ProcessEnd(
                 exit_code=end["exit_code"],
                 signal=end["signal"],
                 tail=_tail(folder),
@@ -613,7 +619,8 @@ class LocalBackend:
         )
         left += (
             Message(
-                " The disk was full while it ran: what it wrote then may be missing, in its output and its files."
+                " The disk was full while it ran: what it wrote then may be missing, in its "
+                "output and its files."
             )
             if end.get("disk_full")
             else ""
@@ -648,7 +655,8 @@ class LocalBackend:
             Message("The machine was restarted while the job was running.")
             if rebooted
             else Message(
-                "All its processes were killed by SIGKILL from outside: by a person, or by the kernel when memory ran out."
+                "All its processes were killed by SIGKILL from outside: by a person, or by the "
+                "kernel when memory ran out."
             )
         )
         return Observation(
@@ -666,18 +674,18 @@ class LocalBackend:
     def _image_trouble(
         self, launch: Mapping[str, Any], end: Mapping[str, Any], folder: Path
     ) -> Any:
-        from schedulers.exit_reasons import Verdict
+        from schedulers.exit_reasons import EndReason
 
         if not launch["container"] or end["asked"]:
             return None
         if end["exit_code"] == 125:
             lines = [line for line in _tail(folder).splitlines() if line.strip()]
-            return Verdict(
+            return EndReason(
                 Reason.IMAGE_UNAVAILABLE,
                 lines[-1][:500] if lines else "podman could not start the image.",
             )
         if end["exit_code"] == 137 and self._was_oom(launch):
-            return Verdict(
+            return EndReason(
                 Reason.OUT_OF_MEMORY,
                 Message(
                     "The kernel stopped the container at its limit of {x} MiB.",

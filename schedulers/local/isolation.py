@@ -50,7 +50,7 @@ _lock = threading.Lock()
 _found: dict[tuple[Path, Path | None, str], Isolation] = {}
 
 
-class Level(StrEnum):
+class IsolationLevel(StrEnum):
     USER = "user"
     SANDBOX = "sandbox"
     NONE = "none"
@@ -64,29 +64,30 @@ class Isolation:
     a better level does not work.
     """
 
-    level: Level
+    level: IsolationLevel
     has_mounts: bool = False
     why: str = ""
 
     @property
     def is_shared(self) -> bool:
         """Whether jobs of several organizations may run here."""
-        return self.level is not Level.NONE
+        return self.level is not IsolationLevel.NONE
 
     @property
     def text(self) -> str:
         """Describe the level in one or two sentences for people."""
         match self.level:
-            case Level.USER:
+            case IsolationLevel.USER:
                 level = (
                     Message(
-                        "Jobs run as a system user of their team, and do not see the portal's files."
+                        "Jobs run as a system user of their team, and do not see the portal's "
+                        "files."
                     )
                     if self.has_mounts
                     else Message("Jobs run as a system user of their team.")
                 )
                 return Message.joined(" ", (level, self.why))
-            case Level.SANDBOX:
+            case IsolationLevel.SANDBOX:
                 return Message(
                     "Jobs run in a sandbox (bubblewrap) with their own files and processes only."
                 )
@@ -97,7 +98,7 @@ class Isolation:
 
 
 @dataclass(frozen=True)
-class JobView:
+class JobFileSystem:
     """The file-system view of one job.
 
     The job may write `own` and read `shown`. `data` are folders declared by the operator, `home` is
@@ -132,17 +133,17 @@ def isolation_of(
 
 
 def command(
-    isolation: Isolation, place: JobView, uid: int, *, dies_with_parent: bool = False
+    isolation: Isolation, place: JobFileSystem, uid: int, *, dies_with_parent: bool = False
 ) -> list[str]:
     """Return the command prefix that isolates a job.
 
     Run it with the portal's environment, never with the job's.
     """
     drop = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs", "--"]
-    if isolation.level is Level.NONE:
+    if isolation.level is IsolationLevel.NONE:
         return []
     ends = ["--die-with-parent"] if dies_with_parent else []
-    if isolation.level is Level.SANDBOX:
+    if isolation.level is IsolationLevel.SANDBOX:
         return ["bwrap", *ends, *_sandbox(place), "--"]
     return ["bwrap", *ends, *_view(place), "--", *drop] if isolation.has_mounts else drop
 
@@ -150,29 +151,33 @@ def command(
 def _find(root: Path, home: Path | None, wanted: str) -> Isolation:
     why = ""
     levels = {
-        "user": Isolation(Level.USER, True),
-        "user-plain": Isolation(Level.USER),
-        "sandbox": Isolation(Level.SANDBOX, True),
+        "user": Isolation(IsolationLevel.USER, True),
+        "user-plain": Isolation(IsolationLevel.USER),
+        "sandbox": Isolation(IsolationLevel.SANDBOX, True),
     }
     usual = ("user", "user-plain") if os.geteuid() == 0 else ("sandbox",)
     for name in (wanted,) if wanted else usual:
         if name in levels and not (fault := _fault(levels[name], root, home)):
             return replace(levels[name], why="" if levels[name].has_mounts else _hidden_python())
         why = why or (fault if name in levels else "")
-    return Isolation(Level.NONE, why=why)
+    return Isolation(IsolationLevel.NONE, why=why)
 
 
 def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
     """Return why a process cannot be started at this level; empty if it can."""
-    needed = ["setpriv"] if isolation.level is Level.USER else []
+    needed = ["setpriv"] if isolation.level is IsolationLevel.USER else []
     for program in [*(["bwrap"] if isolation.has_mounts else []), *needed]:
         if not shutil.which(program):
             return Message(
                 "Install {x} on this machine to change that.",
                 x="bubblewrap" if program == "bwrap" else "util-linux",
             )
-    uid = _PROBE_UID if isolation.level is Level.USER else os.getuid()
-    if isolation.level is Level.USER and not isolation.has_mounts and (closed := _open(root, home)):
+    uid = _PROBE_UID if isolation.level is IsolationLevel.USER else os.getuid()
+    if (
+        isolation.level is IsolationLevel.USER
+        and not isolation.has_mounts
+        and (closed := _open(root, home))
+    ):
         return Message(
             "Other users cannot enter {closed}: install bubblewrap, or set MUSTER_HOME to "
             "another folder.",
@@ -186,7 +191,7 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
         ) from error
     try:
         prepare(isolation, folder, [folder / "work"], uid)
-        place = JobView(root, home, folder / "work", own=[folder / "work"])
+        place = JobFileSystem(root, home, folder / "work", own=[folder / "work"])
         argv = [
             *command(isolation, place, uid),
             "/bin/sh",
@@ -216,9 +221,12 @@ def _fault(isolation: Isolation, root: Path, home: Path | None) -> str:
         ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    said = " ".join(done.stderr.split())[:200]
+    message = " ".join(done.stderr.split())[:200]
     return (
-        f"{'bubblewrap' if isolation.has_mounts else 'setpriv'} does not work here: {said or done.returncode}"
+        (
+            f"{'bubblewrap' if isolation.has_mounts else 'setpriv'} does not work here: "
+            f"{message or done.returncode}"
+        )
         if done.returncode
         else ""
     )
@@ -245,11 +253,13 @@ def memory_folder() -> Path | None:
 
 def prepare(isolation: Isolation, folder: Path, own: Iterable[Path], uid: int) -> None:
     """Make a job's folder traversable where necessary, and chown what belongs to its user."""
-    folder.chmod(0o711 if isolation.level is Level.USER and not isolation.has_mounts else 0o700)
+    folder.chmod(
+        0o711 if isolation.level is IsolationLevel.USER and not isolation.has_mounts else 0o700
+    )
     for path in own:
         if not path.exists():
             path.mkdir(mode=0o700)
-        if isolation.level is Level.USER:
+        if isolation.level is IsolationLevel.USER:
             os.chown(path, uid, uid)
 
 
@@ -300,7 +310,7 @@ def _readable() -> list[Path]:
     return [Path(sys.prefix), Path(sys.base_prefix), SOURCES / "examples"]
 
 
-def _view(place: JobView) -> list[str]:
+def _view(place: JobFileSystem) -> list[str]:
     """Return the bubblewrap options for root.
 
     The job sees the whole machine except for the portal's folder and other processes. A parent
@@ -341,7 +351,7 @@ def _view(place: JobView) -> list[str]:
     return [*options, "--chdir", str(place.start)]
 
 
-def _sandbox(place: JobView) -> list[str]:
+def _sandbox(place: JobFileSystem) -> list[str]:
     """Return the bubblewrap options for a portal without root: only the machine's programs."""
     options = [
         "--unshare-user",

@@ -209,7 +209,7 @@ def watch(launch: Json) -> None:
         finish(None, signal.SIGKILL, "", launch, time.time())
         return
     pid, born, since = int(words[0]), words[1], float(words[2])
-    asked, peak, over, full, kill_at = "", 0, False, False, 0.0
+    stop_reason, peak, over, full, kill_at = "", 0, False, False, 0.0
     deadline = since + launch["time_limit"] if launch["time_limit"] else 0.0
     alive = handle_of(pid, born)
     while alive is not None and not gone(alive, pid, born):
@@ -219,12 +219,12 @@ def watch(launch: Json) -> None:
         full = full or is_full()
         if launch["memory"] and used > launch["memory"] and not over:
             over, kill_at = True, now
-        if not asked and os.path.exists("cancel"):
-            asked = "cancel"
+        if not stop_reason and os.path.exists("cancel"):
+            stop_reason = "cancel"
             kill_at = kill_at or now + float(read("cancel") or 30)
             end_all(pid, launch, signal.SIGTERM)
-        if not asked and deadline and now >= deadline:
-            asked, kill_at = "time", now + launch["grace"]
+        if not stop_reason and deadline and now >= deadline:
+            stop_reason, kill_at = "time", now + launch["grace"]
             end_all(pid, launch, signal.SIGTERM)
         if kill_at and now >= kill_at:
             end_all(pid, launch, signal.SIGKILL)
@@ -235,7 +235,7 @@ def watch(launch: Json) -> None:
     finish(
         exit_code(),
         None if exit_code() is not None else signal.SIGKILL,
-        asked,
+        stop_reason,
         launch,
         since,
         peak,

@@ -196,7 +196,7 @@ class SlurmBackend:
     def __init__(self, config: Config):
         self.config, self.site = config, site_of(config)
         self._memory, self._pictures = EndCache(), SnapshotCache({config.user, *config.users})
-        self._looks = ObservationCache(self._observe)
+        self._polls = ObservationCache(self._observe)
 
     @classmethod
     def configured(cls, options: Mapping[str, Any]) -> SlurmBackend:
@@ -250,9 +250,9 @@ class SlurmBackend:
     def check_identity(self, identity: Identity) -> None:
         build_request(Launch(key="identity", name="", script="", identity=identity), self.site)
 
-    def left_out(self, launch: Launch) -> Sequence[str]:
+    def ignored_options(self, launch: Launch) -> Sequence[str]:
         build_request(launch, self.site)
-        return chosen(launch, self.site).left_out
+        return chosen(launch, self.site).ignored_options
 
     def submit(self, launch: Launch) -> Handle:
         """Submit a job, once per key.
@@ -291,7 +291,7 @@ class SlurmBackend:
         return Handle(key, str(row.id)) if row else None
 
     def poll(self, keys: Iterable[str]) -> Poll:
-        wanted = [key if self._looks.knows(key) else self._checked(key) for key in keys]
+        wanted = [key if self._polls.knows(key) else self._checked(key) for key in keys]
         rows = self._known(wanted) if wanted else {}
         lost = [key for key in wanted if key not in rows]
         try:
@@ -303,7 +303,7 @@ class SlurmBackend:
                 error,
             )
             lost = []
-        seen = self._looks.look(
+        seen = self._polls.look(
             wanted, rows, lambda waiting: self._pictures.current(self._client, waiting)
         )
         return Poll(seen, [key for key in lost if key not in rows])
@@ -367,11 +367,11 @@ class SlurmBackend:
 
     def _known(self, keys: Sequence[str]) -> dict[str, Row]:
         """Return the jobs that the controller knows or that left a record of their end."""
-        asked = self._memory.without_forgotten(keys)
-        if not asked:
+        queried = self._memory.without_forgotten(keys)
+        if not queried:
             return {}
-        wanted = set(asked)
-        rows = oldest(row for row in self._client.jobs(asked) if row.key in wanted)
+        wanted = set(queried)
+        rows = oldest(row for row in self._client.jobs(queried) if row.key in wanted)
         for key in wanted - rows.keys():
             if row := states.left(key, self._files.record(key), time.time()):
                 rows[key] = self._past_end(row) if row.state == states.FORGOTTEN else row

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from schedulers.contract import NodeFacts, Rejected, Unavailable
 from schedulers.slurm import nodes
 from schedulers.slurm.errors import failure, is_unknown_job
-from schedulers.slurm.limits import ASSOC, QOS, Limits, assoc_lines, qos_lines
+from schedulers.slurm.limits import ASSOC, QOS, SlurmLimits, assoc_lines, qos_lines
 from schedulers.slurm.queue import QUEUE, Queued, queue_lines
 from schedulers.slurm.request import Request
-from schedulers.slurm.rows import SACCT, SQUEUE, Listing, Row, sacct_rows, squeue_rows
+from schedulers.slurm.rows import SACCT, SQUEUE, Row, SqueueParser, sacct_rows, squeue_rows
 from schedulers.slurm.transport import LocalTransport, SshTransport
 
 # seconds; sbatch waits for a busy controller, and a lookup by key tells whether it took the job
@@ -39,7 +39,7 @@ class Commands:
     user: str
     users: tuple[str, ...] = ()
     is_root: bool = False
-    listing: Listing = field(default_factory=Listing, compare=False, repr=False)
+    listing: SqueueParser = field(default_factory=SqueueParser, compare=False, repr=False)
 
     def submit(self, request: Request, script: str) -> int:
         user = (request.user or self.user) if self.is_root else ""
@@ -90,7 +90,7 @@ class Commands:
             )
         )
 
-    def limits(self) -> Limits:
+    def limits(self) -> SlurmLimits:
         """Return the limits of accounts and QOS. Raises Unavailable without accounting."""
         cluster = next(
             (
@@ -101,7 +101,7 @@ class Commands:
             "",
         )
         show = ["sacctmgr", "--noheader", "--parsable2", "show"]
-        return Limits(
+        return SlurmLimits(
             assoc_lines(
                 "\n".join(
                     self._lines([*show, "associations", f"cluster={cluster}", f"format={ASSOC}"])

@@ -91,12 +91,12 @@ _UNAVAILABLE: tuple[tuple[str, str], ...] = (
 )
 
 
-def failure(said: str) -> Rejected | Unavailable:
+def failure(message: str) -> Rejected | Unavailable:
     """Return the exception for a command's output or a REST error.
 
     Unknown errors count as transient, so that no job is given up for them.
     """
-    words = " ".join(said.split())[:500]
+    words = " ".join(message.split())[:500]
     for pattern, text in _UNAVAILABLE:
         if re.search(pattern, words, re.IGNORECASE):
             return Unavailable(f"{text} ({words})")
@@ -108,7 +108,7 @@ def failure(said: str) -> Rejected | Unavailable:
     return Unavailable(f"Slurm failed: {words or 'it said nothing'}")
 
 
-def is_unknown_job(said: str) -> bool:
+def is_unknown_job(message: str) -> bool:
     """Return whether Slurm reports that the job is unknown or over."""
     over = r"invalid job id|already complet(ing|ed)|not running|(is|already) finished|job/step"
-    return bool(re.search(over, said, re.IGNORECASE))
+    return bool(re.search(over, message, re.IGNORECASE))

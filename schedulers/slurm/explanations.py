@@ -20,7 +20,7 @@ from schedulers.cached import AnswerCache
 from schedulers.capacity import Candidates, capacity_of
 from schedulers.contract import NodeFacts, PendingReason
 from schedulers.slurm import pending_reasons
-from schedulers.slurm.limits import AppliedLimit, Limits, over
+from schedulers.slurm.limits import AppliedLimit, SlurmLimits, over
 from schedulers.slurm.queue import Queued
 from schedulers.slurm.rows import Row
 from schedulers.states import Wait
@@ -52,7 +52,7 @@ class Snapshot:
 
     queue: Sequence[Queued] = ()
     nodes: Sequence[NodeFacts] = ()
-    limits: Limits = field(default_factory=Limits)
+    limits: SlurmLimits = field(default_factory=SlurmLimits)
     by_id: Mapping[int, Queued] = field(default_factory=dict)
     users: frozenset[str] = frozenset()
     answers: AnswerCache = field(default_factory=AnswerCache, compare=False, repr=False)
@@ -102,7 +102,10 @@ def _shape(job: Queued) -> Hashable:
 
 
 def picture_of(
-    queue: Sequence[Queued], nodes: Sequence[NodeFacts], limits: Limits, users: Collection[str] = ()
+    queue: Sequence[Queued],
+    nodes: Sequence[NodeFacts],
+    limits: SlurmLimits,
+    users: Collection[str] = (),
 ) -> Snapshot:
     return Snapshot(queue, nodes, limits, {one.row.id: one for one in queue}, frozenset(users))
 
@@ -128,7 +131,8 @@ def _explained(row: Row, snapshot: Snapshot) -> PendingReason:
         return _expected(_behind(plain, job, snapshot), row)
     return _expected(
         snapshot.answers.once(
-            (plain.said, plain.wait, _shape(job)), lambda: _with_numbers(plain, job, snapshot)
+            (plain.native_reason, plain.wait, _shape(job)),
+            lambda: _with_numbers(plain, job, snapshot),
         ),
         row,
     )
@@ -136,15 +140,15 @@ def _explained(row: Row, snapshot: Snapshot) -> PendingReason:
 
 def _with_numbers(plain: PendingReason, job: Queued, snapshot: Snapshot) -> PendingReason:
     scene, limits = scene_of(job, snapshot)
-    told = None
-    if found := _LIMIT.fullmatch(plain.said):
-        told = _by_limit(plain, job, scene, _responsible(found, job, limits), snapshot)
-    elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.said not in (
+    explanation = None
+    if found := _LIMIT.fullmatch(plain.native_reason):
+        explanation = _by_limit(plain, job, scene, _responsible(found, job, limits), snapshot)
+    elif plain.wait in (Wait.CAPACITY, Wait.NODES_DOWN) and plain.native_reason not in (
         "Licenses",
         "FedJobLock",
     ):
-        told = _by_capacity(plain, job, scene, snapshot)
-    return told or plain
+        explanation = _by_capacity(plain, job, scene, snapshot)
+    return explanation or plain
 
 
 def scene_of(job: Queued, snapshot: Snapshot) -> tuple[Candidates, list[AppliedLimit]]:

@@ -88,9 +88,13 @@ class MountedSpool:
 
 # One program for all requests, with data as arguments; its exit code reports an unreadable spool.
 _REMOTE = {
-    "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do [ ! -e "$1/$2/$f" ] || cat "$1/$2/$f" || exit; echo "--"; done;'
+    "record": '[ -d "$1" ] || exit 3; for f in id start end refused; do [ ! -e "$1/$2/$f" ] || cat '
+    '"$1/$2/$f" || exit; echo "--"; done;'
     ' if [ -e "$1/$2/again" ]; then echo again; fi',
-    "read": '[ -d "$1" ] || exit 3; [ -e "$1/$2/output.log" ] || exit 0; tail -c "+$3" "$1/$2/output.log" | head -c "$4"',
+    "read": (
+        '[ -d "$1" ] || exit 3; [ -e "$1/$2/output.log" ] || exit 0; tail -c "+$3" '
+        '"$1/$2/output.log" | head -c "$4"'
+    ),
     "tail": '[ -e "$1" ] || exit 0; tail -c 65536 "$1"',
     "remove": '[ -d "$1" ] || exit 3; rm -rf -- "$1/$2" "$1/$2.slurm"',
 }
@@ -125,7 +129,8 @@ class RemoteSpool:
         code, out, err = self.there.run_all(["sh", "-c", _REMOTE[what], "sh", self.spool, *words])
         if code:
             raise Unavailable(
-                f"The spool cannot be read on the login host. {err.decode(errors='replace').strip()[:300]}"
+                "The spool cannot be read on the login host. "
+                f"{err.decode(errors='replace').strip()[:300]}"
             )
         return out
 
@@ -135,7 +140,7 @@ def parse_record(
 ) -> Record:
     """Parse the record files of a job; an incomplete file counts as missing."""
     begun, ended = start.split(), end.split()
-    code, asked, since, until = ended[:4] if len(ended) in (4, 5) else ("", "-", "0", "0")
+    code, before, since, until = ended[:4] if len(ended) in (4, 5) else ("", "-", "0", "0")
     rank = int(ended[4]) if len(ended) == 5 and ended[4].isdigit() else None
     first, node, memory, limit = begun if len(begun) == 4 else (since, "", "0", "0")
     return Record(
@@ -143,7 +148,7 @@ def parse_record(
         _seconds(first),
         node,
         int(code) if code.isdigit() else None,
-        asked.strip("-"),
+        before.strip("-"),
         _seconds(until),
         int(_seconds(memory)),
         _seconds(limit),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from portal.core.messages import Message
 from schedulers.contract import Launch, Rejected
-from schedulers.exit_reasons import Verdict
+from schedulers.exit_reasons import EndReason
 from schedulers.states import Reason
 
 KINDS = ("none", "auto", "pyxis", "apptainer", "charliecloud")
@@ -64,14 +64,16 @@ def check_image(launch: Launch, images: Images) -> None:
     if images.kind == "none":
         raise Rejected(
             Message(
-                "This Slurm cluster does not run images. Remove `image`, or start the container in your script."
+                "This Slurm cluster does not run images. Remove `image`, or start the container "
+                "in your script."
             ),
             "image",
         )
     if launch.is_on_first_node_only:
         raise Rejected(
             Message(
-                "`srun` and `mpirun` start the ranks from outside of an image: leave `image` out, and start the container in your "
+                "`srun` and `mpirun` start the ranks from outside of an image: leave `image` "
+                "out, and start the container in your "
                 "script (`srun --container-image=…`, `srun apptainer exec …`), or use torchrun."
             ),
             "launcher",
@@ -97,10 +99,10 @@ def head(launch: Launch, images: Images) -> str:
     )
 
 
-def image_trouble(code: int | None, tail: str) -> Verdict | None:
+def image_trouble(code: int | None, tail: str) -> EndReason | None:
     """Return why the image was unavailable, in the words of its container runtime."""
     found = _TROUBLE.findall(tail) if code == NO_IMAGE else _PYXIS.findall(tail) if code else []
-    return Verdict(Reason.IMAGE_UNAVAILABLE, found[-1].strip()[:500]) if found else None
+    return EndReason(Reason.IMAGE_UNAVAILABLE, found[-1].strip()[:500]) if found else None
 
 
 _HEAD = r"""image={image} ready={ready} how={how} gpus={gpus} mounts=({mounts})

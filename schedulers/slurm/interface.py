@@ -14,9 +14,9 @@ from schedulers.contract import NodeFacts, Rejected
 from schedulers.slurm.commands import Commands
 from schedulers.slurm.files import Files, MountedSpool, RemoteSpool
 from schedulers.slurm.images import images_of
-from schedulers.slurm.limits import Limits
+from schedulers.slurm.limits import SlurmLimits
 from schedulers.slurm.queue import Queued
-from schedulers.slurm.request import Request, Site
+from schedulers.slurm.request import Request, SlurmSettings
 from schedulers.slurm.rest import RestClient
 from schedulers.slurm.rows import Row
 from schedulers.slurm.sbatch_options import checked
@@ -42,7 +42,7 @@ class SlurmClient(Protocol):
 
     def past(self, keys: Sequence[str]) -> list[Row]: ...
     def queue(self) -> list[Queued]: ...
-    def limits(self) -> Limits: ...
+    def limits(self) -> SlurmLimits: ...
     def exit_of(self, number: int) -> str: ...
     def remark(self, number: int, comment: str, whose: str = "") -> None: ...
     def ask_to_end(self, number: int, whose: str = "") -> None: ...
@@ -71,7 +71,8 @@ def open_client(config: Any) -> SlurmClient:
         if config.users and not config.rest_key and not config.rest_user:
             raise Rejected(
                 Message(
-                    "A token speaks for one user: for several give the key, or a token of root's or Slurm's own user and say whose."
+                    "A token speaks for one user: for several give the key, or a token of root's "
+                    "or Slurm's own user and say whose."
                 ),
                 "users",
             )
@@ -105,7 +106,7 @@ def open_files(config: Any) -> Files:
     return MountedSpool(Path(config.mount or config.spool))
 
 
-def site_of(config: Any) -> Site:
+def site_of(config: Any) -> SlurmSettings:
     """Return the site settings. Raises Rejected for a spool path that a shell could misread."""
     if not _PATH.fullmatch(config.spool) or "/../" in f"{config.spool}/":
         raise Rejected(
@@ -114,7 +115,7 @@ def site_of(config: Any) -> Site:
         )
     if wrong := next((user for user in config.users if not _USER.fullmatch(user)), None):
         raise Rejected(Message("{x} is not a valid user name.", x=repr(wrong[:64])), "users")
-    return Site(
+    return SlurmSettings(
         config.spool.rstrip("/"),
         config.user,
         tuple(config.users),

@@ -44,7 +44,7 @@ class Qos:
 
 
 @dataclass(frozen=True)
-class Limits:
+class SlurmLimits:
     """All limits of a cluster.
 
     `partitions` maps each partition to its QOS.
@@ -180,7 +180,7 @@ def partition_rows(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {name: qos for name, qos in named.items() if qos}
 
 
-def over(job: Queued, limits: Limits, holding: Sequence[Queued]) -> list[AppliedLimit]:
+def over(job: Queued, limits: SlurmLimits, holding: Sequence[Queued]) -> list[AppliedLimit]:
     """Return the limits that apply to a job, in the order that Slurm checks them.
 
     Numbers of jobs first, QOS before accounts, then amounts. `holding` are all jobs that use
@@ -190,7 +190,7 @@ def over(job: Queued, limits: Limits, holding: Sequence[Queued]) -> list[Applied
     return sorted(found, key=lambda one: one.cap.kind != "jobs")
 
 
-def _of_qos(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[AppliedLimit]:
+def _of_qos(job: Queued, limits: SlurmLimits, holding: Sequence[Queued]) -> Iterator[AppliedLimit]:
     """Return the limits of QOS.
 
     The partition's QOS takes precedence over the job's unless the job's overrides it.
@@ -221,7 +221,9 @@ def _of_qos(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[
             yield from _caps(job, amounts, f"QOS {name}", each, "QOS", ())
 
 
-def _of_assocs(job: Queued, limits: Limits, holding: Sequence[Queued]) -> Iterator[AppliedLimit]:
+def _of_assocs(
+    job: Queued, limits: SlurmLimits, holding: Sequence[Queued]
+) -> Iterator[AppliedLimit]:
     for at, assoc in enumerate(limits.chain(job)):
         names = limits.below(assoc.account)
         under = [

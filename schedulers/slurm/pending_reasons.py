@@ -129,25 +129,25 @@ def waiting(row: Row) -> PendingReason:
 
 @lru_cache(4096)
 def _waiting(reason: str, account: str, qos: str, partition: str) -> PendingReason:
-    said = reason.strip("()").partition(",")[0].strip()
+    native_reason = reason.strip("()").partition(",")[0].strip()
     names = {"account": account, "qos": qos, "partition": partition}
     for pattern, wait, text, advice in _TABLE:
-        if re.fullmatch(pattern, said, re.IGNORECASE):
+        if re.fullmatch(pattern, native_reason, re.IGNORECASE):
             return PendingReason(
-                wait, said or "None", text.format(**names), advice.format(**names), names
+                wait, native_reason or "None", text.format(**names), advice.format(**names), names
             )
-    return _limit(said, names) or PendingReason(
+    return _limit(native_reason, names) or PendingReason(
         Wait.CLUSTER_LIMIT,
-        said,
-        Message("Slurm says {said}.", said=said),
+        native_reason,
+        Message("Slurm says {said}.", said=native_reason),
         Message("Ask the operator of the cluster."),
         names,
     )
 
 
-def _limit(said: str, names: dict[str, str]) -> PendingReason | None:
+def _limit(native_reason: str, names: dict[str, str]) -> PendingReason | None:
     """Translate AssocGrpGRES, QOSMaxGRESPerUser, AssocGrpCPUMinutesLimit and similar."""
-    match = _LIMIT.fullmatch(said)
+    match = _LIMIT.fullmatch(native_reason)
     if not match:
         return None
     whose = f"Account {names['account']}" if match[1] == "Assoc" else f"QOS {names['qos']}"
@@ -155,7 +155,7 @@ def _limit(said: str, names: dict[str, str]) -> PendingReason | None:
     if match[2] == "Max" and (match[4] or "").startswith(("PerJob", "PerNode")):
         return PendingReason(
             Wait.IMPOSSIBLE,
-            said,
+            native_reason,
             Message(
                 "{whose} allows one job fewer {what} than it asks for.", whose=whose, what=what
             ),
@@ -169,7 +169,7 @@ def _limit(said: str, names: dict[str, str]) -> PendingReason | None:
     )
     return PendingReason(
         Wait.CLUSTER_LIMIT,
-        said,
+        native_reason,
         Message(
             "{whose} is at its limit of {what}: {scope} hold no more.",
             whose=whose,

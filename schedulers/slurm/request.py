@@ -18,7 +18,7 @@ _SLACK = 60.0  # seconds that Slurm's time limit exceeds ours, which is exact
 
 
 @dataclass(frozen=True)
-class Site:
+class SlurmSettings:
     """Settings for every job of a cluster.
 
     `spool` is the shared directory as seen by the nodes.
@@ -79,7 +79,7 @@ class Request:
     user: str = ""  # if different from the cluster's
 
 
-def chosen(launch: Launch, site: Site) -> ChosenOptions:
+def chosen(launch: Launch, site: SlurmSettings) -> ChosenOptions:
     """Return the effective options of a job: settings of the team's grant take precedence."""
     given = {
         name: value
@@ -90,7 +90,7 @@ def chosen(launch: Launch, site: Site) -> ChosenOptions:
     return choose(launch.native, fixed, site.may_choose, given)
 
 
-def build_request(launch: Launch, site: Site) -> Request:
+def build_request(launch: Launch, site: SlurmSettings) -> Request:
     """Build the request. Raises Rejected for what this cluster does not support."""
     check_image(launch, site.images)
     minutes = (
@@ -121,7 +121,7 @@ def build_request(launch: Launch, site: Site) -> Request:
     )
 
 
-def _user(user: str, site: Site) -> str:
+def _user(user: str, site: SlurmSettings) -> str:
     if user in ("", site.user):
         return ""
     if user not in site.users:

@@ -21,7 +21,7 @@ from schedulers.contract import NodeFacts, Rejected, Unavailable
 from schedulers.slurm import nodes
 from schedulers.slurm.errors import failure, is_unknown_job
 from schedulers.slurm.http import UNCHANGED, HttpClient, dumped, read
-from schedulers.slurm.limits import Limits, assoc_rows, partition_rows, qos_rows
+from schedulers.slurm.limits import SlurmLimits, assoc_rows, partition_rows, qos_rows
 from schedulers.slurm.queue import Queued, queue_rows
 from schedulers.slurm.request import Request
 from schedulers.slurm.rest_body import Json, job_body
@@ -89,7 +89,8 @@ class RestClient:
         known = [minor for minor in found if 38 <= minor <= 44]
         if not known:
             raise Unavailable(
-                f"slurmrestd speaks none of v0.0.38 to v0.0.44 but {', '.join(f'v0.0.{minor}' for minor in found) or 'nothing'}."
+                "slurmrestd speaks none of v0.0.38 to v0.0.44 but "
+                f"{', '.join(f'v0.0.{minor}' for minor in found) or 'nothing'}."
             )
         return known[-1]
 
@@ -129,9 +130,9 @@ class RestClient:
         rows: list[Row] = []
         users = ",".join((self.user, *self._users))
         for key in keys:
-            asked = {"job_name": key, "users": users}
+            query = {"job_name": key, "users": users}
             try:
-                answer = self._asked("GET", f"/slurmdb/v0.0.{self._minor}/jobs", params=asked)
+                answer = self._asked("GET", f"/slurmdb/v0.0.{self._minor}/jobs", params=query)
             except (Rejected, Unavailable):
                 return rows  # not configured there: the record in the spool has to do
             rows += [row for job in answer.get("jobs", []) if (row := _past_row(job)).key == key]
@@ -142,14 +143,14 @@ class RestClient:
         found = self._asked("GET", f"{self._slurm}/jobs").get("jobs", [])
         return queue_rows(found, map(rest_row, found))
 
-    def limits(self) -> Limits:
+    def limits(self) -> SlurmLimits:
         """Return the limits of accounts and QOS. Raises Unavailable without accounting."""
         partitions, about = (
             self._asked("GET", f"{self._slurm}/partitions").get("partitions", []),
             f"/slurmdb/v0.0.{self._minor}",
         )
         rules = self._asked("GET", f"{about}/qos")
-        return Limits(
+        return SlurmLimits(
             assoc_rows(self._asked("GET", f"{about}/associations").get("associations", [])),
             qos_rows(rules.get("qos") or rules.get("QOS") or []),
             partition_rows(partitions),
@@ -227,7 +228,8 @@ class RestClient:
     ) -> tuple[int, bytes]:
         raise Rejected(
             Message(
-                "Running commands in a job is not possible over REST. Connect this cluster with Slurm's commands instead."
+                "Running commands in a job is not possible over REST. Connect this cluster with "
+                "Slurm's commands instead."
             ),
             "argv",
         )
@@ -255,9 +257,9 @@ class RestClient:
 
     def _all(self) -> list[Row]:
         """Return a listing that began after this call; concurrent callers share it."""
-        asked = time.monotonic()
+        before = time.monotonic()
         with self._listing:
-            if self._listed_from < asked:
+            if self._listed_from < before:
                 began, at = time.monotonic(), self._clock()
                 with self._lock:
                     self._made_since = {}

@@ -45,7 +45,7 @@ def squeue_rows(text: str) -> list[Row]:
     return [row for line in text.splitlines() if (row := _squeue_row(line))]
 
 
-class Listing:
+class SqueueParser:
     """Parse repeated `squeue` listings, reusing the rows of unchanged lines."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ class ChosenOptions:
     """The accepted options of a job, and one sentence for each ignored one."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
-    left_out: tuple[str, ...] = ()
+    ignored_options: tuple[str, ...] = ()
 
 
 def choose(
@@ -75,7 +75,8 @@ def combined(always: str, own: str) -> str:
     if always and "|" in own:
         raise Rejected(
             Message(
-                "`slurm.constraint` may have no | here: the pool or cluster asks for features of its own."
+                "`slurm.constraint` may have no | here: the pool or cluster asks for features of "
+                "its own."
             ),
             "slurm.constraint",
         )

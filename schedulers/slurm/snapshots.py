@@ -7,7 +7,7 @@ from collections.abc import Collection
 from schedulers.cached import CachedValue
 from schedulers.slurm.explanations import Snapshot, picture_of
 from schedulers.slurm.interface import SlurmClient
-from schedulers.slurm.limits import Limits
+from schedulers.slurm.limits import SlurmLimits
 
 # seconds between snapshots, plus this per pending job: a job is rewritten when its numbers change
 _AT_LEAST, _EACH = (
@@ -25,7 +25,7 @@ class SnapshotCache:
         self._snapshots: CachedValue[Snapshot] = CachedValue(
             "Slurm's queue as a whole", _AT_LEAST, _EACH
         )
-        self._limits: CachedValue[Limits] = CachedValue(
+        self._limits: CachedValue[SlurmLimits] = CachedValue(
             "Slurm's limits", _LIMITS_FOR, outlives=True
         )
 
@@ -37,6 +37,6 @@ class SnapshotCache:
         return picture_of(
             client.queue(),
             client.nodes(),
-            self._limits.current(client.limits) or Limits(),
+            self._limits.current(client.limits) or SlurmLimits(),
             self._users,
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 from portal.core.messages import Message
 from schedulers.contract import Observation
-from schedulers.exit_reasons import Ending, Verdict, classify
+from schedulers.exit_reasons import EndReason, ProcessEnd, classify
 from schedulers.slurm import pending_reasons
 from schedulers.slurm.hostlist import expand
 from schedulers.slurm.images import image_trouble
@@ -111,7 +111,7 @@ class Evidence:
     """The last part of the job's output and of Slurm's messages."""
 
     tail: str = ""
-    said: str = ""
+    output: str = ""
 
 
 def is_requeued(row: Row, record: Record) -> bool:
@@ -226,19 +226,19 @@ def _with_memory(row: Row, number: int | None, evidence: Evidence) -> Row:
 
     Happens without cgroups, and for jobs known only from their own record.
     """
-    said = _OVER_MEMORY.findall(evidence.said + evidence.tail) if number == SIGKILL else []
-    if not said and not (row.state == FORGOTTEN and _OOM.search(evidence.said)):
+    output = _OVER_MEMORY.findall(evidence.output + evidence.tail) if number == SIGKILL else []
+    if not output and not (row.state == FORGOTTEN and _OOM.search(evidence.output)):
         return row
     return replace(
-        row, state="OUT_OF_MEMORY", peak=max([row.peak, *(int(peak) for peak, _ in said)])
+        row, state="OUT_OF_MEMORY", peak=max([row.peak, *(int(peak) for peak, _ in output)])
     )
 
 
 def _verdict(
     row: Row, record: Record, evidence: Evidence, code: int | None, number: int | None
-) -> Verdict:
+) -> EndReason:
     if is_of_another(row, record) and not row.is_asked_to_end:
-        return Verdict(
+        return EndReason(
             Reason.LOST_BY_SCHEDULER,
             Message(
                 "Slurm forgot its job {id} when its controller was started again, and ended "
@@ -252,34 +252,38 @@ def _verdict(
         and (record.code is None or record.is_cut_off)
         and not row.is_asked_to_end
     ):
-        return Verdict(
+        return EndReason(
             Reason.LOST_BY_SCHEDULER,
             Message("A node refused to start it, and Slurm put it on hold."),
         )
     # by us, after Slurm requeued it
-    is_taken_back = row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.said)
+    is_taken_back = (
+        row.state == "CANCELLED" and record.started and _WHY_BACK.search(evidence.output)
+    )
     if (is_requeued(row, record) or is_taken_back) and not row.is_asked_to_end:
-        return _put_back(evidence.said)
+        return _put_back(evidence.output)
     if row.state == "OUT_OF_MEMORY":
         return _over_memory(row, record, evidence)
     # Slurm sends SIGTERM first, too, so it proves nothing
     if row.state in _ENDS and record.asked != "time":
         reason, words = _ENDS[row.state]
-        return Verdict(
+        return EndReason(
             Reason.CANCELED if row.is_asked_to_end else reason, "" if row.is_asked_to_end else words
         )
     if not record.started and row.state == "FAILED" and not row.is_asked_to_end:
-        is_silent = is_unstarted(row, record) and not evidence.said.strip()
-        return Verdict(
+        is_silent = is_unstarted(row, record) and not evidence.output.strip()
+        return EndReason(
             Reason.LOST_BY_SCHEDULER if is_silent else Reason.PLATFORM_ERROR,
             _unstarted(number, evidence),
         )
     if record.code and not record.asked and (trouble := image_trouble(record.code, evidence.tail)):
         return trouble
-    asked = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")
+    stop_reason = record.asked or ("cancel" if row.is_asked_to_end and record.code is None else "")
     tail = evidence.tail if record.rank is None else _SRUN.split(evidence.tail, maxsplit=1)[0]
     verdict = classify(
-        Ending(code, number, tail or evidence.said, asked, time_limit=record.limit or None)
+        ProcessEnd(
+            code, number, tail or evidence.output, stop_reason, time_limit=record.limit or None
+        )
     )
     return (
         verdict
@@ -290,9 +294,9 @@ def _verdict(
     )
 
 
-def _put_back(said: str) -> Verdict:
+def _put_back(output: str) -> EndReason:
     """Return why the job was requeued, from Slurm's last message on its node."""
-    why = (_WHY_BACK.findall(said) or [""])[-1]
+    why = (_WHY_BACK.findall(output) or [""])[-1]
     reason, words = _PUT_BACK.get(
         why,
         (
@@ -300,7 +304,7 @@ def _put_back(said: str) -> Verdict:
             Message("Slurm requeued it: one of its nodes failed or was needed for another job."),
         ),
     )
-    return Verdict(reason, words)
+    return EndReason(reason, words)
 
 
 def _unstarted(number: int | None, evidence: Evidence) -> str:
@@ -310,28 +314,30 @@ def _unstarted(number: int | None, evidence: Evidence) -> str:
         if number == _NO_FILES
         else Message("A node did not start its script.")
     )
-    last = (evidence.said.strip().splitlines() or [""])[-1]
+    last = (evidence.output.strip().splitlines() or [""])[-1]
     return Message.joined(" ", (why, last[:400]))
 
 
-def _over_memory(row: Row, record: Record, evidence: Evidence) -> Verdict:
+def _over_memory(row: Row, record: Record, evidence: Evidence) -> EndReason:
     if row.peak and record.memory:
-        return classify(Ending(None, 9, peak=row.peak, limit=record.memory, is_over_memory=True))
+        return classify(
+            ProcessEnd(None, 9, peak=row.peak, limit=record.memory, is_over_memory=True)
+        )
     over = Message("It went over its memory and was stopped.")
     if record.memory:
         limit = record.memory >> 20
         over = Message("It went over its memory of {limit} MiB and was stopped.", limit=limit)
-    said = next(
+    output = next(
         (
             line.strip()
-            for line in reversed(evidence.said.splitlines())
+            for line in reversed(evidence.output.splitlines())
             if "oom" in line.lower() or "memory" in line.lower()
         ),
         "",
     )
-    return Verdict(
+    return EndReason(
         Reason.OUT_OF_MEMORY,
-        Message.joined(" ", (over, said[:400])),
+        Message.joined(" ", (over, output[:400])),
     )
 
 

@@ -110,7 +110,8 @@ class SshTransport:
         code, out, err = self.run_all(argv, given, timeout)
         if code == 255:
             raise Unavailable(
-                f"The login host {self.login.host} cannot be reached: {err.decode(errors='replace').strip()[:300]}"
+                f"The login host {self.login.host} cannot be reached: "
+                f"{err.decode(errors='replace').strip()[:300]}"
             )
         if code:
             raise failure((err or out).decode(errors="replace"))

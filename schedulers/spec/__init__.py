@@ -5,7 +5,7 @@ Pure Python: imports no Django and no model, so the CLI and tests can use all of
 
 from __future__ import annotations
 
-from schedulers.spec.compare import Change, diff
+from schedulers.spec.compare import FieldChange, diff
 from schedulers.spec.environment import Task, environment
 from schedulers.spec.errors import FieldError, SpecErrors
 from schedulers.spec.examples import Example, examples
@@ -32,11 +32,11 @@ from schedulers.spec.slurm import Slurm
 __all__ = [
     "Accelerators",
     "Array",
-    "Change",
     "Condition",
     "Dependency",
     "Example",
     "Feature",
+    "FieldChange",
     "FieldError",
     "ImageCheck",
     "Input",

@@ -11,7 +11,7 @@ from schedulers.spec.sections import Section
 
 
 @dataclass(frozen=True)
-class Change:
+class FieldChange:
     """A changed field in YAML notation, before and after; None where it is absent."""
 
     field: str
@@ -19,7 +19,7 @@ class Change:
     after: Any
 
 
-def diff(before: JobSpec, after: JobSpec) -> list[Change]:
+def diff(before: JobSpec, after: JobSpec) -> list[FieldChange]:
     """Return the changes in field order.
 
     `envs`, `secrets`, `secret_files` and `labels` are compared per entry.
@@ -27,7 +27,7 @@ def diff(before: JobSpec, after: JobSpec) -> list[Change]:
     return list(_changes(before, after, ""))
 
 
-def _changes(before: Section, after: Section, prefix: str) -> Iterator[Change]:
+def _changes(before: Section, after: Section, prefix: str) -> Iterator[FieldChange]:
     written = before.model_dump(mode="json"), after.model_dump(mode="json")
     for name in type(before).model_fields:
         old, new = getattr(before, name), getattr(after, name)
@@ -38,9 +38,9 @@ def _changes(before: Section, after: Section, prefix: str) -> Iterator[Change]:
         elif isinstance(old, Mapping):
             for key in dict.fromkeys([*old, *new]):
                 if old.get(key) != new.get(key):
-                    yield Change(f"{prefix}{name}.{key}", old.get(key), new.get(key))
+                    yield FieldChange(f"{prefix}{name}.{key}", old.get(key), new.get(key))
         else:
-            yield Change(f"{prefix}{name}", *(_shown(side[name]) for side in written))
+            yield FieldChange(f"{prefix}{name}", *(_shown(side[name]) for side in written))
 
 
 def _shown(value: Any) -> Any:

@@ -19,7 +19,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.representer import RoundTripRepresenter
 from ruamel.yaml.resolver import VersionedResolver
 
-from schedulers.spec.errors import Report, Scalar, shown_key
+from schedulers.spec.errors import Scalar, SpecReport, shown_key
 
 MOST_BYTES = 256 * 1024
 MOST_DEPTH = 16
@@ -40,7 +40,7 @@ class Document:
 
 def load(text: str) -> Document:
     """Load one document. Raises only SpecErrors, with line numbers."""
-    report = Report()
+    report = SpecReport()
     _check_text(text, report)
     report.raise_if_any()
     yaml = YAML(typ="safe", pure=True)
@@ -68,12 +68,13 @@ def dump(data: dict[str, Any]) -> str:
     return stream.getvalue()
 
 
-def _check_text(text: str, report: Report) -> None:
+def _check_text(text: str, report: SpecReport) -> None:
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MOST_BYTES:
         report.add(
             "",
-            f"is {size:,} bytes long; a spec may have at most {MOST_BYTES:,}. Put data into a file or a dataset",
+            f"is {size:,} bytes long; a spec may have at most {MOST_BYTES:,}. Put data into a "
+            "file or a dataset",
         )
     elif not text.strip("\ufeff \t\r\n"):
         report.add("", "is empty; the shortest valid spec is `run: hostname`")
@@ -116,7 +117,7 @@ class _Composer(Composer):
 class _Builder:
     """Build plain data from nodes. Faults of keys are recorded; the first key of two wins."""
 
-    def __init__(self, yaml: YAML, report: Report):
+    def __init__(self, yaml: YAML, report: SpecReport):
         self.yaml, self.report, self.document = yaml, report, Document()
 
     def build(self, node: Node, path: str) -> Any:
@@ -173,7 +174,10 @@ def _in_words(fault: YAMLError, text: str, line: int | None) -> str:
     if "\t" in typed[: len(typed) - len(typed.lstrip())] or "'\\t'" in problem:
         return "is indented with a tab; YAML only allows spaces"
     context = str(getattr(fault, "context", "") or "")[:200]
-    return f"is not valid YAML: {f'{context}, ' if context else ''}{problem}{_advice(context + problem)}"
+    return (
+        "is not valid YAML: "
+        f"{f'{context}, ' if context else ''}{problem}{_advice(context + problem)}"
+    )
 
 
 def _advice(problem: str) -> str:

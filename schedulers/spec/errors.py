@@ -53,7 +53,7 @@ def invalid(message: str) -> PydanticCustomError:
 
 
 @dataclass
-class Report:
+class SpecReport:
     """Collects the errors of one spec and knows the line of each field."""
 
     lines: Mapping[str, int] = field(default_factory=dict)

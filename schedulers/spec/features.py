@@ -44,7 +44,10 @@ _ASKS: dict[Feature, _Ask] = {
     Feature.SRUN: (
         "launcher",
         lambda spec: spec.launcher.value == "srun",
-        "`srun` only exists on Slurm clusters; choose one with `policy.pool`, or use the launcher torchrun",
+        (
+            "`srun` only exists on Slurm clusters; choose one with `policy.pool`, or use the "
+            "launcher torchrun"
+        ),
     ),
     Feature.SECRETS: (
         "secrets",

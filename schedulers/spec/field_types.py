@@ -174,7 +174,8 @@ def _quantity(
         number = parse(value)
         if not least <= number <= most:
             raise invalid(
-                f"{shown(typed)} is out of range: must be from {form(least)} to {form(most)} ({hint})"
+                f"{shown(typed)} is out of range: must be from {form(least)} to {form(most)} "
+                f"({hint})"
             )
         return number
 

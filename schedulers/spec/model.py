@@ -90,7 +90,8 @@ _Secret = Annotated[
     str,
     text(
         pattern=names.SECRET_PATTERN,
-        hint="the team and name of a secret, such as team/wandb, or team/wandb@3 for its third version",
+        hint="the team and name of a secret, such as team/wandb, or team/wandb@3 for its third "
+        "version",
     ),
 ]
 _NO_OTHER_NAMES = {"additionalProperties": False}
@@ -210,7 +211,8 @@ class Policy(Section):
     )
     preempt: Annotated[Preempt, choice(Preempt)] = Field(
         default=Preempt.RUNONCE,
-        description="runonce: never preempted; restartable: may be preempted and starts over; resumable: may be preempted and resumes",
+        description="runonce: never preempted; restartable: may be preempted and starts over; resumable: "
+        "may be preempted and resumes",
     )
     max_runtime: Annotated[int, duration(1, YEAR)] | None = Field(
         default=None,
@@ -236,7 +238,8 @@ class Policy(Section):
     )
     image_check: Annotated[ImageCheck, choice(ImageCheck)] = Field(
         default=ImageCheck.REFUSE,
-        description="refuse: reject a job whose image can't start on any node; warn: accept it with a warning",
+        description="refuse: reject a job whose image can't start on any node; warn: accept it with a "
+        "warning",
     )
     grace: Annotated[int, duration(0, 3600)] = Field(
         default=30, description="Time between SIGTERM and SIGKILL when the job is stopped"
@@ -274,7 +277,8 @@ class JobSpec(Section):
     resources: Resources = Field(default=Resources(), description="Resources on each node")
     launcher: Annotated[Launcher, choice(Launcher)] = Field(
         default=Launcher.NONE,
-        description="none: `run` is run once per node; torchrun, mpi: once per GPU, as ranks that know of each other; srun: once, as a batch "
+        description="none: `run` is run once per node; torchrun, mpi: once per GPU, as ranks that know "
+        "of each other; srun: once, as a batch "
         "script of Slurm that starts the rest itself",
     )
     setup: Annotated[str, text(most=MOST_TEXT, lines=True)] = Field(
@@ -293,7 +297,8 @@ class JobSpec(Section):
         dict[_VariableName, _Secret], Field(max_length=64, json_schema_extra=_NO_OTHER_NAMES)
     ] = Field(
         default={},
-        description="Environment variables from secrets: team/NAME of the job's team, org/NAME of the organization",
+        description="Environment variables from secrets: team/NAME of the job's team, org/NAME of the "
+        "organization",
         examples=[{"WANDB_API_KEY": "team/wandb"}],
     )
     secret_files: Annotated[
@@ -327,7 +332,8 @@ class JobSpec(Section):
         BeforeValidator(_as_list, json_schema_input_type=list[DependencyField] | DependencyField),
     ] = Field(
         default=(),
-        description="Jobs that must succeed first, by number or UUID; with `:any` they only have to end, with `:failed` they have to fail",
+        description="Jobs that must succeed first, by number or UUID; with `:any` they only have to end, "
+        "with `:failed` they have to fail",
         examples=[[12], ["#12:any"]],
     )
     policy: Policy = Field(default=Policy(), description="Scheduling, retries and limits")

@@ -121,7 +121,8 @@ def check_job_name(text: str) -> str:
     )
     if bad:
         raise invalid(
-            f"contains {bad!a}; letters, digits, spaces and {''.join(sorted(_NAME_MARKS)).strip()} are allowed"
+            f"contains {bad!a}; letters, digits, spaces and "
+            f"{''.join(sorted(_NAME_MARKS)).strip()} are allowed"
         )
     return name
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from schedulers.spec import document
-from schedulers.spec.errors import FieldError, Report, SpecErrors, shown, shown_key
+from schedulers.spec.errors import FieldError, SpecErrors, SpecReport, shown, shown_key
 from schedulers.spec.model import JobSpec
 from schedulers.spec.sections import Section
 
@@ -26,15 +26,15 @@ class Parsed:
 def parse_yaml(text: str) -> JobSpec:
     """Parse YAML. Raises only SpecErrors, with line numbers."""
     read = document.load(text)
-    return read_spec(read.data, Report(read.lines))
+    return read_spec(read.data, SpecReport(read.lines))
 
 
 def parse_mapping(data: object) -> JobSpec:
     """Parse plain data, such as a JSON body. Raises only SpecErrors."""
-    return read_spec(data, Report())
+    return read_spec(data, SpecReport())
 
 
-def read_spec(data: object, report: Report) -> JobSpec:
+def read_spec(data: object, report: SpecReport) -> JobSpec:
     """Parse plain data whose line numbers are in `report`.
 
     Raises SpecErrors, including all errors already recorded in the report.
@@ -57,7 +57,7 @@ def read_spec(data: object, report: Report) -> JobSpec:
     return spec
 
 
-def _report(invalid: ValidationError, data: object, report: Report) -> None:
+def _report(invalid: ValidationError, data: object, report: SpecReport) -> None:
     """Add the errors of pydantic to the report, unknown keys first."""
     invalid_names: set[str] = set()  # their values are not reported as well
     for error in sorted(invalid.errors(), key=lambda error: error["type"] not in _UNKNOWN):

@@ -71,7 +71,8 @@ def _accelerators(name: object, count: object) -> Accelerators:
 
 def _no_accelerators(value: object) -> Exception:
     return invalid(
-        f"{shown(value)} is not allowed: must be a count and a GPU type, such as 1, H100:8, A100 or {{H100: 8}}"
+        f"{shown(value)} is not allowed: must be a count and a GPU type, such as 1, H100:8, A100 "
+        f"or {{H100: 8}}"
     )
 
 
@@ -181,7 +182,8 @@ def read_dependency(value: object) -> Dependency:
     )
     if not match:
         raise ValueError(
-            'must be a job, such as 12, "#12" or its uuid, with a condition if not success: "#12:any", "#12:failed"'
+            'must be a job, such as 12, "#12" or its uuid, with a condition if not success: '
+            '"#12:any", "#12:failed"'
         )
     job, word = match[1], match[2] or Condition.OK
     if word not in set(Condition):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schedulers.spec.document import MOST_BYTES
-from schedulers.spec.errors import FieldError, Report, shown
+from schedulers.spec.errors import FieldError, SpecReport, shown
 from schedulers.spec.parsing import Parsed, parse_yaml, read_spec
 from schedulers.spec.sbatch_options import Option, options
 from schedulers.spec.slurm import FEATURES, LICENSES, SIGNAL, WORD
@@ -45,7 +45,10 @@ _PASSED = {
 _PASSED_NOTE = (
     "is passed on if the job runs on Slurm and the operator has not set it; otherwise it is ignored"
 )
-_EXCLUSIVE_NOTE = "is passed on if the job runs on Slurm and the operator allows exclusive nodes; otherwise it is ignored"
+_EXCLUSIVE_NOTE = (
+    "is passed on if the job runs on Slurm and the operator allows exclusive nodes; otherwise it "
+    "is ignored"
+)
 _REFUSED = {
     "wrap": "is not supported in a script: write the command as a line of the script",
     "input": "is not supported: redirect with `<` in the script",
@@ -70,7 +73,7 @@ def parse_sbatch(text: str) -> Parsed:
     Raises SpecErrors with the line of each option that Muster cannot honor.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-    report = Report()
+    report = SpecReport()
     if len(text) > MOST_BYTES:
         report.add(
             "", f"is {len(text):,} characters long; a script may have at most {MOST_BYTES:,}"
@@ -91,7 +94,7 @@ class _Script:
     """Moves options one by one into `data`, the mapping form of a spec."""
 
     options: dict[str, Option]
-    report: Report
+    report: SpecReport
     data: dict[str, Any] = field(default_factory=dict)
     lines: dict[str, int] = field(default_factory=dict)
     notes: list[FieldError] = field(default_factory=list)
@@ -212,7 +215,8 @@ class _Script:
             cores = (each or 1) * tasks
             self.note(
                 "#SBATCH --ntasks",
-                f"{tasks} tasks per node: the script runs once, on {cores} cores; `srun` in it starts all of them",
+                f"{tasks} tasks per node: the script runs once, on {cores} cores; `srun` in it "
+                "starts all of them",
                 None,
             )
 
@@ -295,7 +299,8 @@ def _dependencies(text: str) -> list[str]:
         kind, *jobs = clause.split(":")
         if kind not in _CONDITIONS or not jobs:
             raise ValueError(
-                f"must be afterok, afterany or afternotok with job numbers, such as afterok:12; not {shown(kind)}"
+                "must be afterok, afterany or afternotok with job numbers, such as afterok:12; "
+                f"not {shown(kind)}"
             )
         found += [f"#{job}:{_CONDITIONS[kind]}" for job in jobs]
     return found

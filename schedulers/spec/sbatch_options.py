@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schedulers.spec.errors import Report, nearest
+from schedulers.spec.errors import SpecReport, nearest
 
 _LETTERS = """
 A=account a=array b=begin c=cpus-per-task C=constraint D=chdir d=dependency e=error F=nodefile G=gpus H=hold i=input
@@ -44,7 +44,7 @@ class Option:
     line: int
 
 
-def options(text: str, report: Report) -> dict[str, Option]:
+def options(text: str, report: SpecReport) -> dict[str, Option]:
     """Return the options of a script.
 
     As in Slurm, later options override earlier ones. Unknown options are recorded in the report.
@@ -56,7 +56,7 @@ def options(text: str, report: Report) -> dict[str, Option]:
     return found
 
 
-def _directives(text: str, report: Report) -> Iterator[tuple[int, list[str]]]:
+def _directives(text: str, report: SpecReport) -> Iterator[tuple[int, list[str]]]:
     """Yield the `#SBATCH` lines.
 
     As in Slurm, the first line that is neither empty nor a comment ends the options.
@@ -86,7 +86,7 @@ def _words(text: str) -> list[str]:
     return list(itertools.takewhile(lambda word: not word.startswith("#"), words))
 
 
-def _options_of(words: list[str], line: int, report: Report) -> Iterator[Option]:
+def _options_of(words: list[str], line: int, report: SpecReport) -> Iterator[Option]:
     rest = iter(words)
     for word in rest:
         name, value = _split(word)

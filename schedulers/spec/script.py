@@ -34,7 +34,10 @@ muster_file=$(mktemp) || exit
 printf '%s' "$muster_run" >"$muster_file" && chmod 700 "$muster_file" || exit
 exec "$muster_file"
 """
-_TORCHRUN_ONE = 'exec torchrun --standalone --nnodes=1 --nproc_per_node={count} --no_python bash -c "$muster_run"\n'
+_TORCHRUN_ONE = (
+    "exec torchrun --standalone --nnodes=1 --nproc_per_node={count} --no_python bash -c "
+    '"$muster_run"\n'
+)
 _TORCHRUN_MANY = 'exec torchrun --nproc_per_node={count} --no_python bash -c "$muster_run"\n'
 _MPI = 'exec mpirun -np {count} bash -c "$muster_run"\n'
 

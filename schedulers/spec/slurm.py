@@ -57,7 +57,8 @@ class Slurm(Section):
         ),
     ] = Field(
         default="",
-        description="A signal to send this many seconds before the time limit; with B: only to the script, not to its steps",
+        description="A signal to send this many seconds before the time limit; with B: only to the "
+        "script, not to its steps",
         examples=["B:USR1@120"],
     )
     tasks: Annotated[int, whole(0, 1_000_000)] = Field(

@@ -61,8 +61,8 @@ def state_of(jobs_dir: Path) -> Callable[..., Path]:
         assert process is not None or started is not None
         folder = jobs_dir / key
         folder.mkdir(exist_ok=True)
-        told = started if started is not None else process.started if process else 0
-        (folder / "state.json").write_text(json.dumps({"key": key, "pid": pid, "started": told}))
+        result = started if started is not None else process.started if process else 0
+        (folder / "state.json").write_text(json.dumps({"key": key, "pid": pid, "started": result}))
         return folder
 
     return write

@@ -36,7 +36,7 @@ def job(key: str, *pids: int, gpus: tuple[str, ...] = ()) -> JobReading:
 
 
 def test_gpu_metrics_are_in_si_units():
-    numbers = table(gpus_of(Nvml(Device("GPU-a"))).look().samples)
+    numbers = table(gpus_of(Nvml(Device("GPU-a"))).measure().samples)
     assert numbers["gpu.utilization", on(0)] == 0.93
     assert numbers["gpu.memory.used", on(0)] == 40 * GIB, "without the driver's reserve"
     assert numbers["gpu.memory.total", on(0)] == 80 * GIB
@@ -52,7 +52,7 @@ def test_gpu_metrics_are_in_si_units():
 
 def test_gpu_samples_are_labeled_with_the_index():
     idle = Device("GPU-b", metrics={"used": 0, "utilization": SimpleNamespace(gpu=0, memory=0)})
-    reading = gpus_of(Nvml(Device("GPU-a"), idle)).look()
+    reading = gpus_of(Nvml(Device("GPU-a"), idle)).measure()
     numbers = table(reading.samples)
     assert (numbers["gpu.utilization", on(0)], numbers["gpu.utilization", on(1)]) == (0.93, 0.0)
     assert [gpu.uuid for gpu in reading.gpus] == ["GPU-a", "GPU-b"]
@@ -63,8 +63,8 @@ def test_gpu_unsupported_metric_is_omitted_and_not_queried_again():
     del device.metrics["power"], device.metrics["ecc"]
     nvml = Nvml(device)
     gpus = gpus_of(nvml)
-    gpus.look()
-    names = {sample.name for sample in gpus.look().samples}
+    gpus.measure()
+    names = {sample.name for sample in gpus.measure().samples}
     assert {"gpu.power", "gpu.ecc.corrected"} & names == set()
     assert "gpu.temperature" in names
     assert nvml.asked.count("power") == 1
@@ -72,7 +72,7 @@ def test_gpu_unsupported_metric_is_omitted_and_not_queried_again():
 
 def test_gpu_thermal_slowdown_is_reported():
     numbers = table(
-        gpus_of(Nvml(Device("GPU-a", metrics={"used": 1, "reasons": 0x40 | 0x4}))).look().samples
+        gpus_of(Nvml(Device("GPU-a", metrics={"used": 1, "reasons": 0x40 | 0x4}))).measure().samples
     )
     assert numbers["gpu.throttled", on(0)] == 1
     assert numbers["gpu.throttle", on(0, reason="hw_thermal")] == 1
@@ -96,7 +96,7 @@ def partitioned() -> Device:
 
 
 def test_gpu_mig_instances_have_a_profile_and_their_own_memory():
-    reading = gpus_of(Nvml(partitioned())).look()
+    reading = gpus_of(Nvml(partitioned())).measure()
     assert [part["profile"] for part in reading.gpus[0].as_json()["mig"]] == ["1g.10gb", "1g.10gb"]
     numbers = table(reading.samples)
     assert numbers["gpu.memory.used", on(0, mig="0")] == GIB
@@ -107,18 +107,18 @@ def test_gpu_mig_instances_have_a_profile_and_their_own_memory():
 def test_gpu_new_mig_instance_is_found_within_a_minute():
     device, clock = Device("GPU-a"), Clock()
     gpus = gpus_of(Nvml(device), clock)
-    assert gpus.look().gpus[0].slices == []
+    assert gpus.measure().gpus[0].slices == []
     device.slices, clock.now = partitioned().slices, clock.now + 61
-    assert len(gpus.look().gpus[0].slices) == 2
+    assert len(gpus.measure().gpus[0].slices) == 2
 
 
 def test_gpu_xid_becomes_an_event_with_meaning_and_action():
     nvml = Nvml(Device("GPU-a"), Device("GPU-b"))
     gpus = gpus_of(nvml)
-    gpus.look()
+    gpus.measure()
     nvml.raise_xid(1, 79)
     nvml.raise_xid(0, 31)
-    samples = table(gpus.look().samples)
+    samples = table(gpus.measure().samples)
     events = [event.as_json() for event in gpus.take_events()]
     assert [(e["kind"], e["gpu"], e["code"], e["action"]) for e in events] == [
         ("xid", 1, 79, "drain"),
@@ -132,14 +132,14 @@ def test_gpu_xid_becomes_an_event_with_meaning_and_action():
 def test_gpu_xid_of_a_mig_instance_names_the_instance():
     nvml = Nvml(partitioned())
     gpus = gpus_of(nvml)
-    gpus.look()
+    gpus.measure()
     nvml.raise_xid(0, 43, instance=9)
-    gpus.look()
+    gpus.measure()
     assert gpus.take_events()[0].as_json()["mig"] == 2
 
 
 def test_gpu_without_a_driver_is_explained():
-    reading = Gpus().look()
+    reading = Gpus().measure()
     assert (
         reading.note
         == NO_LIBRARY
@@ -152,13 +152,13 @@ def test_gpu_driver_installed_later_is_found_by_the_retry():
     nvml, clock = Nvml(Device("GPU-a")), Clock()
     nvml.driver = pynvml.NVML_ERROR_DRIVER_NOT_LOADED
     gpus = gpus_of(nvml, clock)
-    assert "kernel module is not loaded" in gpus.look().note
+    assert "kernel module is not loaded" in gpus.measure().note
     nvml.driver = 0
     clock.now += 59
-    assert gpus.look().samples == []
+    assert gpus.measure().samples == []
     clock.now += 2
-    assert gpus.look().samples
-    assert gpus.look().note == ""
+    assert gpus.measure().samples
+    assert gpus.measure().note == ""
 
 
 @pytest.mark.parametrize(
@@ -167,37 +167,37 @@ def test_gpu_driver_installed_later_is_found_by_the_retry():
 def test_gpu_driver_lost_leaves_a_gap_and_recovers(failure):
     nvml, clock = Nvml(Device("GPU-a")), Clock()
     gpus = gpus_of(nvml, clock)
-    assert gpus.look().samples
+    assert gpus.measure().samples
     nvml.driver = getattr(pynvml, f"NVML_ERROR_{failure}")
-    lost = gpus.look()
+    lost = gpus.measure()
     assert lost.samples == []
     assert "went away" in lost.note
     assert not nvml.is_open
     assert [event.kind for event in gpus.take_events()] == ["driver_lost"]
     nvml.driver, clock.now = 0, clock.now + 61
     nvml.raise_xid(0, 48)
-    assert ("gpu.xid", on(0)) in table(gpus.look().samples), "the event set was made again"
+    assert ("gpu.xid", on(0)) in table(gpus.measure().samples), "the event set was made again"
 
 
 def test_gpu_lost_does_not_affect_the_others():
     bad, nvml_clock = Device("GPU-a"), Clock()
     gpus = gpus_of(Nvml(bad, Device("GPU-b")), nvml_clock)
-    gpus.look()
+    gpus.measure()
     bad.failure = pynvml.NVML_ERROR_GPU_IS_LOST
-    reading = gpus.look()
+    reading = gpus.measure()
     assert {labels[0][1] for name, labels in table(reading.samples) if name == "gpu.power"} == {"1"}
     assert [(e.kind, e.gpu) for e in gpus.take_events()] == [("gpu_lost", 0)]
     assert "GPU 0" in reading.note
-    gpus.look()
+    gpus.measure()
     assert gpus.take_events() == [], "told once"
     nvml_clock.now += 61
-    assert len(gpus.look().gpus) == 2, "still listed after the driver was opened again"
+    assert len(gpus.measure().gpus) == 2, "still listed after the driver was opened again"
     bad.failure, nvml_clock.now = 0, nvml_clock.now + 61
-    assert ("gpu.power", on(0)) in table(gpus.look().samples)
+    assert ("gpu.power", on(0)) in table(gpus.measure().samples)
 
 
 def test_gpu_used_by_one_job_gives_it_all_metrics():
-    reading = gpus_of(Nvml(Device("GPU-a", processes=[(10, 5 * GIB)]))).look()
+    reading = gpus_of(Nvml(Device("GPU-a", processes=[(10, 5 * GIB)]))).measure()
     numbers = table(gpu_samples(job("muster-a", 10, 11), reading))
     assert (numbers["gpu.utilization", on(0)], numbers["gpu.power", on(0)]) == (0.93, 512.345)
 
@@ -208,7 +208,7 @@ def test_gpu_shared_by_jobs_is_split_by_process_without_power():
         processes=[(10, 5 * GIB), (20, 7 * GIB)],
         shares=[(10, 1, 20), (10, 2, 40), (20, 2, 60)],
     )
-    reading = gpus_of(Nvml(device)).look()
+    reading = gpus_of(Nvml(device)).measure()
     numbers = table(gpu_samples(job("muster-a", 10), reading))
     assert numbers["gpu.memory.used", on(0)] == 5 * GIB
     assert numbers["gpu.utilization", on(0)] == pytest.approx(0.3)
@@ -220,7 +220,7 @@ def test_gpu_shared_by_jobs_is_split_by_process_without_power():
 
 def test_gpu_idle_is_attributed_to_its_job():
     idle = Device("GPU-a", metrics={"used": 0, "utilization": SimpleNamespace(gpu=0, memory=0)})
-    reading = gpus_of(Nvml(idle, Device("GPU-b"))).look()
+    reading = gpus_of(Nvml(idle, Device("GPU-b"))).measure()
     for name in ("0", "GPU-a"):
         numbers = table(gpu_samples(job("muster-a", 10, gpus=(name,)), reading))
         assert numbers["gpu.utilization", on(0)] == 0
@@ -231,7 +231,7 @@ def test_gpu_idle_is_attributed_to_its_job():
 def test_gpu_mig_process_gives_its_job_that_instance_only():
     device = partitioned()
     device.slices[2].processes = [(10, GIB)]
-    reading = gpus_of(Nvml(device)).look()
+    reading = gpus_of(Nvml(device)).measure()
     assert set(table(gpu_samples(job("muster-a", 10), reading))) == {
         ("gpu.memory.used", on(0, mig="2")),
         ("gpu.memory.total", on(0, mig="2")),
@@ -241,7 +241,7 @@ def test_gpu_mig_process_gives_its_job_that_instance_only():
 def test_gpu_xid_names_the_jobs_that_it_ended():
     nvml = Nvml(Device("GPU-a", processes=[(10, GIB)]))
     running = [job("muster-a", 10)]
-    jobs = SimpleNamespace(look=lambda: list(running), has_running=lambda: bool(running))
+    jobs = SimpleNamespace(measure=lambda: list(running), has_running=lambda: bool(running))
     collector = Collector(Config(), gpus=gpus_of(nvml), jobs=jobs)
     collector.collect()
     nvml.raise_xid(0, 94)
@@ -254,12 +254,12 @@ def test_gpu_xid_names_the_jobs_that_it_ended():
 
 def test_gpu_hanging_driver_leaves_host_metrics():
     freed = threading.Event()
-    gpus = SimpleNamespace(look=lambda: freed.wait() and GpuReading(), take_events=list)
+    gpus = SimpleNamespace(measure=lambda: freed.wait() and GpuReading(), take_events=list)
     collector = Collector(Config(), gpus=gpus)
-    collector._look_at_gpus = Deadline("the NVIDIA driver", gpus.look, 0.01)
+    collector._measure_gpus = Deadline("the NVIDIA driver", gpus.measure, 0.01)
     body = collector.collect()
     assert "the NVIDIA driver has not answered" in body["facts"]["note"]
     assert any(sample["name"] == "memory.used" for sample in body["samples"])
     freed.set()
-    collector._look_at_gpus._thread.join()
+    collector._measure_gpus._thread.join()
     assert collector.collect()["facts"]["note"] == ""

@@ -91,8 +91,8 @@ def test_host_hanging_file_system_leaves_a_gap_until_it_answers(tmp_path):
     assert list(disk.samples()) == []
     assert len(calls) == 1, "no second thread hangs behind the first"
     freed.set()
-    disk._look._thread.join()
-    disk._look._seconds, clock.now = 10, clock.now + DISK_EVERY
+    disk._statvfs._thread.join()
+    disk._statvfs._seconds, clock.now = 10, clock.now + DISK_EVERY
     assert by_name(list(disk.samples()))["disk.total"] > 0
     assert disk.note == ""
 

@@ -24,12 +24,12 @@ READY = "print('ready', flush=True); "
 
 
 def numbers(jobs: Jobs) -> dict[str, dict[str, float]]:
-    return {reading.key: {s.name: s.value for s in reading.samples} for reading in jobs.look()}
+    return {reading.key: {s.name: s.value for s in reading.samples} for reading in jobs.measure()}
 
 
 def measured(jobs: Jobs, wait_for, seconds: float = 1.0) -> dict[str, dict[str, float]]:
     """Measure twice, `seconds` apart."""
-    jobs.look()
+    jobs.measure()
     until = time.monotonic() + seconds
     wait_for(lambda: time.monotonic() > until)
     return numbers(jobs)
@@ -41,7 +41,7 @@ def test_job_cpu_usage_matches_the_kernel(spawn, state_of, jobs_dir, wait_for):
     child = spawn(BUSY)
     state_of("muster-a", child.pid)
     jobs, clock = Jobs(jobs_dir), time.monotonic
-    jobs.look()
+    jobs.measure()
     ticks, began = ProcFs().process(child.pid).own_ticks, clock()
     wait_for(lambda: clock() > began + 1.5)
     used = numbers(jobs)["muster-a"]["cpu.used"]
@@ -72,7 +72,7 @@ def test_job_bytes_written_to_disk_are_counted(spawn, state_of, jobs_dir, tmp_pa
     child.stdout.readline()
     state_of("muster-a", child.pid)
     jobs = Jobs(jobs_dir)
-    jobs.look()
+    jobs.measure()
     began = time.monotonic()
     child.stdout.readline()
     found = numbers(jobs)["muster-a"]
@@ -108,7 +108,7 @@ def test_job_orphaned_process_is_found_by_session_or_environment(
     orphan = int(child.stdout.readline())
     try:
         state_of("muster-a", child.pid)
-        assert orphan in next(iter(Jobs(jobs_dir).look())).pids
+        assert orphan in next(iter(Jobs(jobs_dir).measure())).pids
     finally:
         os.kill(orphan, signal.SIGKILL)
 
@@ -117,9 +117,9 @@ def test_job_excludes_unrelated_processes(spawn, state_of, jobs_dir):
     child, other = spawn(SLEEP), spawn(SLEEP)
     state_of("muster-a", child.pid)
     jobs = Jobs(jobs_dir)
-    jobs.look()
-    assert next(iter(jobs.look())).pids == {child.pid}
-    assert other.pid not in next(iter(jobs.look())).pids
+    jobs.measure()
+    assert next(iter(jobs.measure())).pids == {child.pid}
+    assert other.pid not in next(iter(jobs.measure())).pids
 
 
 def test_job_process_older_than_the_state_file_is_found(spawn, state_of, jobs_dir):
@@ -139,12 +139,12 @@ def test_job_continues_until_its_last_process_ends(spawn, state_of, jobs_dir, wa
     left = int(child.stdout.readline())
     state_of("muster-a", child.pid)
     jobs = Jobs(jobs_dir)
-    assert jobs.look()[0].pids == {child.pid, left}
+    assert jobs.measure()[0].pids == {child.pid, left}
     child.kill()
     child.wait()
-    assert jobs.look()[0].pids == {left}
+    assert jobs.measure()[0].pids == {left}
     os.kill(left, signal.SIGKILL)
-    wait_for(lambda: jobs.look() == [])
+    wait_for(lambda: jobs.measure() == [])
     assert not jobs.has_running()
 
 
@@ -169,9 +169,9 @@ def test_job_adopted_by_a_new_supervisor_is_followed(spawn, state_of, jobs_dir):
     first, second = spawn(SLEEP), spawn(SLEEP)
     state_of("muster-a", first.pid)
     jobs = Jobs(jobs_dir)
-    jobs.look()
+    jobs.measure()
     state_of("muster-a", second.pid)
-    assert second.pid in jobs.look()[0].pids
+    assert second.pid in jobs.measure()[0].pids
 
 
 class CountingProcFs(ProcFs):
@@ -191,21 +191,21 @@ def test_job_finished_ones_are_not_read_again(state_of, jobs_dir, monkeypatch):
     os.utime(jobs_dir, (old, old))
     procfs = CountingProcFs()
     folders = JobFolders(jobs_dir, procfs)
-    assert folders.look() == []
+    assert folders.measure() == []
     assert procfs.asked == 500
     monkeypatch.setattr(folders, "_read", lambda name: pytest.fail(f"{name} was read again"))
     monkeypatch.setattr(folders, "_mtime", lambda name: pytest.fail(f"{name} was looked at again"))
-    assert folders.look() == []
+    assert folders.measure() == []
     assert procfs.asked == 500
 
 
 def test_job_folder_without_a_state_file_is_read_again(spawn, state_of, jobs_dir):
     folders = JobFolders(jobs_dir, ProcFs())
-    assert folders.look() == []
+    assert folders.measure() == []
     (jobs_dir / "muster-a").mkdir()
-    assert folders.look() == []
+    assert folders.measure() == []
     state_of("muster-a", spawn(SLEEP).pid)
-    assert [job.state.key for job in folders.look()] == ["muster-a"]
+    assert [job.state.key for job in folders.measure()] == ["muster-a"]
 
 
 @pytest.mark.parametrize(
@@ -214,18 +214,18 @@ def test_job_folder_without_a_state_file_is_read_again(spawn, state_of, jobs_dir
 def test_job_invalid_state_file_is_skipped(jobs_dir, text):
     (jobs_dir / "muster-a").mkdir()
     (jobs_dir / "muster-a" / "state.json").write_text(text)
-    assert Jobs(jobs_dir).look() == []
+    assert Jobs(jobs_dir).measure() == []
 
 
 def test_jobs_without_a_folder_are_empty(tmp_path):
-    assert Jobs(tmp_path / "none").look() == []
+    assert Jobs(tmp_path / "none").measure() == []
 
 
 def running(ticks: dict[tuple[int, int], tuple[int, int]], looked_ticks: int = 100) -> Running:
     process = ProcFs().process(os.getpid())
     assert process is not None
     return Running(
-        JobState("k", process.pid, 0), process, ticks=ticks, looked=1.0, looked_ticks=looked_ticks
+        JobState("k", process.pid, 0), process, ticks=ticks, looked=1.0, measured_ticks=looked_ticks
     )
 
 
@@ -250,7 +250,8 @@ def test_job_cpu_time_of_a_reaped_child_is_counted_once(before, after, grew):
 
 def test_job_cpu_time_includes_short_lived_children(spawn, state_of, jobs_dir, wait_for):
     child = spawn(
-        "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', 'sum(range(2_000_000))'])"
+        "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-c', "
+        "'sum(range(2_000_000))'])"
     )
     state_of("muster-a", child.pid)
     assert (

@@ -129,7 +129,7 @@ def test_collector_without_gpus_or_jobs_keeps_host_metrics(part):
     def broken() -> None:
         raise RuntimeError("boom")
 
-    parts = {part: SimpleNamespace(look=broken, has_running=broken, take_events=list)}
+    parts = {part: SimpleNamespace(measure=broken, has_running=broken, take_events=list)}
     collector = Collector(Config(), **parts)
     body = collector.collect()
     assert "boom" in body["facts"]["note"]
@@ -138,7 +138,7 @@ def test_collector_without_gpus_or_jobs_keeps_host_metrics(part):
 
 
 def test_collector_repeated_failure_is_logged_once(caplog):
-    collector = Collector(Config(), gpus=SimpleNamespace(look=lambda: 1 / 0, take_events=list))
+    collector = Collector(Config(), gpus=SimpleNamespace(measure=lambda: 1 / 0, take_events=list))
     with caplog.at_level(logging.WARNING, "muster.agent"):
         for _ in range(5):
             collector.collect()

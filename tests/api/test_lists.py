@@ -92,9 +92,9 @@ def grow(story, begin: int, end: int) -> None:
 
 
 def queries(client, path: str) -> int:
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as statements:
         assert client.get(path).status_code == 200
-    return len(asked)
+    return len(statements)
 
 
 @pytest.fixture

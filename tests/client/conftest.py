@@ -41,7 +41,9 @@ def surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(following, "SLOW", 0.004)
     real = transport.pause
     monkeypatch.setattr(
-        transport, "pause", lambda attempt, asked=None: real(attempt, asked) if asked else 0.002
+        transport,
+        "pause",
+        lambda attempt, retry_after=None: real(attempt, retry_after) if retry_after else 0.002,
     )
 
 

@@ -42,7 +42,7 @@ class Log:
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     method: str
     path: str
     query: dict[str, str]
@@ -51,7 +51,7 @@ class Asked:
 
 
 class PortalDouble:
-    """One organization "atlas". `jobs`, `attempts` and `logs` are its data; `asked` has all requests."""
+    """One organization "atlas". `jobs`, `attempts` and `logs` are its data; `request` has all requests."""
 
     def __init__(self) -> None:
         self.orgs = [
@@ -74,7 +74,7 @@ class PortalDouble:
         }
         self.points: list[Json] = []
         self.faults: deque[Fault] = deque()
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.spec_faults: list[Json] = []
         self.on_cancel: Any = lambda number: None
         self._answers: dict[str, tuple[int, Json]] = {}
@@ -91,7 +91,7 @@ class PortalDouble:
         self._server.shutdown()
         self._server.server_close()
 
-    def posts(self, ending: str) -> list[Asked]:
+    def posts(self, ending: str) -> list[ReceivedRequest]:
         return [a for a in self.asked if a.method == "POST" and a.path.endswith(ending)]
 
     def add_job(
@@ -155,21 +155,21 @@ class PortalDouble:
         self.attempts[number][-1]["state"] = state
         self.jobs[number].update({"state": state, "finished_at": "2026-11-20T10:01:00Z", **fields})
 
-    def answer(self, asked: Asked) -> tuple[int, Any, dict[str, str]]:
+    def answer(self, request: ReceivedRequest) -> tuple[int, Any, dict[str, str]]:
         """Return status, body and headers; for a known Idempotency-Key, the first response."""
-        if asked.headers.get("authorization") != f"Bearer {TOKEN}":
+        if request.headers.get("authorization") != f"Bearer {TOKEN}":
             return problem(401, "not_authenticated", "Sign in, or send an access token.")
-        key = asked.headers.get("idempotency-key", "") if asked.method == "POST" else ""
+        key = request.headers.get("idempotency-key", "") if request.method == "POST" else ""
         with self._lock:
             if key and key in self._answers:
                 return *self._answers[key], {}
-            status, body, headers = self._route(asked)
+            status, body, headers = self._route(request)
             if key:
                 self._answers[key] = (status, body)
             return status, body, headers
 
-    def _route(self, asked: Asked) -> tuple[int, Any, dict[str, str]]:
-        parts = asked.path.removeprefix("/api/v1/").split("/")
+    def _route(self, request: ReceivedRequest) -> tuple[int, Any, dict[str, str]]:
+        parts = request.path.removeprefix("/api/v1/").split("/")
         if parts == ["me"]:
             return (
                 200,
@@ -178,11 +178,11 @@ class PortalDouble:
             )
         if parts[:2] != ["orgs", "atlas"]:
             return problem(404, "not_found", "There is no such thing here.")
-        match asked.method, parts[2:]:
+        match request.method, parts[2:]:
             case "GET", ["jobs"]:
-                return self._page(asked)
+                return self._page(request)
             case "POST", ["jobs"]:
-                return self._submit(asked)
+                return self._submit(request)
             case "POST", ["jobs", "validate"]:
                 faults = self.spec_faults
                 return (
@@ -197,7 +197,7 @@ class PortalDouble:
             case method, ["jobs", name, *rest]:
                 job = self.jobs.get(int(name)) if name.isdigit() else None
                 return (
-                    self._job(asked, method, job, rest)
+                    self._job(request, method, job, rest)
                     if job
                     else problem(404, "not_found", f"There is no job {name}.")
                 )
@@ -213,22 +213,22 @@ class PortalDouble:
                 )
         return problem(405, "method_not_allowed", "Not here.")
 
-    def _page(self, asked: Asked) -> tuple[int, Json, dict[str, str]]:
+    def _page(self, request: ReceivedRequest) -> tuple[int, Json, dict[str, str]]:
         rows = sorted(self.jobs.values(), key=lambda job: -job["number"])
-        if wanted := asked.query.get("state"):
+        if wanted := request.query.get("state"):
             rows = [job for job in rows if job["state"] in wanted.split(",")]
-        at, limit = int(asked.query.get("cursor") or 0), int(asked.query.get("limit") or 50)
+        at, limit = int(request.query.get("cursor") or 0), int(request.query.get("limit") or 50)
         more = str(at + limit) if at + limit < len(rows) else None
         return 200, {"items": rows[at : at + limit], "next": more, "previous": None}, {}
 
-    def _submit(self, asked: Asked) -> tuple[int, Json, dict[str, str]]:
+    def _submit(self, request: ReceivedRequest) -> tuple[int, Json, dict[str, str]]:
         if self.spec_faults:
             first = self.spec_faults[0]
             errors = [
                 {"field": f["field"], "message": f["message"]} for f in self.spec_faults
             ]  # without lines, as the contract has it
             return problem(400, "invalid_spec", f"{first['field']}: {first['message']}", errors)
-        if asked.query.get("dry_run"):
+        if request.query.get("dry_run"):
             return (
                 200,
                 {
@@ -250,7 +250,7 @@ class PortalDouble:
         return 201, job, {}
 
     def _job(
-        self, asked: Asked, method: str, job: Json, rest: list[str]
+        self, request: ReceivedRequest, method: str, job: Json, rest: list[str]
     ) -> tuple[int, Any, dict[str, str]]:
         number = job["number"]
         match method, rest:
@@ -259,11 +259,11 @@ class PortalDouble:
             case "GET", ["attempts"]:
                 return 200, {"items": self.attempts[number], "next": None}, {}
             case "GET", ["logs", "certificate"]:
-                log = self._log(number, asked)
+                log = self._log(number, request)
                 text = f"complete, {len(log.data)} bytes, 0 gaps, closed by exit 0"
                 return 200, {"certificate": {"text": text} if log.complete else None}, {}
             case "GET", ["logs"]:
-                return self._read_log(number, asked)
+                return self._read_log(number, request)
             case "GET", ["pending"]:
                 return 200, {"pending": job["pending"]}, {}
             case "GET", ["events"]:
@@ -271,29 +271,29 @@ class PortalDouble:
             case "GET", ["metrics"]:
                 return 200, {"training": [], "system": []}, {}
             case "POST", ["metrics"]:
-                self.points += asked.body["points"]
-                return 200, {"accepted": len(asked.body["points"])}, {}
+                self.points += request.body["points"]
+                return 200, {"accepted": len(request.body["points"])}, {}
             case "POST", ["cancel"]:
                 self.on_cancel(number)
                 return 200, job, {}
             case "POST", ["rerun"]:
-                return 201, self.add_job("queued", spec=asked.body.get("spec") or job["spec"]), {}
+                return 201, self.add_job("queued", spec=request.body.get("spec") or job["spec"]), {}
             case "POST", ["exec"]:
-                return 200, {"exit_code": 7, "output": " ".join(asked.body["argv"])}, {}
+                return 200, {"exit_code": 7, "output": " ".join(request.body["argv"])}, {}
         return problem(405, "method_not_allowed", "Not here.")
 
-    def _log(self, number: int, asked: Asked) -> Log:
+    def _log(self, number: int, request: ReceivedRequest) -> Log:
         return self.logs.get(
-            (number, int(asked.query.get("attempt") or len(self.attempts[number]))), Log()
+            (number, int(request.query.get("attempt") or len(self.attempts[number]))), Log()
         )
 
-    def _read_log(self, number: int, asked: Asked) -> tuple[int, Any, dict[str, str]]:
-        log = self._log(number, asked)
-        start = max(int(asked.query.get("after") or 0), log.lost)
-        data = log.data[start : start + int(asked.query.get("limit") or 1 << 20)]
+    def _read_log(self, number: int, request: ReceivedRequest) -> tuple[int, Any, dict[str, str]]:
+        log = self._log(number, request)
+        start = max(int(request.query.get("after") or 0), log.lost)
+        data = log.data[start : start + int(request.query.get("limit") or 1 << 20)]
         end = start + len(data)
         is_complete = log.complete and end >= len(log.data)
-        if asked.query.get("format") == "json":
+        if request.query.get("format") == "json":
             times = [[at, 1_795_219_628_000 + at] for at in range(start, end)]
             return (
                 200,
@@ -342,23 +342,23 @@ def _handler(portal: PortalDouble) -> type[BaseHTTPRequestHandler]:
             url = urlsplit(self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            asked = Asked(
+            request = ReceivedRequest(
                 self.command,
                 unquote(url.path),
                 dict(parse_qsl(url.query)),
                 headers,
                 json.loads(body or b"{}"),
             )
-            portal.asked.append(asked)
-            self.fail_or_answer(asked, self.next_fault(asked))
+            portal.asked.append(request)
+            self.fail_or_answer(request, self.next_fault(request))
 
-        def next_fault(self, asked: Asked) -> Fault | None:
-            is_meant = portal.faults and portal.faults[0].path in asked.path
+        def next_fault(self, request: ReceivedRequest) -> Fault | None:
+            is_meant = portal.faults and portal.faults[0].path in request.path
             return portal.faults.popleft() if is_meant else None
 
-        def fail_or_answer(self, asked: Asked, fault: Fault | None) -> None:
+        def fail_or_answer(self, request: ReceivedRequest, fault: Fault | None) -> None:
             if fault is None:
-                self.send(*portal.answer(asked))
+                self.send(*portal.answer(request))
             elif isinstance(fault.what, int):
                 status, body, headers = problem(fault.what, f"code_{fault.what}", "On demand.")
                 self.send(
@@ -367,7 +367,7 @@ def _handler(portal: PortalDouble) -> type[BaseHTTPRequestHandler]:
                     {**headers, **fault.headers},
                 )
             else:
-                answer = portal.answer(asked) if fault.acts or fault.what == "cut" else None
+                answer = portal.answer(request) if fault.acts or fault.what == "cut" else None
                 if answer and fault.what == "cut":
                     self.send(*answer, is_cut=True)
                 self.close_connection = True

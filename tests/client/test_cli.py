@@ -29,9 +29,9 @@ def test_json_prints_the_api_answer_unchanged(portal: PortalDouble, muster: Must
 def test_job_list_merges_pages_and_keeps_the_cursor(portal: PortalDouble, muster: Muster):
     for _ in range(260):
         portal.add_job()
-    told = json.loads(muster("job", "list", "--limit", "250", "--json").out)
-    assert [job["number"] for job in told["items"]] == list(range(260, 10, -1))
-    rest = json.loads(muster("job", "list", "--json", "--cursor", told["next"]).out)
+    data = json.loads(muster("job", "list", "--limit", "250", "--json").out)
+    assert [job["number"] for job in data["items"]] == list(range(260, 10, -1))
+    rest = json.loads(muster("job", "list", "--json", "--cursor", data["next"]).out)
     assert [job["number"] for job in rest["items"]] == list(range(10, 0, -1))
 
 
@@ -89,7 +89,10 @@ def test_run_options_become_a_spec(
     portal: PortalDouble, muster: Muster, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("FROM_HERE", "yes")
-    words = "--gpus 8 --gpu-type h100 --cpus 64 --memory 512Gi --image a/b:1 --name sft --env A=1=2 --env FROM_HERE --time 2h --team vision"
+    words = (
+        "--gpus 8 --gpu-type h100 --cpus 64 --memory 512Gi --image a/b:1 --name sft --env A=1=2 "
+        "--env FROM_HERE --time 2h --team vision"
+    )
     muster(
         "run",
         *words.split(),
@@ -235,8 +238,8 @@ def test_logs_timestamps_prefix_each_line(
 
 def test_logs_json_prints_the_api_answer(portal: PortalDouble, muster: Muster):
     portal.add_job("succeeded", log=b"hi\n", complete=True)
-    told = json.loads(muster("job", "logs", "-f", "1", "--json").out)
-    assert (told["text"], told["complete"]) == ("hi\n", True)
+    data = json.loads(muster("job", "logs", "-f", "1", "--json").out)
+    assert (data["text"], data["complete"]) == ("hi\n", True)
 
 
 def test_wait_exits_with_the_first_failure(portal: PortalDouble, muster: Muster):
@@ -261,8 +264,11 @@ def test_pending_shows_reason_holders_and_change(portal: PortalDouble, muster: M
         "advice": "Or wait.",
     }
     portal.add_job("queued", pending=answer)
-    told = "Waits for 2 GPUs.\n  #7 holds 4 for 4 min\n  2 other jobs hold 3 GPUs\nAsk for 1.\nOr wait.\n"
-    assert muster("job", "pending", "1").text == told
+    result = (
+        "Waits for 2 GPUs.\n  #7 holds 4 for 4 min\n  2 other jobs hold 3 GPUs\nAsk for 1.\nOr "
+        "wait.\n"
+    )
+    assert muster("job", "pending", "1").text == result
     info = muster("job", "info", "1").text
     assert "Ask for 1. Or wait." in info and "#7 holds 4; 2 other jobs hold 3 GPUs" in info
     portal.add_job("running")

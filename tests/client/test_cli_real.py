@@ -15,7 +15,7 @@ import pytest
 import typer
 
 from muster import Client
-from muster.cli import NOUNS, app
+from muster.cli import GROUPS, app
 from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, Portal
 from tests.rig.processes import Folder, wait_until
@@ -215,7 +215,7 @@ def shell(rig: Folder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[She
 
 
 @pytest.fixture(scope="module")
-def words(shell: Shell) -> dict[str, str]:
+def placeholder_values(shell: Shell) -> dict[str, str]:
     """Return the values of the names in the table."""
     running, ended = (
         shell.submit("echo up; sleep 600", name="long"),
@@ -235,8 +235,8 @@ def words(shell: Shell) -> dict[str, str]:
         wait_until(lambda: client.jobs.get(running).state == "running", "it runs", 90)
         wait_until(lambda: client.jobs.get(ended).state == "failed", "it ended", 30)
         invitation = client.invitations.create("flo@atlas.example")["id"]
-        asked = {
-            verb: ask(client, resource)
+        body = {
+            verb: request_quota(client, resource)
             for verb, resource in (
                 ("approved", "cpu"),
                 ("declined", "memory"),
@@ -257,11 +257,11 @@ def words(shell: Shell) -> dict[str, str]:
         "node": node,
         "file": "job.yaml",
         "url": shell.portal.url,
-        **asked,
+        **body,
     }
 
 
-def ask(client: Client, resource: str) -> str:
+def request_quota(client: Client, resource: str) -> str:
     """Return the id of an open request above the limit of `default`."""
     client.quotas.set(resource, 1 << 50, team="default")
     return str(client.quotas.request(resource, 1 << 51, team="default")["id"])
@@ -270,7 +270,7 @@ def ask(client: Client, resource: str) -> str:
 def leaves() -> Iterator[str]:
     """Return every command of the client."""
     root = typer.main.get_command(app)
-    for noun in NOUNS:
+    for noun in GROUPS:
         command = root.get_command(None, noun)
         yield from (
             (f"{noun} {verb}" for verb in command.commands)
@@ -323,9 +323,9 @@ def test_job_found_by_name_shows_all_details(shell: Shell, words: dict[str, str]
     assert shell("job", "list", "--name", "long", "-q").stdout.decode().split() == [
         words["running"]
     ]
-    told = shell.json("job", "info", words["ended"])
-    assert (told["name"], told["state"], told["exit_code"]) == ("short", "failed", 3)
-    assert told["reason"]["code"] == "user_error"
+    data = shell.json("job", "info", words["ended"])
+    assert (data["name"], data["state"], data["exit_code"]) == ("short", "failed", 3)
+    assert data["reason"]["code"] == "user_error"
     assert b"short" in shell("job", "info", words["ended"]).stdout
 
 
@@ -352,8 +352,8 @@ def test_cluster_secret_is_set_from_a_file_and_unset(shell: Shell):
     shell.json("cluster", "change", "far", "--set", "rest_token=", "--set", "account=lab")
     assert shell.json("cluster", "show", "far")["secrets"] == ["rest_token"]
     shell.json("cluster", "change", "far", "--unset", "rest_token", "--unset", "account")
-    told = shell.json("cluster", "show", "far")
-    assert (told["secrets"], told["options"]["account"]) == ([], "")
+    data = shell.json("cluster", "show", "far")
+    assert (data["secrets"], data["options"]["account"]) == ([], "")
     assert b"s3cret" not in shell("cluster", "show", "far").stdout
     shell("cluster", "remove", "far")
 
@@ -436,10 +436,12 @@ def test_quota_rules_are_set_and_cleared_with_any(shell: Shell):
         "--pool",
         "local",
     ]
-    told = shell("quota", "rules", "ruled", *rules)
+    result = shell("quota", "rules", "ruled", *rules)
     assert (
-        told.returncode == 0 and b"1d12h" in told.stdout and b"ghcr.io/lab/*, none" in told.stdout
-    ), told.stderr
+        result.returncode == 0
+        and b"1d12h" in result.stdout
+        and b"ghcr.io/lab/*, none" in result.stdout
+    ), result.stderr
     stands = shell.json("quota", "rules", "ruled")
     assert stands == {
         "max_runtime": 129600,
@@ -538,12 +540,12 @@ def test_wrong_token_and_unavailable_portal_exit_codes(shell: Shell):
 
 def test_access_why_shows_steps_and_remedies(shell: Shell, words: dict[str, str]):
     shell("member", "add", "kim@atlas.example")
-    told = shell(
+    result = shell(
         "--team", "default", "access", "why", "kim@atlas.example", "jobs:submit"
     ).stdout.decode()
-    assert told.startswith("kim@atlas.example may not submit jobs in team default (jobs:submit).")
-    assert "kim@atlas.example has no role in team default." in told
-    assert "It would be allowed with the role Member in team default." in told
+    assert result.startswith("kim@atlas.example may not submit jobs in team default (jobs:submit).")
+    assert "kim@atlas.example has no role in team default." in result
+    assert "It would be allowed with the role Member in team default." in result
     about = shell(
         "access", "why", "kim@atlas.example", "jobs:cancel", "--job", words["running"], "--json"
     )

@@ -14,14 +14,14 @@ def test_job_list_reads_all_pages_without_duplicates(portal: PortalDouble, clien
     for _ in range(450):
         portal.add_job()
     assert [job.number for job in client.jobs.list()] == list(range(450, 0, -1))
-    assert len([asked for asked in portal.asked if asked.path.endswith("/jobs")]) == 3
+    assert len([before for before in portal.asked if before.path.endswith("/jobs")]) == 3
 
 
 def test_job_list_requests_pages_on_demand(portal: PortalDouble, client: Client):
     for _ in range(450):
         portal.add_job()
     assert len(list(islice(client.jobs.list(), 5))) == 5
-    assert len([asked for asked in portal.asked if asked.path.endswith("/jobs")]) == 1
+    assert len([before for before in portal.asked if before.path.endswith("/jobs")]) == 1
 
 
 def test_job_list_with_a_limit_requests_no_more_rows(portal: PortalDouble, client: Client):
@@ -44,7 +44,7 @@ def test_client_with_several_organizations_lists_them(portal: PortalDouble, clie
 def test_client_uses_the_given_organization_and_team(portal: PortalDouble):
     with Client(portal.url, TOKEN, org="atlas", team="vision") as client:
         client.jobs.submit({"run": "true"})
-    assert [asked.path for asked in portal.asked] == ["/api/v1/orgs/atlas/jobs"]
+    assert [request.path for request in portal.asked] == ["/api/v1/orgs/atlas/jobs"]
     assert portal.asked[0].body == {"spec": {"run": "true"}, "team": "vision"}
 
 
@@ -83,7 +83,7 @@ def test_wait_returns_when_the_job_ends(portal: PortalDouble, client: Client):
         seen.append(job.state)
         portal.end(1, "failed", exit_code=3)
 
-    assert client.jobs.wait(1, on_look=look).return_code == 3
+    assert client.jobs.wait(1, on_poll=look).return_code == 3
     assert seen == ["running", "failed"]
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from muster import Client, NotFound, Unavailable, following
-from muster.following import Follower, Piece
+from muster.following import Follower, LogPiece
 from tests.client.portal_double import Fault, PortalDouble
 from tests.rig.seeds import courses
 
@@ -28,7 +28,7 @@ def grow(portal: PortalDouble, client: Client, whole: bytes, chance: random.Rand
             portal.faults.append(Fault(chance.choice(FAULTS), "/jobs"))
         piece = follower.next()
         got += piece.data
-        follower.took(piece)
+        follower.advance(piece)
     return got
 
 
@@ -44,8 +44,8 @@ def test_follow_through_random_failures_is_byte_exact(
 
 def test_follow_reports_a_long_outage_once_and_resumes(portal: PortalDouble, client: Client):
     portal.add_job(log=b"one\n")
-    follower = Follower(client.jobs, "1", attempt=1, goes_on=True)
-    follower.took(follower.next())
+    follower = Follower(client.jobs, "1", attempt=1, follow_retries=True)
+    follower.advance(follower.next())
     portal.faults.extend(Fault(503, "/logs") for _ in range(14))
     notes = [follower.next().note for _ in range(3)]
     portal.logs[1, 1].data += b"two\n"
@@ -67,14 +67,14 @@ def test_follow_gives_up_after_a_permanent_outage(
 def test_follow_repeats_a_chunk_that_was_not_written(portal: PortalDouble, client: Client):
     portal.add_job("succeeded", log=b"whole", complete=True)
     follower = Follower(client.jobs, "1")
-    assert follower.next() == follower.next() == Piece(b"whole", "", 0, 1)
+    assert follower.next() == follower.next() == LogPiece(b"whole", "", 0, 1)
 
 
 def test_follow_continues_into_the_next_attempt(portal: PortalDouble, client: Client):
     portal.add_job("failed", log=b"first\n", complete=True)
     portal.add_attempt(1, "succeeded", log=b"second\n", complete=True)
     portal.jobs[1]["state"] = "succeeded"
-    follower = Follower(client.jobs, "1", attempt=1, goes_on=True)
+    follower = Follower(client.jobs, "1", attempt=1, follow_retries=True)
     pieces = list(follower.pieces())
     assert b"".join(piece.data for piece in pieces) == b"first\nsecond\n"
     assert "attempt 2 started" in [piece.note for piece in pieces]
@@ -83,9 +83,9 @@ def test_follow_continues_into_the_next_attempt(portal: PortalDouble, client: Cl
 def test_follow_waits_for_a_pending_retry(portal: PortalDouble, client: Client):
     portal.add_job("failed", log=b"first\n", complete=True)
     portal.jobs[1]["state"] = "queued"
-    follower = Follower(client.jobs, "1", attempt=1, goes_on=True)
+    follower = Follower(client.jobs, "1", attempt=1, follow_retries=True)
     got = [follower.next() for _ in range(1)]
-    follower.took(got[0])
+    follower.advance(got[0])
     for _ in range(5):
         assert follower.next().data == b""
     portal.add_attempt(1, "running", log=b"second\n")

@@ -81,7 +81,10 @@ def test_follow_after_a_portal_kill_is_complete(
     real: tuple[Portal, str], sdk: Client, begin: Callable, wait_for: Callable, shared_folder: Path
 ):
     go = shared_folder / "go"
-    script = f"for i in $(seq 1000); do echo line $i; done; while [ ! -e {go} ]; do sleep 0.1; done; for i in $(seq 1001 2000); do echo line $i; done"
+    script = (
+        f"for i in $(seq 1000); do echo line $i; done; while [ ! -e {go} ]; do sleep 0.1; done; "
+        "for i in $(seq 1001 2000); do echo line $i; done"
+    )
     process = begin("run", "--name", "long", "--", "bash", "-c", script)
     wait_for(lambda: next(iter(sdk.jobs.list(name="long", state="running")), None), seconds=30)
     assert process.stdout.readline() == b"line 1\n"
@@ -132,7 +135,8 @@ def test_job_reports_its_own_metrics(sdk: Client, wait_for: Callable, shared_fol
 @pytest.mark.integration
 def test_sbatch_script_is_submitted_and_rerun_with_a_change(sdk: Client):
     job = sdk.jobs.submit(
-        yaml="#!/bin/bash\n#SBATCH --job-name=from-slurm\n#SBATCH --time=00:05:00\necho $SLURM_JOB_NAME\n"
+        yaml="#!/bin/bash\n#SBATCH --job-name=from-slurm\n#SBATCH --time=00:05:00\necho "
+        "$SLURM_JOB_NAME\n"
     )
     assert b"".join(sdk.jobs.follow(job.number)) == b"from-slurm\n"
     again = sdk.jobs.rerun(job.number, {**job.raw["spec"], "name": "again"})

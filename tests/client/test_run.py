@@ -14,9 +14,7 @@ import pytest
 from tests.client.portal_double import TOKEN, Fault, PortalDouble
 from tests.rig.environment import ROOT
 
-QUICK = (
-    "import muster.commands.run as r; r.SECOND_THOUGHT = {}; from muster.cli import main; main()"
-)
+QUICK = "import muster.commands.run as r; r.CANCEL_WINDOW = {}; from muster.cli import main; main()"
 Start = Callable[..., subprocess.Popen[bytes]]
 
 

@@ -70,11 +70,11 @@ def test_help_lists_commands_and_exit_codes():
 
 
 def test_every_command_has_a_help_text():
-    from muster.cli import NOUNS, Root
+    from muster.cli import GROUPS, CommandGroup
 
     bare = []
-    for name in NOUNS:
-        noun = Root(name="muster").get_command(None, name)
+    for name in GROUPS:
+        noun = CommandGroup(name="muster").get_command(None, name)
         commands = getattr(noun, "commands", {name: noun})
         bare += [f"{name} {verb}" for verb, command in commands.items() if not command.help]
     assert bare == []

@@ -81,7 +81,8 @@ def test_points_left_are_sent_at_exit(portal: PortalDouble, inside: dict):
 def test_log_without_a_portal_neither_fails_nor_blocks_training(portal: PortalDouble, inside: dict):
     portal.close()
     done = script(
-        "import muster, muster.training as t\nt.EXIT_WAIT = 0.3\nmuster.log(step=1, loss=1)\nprint('trained')",
+        "import muster, muster.training as t\nt.EXIT_WAIT = 0.3\nmuster.log(step=1, "
+        "loss=1)\nprint('trained')",
         inside,
     )
     assert (done.returncode, done.stdout) == (0, "trained\n")
@@ -120,14 +121,18 @@ def test_log_outside_a_job_does_nothing(portal: PortalDouble):
 
 
 def test_log_in_a_forked_worker_sends_only_its_points(portal: PortalDouble, inside: dict):
-    text = "import muster, os, sys\nmuster.log(step=1, parent=1)\nif os.fork() == 0:\n    muster.log(step=2, child=1)\n    sys.exit()\nos.wait()"
+    text = (
+        "import muster, os, sys\nmuster.log(step=1, parent=1)\nif os.fork() == 0:\n    "
+        "muster.log(step=2, child=1)\n    sys.exit()\nos.wait()"
+    )
     assert script(text, inside).returncode == 0
     assert sorted(point["name"] for point in portal.points) == ["child", "parent"]
 
 
 def test_log_imports_only_the_standard_library(inside: dict):
     done = script(
-        "import muster, sys\nmuster.log(step=1, loss=1)\nprint([m for m in ('httpx', 'typer', 'rich') if m in sys.modules])",
+        "import muster, sys\nmuster.log(step=1, loss=1)\nprint([m for m in ('httpx', 'typer', "
+        "'rich') if m in sys.modules])",
         inside,
     )
     assert done.stdout == "[]\n"

@@ -25,7 +25,7 @@ SPEC = {"run": "true"}
 def test_post_is_retried_with_the_same_idempotency_key(portal: PortalDouble, client: Client):
     portal.faults.extend([Fault(503, "/jobs"), Fault(500, "/jobs"), Fault("drop", "/jobs")])
     assert client.jobs.submit(SPEC).number == 1
-    keys = {asked.headers["idempotency-key"] for asked in portal.posts("/jobs")}
+    keys = {before.headers["idempotency-key"] for before in portal.posts("/jobs")}
     assert len(portal.posts("/jobs")) == 4
     assert len(keys) == 1
 
@@ -39,7 +39,7 @@ def test_submit_with_a_lost_response_creates_one_job(portal: PortalDouble, clien
 def test_submissions_have_different_idempotency_keys(portal: PortalDouble, client: Client):
     client.jobs.submit(SPEC)
     client.jobs.submit(SPEC)
-    assert len({asked.headers["idempotency-key"] for asked in portal.posts("/jobs")}) == 2
+    assert len({before.headers["idempotency-key"] for before in portal.posts("/jobs")}) == 2
     assert len(portal.jobs) == 2
 
 
@@ -115,14 +115,14 @@ def test_each_status_raises_its_error(
     portal: PortalDouble, client: Client, status: int, kind: type[MusterError]
 ):
     portal.faults.append(Fault(status))
-    with pytest.raises(kind) as told:
+    with pytest.raises(kind) as error:
         client.me()
-    assert (told.value.status, told.value.code, told.value.message) == (
+    assert (error.value.status, error.value.code, error.value.message) == (
         status,
         f"code_{status}",
         "On demand.",
     )
-    assert type(told.value) is kind
+    assert type(error.value) is kind
 
 
 def test_conflict_error_class_depends_on_the_code():
@@ -139,9 +139,9 @@ def test_conflict_error_class_depends_on_the_code():
 
 def test_response_of_another_server_names_the_url(portal: PortalDouble, client: Client):
     portal.faults.append(Fault(404, body="<html>nginx</html>"))
-    with pytest.raises(NotFound, match="not as a Muster portal") as told:
+    with pytest.raises(NotFound, match="not as a Muster portal") as error:
         client.me()
-    assert portal.url in told.value.message
+    assert portal.url in error.value.message
 
 
 def test_refused_connection_is_unavailable_and_names_the_url(portal: PortalDouble):

@@ -56,7 +56,8 @@ class Drainable:
             raise RuntimeError(f"cannot use {self.options['token']}")
         return Probe(
             True,
-            f"reached {self.options['url']} with {len(self.options.get('token', ''))} letters of token",
+            f"reached {self.options['url']} with {len(self.options.get('token', ''))} letters of "
+            "token",
             "22.05",
         )
 

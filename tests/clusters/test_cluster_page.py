@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from clusters.capacity import natural, stock_of
+from clusters.capacity import capacity_of, natural
 from clusters.models import Cluster, Gpu, Node, Pool
 from clusters.node_capacity import NodeUsage, capacity_of_node
 from clusters.status import history_of, status_of
@@ -108,7 +108,7 @@ def test_node_is_drained_with_a_reason_and_resumed_from_the_page(dot, big, drain
         "n1 takes jobs again"
         in dot.post(f"{PAGE}/nodes/n1", {"do": "resume"}, follow=True).content.decode()
     )
-    assert [told[0] for told in drainable.told] == ["drain", "resume"]
+    assert [result[0] for result in drainable.told] == ["drain", "resume"]
     assert dot.post(f"{PAGE}/nodes/nosuch", {"do": "resume"}).status_code == 404
 
 
@@ -138,8 +138,8 @@ def test_state_has_a_text_with_its_age(big):
             created_at=clock.now(),
             **({"seen_at": clock.now() - timedelta(seconds=seconds)} | now),
         )
-        told = status_of(row)
-        return told["word"], told["text"]
+        data = status_of(row)
+        return data["word"], data["text"]
 
     assert after(4) == ("connected", "It answered 4 s ago.")
     since = clock.now() - timedelta(minutes=12)
@@ -237,14 +237,14 @@ def test_used_gpus_of_a_mixed_node_are_counted_once_and_marked_as_estimate():
         node = Node(name="n", cpus=1, memory=1, used_gpus=used)
         return NodeUsage(node, capacity_of_node(node, gpus))
 
-    stock = stock_of([usage({"a100": 2, "h100": 2}, 3)])
+    stock = capacity_of([usage({"a100": 2, "h100": 2}, 3)])
     assert (
         stock.gpus["a100"].used,
         stock.gpus["h100"].used,
         stock.all_gpus.used,
         stock.is_exact,
     ) == (2, 1, 3, False)
-    assert stock_of([usage({"h100": 2}, 1)]).is_exact
+    assert capacity_of([usage({"h100": 2}, 1)]).is_exact
 
 
 def test_names_are_sorted_naturally():

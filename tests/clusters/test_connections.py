@@ -82,8 +82,8 @@ def test_data_folder_exposing_the_portals_files_is_refused(settings, tmp_path):
             checked("local", {"paths": f"{tmp_path}/data {path}"})
         [error] = caught.value.data["errors"]
         assert error["field"] == "options.paths" and error["message"].startswith(f"{path} ")
-    beside = [f"{tmp_path}/data", f"{home}-2"]
-    assert checked("local", {"paths": beside}).plain["paths"] == beside
+    siblings = [f"{tmp_path}/data", f"{home}-2"]
+    assert checked("local", {"paths": siblings}).plain["paths"] == siblings
 
 
 def test_change_keeps_omitted_options_and_empty_secrets(cluster, dot):

@@ -35,7 +35,7 @@ def test_team_sees_a_granted_pool_until_it_is_revoked(story, cluster, dot):
         assert p.pools_for(story.speech) == []
         assert p.teams_of([pool]) == {pool.id: ["vision"]}
     with org_scope(story.borealis.id):
-        assert p.pools_seen_by(story.actor(story.cyd)) == []
+        assert p.pools_visible_to(story.actor(story.cyd)) == []
         assert p.teams_of([pool]) == {pool.id: []}
     with org_scope(story.atlas.id):
         p.revoke_pool(actor=dot, pool=pool, team=story.vision)
@@ -54,7 +54,7 @@ def test_open_pool_is_for_everybody_and_one_of_a_disabled_cluster_for_nobody(sto
     pool = p.create_pool(actor=dot, cluster=cluster, name="all", is_open=True)
     with org_scope(story.atlas.id):
         assert p.pools_for(story.speech) == [pool]
-        assert p.pools_seen_by(story.actor(story.ben)) == [pool]
+        assert p.pools_visible_to(story.actor(story.ben)) == [pool]
         Cluster.objects.update(is_enabled=False)
         assert p.pools_for(story.speech) == []
 
@@ -204,12 +204,12 @@ def test_deleted_pool_loses_the_grants_of_every_organization(story, cluster, dot
 
 def test_api_grant_sets_the_identity_and_keeps_it_without_a_body(story, slurm, dot):
     p.create_pool(actor=dot, cluster=slurm, name="a100")
-    door, path = story.api(story.dot, story.atlas), "/api/v1/orgs/atlas/pools/a100/teams/vision"
+    api, path = story.api(story.dot, story.atlas), "/api/v1/orgs/atlas/pools/a100/teams/vision"
     given = {"user": "vision", "account": "atlas", "qos": ""}
     for body in (given, {}):
-        answer = door.put(path, json.dumps(body), content_type="application/json")
+        answer = api.put(path, json.dumps(body), content_type="application/json")
         assert (answer.status_code, answer.json()["identities"]) == (200, {"vision": given})
-    refused = door.put(path, json.dumps({"user": "root"}), content_type="application/json")
+    refused = api.put(path, json.dumps({"user": "root"}), content_type="application/json")
     assert (refused.status_code, refused.json()["errors"][0]["field"]) == (400, "user")
     assert (
         story.api(story.ada)

@@ -78,11 +78,11 @@ def test_places_of_a_team_are_open_or_granted_to_it(story, dot, big):
     pool(big, "ours", story.vision)
     pool(big, "everybodys", is_open=True)
     pool(big, "nobodys")
-    asked = {
+    body = {
         team: [p["name"] for p in dot.get(PAGE, {"team": team}).context["list"].rows]
         for team in ("", "vision", "speech")
     }
-    assert asked == {
+    assert body == {
         "": ["everybodys", "nobodys", "ours"],
         "vision": ["everybodys", "ours"],
         "speech": ["everybodys"],
@@ -190,11 +190,11 @@ def test_pool_list_takes_a_constant_number_of_statements(story, big, django_asse
 
 def test_api_returns_free_capacity_of_a_pool(story, big):
     pool(big, "ours", story.vision, labels={"rack": "0"})
-    [told] = story.api(story.ben).get("/api/v1/orgs/atlas/pools").json()["items"]
-    assert told["gpus"] == {
+    [data] = story.api(story.ben).get("/api/v1/orgs/atlas/pools").json()["items"]
+    assert data["gpus"] == {
         "total": 2,
         "used": 1,
         "free": 1,
         "types": {"h100": {"total": 2, "used": 1, "free": 1}},
     }
-    assert told["nodes"] == {"total": 2, "ready": 2, "drained": 0, "down": 0}
+    assert data["nodes"] == {"total": 2, "ready": 2, "drained": 0, "down": 0}

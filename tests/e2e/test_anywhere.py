@@ -123,12 +123,12 @@ def by_command(portal: Portal, spec: str, where: str) -> str:
 
 
 def by_api(portal: Portal, spec: str, where: str, wait_for: Callable[..., Any]) -> str:
-    asked = yaml.safe_load(spec)
-    asked["policy"]["pool"] = where
+    parsed = yaml.safe_load(spec)
+    parsed["policy"]["pool"] = where
     with api_of(portal) as api:
-        number = api.post("/api/v1/orgs/home/jobs", json={"team": "default", "spec": asked}).json()[
-            "number"
-        ]
+        number = api.post(
+            "/api/v1/orgs/home/jobs", json={"team": "default", "spec": parsed}
+        ).json()["number"]
         wait_for(
             lambda: (
                 api.get(f"/api/v1/orgs/home/jobs/{number}").json()["state"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.look.conftest import says_yes
+from tests.look.conftest import accept_dialogs
 from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
@@ -77,7 +77,7 @@ def test_device_login_lasts_until_its_token_is_revoked(portal: Portal, page: Pag
     )
     who = _whoami(config)
     assert who.returncode == 0 and EMAIL in who.stdout
-    says_yes(page)
+    accept_dialogs(page)
     page.goto(f"{portal.url}/home/tokens")
     page.locator("tr", has_text="muster login").get_by_role("button", name="Revoke").click()
     expect(

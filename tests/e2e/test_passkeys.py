@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.look.conftest import says_yes
+from tests.look.conftest import accept_dialogs
 from tests.rig.portal import EMAIL, PASSWORD, Portal
 from tests.rig.processes import Folder
 
@@ -114,7 +114,7 @@ def sockets_closed(page: Page, portal: Portal, elsewhere: Page) -> None:
     page.wait_for_timeout(1500)
     assert not closed
     began = time.monotonic()
-    says_yes(elsewhere)
+    accept_dialogs(elsewhere)
     elsewhere.get_by_role("button", name="Sign out everywhere else").click()
     expect(elsewhere.locator("tbody tr")).to_have_count(1)
     for _ in range(60):
@@ -144,7 +144,8 @@ def test_passkey_refused_by_the_browser_can_be_tried_again(portal: Portal, brows
 def test_passkey_without_a_secure_address_names_the_required_one(portal: Portal, browser: Browser):
     page = browser.new_context().new_page()
     page.add_init_script(
-        "delete globalThis.PublicKeyCredential; Object.defineProperty(navigator, 'credentials', {value: undefined});"
+        "delete globalThis.PublicKeyCredential; Object.defineProperty(navigator, 'credentials', "
+        "{value: undefined});"
     )
     page.goto(at(portal, "/accounts/login/"))
     page.get_by_role("button", name="Sign in with a passkey").click()

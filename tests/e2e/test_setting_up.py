@@ -24,7 +24,7 @@ import pytest
 from allauth.mfa.totp.internal import auth as totp
 from playwright.sync_api import Browser, Page, expect
 
-from tests.look.conftest import says_yes
+from tests.look.conftest import accept_dialogs
 from tests.rig import saml_idp
 from tests.rig.environment import ROOT
 from tests.rig.portal import EMAIL, PASSWORD, Portal
@@ -40,9 +40,9 @@ class IdP(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         query = parse_qs(urlsplit(self.path).query)
-        asked = zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15).decode()
+        request_xml = zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15).decode()
         acs, us, number = (
-            re.findall(pattern, asked)[0]
+            re.findall(pattern, request_xml)[0]
             for pattern in (
                 r'AssertionConsumerServiceURL="([^"]+)"',
                 r"Issuer[^>]*>([^<]+)<",
@@ -63,7 +63,10 @@ class IdP(BaseHTTPRequestHandler):
             f'<input type="hidden" name="{name}" value="{value}">'
             for name, value in (("SAMLResponse", answer), ("RelayState", state))
         )
-        page = f'<!doctype html><link rel="icon" href="data:,"><form method="post" action="{acs}">{hidden}<button>I am Gus</button></form>'.encode()
+        page = (
+            '<!doctype html><link rel="icon" href="data:,"><form method="post" '
+            f'action="{acs}">{hidden}<button>I am Gus</button></form>'
+        ).encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(page)))
@@ -305,7 +308,7 @@ def revoke_the_token(page: Page, portal: Portal) -> None:
 def test_new_installation_is_set_up_entirely_in_the_browser(
     portal, slapd, openid, saml, page, somebody, tmp_path
 ):
-    says_yes(page)
+    accept_dialogs(page)
     sign_in(page, portal, EMAIL, PASSWORD, "/home/guide")
     expect(page.get_by_role("heading", name="First steps")).to_be_visible()
     for slug in ("atlas", "borealis"):
@@ -322,17 +325,17 @@ def test_new_installation_is_set_up_entirely_in_the_browser(
     command = stream(portal, make_a_token(page, portal), str(tmp_path / "config.toml"))
     revoke_the_token(page, portal)
     began = time.monotonic()
-    _, said = command.communicate(timeout=90)
-    assert command.returncode == 4 and "revoked" in said, (command.returncode, said)
+    _, output = command.communicate(timeout=90)
+    assert command.returncode == 4 and "revoked" in output, (command.returncode, output)
     assert (
         time.monotonic() - began < 30
     )  # refused within 5 s (tests/monitoring/live); the rest is the command's own time
 
-    told: set[str] = set()
+    received: set[str] = set()
     for path in ("/atlas/audit", "/borealis/audit", "/home/audit/installation"):
         page.goto(f"{portal.url}{path}")
-        told |= set(page.locator("table.audit td.mono.nowrap").all_inner_texts())
-    assert told >= {
+        received |= set(page.locator("table.audit td.mono.nowrap").all_inner_texts())
+    assert received >= {
         "org.created",
         "team.created",
         "provider.created",
@@ -343,4 +346,4 @@ def test_new_installation_is_set_up_entirely_in_the_browser(
         "token.revoked",
         "job.submitted",
         "member.added",
-    }, sorted(told)
+    }, sorted(received)

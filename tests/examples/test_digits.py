@@ -109,8 +109,8 @@ def test_network_learns_to_read_unseen_digits(tmp_path: Path, engine: str) -> No
 def test_two_nodes_train_together_and_the_first_reports(tmp_path: Path) -> None:
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
-        told = [pool.submit(_node, folder, rank, port) for rank, folder in enumerate(folders)]
-        first, second = (one.result() for one in told)
+        result = [pool.submit(_node, folder, rank, port) for rank, folder in enumerate(folders)]
+        first, second = (one.result() for one in result)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert float(first.stdout.split()[-1]) > 0.9
     assert "2 ranks" in first.stdout
@@ -123,11 +123,11 @@ def test_first_node_leaves_last(tmp_path: Path) -> None:
     """gloo resets connections at its end, so a peer that has not read the last message hangs."""
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
-        told = [
+        result = [
             pool.submit(_node, folder, rank, port, LATE=str(3 * rank))
             for rank, folder in enumerate(folders)
         ]
-        first, second = (one.result() for one in told)
+        first, second = (one.result() for one in result)
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert float((folders[0] / "ended").read_text()) >= float((folders[1] / "agreed").read_text())
 
@@ -136,11 +136,11 @@ def test_first_node_leaves_last(tmp_path: Path) -> None:
 def test_failing_node_leaves_no_other_waiting(tmp_path: Path) -> None:
     folders, port = [tmp_path / "first", tmp_path / "second"], free_port()
     with ThreadPoolExecutor() as pool:
-        told = [
+        result = [
             pool.submit(_node, folder, rank, port, MUSTER_OUTPUT_DIR="/proc/nothing")
             for rank, folder in enumerate(folders)
         ]
-        first, second = (one.result() for one in told)
+        first, second = (one.result() for one in result)
     assert "/proc/nothing" in first.stderr and "Traceback" in first.stderr
     assert (first.returncode, second.returncode) == (1, 1), second.stderr
     assert [folder.joinpath("parted").read_text() for folder in folders] == ["True", "True"]

@@ -7,7 +7,7 @@ from typing import Any
 from clusters.models import Cluster, Gpu, Node
 from jobs import services
 from jobs.dispatch.claims import claim_due, dispatch_cluster
-from jobs.dispatch.submission import Claim, Handover
+from jobs.dispatch.submission import Claim, SubmissionPool
 from jobs.models import Attempt, Job
 from schedulers.spec import parse_mapping
 from tests.story import Story
@@ -62,7 +62,7 @@ def dispatch_all() -> int:
 
 def hand_over(claim: Claim, workers: int = 8) -> None:
     """Submit one claim and apply the results."""
-    with Handover(workers) as handover:
+    with SubmissionPool(workers) as handover:
         handover.finish(handover.begin(claim))
 
 

@@ -113,10 +113,10 @@ def test_fast_path_decides_and_explains_like_the_full_checks(story, monkeypatch,
     _make(world, story)
     for spec in SPECS:
         for person in (story.ada, story.ben):
-            short = _said(story, person, spec)
+            short = _outcome(story, person, spec)
             with monkeypatch.context() as patch:
                 patch.setattr(submission, "plain_cluster", lambda spec, ask: None)
-                assert _said(story, person, spec) == short, (spec, person)
+                assert _outcome(story, person, spec) == short, (spec, person)
 
 
 def _make(world: str, story: Any) -> None:
@@ -146,7 +146,7 @@ def _make(world: str, story: Any) -> None:
         Cluster.objects.update(is_enabled=False)
 
 
-def _said(story: Any, person: Any, spec: dict[str, Any]) -> Any:
+def _outcome(story: Any, person: Any, spec: dict[str, Any]) -> Any:
     try:
         return submit(story, person, **spec).cluster.name
     except PortalError as error:

@@ -54,7 +54,7 @@ def node(name, total, cpus, memory, gpus, is_up=True):
 
 
 @st.composite
-def asks(draw):
+def requests(draw):
     gpus, kind = draw(st.integers(0, 4)), draw(st.sampled_from(["", "h100", "a100"]))
     cpu, memory = draw(st.integers(1, 100)) * 100, draw(st.integers(0, 80)) * MIB
     nodes = draw(st.sampled_from([1, 1, 1, 3]))
@@ -65,13 +65,13 @@ def ask_for(resources):
     return AdmissionRequest(ORG, TEAM, USER, resources)
 
 
-def admits(room, ask, kind, amount):
-    changed = replace(ask, resources=ask.resources.with_amount(kind, amount))
-    return room.judge(changed).wait is None
+def admits(snapshot, request, kind, amount):
+    changed = replace(request, resources=request.resources.with_amount(kind, amount))
+    return snapshot.judge(changed).wait is None
 
 
 @st.composite
-def rooms(draw):
+def snapshots(draw):
     limits = {}
     for scope, subject in (("org", ORG), ("team", TEAM), ("user", USER)):
         for resource, step in STEP.items():
@@ -84,37 +84,37 @@ def rooms(draw):
 
 
 @settings(max_examples=400, deadline=None)
-@given(rooms(), asks())
-def test_proposed_change_starts_the_job_and_is_the_smallest_of_its_resource(room, ask):
-    change = room.smallest_change(ask) if room.judge(ask).wait else None
+@given(snapshots(), requests())
+def test_proposed_change_starts_the_job_and_is_the_smallest_of_its_resource(snapshot, request):
+    change = snapshot.smallest_change(request) if snapshot.judge(request).wait else None
     if change is None:
         return
-    assert admits(room, ask, change.kind, change.after)
+    assert admits(snapshot, request, change.kind, change.after)
     one_more = change.after + STEPS[change.kind]
     if one_more < change.before:
-        assert not admits(room, ask, change.kind, one_more)
+        assert not admits(snapshot, request, change.kind, one_more)
 
 
 @settings(max_examples=400, deadline=None)
-@given(rooms(), asks())
-def test_no_change_is_proposed_only_if_no_single_reduction_helps(room, ask):
-    if room.judge(ask).wait is None or room.smallest_change(ask) is not None:
+@given(snapshots(), requests())
+def test_no_change_is_proposed_only_if_no_single_reduction_helps(snapshot, request):
+    if snapshot.judge(request).wait is None or snapshot.smallest_change(request) is not None:
         return
     for resource, step in STEPS.items():
-        for amount in range(step, ask.resources.of(resource), step):
-            assert not admits(room, ask, resource, amount)
+        for amount in range(step, request.resources.of(resource), step):
+            assert not admits(snapshot, request, resource, amount)
 
 
 @settings(max_examples=400, deadline=None)
-@given(rooms(), asks())
-def test_reason_is_the_first_failing_check(room, ask):
-    verdict = room.judge(ask)
-    expected = _brute(room, ask)
-    assert verdict.wait == expected or {verdict.wait, expected} == {Wait.CAPACITY, Wait.SCATTERED}
+@given(snapshots(), requests())
+def test_reason_is_the_first_failing_check(snapshot, request):
+    decision = snapshot.judge(request)
+    expected = _brute(snapshot, request)
+    assert decision.wait == expected or {decision.wait, expected} == {Wait.CAPACITY, Wait.SCATTERED}
 
 
-def _brute(room: ClusterSnapshot, ask: AdmissionRequest) -> Wait | None:
-    need = ask.resources
+def _brute(snapshot: ClusterSnapshot, request: AdmissionRequest) -> Wait | None:
+    need = request.resources
     gpu = f"gpu.{need.gpu_type}" if need.gpu_type else "gpu"
 
     def fits(amounts: Mapping[str, int]) -> bool:
@@ -124,26 +124,28 @@ def _brute(room: ClusterSnapshot, ask: AdmissionRequest) -> Wait | None:
             and need.gpu <= amounts.get(gpu, 0)
         )
 
-    if room.places and not any(fits(n.total) for n in room.nodes):
+    if snapshot.places and not any(fits(n.total) for n in snapshot.nodes):
         return Wait.IMPOSSIBLE
     for meter, amount in meters(ORG, TEAM, USER, need.totals).items():
-        used, limit, *_ = room.limits.get(meter, QuotaUsage())
+        used, limit, *_ = snapshot.limits.get(meter, QuotaUsage())
         if limit is not None and used + amount > limit:
             return {"org": Wait.QUOTA_ORG, "team": Wait.QUOTA_TEAM, "user": Wait.QUOTA_USER}[
                 meter.scope
             ]
-    if room.places and not any(fits(n.total) for n in room.nodes if n.is_up):
+    if snapshot.places and not any(fits(n.total) for n in snapshot.nodes if n.is_up):
         return Wait.NODES_DOWN
-    if room.places and not any(fits(n.free) for n in room.nodes if n.is_up):
+    if snapshot.places and not any(fits(n.free) for n in snapshot.nodes if n.is_up):
         return Wait.CAPACITY
     return None
 
 
 @settings(max_examples=300, deadline=None)
-@given(rooms(), st.lists(asks(), max_size=12))
-def test_plan_never_exceeds_capacity_or_allocates_a_gpu_twice(room, wanted):
-    before = copy.deepcopy(room)
-    admitted = [(ask, verdict) for ask, verdict in plan(room, wanted) if verdict.wait is None]
+@given(snapshots(), st.lists(requests(), max_size=12))
+def test_plan_never_exceeds_capacity_or_allocates_a_gpu_twice(snapshot, wanted):
+    before = copy.deepcopy(snapshot)
+    admitted = [
+        (request, decision) for request, decision in plan(snapshot, wanted) if decision.wait is None
+    ]
     given_out = [uuid for _, v in admitted if v.place for uuid in v.place.gpu_uuids]
     assert len(given_out) == len(set(given_out))
     for node in before.nodes:
@@ -157,13 +159,13 @@ def test_plan_never_exceeds_capacity_or_allocates_a_gpu_twice(room, wanted):
 
 def test_every_reason_has_its_numbers():
     busy = node("n0", (4000, 8 * MIB, [GpuId(0, "GPU-0", "h100")]), 1000, 8 * MIB, [])
-    room = ClusterSnapshot({Meter(ORG, "team", TEAM, "cpu"): QuotaUsage(3000, 4000)}, [busy])
-    full = room.judge(ask_for(ResourceRequest(cpu=2000)))
+    snapshot = ClusterSnapshot({Meter(ORG, "team", TEAM, "cpu"): QuotaUsage(3000, 4000)}, [busy])
+    full = snapshot.judge(ask_for(ResourceRequest(cpu=2000)))
     assert full.wait == Wait.QUOTA_TEAM
     assert (full.facts["used"], full.facts["limit"], full.facts["ask"]) == (3000, 4000, 2000)
-    busy = room.judge(ask_for(ResourceRequest(gpu=1)))
+    busy = snapshot.judge(ask_for(ResourceRequest(gpu=1)))
     assert (
         busy.wait == Wait.CAPACITY and busy.facts["resource"] == "gpu" and busy.facts["total"] == 1
     )
-    never = room.judge(ask_for(ResourceRequest(gpu=2)))
+    never = snapshot.judge(ask_for(ResourceRequest(gpu=2)))
     assert never.wait == Wait.IMPOSSIBLE and never.facts["largest"] == 1

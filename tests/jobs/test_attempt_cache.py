@@ -28,7 +28,7 @@ def cluster(story, monkeypatch):
         yield made
 
 
-def same(found: list[observations.Watched], cluster) -> bool:
+def same(found: list[observations.WatchedAttempt], cluster) -> bool:
     return sorted(found, key=lambda one: one.id) == observations.active_attempts(cluster)
 
 

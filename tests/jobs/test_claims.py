@@ -49,7 +49,7 @@ def cancel(story, job: Job) -> None:
         services.cancel_job(actor=story.actor(story.ada), job=job)
 
 
-def look(cluster: Cluster, double: BackendDouble) -> None:
+def watch_once(cluster: Cluster, double: BackendDouble) -> None:
     """Take one turn of the watcher."""
     active = observations.active_attempts(cluster)
     observations.apply_poll(cluster, active, double.poll([a.key for a in active]))
@@ -60,7 +60,7 @@ def test_job_that_cannot_be_stopped_keeps_no_other_running(story, double, monkey
     cluster = cluster_with(cpus=9)
     jobs = [submit(story) for _ in range(5)]
     hand_over(claim_due(cluster.id))
-    look(cluster, double)
+    watch_once(cluster, double)
     for job in jobs:
         cancel(story, job)
     refused, real = list(double.alive)[:2], double.cancel
@@ -195,7 +195,7 @@ def test_attempt_canceled_before_hand_over_never_starts(story, double):
     claim = claim_due(cluster.id)
     cancel(story, job)
     hand_over(claim)
-    look(cluster, double)
+    watch_once(cluster, double)
     assert double.starts == []
     assert Job.objects.get(id=job.id).state == State.CANCELED
 
@@ -206,12 +206,12 @@ def test_attempt_canceled_during_hand_over_is_stopped_and_not_forgotten(story, d
     def meanwhile(launch):
         cancel(story, job)
         # Unknown to the cluster, which means nothing during the hand-over.
-        look(cluster, double)
+        watch_once(cluster, double)
 
     double.before_submit = meanwhile
     hand_over(claim_due(cluster.id))
     for _ in range(3):
-        look(cluster, double)
+        watch_once(cluster, double)
     assert double.alive == {}
     assert Job.objects.get(id=job.id).state == State.CANCELED
     assert set(Quota.objects.values_list("used", flat=True)) == {0}
@@ -221,10 +221,10 @@ def test_attempt_canceled_while_its_worker_dies_ends_after_the_lease(story, doub
     cluster, job = cluster_with(), submit(story)
     claim_due(cluster.id)
     cancel(story, job)
-    look(cluster, double)
+    watch_once(cluster, double)
     assert Job.objects.get(id=job.id).state == State.STOPPING
     with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
-        look(cluster, double)
+        watch_once(cluster, double)
     assert Job.objects.get(id=job.id).state == State.CANCELED
 
 
@@ -238,7 +238,7 @@ def test_attempt_canceled_while_the_cluster_is_unavailable_ends_soon(story, doub
     hand_over(claim_due(cluster.id))
     cancel(story, job)
     with clock.frozen(clock.now() + timedelta(seconds=LEASE + 1)):
-        look(cluster, double)
+        watch_once(cluster, double)
     assert Job.objects.get(id=job.id).state == State.CANCELED
 
 
@@ -297,7 +297,7 @@ def test_job_started_by_a_dead_worker_is_adopted_with_a_valid_token(story, doubl
     assert len(double.starts) == 1
     assert authenticate_token(launch.env["MUSTER_TOKEN"])
     double.finish(launch.key)
-    look(cluster, double)
+    watch_once(cluster, double)
     assert not AccessToken.objects.exists()
 
 
@@ -308,7 +308,7 @@ def test_held_job_does_not_retry(story, double):
     with org_scope(story.atlas.id):
         services.hold_job(actor=story.actor(story.ada), job=job)
     double.finish(only_attempt(job).key, Reason.NODE_FAILED)
-    look(cluster, double)
+    watch_once(cluster, double)
     with clock.frozen(clock.now() + timedelta(hours=2)):
         dispatch_all()
         assert len(double.starts) == 1

@@ -14,14 +14,14 @@ from jobs.dispatch import claims
 from jobs.dispatch.claims import LEASE, claim_due
 from jobs.dispatch.watch import observations
 from jobs.models import Attempt, Job
-from jobs.scheduling.pending_explanation import answer
+from jobs.scheduling.pending_explanation import explanation_of
 from portal.core import clock
 from schedulers.contract import Capability, Handle, Observation, Poll, Rejected, Unavailable
 from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import cluster_with, dispatch_all, hand_over, only_attempt, submit
 from workspaces.models import Quota
 from workspaces.organizations.services import create_team
-from workspaces.quotas.set_limits import Wanted, set_quota, set_quotas
+from workspaces.quotas.set_limits import LimitChange, set_quota, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -199,9 +199,9 @@ def test_attempt_seen_again_resets_the_lost_timer(story):
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_planners_never_claim_the_same_attempt(mode, transactional_db):
-    from tests.story import tell
+    from tests.story import create_story
 
-    story, cluster = tell(), cluster_with(cpus=1000)
+    story, cluster = create_story(), cluster_with(cpus=1000)
     for _ in range(40):
         submit(story)
     taken: list[object] = []
@@ -226,10 +226,10 @@ def test_concurrent_planners_never_claim_the_same_attempt(mode, transactional_db
 def test_sweep_finds_work_whose_hint_was_lost(story, backend, monkeypatch):
     cluster_with()
     submit(story)
-    asked = []
-    monkeypatch.setattr(claims, "wake_worker", asked.append)
+    requests = []
+    monkeypatch.setattr(claims, "wake_worker", requests.append)
     claims.due_sweep()
-    assert asked == ["jobs.dispatch"]
+    assert requests == ["jobs.dispatch"]
 
 
 def test_pending_job_names_the_limit_its_owner_holders_and_sufficient_value(story, backend):
@@ -247,11 +247,11 @@ def test_pending_job_names_the_limit_its_owner_holders_and_sufficient_value(stor
     waits = submit(story, resources={"cpus": 2})
     dispatch_all()
     with org_scope(story.atlas.id):
-        told = answer(Job.objects.get(id=waits.id), story.actor(story.ada))
-    assert told.text == "Team Vision holds 2 cores of 3 cores; this asks 2 cores."
-    assert told.advice == "It would start now if the limit of team Vision were 4 cores."
-    assert [h["number"] for h in told.holders] == [first.number]
-    assert told.change["to"] == 1
+        explanation = explanation_of(Job.objects.get(id=waits.id), story.actor(story.ada))
+    assert explanation.text == "Team Vision holds 2 cores of 3 cores; this asks 2 cores."
+    assert explanation.advice == "It would start now if the limit of team Vision were 4 cores."
+    assert [h["number"] for h in explanation.holders] == [first.number]
+    assert explanation.change["to"] == 1
 
 
 def test_offered_change_is_prefilled_in_the_form(story, backend):
@@ -279,20 +279,23 @@ def test_guarantee_of_another_team_is_not_taken_and_is_explained(story, backend)
         set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted("org", "", "cpu", 8), Wanted("team", "language", "cpu", guaranteed=6)],
+            changes=[
+                LimitChange("org", "", "cpu", 8),
+                LimitChange("team", "language", "cpu", guaranteed=6),
+            ],
         )
     submit(story, resources={"cpus": 1})
     waits = submit(story, resources={"cpus": 2})
     dispatch_all()
     assert len(backend.started) == 1
     with org_scope(story.atlas.id):
-        told = answer(Job.objects.get(id=waits.id), story.actor(story.ada))
-    assert (
-        told.text
-        == "Atlas holds 1 core of 8 cores, and 6 cores of it are kept free for what others are guaranteed; this asks 2 cores."
+        explanation = explanation_of(Job.objects.get(id=waits.id), story.actor(story.ada))
+    assert explanation.text == (
+        "Atlas holds 1 core of 8 cores, and 6 cores of it are kept free for what others are "
+        "guaranteed; this asks 2 cores."
     )
-    assert told.advice == "It would start now if the limit of Atlas were 9 cores."
-    assert told.change["to"] == 1
+    assert explanation.advice == "It would start now if the limit of Atlas were 9 cores."
+    assert explanation.change["to"] == 1
 
 
 def test_job_behind_many_kinds_of_refused_ones_starts_within_a_few_rounds(

@@ -36,9 +36,14 @@ def doubles(monkeypatch):
 def test_dispatch_to_a_hanging_cluster_delays_no_other(
     transactional_db, doubles, monkeypatch, wait_for
 ):
-    from tests.story import tell
+    from tests.story import create_story
 
-    story, _, go_on, dispatch = tell(), cluster_with(), threading.Event(), threads.dispatch_cluster
+    story, _, go_on, dispatch = (
+        create_story(),
+        cluster_with(),
+        threading.Event(),
+        threads.dispatch_cluster,
+    )
     other = Cluster.objects.create(name="other", backend="local")
     Node.objects.create(cluster=other, name="m0", cpus=8000, memory=8 << 30)
     doubles["local"].before_submit = lambda launch: go_on.wait(20) and None
@@ -68,10 +73,10 @@ def test_dispatch_to_a_hanging_cluster_delays_no_other(
 
 
 def test_cleanup_continues_on_other_clusters_when_one_is_silent(story, doubles, monkeypatch):
-    other, asked = Cluster.objects.create(name="other", backend="local"), []
+    other, request = Cluster.objects.create(name="other", backend="local"), []
 
     def silent(key):
-        asked.append(key)
+        request.append(key)
         raise Unavailable("no answer")
 
     monkeypatch.setattr(doubles["local"], "forget", silent)
@@ -86,7 +91,7 @@ def test_cleanup_continues_on_other_clusters_when_one_is_silent(story, doubles, 
         Attempt.objects.filter(job=jobs[-1]).update(cluster=other)
         tasks.forget()
         forgotten = set(Attempt.objects.filter(is_forgotten=True).values_list("job_id", flat=True))
-    assert (len(asked), forgotten) == (1, {jobs[-1].id})
+    assert (len(request), forgotten) == (1, {jobs[-1].id})
 
 
 def test_cleanup_without_the_spool_directory_is_postponed(tmp_path):
@@ -105,10 +110,10 @@ def test_housekeeping_that_hangs_delays_no_dispatch(monkeypatch, wait_for):
     ticker.start()
     try:
         wait_for(lambda: "jobs.dispatch" in ran, 10)
-        wakeups._tap("jobs.forget")
+        wakeups._wake("jobs.forget")
         wait_for(lambda: "jobs.forget" in ran, 10)
         ran.clear()
-        wakeups._tap("jobs.dispatch")
+        wakeups._wake("jobs.dispatch")
         wait_for(lambda: "jobs.dispatch" in ran, 5)
     finally:
         stop.set()
@@ -120,9 +125,9 @@ def test_housekeeping_that_hangs_delays_no_dispatch(monkeypatch, wait_for):
 def test_watcher_process_starts_jobs_while_the_broker_is_down(
     transactional_db, doubles, monkeypatch, wait_for
 ):
-    from tests.story import tell
+    from tests.story import create_story
 
-    story, dispatch, over = tell(), threads.dispatch_cluster, []
+    story, dispatch, over = create_story(), threads.dispatch_cluster, []
 
     def refuse(task):
         raise ConnectionError("refused")
@@ -134,10 +139,10 @@ def test_watcher_process_starts_jobs_while_the_broker_is_down(
 
     monkeypatch.setattr(threads, "dispatch_cluster", closing)
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
-    monkeypatch.setattr(wakeups, "_ring", refuse)
-    monkeypatch.setattr(wakeups, "_bell", wakeups._Debouncer())
-    monkeypatch.setattr(wakeups, "_stand_in", wakeups._stand_in)
-    monkeypatch.setattr(wakeups, "_away_until", 0.0)
+    monkeypatch.setattr(wakeups, "_send_task", refuse)
+    monkeypatch.setattr(wakeups, "_debouncer", wakeups._Debouncer())
+    monkeypatch.setattr(wakeups, "_fallback", wakeups._fallback)
+    monkeypatch.setattr(wakeups, "_paused_until", 0.0)
     wakeups.set_sender(None)
     cluster_with()
     with platform_scope("test"):

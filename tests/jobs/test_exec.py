@@ -79,9 +79,9 @@ def test_exec_in_anothers_job_hides_token_and_secrets_and_is_recorded(story, mon
     with platform_scope("test"):
         Attempt.objects.update(state=State.RUNNING)
         Job.objects.update(state=State.RUNNING)
-    asked = {"argv": ["env"]}
-    own = story.client(story.ben).post(EXEC, asked, content_type="application/json").json()
-    anothers = story.client(story.ada).post(EXEC, asked, content_type="application/json").json()
+    body = {"argv": ["env"]}
+    own = story.client(story.ben).post(EXEC, body, content_type="application/json").json()
+    anothers = story.client(story.ada).post(EXEC, body, content_type="application/json").json()
     assert str(own).count("s3same") == 2
     assert "plain" in str(anothers) and "s3same" not in str(anothers)
     assert Event.objects.filter(

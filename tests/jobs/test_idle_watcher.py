@@ -20,7 +20,7 @@ from workspaces.tenancy.scope import platform_scope
 def watch(story, monkeypatch):
     """Return a watcher that has polled an idle cluster once; further polls are only counted."""
     made = watcher.Watcher(cluster_with().id)
-    made.polled, made._pace.poll_every = [], 0
+    made.polled, made._interval.poll_every = [], 0
     monkeypatch.setattr(
         made,
         "_poll",

@@ -124,16 +124,16 @@ def test_node_of_the_same_name_in_another_cluster_is_unchanged(cluster):
 
 
 def test_pending_jobs_are_checked_when_capacity_changes_and_not_usage(cluster, monkeypatch):
-    told: list[str] = []
-    monkeypatch.setattr("clusters.services.inventory.wake_worker", told.append)
+    received: list[str] = []
+    monkeypatch.setattr("clusters.services.inventory.wake_worker", received.append)
     for nodes, is_told in (
         ([node(0)], True),
         ([node(0, used_gpus=2)], False),
         ([node(0, is_drained=True)], True),
     ):
-        told.clear()
+        received.clear()
         take_inventory(cluster, Named(nodes))
-        assert bool(told) == is_told
+        assert bool(received) == is_told
 
 
 @pytest.mark.both_databases
@@ -147,13 +147,14 @@ def test_two_thousand_nodes_take_few_statements_and_seconds(cluster, mode):
     moved = [replace(facts, used_gpus=8) for facts in nodes]
     began = time.perf_counter()
     statements = written(cluster, moved)
-    took = time.perf_counter() - began
+    seconds = time.perf_counter() - began
     print(
-        f"unchanged {again:.2f} s; all changed {took:.2f} s, {len(statements)} statements; first {len(first)} statements"
+        f"unchanged {again:.2f} s; all changed {seconds:.2f} s, {len(statements)} statements; "
+        f"first {len(first)} statements"
     )
     assert len(statements) <= 4 or mode == "embedded"  # SQLite allows fewer variables per statement
     # Rules out quadratic cost; docs/design/clusters.md has the figures.
-    assert again < 60 and took < 60
+    assert again < 60 and seconds < 60
     assert Gpu.objects.count() == 16_000
 
 
@@ -176,16 +177,16 @@ def test_trouble_stays_until_the_cluster_responds(cluster, monkeypatch):
 
 def test_outage_is_recorded_once_with_start_error_and_duration(cluster, monkeypatch):
     Cluster.objects.update(trouble="", seen_at=None)
-    outages.answered(cluster)
-    outages.fell_silent(cluster, "no answer in 3 s")
-    outages.fell_silent(cluster, "no answer in 4 s")
-    with CaptureQueriesContext(connection) as asked:
-        outages.fell_silent(cluster, "no answer in 4 s")
-    assert not any(one["sql"].startswith("UPDATE") for one in asked)
+    outages.mark_reachable(cluster)
+    outages.mark_unreachable(cluster, "no answer in 3 s")
+    outages.mark_unreachable(cluster, "no answer in 4 s")
+    with CaptureQueriesContext(connection) as queries:
+        outages.mark_unreachable(cluster, "no answer in 4 s")
+    assert not any(one["sql"].startswith("UPDATE") for one in queries)
     since = Cluster.objects.get(id=cluster.id).trouble_since
     monkeypatch.setattr(clock, "now", lambda: since + timedelta(minutes=4))
-    outages.answered(cluster)
-    outages.answered(cluster)
+    outages.mark_reachable(cluster)
+    outages.mark_reachable(cluster)
     began, ended = Event.objects.filter(subject_id=cluster.id).order_by("position")
     assert (began.kind, began.data["said"]) == ("cluster.silent", "no answer in 3 s")
     assert (ended.kind, ended.data["said"], ended.data["seconds"]) == (

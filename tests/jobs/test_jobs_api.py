@@ -129,9 +129,9 @@ def test_failed_request_may_be_repeated_under_its_key(ada):
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_requests_with_one_key_create_one_job(transactional_db):
-    from tests.story import tell
+    from tests.story import create_story
 
-    story = tell()
+    story = create_story()
     cluster_with()
     token, answers = story.token(story.ada), []
 

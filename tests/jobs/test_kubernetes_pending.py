@@ -40,11 +40,11 @@ TROUBLES = pytest.mark.parametrize(
 )
 
 
-def answer(site: Site, job: Job) -> pending_explanation.Answer | None:
+def answer(site: Site, job: Job) -> pending_explanation.PendingExplanation | None:
     """Return the explanation while the cluster has the job."""
     fresh = Job.objects.get(id=job.id)
     return (
-        pending_explanation.answer(fresh, site.story.actor(site.story.ada))
+        pending_explanation.explanation_of(fresh, site.story.actor(site.story.ada))
         if fresh.state > State.DISPATCHING
         else None
     )
@@ -56,11 +56,11 @@ def test_unavailable_image_is_explained_and_the_job_runs_once_it_is_there(
 ):
     site.double.node.troubles[IMAGE] = (word, said)
     job = site.submit(image=IMAGE)
-    told = site.until(lambda: answer(site, job))
+    explanation = site.until(lambda: answer(site, job))
     assert (
         site.states() == [State.STARTING]
-        and (told.code, told.text) == (Wait.IMAGE, text)
-        and told.advice
+        and (explanation.code, explanation.text) == (Wait.IMAGE, text)
+        and explanation.advice
     )
     site.double.node.troubles.clear()
     site.until(site.is_over)
@@ -112,11 +112,11 @@ def test_missing_shared_volume_is_named_as_the_operators_problem(site):
         options={"shared": ["data:/data"]},
     )
     job = site.submit()
-    told = site.until(lambda: answer(site, job))
+    explanation = site.until(lambda: answer(site, job))
     assert (
-        told.code == Wait.CLUSTER_HELD
-        and told.text.startswith("The claim data, a shared volume")
-        and "operator" in told.advice
+        explanation.code == Wait.CLUSTER_HELD
+        and explanation.text.startswith("The claim data, a shared volume")
+        and "operator" in explanation.advice
     )
     site.cancel(job)
     site.until(site.is_over)

@@ -38,10 +38,10 @@ def submit(site: Site, script: str = "true") -> Job:
     return site.submit(script, policy={"pool": "queued", "grace": "1s"})
 
 
-def told(site: Site, job: Job) -> pending_explanation.Answer | None:
+def current_explanation(site: Site, job: Job) -> pending_explanation.PendingExplanation | None:
     fresh = Job.objects.get(id=job.id)
     return (
-        pending_explanation.answer(fresh, site.story.actor(site.story.ada))
+        pending_explanation.explanation_of(fresh, site.story.actor(site.story.ada))
         if fresh.state > State.DISPATCHING
         else None
     )
@@ -52,7 +52,7 @@ def test_jobs_of_a_queued_pool_run_one_by_one_and_others_explain_the_wait(queued
     queued.until(lambda: queued.states() == [State.RUNNING])
     second = submit(queued)
     answer = queued.until(
-        lambda: (a := told(queued, second)) and a.code == Wait.CLUSTER_LIMIT and a
+        lambda: (a := current_explanation(queued, second)) and a.code == Wait.CLUSTER_LIMIT and a
     )
     assert answer.text.startswith("Kueue's flavor default has 1 of 1 GPU in use") and answer.advice
     queued.until(queued.is_over)
@@ -68,7 +68,9 @@ def test_each_of_several_equal_jobs_explains_its_wait(queued):
     jobs = [submit(queued) for _ in range(3)]
     for job in jobs:
         answer = queued.until(
-            lambda job=job: (a := told(queued, job)) and a.code == Wait.CLUSTER_LIMIT and a
+            lambda job=job: (
+                (a := current_explanation(queued, job)) and a.code == Wait.CLUSTER_LIMIT and a
+            )
         )
         assert "1 GPU more" in answer.text
     queued.double.kueue.give("gpu", 3)
@@ -79,7 +81,7 @@ def test_holders_of_the_queue_quota_are_named(queued):
     first = submit(queued, "sleep 60")
     queued.until(lambda: queued.states() == [State.RUNNING])
     second = submit(queued)
-    answer = queued.until(lambda: (a := told(queued, second)) and a.holders and a)
+    answer = queued.until(lambda: (a := current_explanation(queued, second)) and a.holders and a)
     [holder] = answer.holders
     assert (
         holder["number"] == first.number
@@ -91,7 +93,7 @@ def test_holders_of_the_queue_quota_are_named(queued):
 def test_job_canceled_in_the_queue_never_starts(queued):
     queued.double.kueue.give("gpu", 0)
     job = submit(queued)
-    queued.until(lambda: told(queued, job))
+    queued.until(lambda: current_explanation(queued, job))
     queued.cancel(job)
     queued.until(queued.is_over)
     queued.double.kueue.give("gpu", 5)

@@ -13,7 +13,7 @@ from django.db import transaction
 from jobs import services
 from jobs.dispatch.claims import claim_due
 from jobs.dispatch.job_status import array_state
-from jobs.dispatch.lifecycle import MOST_FORGOTTEN, Change, transition
+from jobs.dispatch.lifecycle import MOST_FORGOTTEN, StateChange, transition
 from jobs.models import Attempt, Job
 from portal.core import clock
 from portal.core.models import Event
@@ -38,7 +38,7 @@ def everywhere(db):
 
 
 def step(attempt: Attempt, to: State, reason: Reason | None = None, **more) -> list[Attempt]:
-    return transition([Change(attempt.id, to, "test", reason or ENDS.get(to), **more)])
+    return transition([StateChange(attempt.id, to, "test", reason or ENDS.get(to), **more)])
 
 
 def test_state_never_decreases_and_a_final_one_stays(story):
@@ -204,10 +204,10 @@ def test_every_state_change_is_an_event(story):
     attempt = claim_due(cluster.id).attempts[0]
     step(attempt, State.RUNNING)
     step(attempt, State.SUCCEEDED)
-    told = list(
+    events = list(
         Event.objects.filter(subject_id=job.id).order_by("position").values_list("kind", flat=True)
     )
-    assert told == [
+    assert events == [
         "job.submitted",
         "attempt.dispatching",
         "attempt.running",

@@ -11,7 +11,7 @@ from jobs import services
 from jobs.dispatch import claims as dispatch
 from jobs.dispatch import job_status
 from jobs.dispatch.claims import claim_due
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt
 from schedulers.states import Reason, State
 from tests.jobs.stage import claim_all, cluster_with, submit
@@ -47,9 +47,9 @@ def _cancel(story, job):
 
 @pytest.mark.django_db(transaction=True)
 def test_cancel_during_a_claim_waits_for_it(transactional_db, monkeypatch, wait_for):
-    from tests.story import tell
+    from tests.story import create_story
 
-    story, cluster = tell(), cluster_with()
+    story, cluster = create_story(), cluster_with()
     job = submit(story)
     claimed, go_on = threading.Event(), threading.Event()
     refresh = job_status.refresh_jobs
@@ -78,9 +78,9 @@ def test_cancel_during_a_claim_waits_for_it(transactional_db, monkeypatch, wait_
 def test_task_that_ends_during_a_claim_of_its_array_does_not_deadlock(
     transactional_db, monkeypatch
 ):
-    from tests.story import tell
+    from tests.story import create_story
 
-    story, cluster = tell(), cluster_with()
+    story, cluster = create_story(), cluster_with()
     submit(story, array={"size": 4})
     first = claim_due(cluster.id, 1).attempts[0]
     settled, go_on = threading.Event(), threading.Event()
@@ -94,7 +94,7 @@ def test_task_that_ends_during_a_claim_of_its_array_does_not_deadlock(
 
     monkeypatch.setattr(job_status, "refresh_jobs", slowly)
     watcher = _thread(
-        lambda: transition([Change(first.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
+        lambda: transition([StateChange(first.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
     )
     watcher.start()
     assert settled.wait(10)
@@ -111,20 +111,20 @@ def test_task_that_ends_during_a_claim_of_its_array_does_not_deadlock(
 
 @pytest.mark.django_db(transaction=True)
 def test_end_that_frees_jobs_does_not_deadlock_with_their_cancel(transactional_db, monkeypatch):
-    from tests.story import tell
+    from tests.story import create_story
 
-    story, cluster = tell(), cluster_with()
+    story, cluster = create_story(), cluster_with()
     first = submit(story)
     waiting = [submit(story, after=[first.number]) for _ in range(3)]
     [ending] = claim_due(cluster.id).attempts
     freed, go_on = threading.Event(), threading.Event()
-    judged, said = job_status.verdict_of, job_status.wake_worker
+    judged, message = job_status.verdict_of, job_status.wake_worker
 
     def slowly(name):
         if threading.current_thread() is watcher and not freed.is_set():
             freed.set()
             go_on.wait(10)
-        said(name)
+        message(name)
 
     monkeypatch.setattr(
         job_status,
@@ -133,13 +133,15 @@ def test_end_that_frees_jobs_does_not_deadlock_with_their_cancel(transactional_d
     )
     monkeypatch.setattr(job_status, "wake_worker", slowly)
     watcher = _thread(
-        lambda: transition([Change(ending.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
+        lambda: transition([StateChange(ending.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
     )
     watcher.start()
     assert freed.wait(10)
     theirs = list(Attempt.objects.filter(job__in=waiting).values_list("id", flat=True))
     person = _thread(
-        lambda: transition([Change(pk, State.CANCELED, "test", Reason.CANCELED) for pk in theirs])
+        lambda: transition(
+            [StateChange(pk, State.CANCELED, "test", Reason.CANCELED) for pk in theirs]
+        )
     )
     person.start()
     person.join(0.5)
@@ -174,9 +176,9 @@ def _thread(call) -> _Thread:
 
 @pytest.mark.django_db(transaction=True)
 def test_claim_after_a_planner_without_capacity_takes_what_was_freed(transactional_db, monkeypatch):
-    from tests.story import tell
+    from tests.story import create_story
 
-    story, cluster = tell(), cluster_with(cpus=1)
+    story, cluster = create_story(), cluster_with(cpus=1)
     submit(story)
     [running] = claim_due(cluster.id).attempts
     waiting = submit(story)
@@ -184,11 +186,11 @@ def test_claim_after_a_planner_without_capacity_takes_what_was_freed(transaction
     room_of = dispatch.snapshot_of
 
     def slowly(*given):
-        room = room_of(*given)
+        snapshot = room_of(*given)
         if threading.current_thread() is first:
             saw_no_room.set()
             go_on.wait(10)
-        return room
+        return snapshot
 
     monkeypatch.setattr(dispatch, "snapshot_of", slowly)
     first = _thread(lambda: claim_due(cluster.id))
@@ -197,7 +199,7 @@ def test_claim_after_a_planner_without_capacity_takes_what_was_freed(transaction
     claims = []
 
     def end_and_claim():
-        transition([Change(running.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
+        transition([StateChange(running.id, State.SUCCEEDED, "test", Reason.COMPLETED)])
         claims.append(claim_due(cluster.id))
 
     second = _thread(end_and_claim)

@@ -8,7 +8,7 @@ import pytest
 
 from clusters.models import Node
 from jobs import services, storage, tasks
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
 from portal.blobs.logs import log_store
 from portal.core import clock
@@ -39,7 +39,7 @@ def ended(story, *, sealed: bool = True, person=None, **spec) -> Job:
     for attempt in job.attempts.all():
         transition(
             [
-                Change(
+                StateChange(
                     attempt.id,
                     State.SUCCEEDED,
                     "test",
@@ -78,9 +78,9 @@ def test_deletion_removes_the_bytes_and_is_audited_once(story):
     for _ in range(2):
         delete(story, job)
         tasks.delete_logs()
-    told = Event.objects.get(kind="job.log_deleted")
-    assert (told.subject_id, told.actor) == (job.id, "ada@atlas.example")
-    assert told.data == {
+    event = Event.objects.get(kind="job.log_deleted")
+    assert (event.subject_id, event.actor) == (job.id, "ada@atlas.example")
+    assert event.data == {
         "number": 1,
         "before": {"log": "kept", "bytes": 700},
         "after": {"log": "deleted", "bytes": 0},
@@ -175,7 +175,7 @@ def test_log_lost_with_its_disk_counts_as_deleted(story):
     for job in (lost, other):
         delete(story, job)
     shutil.rmtree(log_store()._folder(Attempt.objects.get(job=lost).id.hex))
-    storage.delete_asked()
+    storage.delete_requested()
     assert not Job.objects.filter(log_deleted_at=None).exists() and sizes(other) == [0]
     assert set(Quota.objects.filter(resource="storage").values_list("used", flat=True)) == {0}
 
@@ -188,7 +188,7 @@ def test_unreadable_certificate_blocks_no_other_count_or_deletion(story, caplog)
     assert list(Attempt.objects.order_by("id").values_list("log_bytes", flat=True)) == [None, 700]
     for job in (broken, other):
         delete(story, job)
-    storage.delete_asked()
+    storage.delete_requested()
     assert [bool(job.log_deleted_at) for job in Job.objects.order_by("id")] == [
         False,
         True,
@@ -213,7 +213,7 @@ def test_jobs_with_open_logs_block_no_other_deletion(story, monkeypatch):
             delete_really(one, until) if one == job else pytest.fail("it has none that may go")
         ),
     )
-    storage.delete_asked()
+    storage.delete_requested()
     assert sizes(job) == [0] and hinted == []
 
 
@@ -223,7 +223,7 @@ def test_job_canceled_before_start_has_no_log_to_wait_for(story):
     with org_scope(story.atlas.id):
         services.cancel_job(actor=story.actor(story.ada), job=job)
     delete(story, Job.objects.get(id=job.id))
-    storage.delete_asked()
+    storage.delete_requested()
     assert Job.objects.get(id=job.id).log_deleted_at
 
 
@@ -247,8 +247,8 @@ def test_api_deletes_once_and_every_reader_reports_it(story):
     for _ in range(2):
         answer = api.delete(URL)
         assert answer.status_code == 202, answer.content
-    told = answer.json()["log_deletion"]
-    assert (told["by"], told["is_over"], told["done"], told["total"]) == (
+    data = answer.json()["log_deletion"]
+    assert (data["by"], data["is_over"], data["done"], data["total"]) == (
         "ada@atlas.example",
         False,
         0,

@@ -51,14 +51,14 @@ def test_native_options_on_another_backend_are_reported_as_ignored(story):
 
 def test_dry_run_shows_native_options_and_what_is_ignored(story, slurm):
     with org_scope(story.atlas.id):
-        told = services.dry_run_job(
+        result = services.dry_run_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_text(SCRIPT).spec
         )
     assert "`slurm.account` is left out: the operator of this cluster has set it." in [
-        check.text for check in told.checks
+        check.text for check in result.checks
     ]
     assert {"#SBATCH --account=atlas", "#SBATCH --qos=long", "#SBATCH --ntasks=4"} <= set(
-        told.launch.splitlines()
+        result.launch.splitlines()
     )
 
 

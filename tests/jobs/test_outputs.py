@@ -47,12 +47,18 @@ def end(job) -> None:
     [
         (
             {},
-            "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place that stays. Let the job send away what is to be kept.",
+            (
+                "What it writes to MUSTER_OUTPUT_DIR is lost when it ends: this cluster has no place "
+                "that stays. Let the job send away what is to be kept."
+            ),
             "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended.",
         ),
         (
             {"shared": ["data:/data", "more:/more"]},
-            "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to /data, /more stays.",
+            (
+                "What it writes to MUSTER_OUTPUT_DIR is lost when it ends; what it writes to /data, "
+                "/more stays."
+            ),
             "What it wrote to MUSTER_OUTPUT_DIR was lost when it ended.",
         ),
         (

@@ -72,18 +72,18 @@ FILTERS = [
 
 @pytest.mark.both_databases
 def test_paging_forwards_visits_each_job_once_in_order(subtests, atlas):
-    for asked in FILTERS:
+    for request in FILTERS:
         for who in ["ada", "ben"]:
-            with subtests.test(asked=asked, who=who):
+            with subtests.test(asked=request, who=who):
                 person = getattr(atlas, who)
                 actor = atlas.actor(person)
-                wanted = sorted(by_hand(atlas, person, asked), reverse=True)
+                wanted = sorted(by_hand(atlas, person, request), reverse=True)
                 for limit, ascending in (
                     (1 if len(wanted) < 12 else 17, False),
                     (50, True),
                     (200, False),
                 ):
-                    pages, _ = walk(actor, asked, limit=limit, ascending=ascending)
+                    pages, _ = walk(actor, request, limit=limit, ascending=ascending)
                     assert sum(pages, []) == (wanted[::-1] if ascending else wanted)
                     assert all(len(page) == limit for page in pages[:-1])
 
@@ -96,7 +96,7 @@ def by_hand(story, person, asked) -> list[int]:
         owner = person.email if asked.get("owner") == "me" else asked.get("owner", job.owner.email)
         return (
             (person == story.ada or job.team == story.vision)
-            and State(job.state).word in asked.get("state", State(job.state).word).split(",")
+            and State(job.state).label in asked.get("state", State(job.state).label).split(",")
             and job.team.slug in asked.get("team", job.team.slug).split(",")
             and job.owner.email == owner
             and job.name == asked.get("name", job.name)

@@ -44,17 +44,17 @@ def test_pending_explanation_names_the_silent_cluster_and_since_when(story):
         job = Job.objects.get(id=handed_over.id)
         assert job.state == State.DISPATCHING
         assert (
-            pending_explanation.answer(job, viewer).text
+            pending_explanation.explanation_of(job, viewer).text
             == f"Cluster local could not take it yet. {SAID}"
         )
         Cluster.objects.update(trouble=SAID, trouble_since=since)
         submit(story)
         for job in Job.objects.select_related("cluster"):
-            told, row = (
-                pending_explanation.answer(job, viewer),
+            explanation, row = (
+                pending_explanation.explanation_of(job, viewer),
                 representations.job_row(job)["pending"],
             )
-            assert (told.text, told.since, row["text"]) == (WORDS, since, WORDS)
+            assert (explanation.text, explanation.since, row["text"]) == (WORDS, since, WORDS)
 
 
 def test_job_that_only_a_drained_node_could_run_waits(story):
@@ -63,5 +63,7 @@ def test_job_that_only_a_drained_node_could_run_waits(story):
     job = submit(story, resources={"cpus": 8})
     dispatch_all()
     with platform_scope("test"):
-        told = pending_explanation.answer(Job.objects.get(id=job.id), story.actor(story.ada))
-    assert (told.code, told.change["to"]) == (Wait.NODES_DOWN, 4)
+        explanation = pending_explanation.explanation_of(
+            Job.objects.get(id=job.id), story.actor(story.ada)
+        )
+    assert (explanation.code, explanation.change["to"]) == (Wait.NODES_DOWN, 4)

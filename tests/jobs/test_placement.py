@@ -58,7 +58,8 @@ def test_free_pool_is_preferred_to_a_full_one_and_both_are_explained(place):
     choice = place(resources={"accelerators": "H100:4"})
     assert (choice.cluster.name, ranks(choice)) == ("roomy", {"roomy": FREE, "full": BUSY})
     assert choice.why == (
-        "roomy, because it can start there now: 2 of 2 nodes have room for it now; 12 of 16 H100 GPUs are free."
+        "roomy, because it can start there now: 2 of 2 nodes have room for it now; 12 of 16 H100 "
+        "GPUs are free."
     )
     assert (
         choice.considered[1].text == "0 of 2 nodes have room for it now; 0 of 16 H100 GPUs are free"
@@ -102,9 +103,9 @@ def test_pool_counts_its_own_nodes_and_only_for_granted_teams(story, place):
         PoolGrant.objects.create(org=story.atlas, pool=pool, team=story.vision)
     choice = place(resources={"accelerators": 8})
     assert (choice.pool, choice.cluster) == (pool, cluster)
-    assert (
-        choice.why
-        == "night is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
+    assert choice.why == (
+        "night is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 "
+        "GPUs are free."
     )
     with pytest.raises(InvalidInput, match="This team has no cluster"):
         place(person=story.ada, team=story.speech)

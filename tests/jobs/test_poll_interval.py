@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from jobs import services
-from jobs.dispatch.watch.poll_interval import LINGER, POLL_EVERY, QUICK, Pace
+from jobs.dispatch.watch.poll_interval import LINGER, POLL_EVERY, QUICK, PollInterval
 from jobs.dispatch.watch.watcher import Watcher
 from jobs.models import Job
 from portal.core import clock
@@ -30,7 +30,7 @@ def tick(monkeypatch):
 
 
 def test_polls_are_quick_while_jobs_change_and_slow_down_again(tick):
-    pace = Pace()
+    pace = PollInterval()
     assert (pace.poll_every, pace.is_lively) == (POLL_EVERY, False)
     pace.polled(0.001, is_moving=True, is_scheduler=False)
     assert (pace.poll_every, pace.is_lively) == (QUICK, True)
@@ -45,7 +45,7 @@ def test_polls_are_quick_while_jobs_change_and_slow_down_again(tick):
 
 
 def test_scheduler_is_polled_at_most_a_tenth_of_the_time(tick):
-    pace = Pace()
+    pace = PollInterval()
     pace.polled(0.01, is_moving=True, is_scheduler=True)
     assert pace.poll_every == POLL_EVERY
     pace.polled(2.0, is_moving=True, is_scheduler=True)
@@ -55,7 +55,7 @@ def test_scheduler_is_polled_at_most_a_tenth_of_the_time(tick):
 
 
 def test_machine_with_many_jobs_is_not_polled_all_the_time(tick):
-    pace = Pace()
+    pace = PollInterval()
     pace.polled(0.04, is_moving=True, is_scheduler=False)
     assert pace.poll_every == 0.4
 

@@ -62,11 +62,11 @@ def test_granted_pool_takes_the_job_and_explains_why(story, pool):
     grant(story, pool)
     job = submit(story, resources={"accelerators": 2})
     with org_scope(story.atlas.id):
-        told = representations.job_detail(Job.objects.get(id=job.id))
-    assert (told["cluster"], told["pool"]) == ("big", "h100")
-    assert (
-        told["place_why"]
-        == "h100 is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs are free."
+        data = representations.job_detail(Job.objects.get(id=job.id))
+    assert (data["cluster"], data["pool"]) == ("big", "h100")
+    assert data["place_why"] == (
+        "h100 is the only one open to the team: 1 of 1 node has room for it now; 8 of 8 GPUs "
+        "are free."
     )
 
 
@@ -87,7 +87,7 @@ def test_scheduler_receives_the_identity_of_the_team(story, pool):
     submit(story)
     with platform_scope("test"):
         [launch] = build_launches(claim_due(pool.cluster_id).attempts, ())
-    assert (launch.identity, launch.barred) == (Identity("vision", "atlas"), "")
+    assert (launch.identity, launch.block_reason) == (Identity("vision", "atlas"), "")
 
 
 @pytest.mark.parametrize("is_new", [True, False])
@@ -126,11 +126,11 @@ def test_rerun_chooses_the_pool_again(story, slurm):
 def test_dry_run_names_the_pool_and_the_reason(story, pool):
     grant(story, pool)
     with org_scope(story.atlas.id):
-        told = services.dry_run_job(
+        result = services.dry_run_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
         )
-    assert any("cluster big. h100 is the only one open" in check.text for check in told.checks)
-    assert told.launch.startswith("gpu ")
+    assert any("cluster big. h100 is the only one open" in check.text for check in result.checks)
+    assert result.launch.startswith("gpu ")
 
 
 def test_deleted_pool_keeps_its_jobs(story, pool):

@@ -59,7 +59,7 @@ def handed_over(story, double, cluster) -> Job:
     return job
 
 
-def tell(
+def report_reason(
     cluster: Cluster, waiting: PendingReason, reasons: native_queue.Reasons | None = None
 ) -> None:
     """Let the scheduler report all attempts as queued for this reason."""
@@ -69,13 +69,13 @@ def tell(
     (reasons or native_queue.Reasons()).note({a.key: a for a in active}, poll)
 
 
-def look(cluster: Cluster, double: BackendDouble, seconds: float = 0) -> None:
+def watch_once(cluster: Cluster, double: BackendDouble, seconds: float = 0) -> None:
     """Take one turn of the watcher, so many seconds in the future."""
     with clock.frozen(clock.now() + timedelta(seconds=seconds)):
         active = observations.active_attempts(cluster)
         poll = double.poll([a.key for a in active])
         observations.apply_poll(cluster, active, poll)
-        native_queue.send_again(cluster, double, [a for a in active if a.key in poll.missing])
+        native_queue.resubmit(cluster, double, [a for a in active if a.key in poll.missing])
         observations.send_stops(double, observations.active_attempts(cluster))
 
 
@@ -85,12 +85,15 @@ def forget_all(double: BackendDouble) -> None:
 
 
 def test_scheduler_reason_is_shown_in_its_words_and_kept_in_history(story, cluster, handed_over):
-    tell(cluster, FULL)
-    tell(cluster, BEHIND)
+    report_reason(cluster, FULL)
+    report_reason(cluster, BEHIND)
     handed_over.refresh_from_db()
-    told = pending_explanation.answer(handed_over, story.actor(story.ada))
-    assert told is not None and (told.code, told.text) == ("behind", "12 jobs come first.")
-    assert [spell["text"] for spell in told.history] == [
+    explanation = pending_explanation.explanation_of(handed_over, story.actor(story.ada))
+    assert explanation is not None and (explanation.code, explanation.text) == (
+        "behind",
+        "12 jobs come first.",
+    )
+    assert [spell["text"] for spell in explanation.history] == [
         "Account atlas holds 8 of 8 GPUs; this asks 2.",
         "12 jobs come first.",
     ]
@@ -98,31 +101,35 @@ def test_scheduler_reason_is_shown_in_its_words_and_kept_in_history(story, clust
 
 
 def test_reason_comes_with_advice(story, cluster, handed_over):
-    tell(cluster, FULL)
+    report_reason(cluster, FULL)
     handed_over.refresh_from_db()
-    told = pending_explanation.answer(handed_over, story.actor(story.ada))
-    assert told is not None and told.advice == "Ask for fewer GPUs." and told.numbers["limit"] == 8
+    explanation = pending_explanation.explanation_of(handed_over, story.actor(story.ada))
+    assert (
+        explanation is not None
+        and explanation.advice == "Ask for fewer GPUs."
+        and explanation.numbers["limit"] == 8
+    )
 
 
 def test_unchanged_reason_writes_nothing(cluster, handed_over, django_assert_num_queries):
     reasons = native_queue.Reasons()
-    tell(cluster, FULL, reasons)
+    report_reason(cluster, FULL, reasons)
     with django_assert_num_queries(1):  # the query of the turn itself
-        tell(cluster, FULL, reasons)
+        report_reason(cluster, FULL, reasons)
 
 
 def test_restarted_watcher_opens_no_second_spell_for_the_same_reason(cluster, handed_over):
-    tell(cluster, FULL)
-    tell(cluster, FULL)
+    report_reason(cluster, FULL)
+    report_reason(cluster, FULL)
     assert PendingSpell.objects.filter(wait=Wait.CLUSTER_LIMIT).count() == 1
 
 
 def test_started_job_is_not_pending(story, cluster, double, handed_over):
-    tell(cluster, FULL)
-    look(cluster, double)
+    report_reason(cluster, FULL)
+    watch_once(cluster, double)
     handed_over.refresh_from_db()
     assert (handed_over.state, handed_over.wait) == (State.RUNNING, "")
-    assert pending_explanation.answer(handed_over, story.actor(story.ada)) is None
+    assert pending_explanation.explanation_of(handed_over, story.actor(story.ada)) is None
     assert not PendingSpell.objects.filter(until=None).exists()
 
 
@@ -131,7 +138,7 @@ def test_submission_forgotten_after_acknowledgement_is_resubmitted_once(
 ):
     forget_all(double)
     for seconds in (0, 6, 7, 8):
-        look(cluster, double, seconds)
+        watch_once(cluster, double, seconds)
     attempt = only_attempt(handed_over)
     assert (
         double.starts == [attempt.key, attempt.key]
@@ -143,21 +150,21 @@ def test_submission_forgotten_after_acknowledgement_is_resubmitted_once(
 
 def test_confirmed_attempt_is_lost_and_not_resubmitted(cluster, double, handed_over):
     with clock.frozen(clock.now() + timedelta(seconds=12)):
-        tell(cluster, BEHIND)
+        report_reason(cluster, BEHIND)
     assert only_attempt(handed_over).confirmed_at is not None
     forget_all(double)
     for seconds in (13, 20, 45):
-        look(cluster, double, seconds)
+        watch_once(cluster, double, seconds)
     assert double.starts == [only_attempt(handed_over).key]
     assert only_attempt(handed_over).reason == Reason.LOST
 
 
 def test_forgotten_running_attempt_becomes_a_new_attempt(cluster, double, handed_over):
-    look(cluster, double)
+    watch_once(cluster, double)
     assert only_attempt(handed_over).state == State.RUNNING
     forget_all(double)
-    look(cluster, double, 1)
-    look(cluster, double, 7)
+    watch_once(cluster, double, 1)
+    watch_once(cluster, double, 7)
     tries = list(Attempt.objects.filter(job=handed_over).order_by("ordinal"))
     assert [(State(t.state), t.reason) for t in tries] == [
         (State.FAILED, "forgotten"),
@@ -171,12 +178,12 @@ def test_resubmission_waits_for_an_unavailable_scheduler(cluster, double, handed
     def refuse(launch: Launch) -> None:
         raise Unavailable("starting up")
 
-    look(cluster, double)
+    watch_once(cluster, double)
     double.before_submit = refuse
-    look(cluster, double, 6)
+    watch_once(cluster, double, 6)
     assert only_attempt(handed_over).state == State.SUBMITTED
     double.before_submit = lambda launch: None
-    look(cluster, double, 8)
+    watch_once(cluster, double, 8)
     assert len(double.starts) == 2
 
 
@@ -189,13 +196,13 @@ def test_resubmission_of_a_killed_watcher_is_completed_by_the_next(cluster, doub
         raise Killed
 
     forget_all(double)
-    look(cluster, double)
+    watch_once(cluster, double)
     double.before_submit = die
     with pytest.raises(Killed):
-        look(cluster, double, 6)
-    look(cluster, double, 7)
+        watch_once(cluster, double, 6)
+    watch_once(cluster, double, 7)
     assert len(double.starts) == 1  # the first watcher may still be active
-    look(cluster, double, 6 + native_queue.RESEND_LEASE + 1)
+    watch_once(cluster, double, 6 + native_queue.RESEND_LEASE + 1)
     attempt = only_attempt(handed_over)
     assert double.starts == [attempt.key, attempt.key] and attempt.lease is None
 
@@ -207,21 +214,21 @@ def test_cancel_wins_over_resubmission(story, cluster, double, handed_over, when
             services.cancel_job(actor=story.actor(story.ada), job=handed_over)
 
     forget_all(double)
-    look(cluster, double)
+    watch_once(cluster, double)
     if when == "before":
         cancel()
     else:
         double.before_submit = cancel
     for seconds in (6, 30, 60, 90):
-        look(cluster, double, seconds)
+        watch_once(cluster, double, seconds)
     assert only_attempt(handed_over).state == State.CANCELED and not double.alive
 
 
 def test_local_backend_never_counts_as_forgetful(cluster, double, handed_over, monkeypatch):
     monkeypatch.setattr(native_queue, "capabilities_of", lambda name: frozenset())
     forget_all(double)
-    look(cluster, double)
-    look(cluster, double, 20)
+    watch_once(cluster, double)
+    watch_once(cluster, double, 20)
     assert len(double.starts) == 1
 
 
@@ -244,7 +251,7 @@ def test_holders_are_named_within_permissions_and_counted_otherwise(
         "others": {"jobs": 2, "amount": 3},
         "change": {"resource": "gpu", "from": 4, "to": 1},
     }
-    tell(
+    report_reason(
         cluster,
         PendingReason(
             Wait.CLUSTER_LIMIT,
@@ -255,17 +262,19 @@ def test_holders_are_named_within_permissions_and_counted_otherwise(
         ),
     )
     handed_over.refresh_from_db()
-    told = pending_explanation.answer(handed_over, story.actor(story.ada))
-    assert told is not None
-    assert [one["number"] for one in told.holders] == [mine.number, None]
+    explanation = pending_explanation.explanation_of(handed_over, story.actor(story.ada))
+    assert explanation is not None
+    assert [one["number"] for one in explanation.holders] == [mine.number, None]
     assert (
-        told.holders[0]["text"].endswith("holds 2 GPUs")
-        and told.holders[1]["text"] == "4 other jobs hold 6 GPUs"
+        explanation.holders[0]["text"].endswith("holds 2 GPUs")
+        and explanation.holders[1]["text"] == "4 other jobs hold 6 GPUs"
     )
-    assert told.change == {
+    assert explanation.change == {
         "field": "resources.accelerators",
         "from": 4,
         "to": 1,
         "text": "It would start now with 1 GPU instead of 4 GPUs.",
     }
-    assert not {"held", "others"} & set(told.numbers) and "muster-" not in str(told.numbers)
+    assert not {"held", "others"} & set(explanation.numbers) and "muster-" not in str(
+        explanation.numbers
+    )

@@ -15,7 +15,7 @@ from jobs.services.dry_run import dry_run_job
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
 from schedulers import backends
-from schedulers.kubernetes.pod import Site, build
+from schedulers.kubernetes.pod import KubernetesSettings, build
 from schedulers.slurm.script import batch_script
 from schedulers.spec import SpecErrors, parse_mapping
 from schedulers.states import State
@@ -148,16 +148,16 @@ def test_resubmission_after_a_crash_gets_the_same_secret(stage, double):
 def test_dry_run_names_the_secret_and_does_not_decrypt_it(stage, double):
     spec = parse_mapping({"run": "true", "secrets": SECRETS})
     with org_scope(stage.atlas.id):
-        told = dry_run_job(actor=stage.actor(stage.ada), team=stage.vision, spec=spec)
+        result = dry_run_job(actor=stage.actor(stage.ada), team=stage.vision, spec=spec)
         missing = dry_run_job(
             actor=stage.actor(stage.ada),
             team=stage.vision,
             spec=parse_mapping({"run": "true", "secrets": {"K": "team/gone"}}),
         )
     assert (
-        told.is_ok
-        and any("team/wandb" in check.text for check in told.checks)
-        and VALUE not in str(told)
+        result.is_ok
+        and any("team/wandb" in check.text for check in result.checks)
+        and VALUE not in str(result)
     )
     assert not missing.is_ok and any(
         "no secret team/gone" in check.text for check in missing.checks
@@ -183,7 +183,7 @@ def test_secret_is_inside_slurm_scripts_and_by_reference_on_kubernetes(stage):
     assert launch.env["WANDB_API_KEY"] == VALUE
     # Base64-encoded, so that neither `ps` nor a listing shows it.
     assert VALUE not in batch_script(launch, "/spool/x")
-    made = build(launch, Site(image="busybox"))
+    made = build(launch, KubernetesSettings(image="busybox"))
     assert VALUE not in json.dumps(made.job)
     [variable] = [
         v

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
-from monitoring.nodes import jobs_seen_by
+from monitoring.nodes import jobs_visible_to
 from schedulers.kubernetes import states as kubernetes
 from schedulers.slurm import states as slurm
 from schedulers.slurm.rows import Row
@@ -22,7 +22,7 @@ def running(story, *nodes: str) -> Job:
         attempt = Attempt.objects.get(job=job)
         transition(
             [
-                Change(
+                StateChange(
                     attempt.id,
                     State.RUNNING,
                     "test",
@@ -36,8 +36,8 @@ def running(story, *nodes: str) -> Job:
 
 def test_all_nodes_are_stored_and_returned_by_the_api(story):
     job = running(story, *NAMES)
-    told = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()
-    assert (told["node"], told["nodes"], told["attempts"][0]["nodes"]) == (NAMES[0], NAMES, NAMES)
+    data = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()
+    assert (data["node"], data["nodes"], data["attempts"][0]["nodes"]) == (NAMES[0], NAMES, NAMES)
 
 
 def test_one_node_is_a_list_of_one_and_none_an_empty_list(story):
@@ -50,8 +50,8 @@ def test_one_node_is_a_list_of_one_and_none_an_empty_list(story):
 
 def test_legacy_row_with_comma_separated_nodes_is_returned_alike(story):
     job = running(story, "n1,n2")
-    told = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()
-    assert (told["node"], told["nodes"]) == ("n1", ["n1", "n2"])
+    data = story.api(story.ada).get(f"/api/v1/orgs/atlas/jobs/{job.number}").json()
+    assert (data["node"], data["nodes"]) == ("n1", ["n1", "n2"])
 
 
 def test_pages_show_the_first_node_and_the_number_of_others(story):
@@ -68,7 +68,7 @@ def test_pages_show_the_first_node_and_the_number_of_others(story):
 def test_each_node_lists_the_job(story):
     job = running(story, "n1", "n2")
     with org_scope(story.atlas.id):
-        seen = jobs_seen_by(story.actor(story.ada))
+        seen = jobs_visible_to(story.actor(story.ada))
     assert {name: [j["number"] for j in jobs] for (_, name), jobs in seen.items()} == {
         "n1": [job.number],
         "n2": [job.number],
@@ -91,6 +91,6 @@ def test_slurm_reports_the_batch_node_first():
 
 def test_kubernetes_reports_nodes_of_all_pods_and_rejects_long_names():
     pods = [{"spec": {"nodeName": name}} for name in (*NAMES, NAMES[0])] + [{"spec": {}}]
-    told = kubernetes._where(pods)
-    assert told == {"node": NAMES[0], "nodes": tuple(NAMES)}
+    result = kubernetes._where(pods)
+    assert result == {"node": NAMES[0], "nodes": tuple(NAMES)}
     assert kubernetes._where(pods[:1]) == {"node": NAMES[0], "nodes": ()}

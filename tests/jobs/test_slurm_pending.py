@@ -59,7 +59,7 @@ def test_limit_shared_by_tenants_is_explained_within_the_viewers_permissions(sit
 
     def told(job, person):
         job.refresh_from_db()
-        return pending_explanation.answer(job, story.actor(person))
+        return pending_explanation.explanation_of(job, story.actor(person))
 
     site.until(
         lambda: all(

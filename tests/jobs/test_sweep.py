@@ -24,17 +24,17 @@ DUE = [
 
 def test_sweep_wakes_a_planner_only_for_due_or_abandoned_attempts(subtests, story, monkeypatch):
     cluster_with()
-    attempt, told = only_attempt_of(story), []
-    monkeypatch.setattr(claims, "wake_worker", told.append)
+    attempt, result = only_attempt_of(story), []
+    monkeypatch.setattr(claims, "wake_worker", result.append)
     for state, due, lease, is_told in DUE:
         with subtests.test(state=state, due=due, lease=lease):
-            told.clear()
+            result.clear()
             with platform_scope("test"):
                 Attempt.objects.filter(id=attempt.id).update(
                     state=state, due_at=_at(due), lease_until=_at(lease)
                 )
             claims.due_sweep()
-            assert told == (["jobs.dispatch"] if is_told else [])
+            assert result == (["jobs.dispatch"] if is_told else [])
 
 
 def only_attempt_of(story):

@@ -39,7 +39,7 @@ ENDS = (
     Reason.NODE_FAILED,
     Reason.PREEMPTED,
 )
-FINAL = [f"attempt.{state.word}" for state in State if state.is_final]
+FINAL = [f"attempt.{state.label}" for state in State if state.is_final]
 
 
 @pytest.fixture
@@ -219,13 +219,13 @@ def assert_every_end_is_recorded_once():
     ends = Counter(e.data["attempt"] for e in Event.objects.filter(kind__in=FINAL))
     assert set(ends.values()) == {1}
     assert set(ends) == {str(pk) for pk in Attempt.objects.values_list("id", flat=True)}
-    told = Counter(
-        Event.objects.filter(kind__in=[f"job.{s.word}" for s in State if s.is_final]).values_list(
+    events = Counter(
+        Event.objects.filter(kind__in=[f"job.{s.label}" for s in State if s.is_final]).values_list(
             "subject_id", flat=True
         )
     )
-    assert set(told.values()) == {1}
-    assert set(told) == set(Job.objects.values_list("id", flat=True))
+    assert set(events.values()) == {1}
+    assert set(events) == set(Job.objects.values_list("id", flat=True))
 
 
 def assert_nothing_is_left(double: BackendDouble):

@@ -139,14 +139,14 @@ new MutationObserver(() => document.querySelectorAll("dialog.ask[open]:not([data
 """
 
 
-def says_yes(page: Page) -> list[str]:
+def accept_dialogs(page: Page) -> list[str]:
     """Confirm every dialog of the page; return their questions."""
-    asked: list[str] = []
+    requests: list[str] = []
 
     def told(question: str) -> None:
-        asked.append(question)
+        requests.append(question)
 
     page.expose_function("told", told)
     page.add_init_script(YES)
     page.evaluate(YES)
-    return asked
+    return requests

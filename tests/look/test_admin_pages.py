@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.look.conftest import says_yes
+from tests.look.conftest import accept_dialogs
 from tests.look.test_directory_page import looked
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
 def test_announcement_is_shown_on_all_pages_until_dismissed(site, page):
-    says_yes(page)
+    accept_dialogs(page)
     page.goto(f"{site.url}/home/announcements")
     looked(page, "announcements-none")
     for level, text in (

@@ -57,8 +57,8 @@ def test_audit_chain_is_sealed_and_verified_on_the_page(
         page.wait_for_timeout(1000)
         page.reload()
         if (
-            "0 faults" in (said := page.locator(".page-head .sub").inner_text())
-            and "verified again" not in said
+            "0 faults" in (message := page.locator(".page-head .sub").inner_text())
+            and "verified again" not in message
         ):
             break
     expect(page.locator(".page-head .sub")).to_contain_text("0 faults")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.look.conftest import PHONE, says_yes
+from tests.look.conftest import PHONE, accept_dialogs
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
@@ -14,14 +14,14 @@ def test_log_deleted_from_its_page_is_shown_as_deleted(site, signed_in):
     number = site.submit("seq 2000")
     site.ended(number)
     page = signed_in().new_page()
-    asked = says_yes(page)
+    request = accept_dialogs(page)
     page.goto(f"{site.url}/home/jobs/{number}?tab=logs")
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.locator("[data-certificate]")).to_contain_text("deleted by")
     expect(page.locator("#tab-logs [data-empty]")).to_contain_text(
         "it had 8,893 bytes, closed by exit 0"
     )
-    assert asked == [
+    assert request == [
         f"Delete all that #{number} wrote, of every task and try? 8.7 KiB go for good."
     ]
     expect(page.locator(".log-line")).to_have_count(0)

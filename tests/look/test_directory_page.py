@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.look.conftest import PHONE, WIDE, says_yes
+from tests.look.conftest import PHONE, WIDE, accept_dialogs
 from tests.rig.portal import PASSWORD
 from tests.rig.processes import Folder
 from tests.rig.slapd import Slapd, password_of, start_slapd
@@ -68,7 +68,7 @@ def ways_to_sign_in(site, page) -> None:
 
 
 def test_directory_is_connected_and_people_are_imported(site, page, browser, slapd):
-    says_yes(page)
+    accept_dialogs(page)
     page.goto(f"{site.url}/home/directories")
     looked(page, "empty")
     page.click("text=LDAP directory")

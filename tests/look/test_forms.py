@@ -39,7 +39,8 @@ def test_secret_value_is_not_stored_in_the_browser(page: Page, site: Site) -> No
     page.goto(f"{site.url}/home/secrets")
     page.evaluate(UNCHECKED)
     page.evaluate(
-        "document.addEventListener('submit', () => { window.name = sessionStorage.getItem('sent'); })"
+        "document.addEventListener('submit', () => { window.name = "
+        "sessionStorage.getItem('sent'); })"
     )
     page.fill("main [name=name]", "bad name!")
     page.fill("main [name=value]", "never-to-be-kept")

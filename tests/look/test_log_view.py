@@ -24,7 +24,10 @@ exit 3
 """
 EVERY_LINE = """() => [...document.querySelectorAll('.log-line')]
     .map((l) => [l.querySelector('a').textContent, l.querySelector('.t').textContent])"""
-TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+TWO_FRAMES = (
+    "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => "
+    "done(true))))"
+)
 AT_THE_END = """() => { const v = document.querySelector('.log-view');
     return v.scrollHeight - v.scrollTop - v.clientHeight < 20; }"""
 

@@ -185,7 +185,10 @@ def test_job_form_gpu_change_keeps_yaml_comments(page: Page, site: Site) -> None
     page.fill("[data-field='resources.accelerators']", "2")
     expect(page.locator("[data-cost]")).to_contain_text("2 GPUs")
     expect(page.locator("[data-new-job] button.primary")).to_be_enabled()
-    resources = "resources: {cpus: 1, memory: 1Gi, accelerators: 2} # with a GPU and PyTorch: {accelerators: 1, cpus: 2, memory: 8Gi}"
+    resources = (
+        "resources: {cpus: 1, memory: 1Gi, accelerators: 2} # with a GPU and PyTorch: "
+        "{accelerators: 1, cpus: 2, memory: 8Gi}"
+    )
     assert yaml.input_value().splitlines() == [
         resources if line.startswith("resources:") else line for line in before.splitlines()
     ]

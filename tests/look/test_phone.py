@@ -7,8 +7,14 @@ import pytest
 from tests.look.conftest import PHONE
 
 pytestmark = [pytest.mark.browser, pytest.mark.integration]
-WITHIN = "(all) => all.every((one) => one.getBoundingClientRect().right <= innerWidth && one.getBoundingClientRect().width > 0)"
-ROWS = "(all) => [...new Set(all.map((one) => Math.round(one.getBoundingClientRect().top + one.getBoundingClientRect().height / 2)))].length"
+WITHIN = (
+    "(all) => all.every((one) => one.getBoundingClientRect().right <= innerWidth && "
+    "one.getBoundingClientRect().width > 0)"
+)
+ROWS = (
+    "(all) => [...new Set(all.map((one) => Math.round(one.getBoundingClientRect().top + "
+    "one.getBoundingClientRect().height / 2)))].length"
+)
 
 
 @pytest.mark.parametrize("language", ["en", "ko", "ja"])

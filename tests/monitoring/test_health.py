@@ -14,8 +14,8 @@ def test_readyz_without_redis_is_degraded(db, rf, settings, monkeypatch):
     settings.MUSTER_REDIS_URL = "redis://127.0.0.1:1/0"
     monkeypatch.setattr(health, "_redis", refuse)
     answer = health.readyz(rf.get("/readyz"))
-    told = json.loads(answer.content)
-    assert (answer.status_code, told["status"], told["parts"]["redis"]["ok"]) == (
+    data = json.loads(answer.content)
+    assert (answer.status_code, data["status"], data["parts"]["redis"]["ok"]) == (
         200,
         "degraded",
         False,

@@ -106,7 +106,7 @@ def test_ingest_over_series_limit_is_400_not_409(owner, monkeypatch):
     assert send(sample(), sample(labels={"gpu": "0"})) == 2
 
 
-def told() -> dict[str, str]:
+def reported_facts() -> dict[str, str]:
     with platform_scope("test"):
         return Node.objects.get(name="n0").told
 
@@ -120,7 +120,12 @@ def test_ingest_stores_driver_and_architecture(owner):
             "facts": {"arch": "x86_64", "driver": "570.86.15", "cuda": "12.8", "gpus": gpus},
         }
     )
-    assert told() == {"arch": "amd64", "driver": "570.86.15", "cuda": "12.8", "compute": "9.0"}
+    assert reported_facts() == {
+        "arch": "amd64",
+        "driver": "570.86.15",
+        "cuda": "12.8",
+        "compute": "9.0",
+    }
     ingest(
         {
             "node": "n0",
@@ -128,7 +133,7 @@ def test_ingest_stores_driver_and_architecture(owner):
             "facts": {"driver": "580.65.06", "gpus": [*gpus, {"compute": "7.5"}]},
         }
     )
-    assert told() == {"driver": "580.65.06"}  # with two kinds of GPU, the node has none
+    assert reported_facts() == {"driver": "580.65.06"}  # with two kinds of GPU, the node has none
 
 
 @pytest.mark.parametrize(
@@ -144,4 +149,4 @@ def test_ingest_stores_driver_and_architecture(owner):
 )
 def test_ingest_ignores_malformed_facts(owner, facts):
     ingest({"node": "n0", "at": clock.now_ms(), "facts": facts})
-    assert told() == {}
+    assert reported_facts() == {}

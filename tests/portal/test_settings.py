@@ -10,9 +10,9 @@ import pytest
 
 
 def setting(name: str, **environment: str) -> str:
-    said = [sys.executable, "-c", f"from portal.settings import web; print(web.{name})"]
+    output = [sys.executable, "-c", f"from portal.settings import web; print(web.{name})"]
     return subprocess.run(
-        said, env={**os.environ, **environment}, capture_output=True, text=True, check=True
+        output, env={**os.environ, **environment}, capture_output=True, text=True, check=True
     ).stdout.strip()
 
 

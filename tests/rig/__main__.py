@@ -155,7 +155,8 @@ def check() -> int:
                 argv, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
             )
             print(
-                f"{'ok    ' if done.returncode == 0 else 'FAILED'}  {name:<18} {time.monotonic() - began:5.1f} s",
+                f"{'ok    ' if done.returncode == 0 else 'FAILED'}  {name:<18} "
+                f"{time.monotonic() - began:5.1f} s",
                 flush=True,
             )
             if done.returncode:

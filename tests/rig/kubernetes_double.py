@@ -85,9 +85,9 @@ class Double:
         if parts == ["version"]:
             return {"gitVersion": "v1.36.0-double"}
         if parts[:2] == ["apis", "kueue.x-k8s.io"]:
-            told = self.kueue.group()
+            result = self.kueue.group()
             if len(parts) == 2:
-                return told
+                return result
         plural, space, name = _target(parts)
         if plural == "selfsubjectaccessreviews":
             wanted = body["spec"]["resourceAttributes"]
@@ -135,7 +135,10 @@ class Double:
         at, cuts = int(query["resourceVersion"]), self.cuts
         if at < self.store.oldest:
             raise Answer(410, "Expired", f"too old resource version: {at} ({self.store.oldest})")
-        until, heard = time.monotonic() + int(query.get("timeoutSeconds", 60)), time.monotonic()
+        until, last_event = (
+            time.monotonic() + int(query.get("timeoutSeconds", 60)),
+            time.monotonic(),
+        )
         while time.monotonic() < until:
             with self.store.changed:
                 self.store.changed.wait(0.2)
@@ -160,10 +163,10 @@ class Double:
                     and space in {"", thing["metadata"].get("namespace", "")}
                     and selects(thing, query.get("labelSelector", ""), "")
                 ):
-                    heard = time.monotonic()
+                    last_event = time.monotonic()
                     yield _line(kind, thing)
-            if query.get("allowWatchBookmarks") and time.monotonic() - heard > BOOKMARK:
-                heard = time.monotonic()
+            if query.get("allowWatchBookmarks") and time.monotonic() - last_event > BOOKMARK:
+                last_event = time.monotonic()
                 yield _line(
                     "BOOKMARK", {"kind": _KINDS[plural], "metadata": {"resourceVersion": str(at)}}
                 )
@@ -348,7 +351,8 @@ def _patch(thing: Object, change: Object) -> None:
         raise Answer(
             409,
             "Conflict",
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {thing['metadata']['uid']}",
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
+            f"{thing['metadata']['uid']}",
         )
     merge(thing, change)
 

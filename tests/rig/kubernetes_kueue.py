@@ -119,7 +119,7 @@ class Kueue:
         """
         with self.store.changed:
             used: dict[str, int] = {}
-            told: list[Any] = []
+            received: list[Any] = []
             for workload in [
                 o for (plural, *_), o in list(self.store.objects.items()) if plural == "workloads"
             ]:
@@ -144,14 +144,14 @@ class Kueue:
                     )
                     self._suspend(job, False)
                 elif (
-                    asks := [
+                    requests := [
                         queue,
                         workload["spec"]["podSets"][0]["template"]["spec"]["containers"][0][
                             "resources"
                         ],
                     ]
-                ) not in told:
-                    told.append(asks)
+                ) not in received:
+                    received.append(requests)
                     self._say(workload, QuotaReserved=("False", *self._why(queue)))
 
     def _why(self, queue: str) -> tuple[str, str]:
@@ -159,7 +159,10 @@ class Kueue:
             return "Inadmissible", f"LocalQueue {queue} doesn't exist"
         return (
             "Pending",
-            "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 1 more needed",
+            (
+                "couldn't assign flavors to pod set main: insufficient unused quota for "
+                "nvidia.com/gpu in flavor default, 1 more needed"
+            ),
         )
 
     def _say(self, workload: Object, **conditions: tuple[str, str, str]) -> None:
@@ -172,7 +175,7 @@ class Kueue:
             or known.get("Admitted", ("",))[0] == "True" == conditions.get("Admitted", ("True",))[0]
         ):
             return
-        told: list[Any] = [
+        result: list[Any] = [
             {
                 "type": kind,
                 "status": status,
@@ -200,7 +203,7 @@ class Kueue:
             "workloads",
             meta["namespace"],
             meta["name"],
-            lambda thing: thing["status"].update(conditions=told, **admission),
+            lambda thing: thing["status"].update(conditions=result, **admission),
         )
 
     def _suspend(self, job: Any, is_suspended: bool) -> None:

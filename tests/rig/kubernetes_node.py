@@ -146,10 +146,10 @@ class Node:
         """Schedule, start and watch a pod, and report its end."""
         meta = pod["metadata"]
         if lack := _lack(pod["spec"], self.store.claims):
-            told = _condition(
+            status = _condition(
                 "PodScheduled", "False", "Unschedulable", f"0/1 nodes are available: {lack}"
             )
-            self._pod(pod, {"phase": "Pending", "conditions": [told]})
+            self._pod(pod, {"phase": "Pending", "conditions": [status]})
             return
         placed = self._pod(
             pod, {"phase": "Pending", "conditions": [_condition("PodScheduled", "True")]}, NODE
@@ -169,13 +169,13 @@ class Node:
 
     def _pull(self, pod: Object) -> bool:
         """Wait for the image; return False if the pod was deleted meanwhile."""
-        image, told = pod["spec"]["containers"][0]["image"], None
+        image, result = pod["spec"]["containers"][0]["image"], None
         while trouble := self.troubles.get(image):
-            if trouble != told:
+            if trouble != result:
                 self.told(
                     pod, {"waiting": {"reason": trouble[0], "message": trouble[1]}}, "Pending"
                 )
-                told = trouble
+                result = trouble
             if (now := self.current(pod)) is None or not self.root.exists():
                 return False
             if now["spec"].get("activeDeadlineSeconds") == 1:
@@ -284,15 +284,18 @@ class Node:
 
 def _lack(spec: Object, claims: Collection[str]) -> str:
     """Return why the scheduler does not place a pod, in the words of Kubernetes 1.36."""
-    asked = [
+    request = [
         one["persistentVolumeClaim"]["claimName"]
         for one in spec["volumes"]
         if "persistentVolumeClaim" in one
     ]
-    if claim := next((name for name in asked if name not in claims), ""):
+    if claim := next((name for name in request if name not in claims), ""):
         return f'persistentvolumeclaim "{claim}" not found. not found'
     if int(spec["containers"][0]["resources"].get("limits", {}).get("nvidia.com/gpu", 0)) > GPUS:
-        return "1 Insufficient nvidia.com/gpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."
+        return (
+            "1 Insufficient nvidia.com/gpu. preemption: 0/1 nodes are available: 1 No preemption "
+            "victims found for incoming pod."
+        )
     return ""
 
 
@@ -314,6 +317,7 @@ def _why(pods: list[Object]) -> str:
     failed = next(pod for pod in pods if pod["status"]["phase"] == "Failed")
     code = failed["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"]
     return (
-        f"Container main for pod {failed['metadata']['namespace']}/{failed['metadata']['name']} failed with exit code {code} "
+        f"Container main for pod {failed['metadata']['namespace']}/{failed['metadata']['name']} "
+        f"failed with exit code {code} "
         "matching FailJob rule at index 1"
     )

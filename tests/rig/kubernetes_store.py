@@ -86,7 +86,8 @@ class Store:
                 raise Answer(
                     409,
                     "Conflict",
-                    f"Precondition failed: UID in precondition: {uid}, UID in object meta: {thing['metadata']['uid']}",
+                    f"Precondition failed: UID in precondition: {uid}, UID in object meta: "
+                    f"{thing['metadata']['uid']}",
                 )
             del self.objects[plural, namespace, name]
             return self._tell("DELETED", plural, copy.deepcopy(thing))

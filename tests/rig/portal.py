@@ -79,7 +79,8 @@ class Portal:
         def answers() -> bool:
             if process.poll() is not None:
                 raise RigFailure(
-                    f"the portal ended with {process.returncode}:\n{self.folder.tail(self.name, 6000)}"
+                    "the portal ended with "
+                    f"{process.returncode}:\n{self.folder.tail(self.name, 6000)}"
                 )
             try:
                 return httpx.get(f"{self.url}/healthz", timeout=2).status_code == httpx.codes.OK

@@ -13,7 +13,10 @@ from tests.rig.processes import Folder, RigFailure, free_port, is_listening, pro
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
-_CONFIG = "version: 0.1\nlog: {{level: error}}\nstorage: {{filesystem: {{rootdirectory: {root}}}}}\nhttp:\n  addr: 127.0.0.1:{port}\n{more}"
+_CONFIG = (
+    "version: 0.1\nlog: {{level: error}}\nstorage: {{filesystem: {{rootdirectory: "
+    "{root}}}}}\nhttp:\n  addr: 127.0.0.1:{port}\n{more}"
+)
 
 
 def digest_of(data: bytes) -> str:

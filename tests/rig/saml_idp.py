@@ -48,10 +48,13 @@ def pair(name: str) -> tuple[str, str]:
 def metadata() -> str:
     body = "".join(pair("idp")[1].splitlines()[1:-1])
     return (
-        f'<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" entityID="{ENTITY}"><md:IDPSSODescriptor '
-        'protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:KeyDescriptor use="signing"><ds:KeyInfo '
+        '<md:EntityDescriptor xmlns:md="urn:oasis:names:tc:SAML:2.0:metadata" '
+        f'entityID="{ENTITY}"><md:IDPSSODescriptor '
+        'protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol"><md:KeyDescriptor '
+        'use="signing"><ds:KeyInfo '
         f'xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:X509Data><ds:X509Certificate>{body}</ds:X509Certificate></ds:X509Data>'
-        '</ds:KeyInfo></md:KeyDescriptor><md:SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" '
+        "</ds:KeyInfo></md:KeyDescriptor><md:SingleSignOnService "
+        'Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" '
         'Location="https://idp.example/sso"/></md:IDPSSODescriptor></md:EntityDescriptor>'
     )
 
@@ -75,7 +78,10 @@ def facts(acs: str, us: str, request: str, **changed: Any) -> dict[str, Any]:
         "attributes": attribute("email", "eve@atlas.example")
         + attribute("groups", "people", "cooks")
         + attribute("displayName", "Eve"),
-        "confirmed": f'InResponseTo="{request}" Recipient="{acs}" NotOnOrAfter="{_stamp(now + dt.timedelta(minutes=5))}"',
+        "confirmed": (
+            f'InResponseTo="{request}" Recipient="{acs}" '
+            f'NotOnOrAfter="{_stamp(now + dt.timedelta(minutes=5))}"'
+        ),
     }
     return known | changed
 

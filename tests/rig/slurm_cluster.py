@@ -28,7 +28,10 @@ ACCOUNTS = ("atlas", "borealis")
 _ACCOUNTING = [
     f"add cluster {CLUSTER}",
     "add qos high Priority=1000 Preempt=normal PreemptMode=requeue",
-    f"add account {','.join(ACCOUNTS)} Cluster={CLUSTER} QOS=normal,high DefaultQOS=normal Description=rig Organization=rig",
+    (
+        f"add account {','.join(ACCOUNTS)} Cluster={CLUSTER} QOS=normal,high DefaultQOS=normal "
+        "Description=rig Organization=rig"
+    ),
     f"add user {USER} Account={','.join(ACCOUNTS)} DefaultAccount={ACCOUNTS[0]}",
     f"add user {SECOND_USER} Account={ACCOUNTS[1]} DefaultAccount={ACCOUNTS[1]}",
     "modify user root set QOS=normal,high DefaultQOS=normal",

@@ -192,6 +192,9 @@ def _nodes(plan: Plan) -> list[str]:
 
 def _partitions(plan: Plan) -> list[str]:
     return [
-        f"PartitionName=batch Nodes={plan.all_names} Default=YES MaxTime=1-00:00:00 DefaultTime=01:00:00 State=UP",
+        (
+            f"PartitionName=batch Nodes={plan.all_names} Default=YES MaxTime=1-00:00:00 "
+            "DefaultTime=01:00:00 State=UP"
+        ),
         f"PartitionName=debug Nodes={plan.name(1)} MaxTime=00:30:00 DefaultTime=00:05:00 State=UP",
     ]

@@ -6,7 +6,7 @@ from functools import partialmethod
 
 from django.conf import settings
 
-from portal.web.people import Files
+from portal.web.middleware import StaticFilesMiddleware
 
 Known = dict[tuple[object, ...], dict[str, object]]
 
@@ -14,10 +14,12 @@ Known = dict[tuple[object, ...], dict[str, object]]
 def read_static_files_once() -> None:
     """Read static files once: every `Client` builds a new middleware chain."""
     known: Known = {}
-    Files.add_files_from_finders = partialmethod(_add, known, Files.add_files_from_finders)  # type: ignore[assignment]
+    StaticFilesMiddleware.add_files_from_finders = partialmethod(
+        _add, known, StaticFilesMiddleware.add_files_from_finders
+    )  # type: ignore[assignment]
 
 
-def _add(self: Files, known: Known, find: object) -> None:
+def _add(self: StaticFilesMiddleware, known: Known, find: object) -> None:
     key = (
         self.static_prefix,
         self.max_age,

@@ -55,7 +55,7 @@ def test_job_succeeds_and_output_is_kept(stage):
 SECRET = "s3cr3t of $HOME `id` 'and' \"more\"\\n\nsecond line ä"
 
 
-def told_file(stage, key: str) -> Path:
+def printed_secret_path(stage, key: str) -> Path:
     """Return the path of the secret file as printed by the job."""
     stage.logged(key, b"at ")
     return Path(stage.log(key).decode().partition("at ")[2].split("\n")[0])
@@ -63,7 +63,8 @@ def told_file(stage, key: str) -> Path:
 
 def test_secret_file_is_complete_and_private_to_job_user(stage):
     seen, log = stage.run(
-        'cat "$KEY_FILE"; echo; cat "$KEY_FILE" > /dev/null; stat -L -c "%a %u" "$KEY_FILE"; id -u; env | grep -c s3cr3t; true',
+        'cat "$KEY_FILE"; echo; cat "$KEY_FILE" > /dev/null; stat -L -c "%a %u" "$KEY_FILE"; id '
+        "-u; env | grep -c s3cr3t; true",
         files={"KEY": SECRET, "OTHER": "another"},
     )
     assert log.decode().startswith(f"{SECRET}\n") and seen.reason == Reason.COMPLETED, log
@@ -78,7 +79,7 @@ def test_secret_file_is_complete_and_private_to_job_user(stage):
 )
 def test_secret_file_is_removed_however_job_ends(stage, script):
     key = stage.submit(f'echo "at $KEY_FILE"; {script}', files={"KEY": SECRET}).key
-    path = told_file(stage, key)
+    path = printed_secret_path(stage, key)
     if "trap" in script:
         stage.backend.cancel(key, 0.5)
     seen = stage.ended(key)
@@ -97,10 +98,11 @@ def test_secret_file_is_removed_however_job_ends(stage, script):
 
 def test_secret_file_exists_until_job_has_shut_down(stage):
     key = stage.submit(
-        'trap \'cat "$KEY_FILE"; exit 0\' TERM; echo "at $KEY_FILE"; while true; do sleep 0.05; done',
+        'trap \'cat "$KEY_FILE"; exit 0\' TERM; echo "at $KEY_FILE"; while true; do sleep 0.05; '
+        "done",
         files={"KEY": SECRET},
     ).key
-    told_file(stage, key)
+    printed_secret_path(stage, key)
     stage.backend.cancel(key, 20)
     stage.ended(key, 10)
     assert SECRET in stage.log(key).decode()

@@ -92,21 +92,21 @@ def truth(field: Candidates, need: ResourceRequest) -> Wait | None:
 
     The trials leave out running jobs, limits, unavailable nodes and fragmentation in turn.
     """
-    asked = {**{kind: need.of(kind) * need.nodes for kind in KINDS}, "nodes": need.nodes, "jobs": 1}
-    ask = lambda cap: need.of(cap.kind) if cap.each == "node" else asked[cap.kind]  # noqa: E731
+    body = {**{kind: need.of(kind) * need.nodes for kind in KINDS}, "nodes": need.nodes, "jobs": 1}
+    request = lambda cap: need.of(cap.kind) if cap.each == "node" else body[cap.kind]  # noqa: E731
     up = [spot for spot in field.nodes if spot.is_up]
-    if any(ask(cap) > cap.limit for cap in field.limits) or not is_placed(
+    if any(request(cap) > cap.limit for cap in field.limits) or not is_placed(
         need, [dict(spot.total) for spot in field.nodes]
     ):
         return Wait.IMPOSSIBLE
-    if any(ask(cap) + cap.used > cap.limit for cap in field.limits):
+    if any(request(cap) + cap.used > cap.limit for cap in field.limits):
         return Wait.CLUSTER_LIMIT
     if not is_placed(need, [dict(spot.total) for spot in up]):
         return Wait.NODES_DOWN
     if is_placed(need, [dict(spot.free) for spot in up]):
         return None
     heap = {kind: sum(spot.free[kind] for spot in up) for kind in KINDS}
-    return Wait.SCATTERED if all(heap[kind] >= asked[kind] for kind in KINDS) else Wait.CAPACITY
+    return Wait.SCATTERED if all(heap[kind] >= body[kind] for kind in KINDS) else Wait.CAPACITY
 
 
 @settings(max_examples=600, deadline=None)

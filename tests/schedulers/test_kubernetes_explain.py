@@ -65,7 +65,7 @@ def job(pending: dict, count: int = 1):
     }
 
 
-def told(
+def explanation_for(
     pending: dict,
     running: list[dict],
     nodes: list[dict] | None = None,
@@ -90,11 +90,11 @@ def test_explanation_distinguishes_fragmented_from_full():
         pod(3, on=3),
         pod(2, on=4, namespace="other"),
     ]
-    scattered = told(pod(4), running)
+    scattered = explanation_for(pod(4), running)
     assert scattered.wait == Wait.SCATTERED
-    assert (
-        scattered.text
-        == "5 GPUs free in the cluster, but scattered: the most on one node is 2 GPUs; this asks 4 GPUs on one node."
+    assert scattered.text == (
+        "5 GPUs free in the cluster, but scattered: the most on one node is 2 GPUs; this "
+        "asks 4 GPUs on one node."
     )
     assert scattered.facts["held"] == [{"key": "a", "amount": 6, "since": 1767323045.0}]
     assert scattered.facts["others"] == {"jobs": 2, "amount": 5} and scattered.facts["change"] == {
@@ -103,7 +103,7 @@ def test_explanation_distinguishes_fragmented_from_full():
         "to": 2,
     }
     assert scattered.facts["lacking"] == {"Insufficient nvidia.com/gpu": 4}
-    full = told(pod(4), [*running, pod(2, on=4)])
+    full = explanation_for(pod(4), [*running, pod(2, on=4)])
     assert (full.wait, full.text) == (
         Wait.CAPACITY,
         "The cluster is full: 3 of 16 GPUs free; this asks 4 GPUs on one node.",
@@ -119,12 +119,14 @@ def test_explanation_ignores_other_gpu_types():
             }
         }
     }
-    seen = told(pod(2, affinity=rules), [pod(3, on=2)], [node(1), node(2, product="NVIDIA-A100")])
+    seen = explanation_for(
+        pod(2, affinity=rules), [pod(3, on=2)], [node(1), node(2, product="NVIDIA-A100")]
+    )
     assert (seen.wait, seen.facts["free"], seen.facts["total"]) == (Wait.CAPACITY, 1, 4)
 
 
 def test_request_larger_than_any_node_is_impossible():
-    seen = told(pod(8), [])
+    seen = explanation_for(pod(8), [])
     assert (seen.wait, seen.text) == (
         Wait.IMPOSSIBLE,
         "No node of the cluster is large enough: the largest has 4 GPUs, it asks 8 GPUs.",
@@ -133,8 +135,10 @@ def test_request_larger_than_any_node_is_impossible():
 
 
 def test_explanation_names_cordoned_nodes():
-    said = "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) were unschedulable."
-    seen = told(pod(4), [], [node(1, unschedulable=True), node(2, gpus=2)], said=said)
+    message = (
+        "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) were unschedulable."
+    )
+    seen = explanation_for(pod(4), [], [node(1, unschedulable=True), node(2, gpus=2)], said=message)
     assert (seen.wait, seen.text) == (
         Wait.NODES_DOWN,
         "1 of 1 nodes of the cluster that could hold it is down or drained: n1.",
@@ -142,9 +146,12 @@ def test_explanation_names_cordoned_nodes():
 
 
 def test_message_contradicted_by_numbers_stands_alone():
-    assert told(pod(4), []).text == "0 of 4 nodes fit: 4 lack free nvidia.com/gpu."
+    assert explanation_for(pod(4), []).text == "0 of 4 nodes fit: 4 lack free nvidia.com/gpu."
     affinity = "0/4 nodes are available: 4 node(s) didn't match Pod's node affinity/selector."
-    assert told(pod(4), [pod(4, on=i) for i in (1, 2, 3, 4)], said=affinity).wait == Wait.IMPOSSIBLE
+    assert (
+        explanation_for(pod(4), [pod(4, on=i) for i in (1, 2, 3, 4)], said=affinity).wait
+        == Wait.IMPOSSIBLE
+    )
 
 
 def test_explanation_covers_unscheduled_pods_only():
@@ -168,11 +175,11 @@ def test_equal_jobs_are_judged_once(monkeypatch):
         lambda field, need: judged.append(need) or change(field, need),
     )
     waiting = pending_reasons.of_scheduler("Unschedulable", SHORT)
-    told = [
+    explanation = [
         explained(waiting, job(pod(gpus)), [pod(gpus)], snapshot).facts["ask"]
         for gpus in (2, 2, 3, 2, 3)
     ]
-    assert (told, len(judged)) == ([2, 2, 3, 2, 3], 2)
+    assert (explanation, len(judged)) == ([2, 2, 3, 2, 3], 2)
 
 
 def refused(text: str, pending: dict, running: list[dict], count: int = 1):
@@ -201,7 +208,8 @@ def test_quota_explanation_has_numbers_users_and_change():
 
 def test_quota_counts_all_pods_of_a_job():
     seen = refused(
-        "requested: pods=1,requests.cpu=2, used: pods=8,requests.cpu=1500m, limited: pods=10,requests.cpu=4",
+        "requested: pods=1,requests.cpu=2, used: pods=8,requests.cpu=1500m, limited: "
+        "pods=10,requests.cpu=4",
         pod(0, cpu="2"),
         [],
         2,
@@ -233,14 +241,14 @@ def test_request_above_quota_is_impossible():
 def test_explanation_of_random_cluster_is_correct(running, gpus, count):
     free = dict.fromkeys((1, 2, 3, 4), 4)
     pods = []
-    for on, asks in running:
-        if free[on] >= asks:
-            free[on] -= asks
-            pods.append(pod(asks, on=on))
+    for on, requests in running:
+        if free[on] >= requests:
+            free[on] -= requests
+            pods.append(pod(requests, on=on))
     places = lambda asks: sum(left // asks for left in free.values())  # noqa: E731  several pods may share a node
     if places(gpus) >= count:
         return
-    seen = told(pod(gpus), pods, count=count)
+    seen = explanation_for(pod(gpus), pods, count=count)
     expected = (
         Wait.IMPOSSIBLE
         if gpus > 4
@@ -249,7 +257,11 @@ def test_explanation_of_random_cluster_is_correct(running, gpus, count):
         else Wait.CAPACITY
     )
     assert seen.wait == expected
-    fewer = [(asks / gpus, "gpu", asks) for asks in range(1, gpus) if places(asks) >= count]
+    fewer = [
+        (requests / gpus, "gpu", requests)
+        for requests in range(1, gpus)
+        if places(requests) >= count
+    ]
     fewer += [(n / count, "nodes", n) for n in range(1, count) if places(gpus) >= n]
     change = seen.facts.get("change")
     assert bool(change) == bool(fewer)
@@ -285,7 +297,10 @@ QUEUE = {
         "flavorsReservation": [{"name": "default", "resources": [{"name": GPU, "total": "6"}]}]
     },
 }
-MORE = "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor default, 2 more needed"
+MORE = (
+    "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in "
+    "flavor default, 2 more needed"
+)
 
 
 def test_kueue_message_yields_numbers_and_smallest_change():
@@ -294,9 +309,9 @@ def test_kueue_message_yields_numbers_and_smallest_change():
         Wait.CLUSTER_LIMIT,
         {"resource": "gpu", "from": 4, "to": 2},
     )
-    assert (
-        seen.text
-        == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
+    assert seen.text == (
+        "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs "
+        "more are needed."
     )
     known = kueue.waiting(workload(MORE), QUEUE)
     assert known is not None and known.text.startswith(
@@ -313,9 +328,9 @@ def test_kueue_stale_queue_numbers_are_omitted():
     }
     seen = kueue.waiting(workload(MORE), idle)
     assert seen is not None and "used" not in seen.facts
-    assert (
-        seen.text
-        == "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs more are needed."
+    assert seen.text == (
+        "Kueue's quota of GPUs in flavor default is used up; this asks 4 GPUs, and 2 GPUs "
+        "more are needed."
     )
 
 
@@ -331,7 +346,8 @@ def test_kueue_one_more_needed_uses_singular_in_every_unit(subtests):
         with subtests.test(resource=resource, more=more):
             seen = kueue.waiting(
                 workload(
-                    f"{LACKS}insufficient unused quota for {resource} in flavor default, {more} more needed"
+                    f"{LACKS}insufficient unused quota for {resource} in flavor default, {more} "
+                    "more needed"
                 )
             )
             assert seen is not None and words in seen.text
@@ -413,7 +429,10 @@ SENTENCES = [
         "gives 3 GPUs at most; this asks 4",
     ),
     (
-        f"{NEVER}previously considered podsets requests (0) + current podset request (4) > maximum capacity (2)",
+        (
+            f"{NEVER}previously considered podsets requests (0) + current podset request (4) > "
+            "maximum capacity (2)"
+        ),
         Wait.IMPOSSIBLE,
         "gives 2 GPUs at most",
     ),
@@ -450,7 +469,10 @@ SENTENCES = [
     ),
     (f"{MORE}. Pending the preemption of 2 workload(s)", Wait.CAPACITY, "is stopping 2 other jobs"),
     (
-        "Workload has overlapping preemption targets with another workload, but will fit after these preemptions complete",
+        (
+            "Workload has overlapping preemption targets with another workload, but will fit after "
+            "these preemptions complete"
+        ),
         Wait.CAPACITY,
         "is stopping other jobs",
     ),

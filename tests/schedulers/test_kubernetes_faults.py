@@ -112,10 +112,10 @@ def test_retry_after_is_respected(double, backend):
     double.fail("POST", BUSY)
     with pytest.raises(Unavailable, match="429"):
         backend.submit(launch())
-    asked = len(double.asked)
+    before = len(double.asked)
     with pytest.raises(Unavailable, match="to recover"):
         backend.submit(launch())
-    assert len(double.asked) == asked
+    assert len(double.asked) == before
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_admission_refusal_is_rejected_with_spec_field(double, backend):
         ("spec.template.spec.containers[0].resources.limits[nvidia.com/gpu]", "Invalid value"),
     )
     double.fail("POST /apis/batch", Answer(422, "Invalid", "Job is invalid", causes))
-    with pytest.raises(Rejected, match="invalid") as told:
+    with pytest.raises(Rejected, match="invalid") as error:
         backend.submit(launch())
-    assert told.value.field == "resources.gpus"
+    assert error.value.field == "resources.gpus"
 
 
 def test_foreign_job_with_same_name_is_not_adopted(double, backend):
@@ -403,6 +403,6 @@ def test_log_reads_pause_while_running_and_end_is_complete(double, backend):
         state = state_of(backend, key)
         output += backend.read_log(key, len(output)).data
         time.sleep(0.05)
-    asked = sum("/log?" in line for line in double.asked)
-    assert output == b"one\ntwo\n" and 3 <= asked <= 12
+    before = sum("/log?" in line for line in double.asked)
+    assert output == b"one\ntwo\n" and 3 <= before <= 12
     assert backend.read_log(key, 0).data == output

@@ -42,9 +42,9 @@ def test_output_on_volume_outlives_job_and_pod(keeping, place, wait_for):
     for key in keys:
         keeping.forget(key)
     wait_for(lambda: all(keeping.find(key) is None for key in keys), 20)
-    told = [keeping.output_of(key) for key in keys]
-    assert [Path(output.path, "weights").read_text() for output in told] == ["one\n", "two\n"]
-    assert {output.stays for output in told} == {OutputRetention.ON}
+    text = [keeping.output_of(key) for key in keys]
+    assert [Path(output.path, "weights").read_text() for output in text] == ["one\n", "two\n"]
+    assert {output.retention for output in text} == {OutputRetention.ON}
 
 
 def test_read_only_volume_is_reported_before_job_runs(keeping, place, wait_for):
@@ -52,10 +52,10 @@ def test_read_only_volume_is_reported_before_job_runs(keeping, place, wait_for):
     Path(keeping.output_of(key).path).write_text("a file where the folder would be")
     keeping.submit(launch("echo ran", key=key))
     assert over(keeping, key, wait_for) == State.FAILED
-    said = keeping.read_log(key, 0).data.decode()
+    message = keeping.read_log(key, 0).data.decode()
     assert (
-        said.startswith(f"muster: {keeping.output_of(key).path}, ")
-        and "ran" not in said.splitlines()
+        message.startswith(f"muster: {keeping.output_of(key).path}, ")
+        and "ran" not in message.splitlines()
     )
 
 
@@ -84,6 +84,6 @@ NO_PLACES = [
 def test_invalid_output_volume_is_rejected(subtests):
     for word in NO_PLACES:
         with subtests.test(word=word):
-            with pytest.raises(Rejected) as told:
+            with pytest.raises(Rejected) as error:
                 KubernetesBackend.configured({"shared": ["data:/data"], "outputs": word})
-            assert told.value.field == "outputs"
+            assert error.value.field == "outputs"

@@ -15,10 +15,10 @@ from schedulers.contract import Launch, Rejected
 from schedulers.kubernetes import names, pod
 from schedulers.kubernetes.backend import KubernetesBackend
 from schedulers.kubernetes.entrypoint import START
-from schedulers.kubernetes.pod import Site
+from schedulers.kubernetes.pod import KubernetesSettings
 from tests.rig import kubernetes_schema
 
-SITE = Site(image="local/bash:1")
+SITE = KubernetesSettings(image="local/bash:1")
 LAUNCH = Launch(
     key="muster-0123",
     name="a job",
@@ -123,9 +123,9 @@ OPENING = [
 def test_unsafe_option_is_rejected(subtests):
     for options in OPENING:
         with subtests.test(options=options):
-            with pytest.raises(Rejected) as told:
+            with pytest.raises(Rejected) as error:
                 KubernetesBackend.configured(options)
-            assert told.value.field in options
+            assert error.value.field in options
 
 
 def test_pod_meets_restricted_pod_security_standard():
@@ -174,9 +174,9 @@ def test_objects_match_published_api():
 def test_user_text_is_stored_in_secret_only_and_unchanged(script, value, name, user):
     launch = replace(LAUNCH, script=script, env={"VALUE": value}, name=name, user=user)
     if any("\0" in text or not _is_text(text) for text in (script, value)):
-        with pytest.raises(Rejected) as told:
+        with pytest.raises(Rejected) as error:
             pod.build(launch, SITE)
-        assert told.value.field in {"run", "env"}
+        assert error.value.field in {"run", "env"}
         return
     made = pod.build(launch, SITE)
     (files,) = (thing["data"] for thing in made.owned)
@@ -216,9 +216,9 @@ def test_namespace_name_of_hyphenated_slugs_is_unique():
 
 
 def test_script_too_large_for_secret_is_rejected_with_size():
-    with pytest.raises(Rejected, match="1 MiB") as told:
+    with pytest.raises(Rejected, match="1 MiB") as error:
         pod.build(replace(LAUNCH, script="x" * (1 << 20)), SITE)
-    assert told.value.field == "run"
+    assert error.value.field == "run"
 
 
 def test_mig_slice_uses_own_resource_and_gpu_uses_product():

@@ -99,12 +99,18 @@ def test_rotated_log_continues_after_last_line():
 
 MESSAGES = [
     (
-        "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated taint {dedicated: infra}. preemption: none.",
+        (
+            "0/12 nodes are available: 8 Insufficient nvidia.com/gpu, 4 node(s) had untolerated "
+            "taint {dedicated: infra}. preemption: none."
+        ),
         Wait.CAPACITY,
         "0 of 12 nodes fit: 8 lack free nvidia.com/gpu, 4 are tainted dedicated: infra.",
     ),
     (
-        "0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. no new claims to deallocate, preemption: x",
+        (
+            "0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory. no new claims to "
+            "deallocate, preemption: x"
+        ),
         Wait.CAPACITY,
         "0 of 3 nodes fit: 1 have too little cpu free, 2 have too little memory free.",
     ),
@@ -129,7 +135,10 @@ MESSAGES = [
         "The claim data, a shared volume of this cluster, does not exist in the team's namespace.",
     ),
     (
-        "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: 0/2 nodes are available.",
+        (
+            "0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: "
+            "0/2 nodes are available."
+        ),
         Wait.CLUSTER_HELD,
         "A volume of its pods is not bound yet.",
     ),
@@ -145,15 +154,19 @@ MESSAGES = [
 def test_scheduler_message_yields_words_and_numbers(subtests):
     for message, wait, text in MESSAGES:
         with subtests.test(message=message, wait=wait):
-            told = pending_reasons.of_scheduler("Unschedulable", message)
-            assert (told.wait, told.text) == (wait, text)
+            explanation = pending_reasons.of_scheduler("Unschedulable", message)
+            assert (explanation.wait, explanation.text) == (wait, text)
 
 
 def test_quota_message_yields_numbers():
-    told = pending_reasons.of_refusal(
-        'pods "x" is forbidden: exceeded quota: q, requested: g=2, used: requests.nvidia.com/gpu=7, limited: 8'
+    explanation = pending_reasons.of_refusal(
+        'pods "x" is forbidden: exceeded quota: q, requested: g=2, used: '
+        "requests.nvidia.com/gpu=7, limited: 8"
     )
-    assert told.wait == Wait.CLUSTER_LIMIT and "used: requests.nvidia.com/gpu=7" in told.text
+    assert (
+        explanation.wait == Wait.CLUSTER_LIMIT
+        and "used: requests.nvidia.com/gpu=7" in explanation.text
+    )
 
 
 @given(st.text())
@@ -250,7 +263,7 @@ ENDS = [
 def test_pod_ends_map_to_reasons(subtests):
     for one, reason in ENDS:
         with subtests.test(one=one, reason=reason):
-            seen = states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW)
+            seen = states.observe("k", JOB, [one], lambda _: "", states.StartTimeouts(), NOW)
             assert seen.reason == reason and seen.state == reason.final_state
 
 
@@ -267,7 +280,9 @@ def test_job_condition_waits_for_end_of_pod():
         pod("Running", {"running": {"startedAt": "2026-05-01T11:00:00Z"}}),
     )
     seen = [
-        states.observe("k", job, [one], lambda _: "", states.Limits(), NOW + timedelta(minutes=m))
+        states.observe(
+            "k", job, [one], lambda _: "", states.StartTimeouts(), NOW + timedelta(minutes=m)
+        )
         for m in (0, 5)
     ]
     assert [one.state for one in seen] == [State.RUNNING, State.FAILED]
@@ -285,11 +300,11 @@ DIGESTS = [
 
 
 def test_end_has_digest_of_image(subtests):
-    for told, digest in DIGESTS:
-        with subtests.test(told=told, digest=digest):
+    for result, digest in DIGESTS:
+        with subtests.test(told=result, digest=digest):
             one = pod("Failed", ended(1, message=NO_KERNEL))
-            one["status"]["containerStatuses"][0]["imageID"] = told
-            seen = states.observe("k", JOB, [one], lambda _: NO_KERNEL, states.Limits(), NOW)
+            one["status"]["containerStatuses"][0]["imageID"] = result
+            seen = states.observe("k", JOB, [one], lambda _: NO_KERNEL, states.StartTimeouts(), NOW)
             assert (seen.reason, seen.image_digest) == (Reason.NO_KERNEL_IMAGE, digest)
 
 
@@ -304,9 +319,9 @@ def test_image_pull_failure_waits_then_fails():
         {"waiting": {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}},
         conditions=[scheduled],
     )
-    early = states.observe("k", JOB, [one], lambda _: "", states.Limits(image=60), NOW)
+    early = states.observe("k", JOB, [one], lambda _: "", states.StartTimeouts(image=60), NOW)
     late = states.observe(
-        "k", JOB, [one], lambda _: "", states.Limits(image=60), NOW + timedelta(seconds=40)
+        "k", JOB, [one], lambda _: "", states.StartTimeouts(image=60), NOW + timedelta(seconds=40)
     )
     assert (early.state, early.waiting.wait) == (
         State.STARTING,
@@ -322,11 +337,12 @@ def test_pod_of_unreachable_node_is_lost_after_timeout():
     )
     one["metadata"]["deletionTimestamp"] = "2026-05-01T11:59:30Z"
     assert (
-        states.observe("k", JOB, [one], lambda _: "", states.Limits(), NOW).state == State.RUNNING
+        states.observe("k", JOB, [one], lambda _: "", states.StartTimeouts(), NOW).state
+        == State.RUNNING
     )
     assert (
         states.observe(
-            "k", JOB, [one], lambda _: "", states.Limits(), NOW + timedelta(minutes=1)
+            "k", JOB, [one], lambda _: "", states.StartTimeouts(), NOW + timedelta(minutes=1)
         ).reason
         == Reason.NODE_FAILED
     )
@@ -428,7 +444,8 @@ def test_kubeconfig_with_commands_or_files_is_refused(subtests):
     for trap in TRAPS:
         with subtests.test(trap=trap):
             text = (
-                "current-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nclusters: [{name: c, cluster: {server: 'https://x'}}]\n"
+                "current-context: c\ncontexts: [{name: c, context: {cluster: c, user: "
+                "u}}]\nclusters: [{name: c, cluster: {server: 'https://x'}}]\n"
                 f"users: [{{name: u, user: {{{trap}}}}}]"
             )
             with pytest.raises(BadAccess):

@@ -54,8 +54,10 @@ def certificate(folder: Path) -> tuple[str, Path]:
 def kubeconfig(server: str, authority: str, name: str, token: str) -> str:
     data = base64.b64encode(authority.encode()).decode()
     return (
-        f"current-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\nusers: [{{name: u, user: {{token: {token}}}}}]\n"
-        f"clusters: [{{name: c, cluster: {{server: '{server}', certificate-authority-data: {data}, tls-server-name: '{name}'}}}}]"
+        f"current-context: c\ncontexts: [{{name: c, context: {{cluster: c, user: u}}}}]\nusers: "
+        f"[{{name: u, user: {{token: {token}}}}}]\n"
+        f"clusters: [{{name: c, cluster: {{server: '{server}', certificate-authority-data: "
+        f"{data}, tls-server-name: '{name}'}}}}]"
     )
 
 

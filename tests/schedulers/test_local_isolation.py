@@ -114,9 +114,9 @@ def test_job_sees_no_foreign_process_and_leaves_none(stage):
     away = f"env -i setsid {own} >/dev/null 2>&1 &"
     key = stage.submit(f"{look}\n{away}\nsleep 2; exit 5", uid=UID + 1).key
     stage.wait_for(lambda: running(own))
-    code, beside = stage.backend.exec(key, ["sh", "-c", look])
+    code, siblings = stage.backend.exec(key, ["sh", "-c", look])
     seen = stage.ended(key)
-    assert code == 0 and other.encode() not in beside + stage.log(key)
+    assert code == 0 and other.encode() not in siblings + stage.log(key)
     assert seen.exit_code == 5 and "1 processes that it left behind were ended" in seen.evidence
     stage.wait_for(lambda: not running(own), 5)
 
@@ -161,7 +161,9 @@ def test_isolation_that_cannot_be_tested_is_unavailable(tmp_path, monkeypatch):
 
 def test_submit_as_root_without_isolation_is_unavailable(tmp_path, monkeypatch):
     backend = LocalBackend.configured({"root": str(tmp_path / "jobs")})
-    monkeypatch.setattr(LocalBackend, "isolation", isolation.Isolation(isolation.Level.NONE))
+    monkeypatch.setattr(
+        LocalBackend, "isolation", isolation.Isolation(isolation.IsolationLevel.NONE)
+    )
     with pytest.raises(Unavailable, match="do not run as root"):
         backend.submit(Launch(key="k1", name="k", script="id"))
 

@@ -26,7 +26,10 @@ LAUNCH = {
 
 def test_supervisor_imports_no_expensive_module():
     folder = Path(supervisor.__file__).parent.parent
-    what = f"import sys; sys.path.append({str(folder)!r}); from local import supervisor; print(*sys.modules)"
+    what = (
+        f"import sys; sys.path.append({str(folder)!r}); from local import supervisor; "
+        "print(*sys.modules)"
+    )
     loaded = subprocess.run(
         [sys.executable, "-I", "-S", "-c", what], capture_output=True, text=True, check=True
     ).stdout.split()

@@ -74,7 +74,10 @@ def test_ranks_of_two_nodes_meet_at_first_node(stage):
 
 @SLURM
 def test_multi_node_job_ends_with_first_failed_rank(stage):
-    script = 'if [ "$NODE_RANK" = 1 ]; then sleep 0.5; echo no route to the data; exit 6; fi; echo rank 0 works; sleep 600'
+    script = (
+        'if [ "$NODE_RANK" = 1 ]; then sleep 0.5; echo no route to the data; exit 6; fi; echo '
+        "rank 0 works; sleep 600"
+    )
     seen, _ = stage.run(script, num_nodes=2)
     assert (seen.reason, seen.exit_code, seen.signal) == (Reason.USER_ERROR, 6, None)
     assert seen.evidence == "Rank 1: Exit code 6. no route to the data"

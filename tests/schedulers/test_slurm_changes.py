@@ -11,16 +11,16 @@ from tests.schedulers.conftest import REST
 @pytest.fixture
 def answers(monkeypatch) -> list[bool]:
     """Record for each listing whether it reported no change."""
-    told: list[bool] = []
+    received: list[bool] = []
     changed = RestClient._changed
 
     def noted(door: RestClient):
         found = changed(door)
-        told.append(found is None)
+        received.append(found is None)
         return found
 
     monkeypatch.setattr(RestClient, "_changed", noted)
-    return told
+    return received
 
 
 @REST
@@ -29,13 +29,13 @@ def test_unchanged_queue_is_not_listed_and_change_is_seen(stage, slurm, answers,
         "scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=drain", "reason=test"
     )
     try:
-        door, keys = stage.backend._client, [stage.submit("true").key for _ in range(3)]
-        wait_for(lambda: (len(door._all()), answers[-1])[1], 30)
-        rows = door._all()
-        assert {row.key for row in rows} >= set(keys) and (door._all() is rows or not answers[-1])
+        client, keys = stage.backend._client, [stage.submit("true").key for _ in range(3)]
+        wait_for(lambda: (len(client._all()), answers[-1])[1], 30)
+        rows = client._all()
+        assert {row.key for row in rows} >= set(keys) and (client._all() is rows or not answers[-1])
         slurm.run("scancel", str(next(row.id for row in rows if row.key == keys[0])))
-        assert {row.key: row.state for row in door._all()}[keys[0]] == "CANCELLED" and not answers[
-            -1
-        ]
+        assert {row.key: row.state for row in client._all()}[
+            keys[0]
+        ] == "CANCELLED" and not answers[-1]
     finally:
         slurm.run("scontrol", "update", f"nodename={','.join(slurm.nodes)}", "state=resume")

@@ -13,7 +13,7 @@ from schedulers.contract import GpuFacts, NodeFacts
 from schedulers.slurm import explanations
 from schedulers.slurm.explanations import explained, picture_of, scene_of
 from schedulers.slurm.limits import (
-    Limits,
+    SlurmLimits,
     assoc_lines,
     assoc_rows,
     partition_rows,
@@ -102,9 +102,11 @@ def nodes(used=(0, 0, 0, 0), gpus=4, **more):
     ]
 
 
-def told(*lines, number=9, of=None, limits=None):
+def explanation_for(*lines, number=9, of=None, limits=None):
     """Return the explanation of one job of the queue."""
-    known = Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)) if limits is None else limits
+    known = (
+        SlurmLimits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)) if limits is None else limits
+    )
     queue = queue_lines("\n".join(lines))
     return explained(
         next(job.row for job in queue if job.row.id == number),
@@ -113,7 +115,7 @@ def told(*lines, number=9, of=None, limits=None):
 
 
 def test_account_limit_has_numbers_users_and_smallest_change():
-    seen = told(
+    seen = explanation_for(
         line(1, gpus=1),
         line(2, gpus=1, user="ada"),
         line(9, "PENDING", "AssocGrpGRES", gpus=2),
@@ -138,7 +140,10 @@ def test_jobs_of_other_portal_users_are_listed():
         )
     )
     snapshot = picture_of(
-        queue, nodes(), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)), {"games", "ada"}
+        queue,
+        nodes(),
+        SlurmLimits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)),
+        {"games", "ada"},
     )
     seen = explained(queue[2].row, snapshot)
     assert [one["key"] for one in seen.facts["held"]] == ["k1"] and seen.facts["others"] == {
@@ -148,13 +153,17 @@ def test_jobs_of_other_portal_users_are_listed():
 
 
 def test_account_limit_counts_child_accounts():
-    seen = told(line(1, gpus=3, account="vision"), line(9, "PENDING", "AssocGrpGRES", gpus=1))
+    seen = explanation_for(
+        line(1, gpus=3, account="vision"), line(9, "PENDING", "AssocGrpGRES", gpus=1)
+    )
     assert seen.text == "Account borealis holds 3 of 3 GPUs; this asks 1 GPU."
     assert "change" not in seen.facts
 
 
 def test_parent_account_limit_names_parent():
-    seen = told(line(1, gpus=3), line(9, "PENDING", "AssocGrpGRES", gpus=1, account="vision"))
+    seen = explanation_for(
+        line(1, gpus=3), line(9, "PENDING", "AssocGrpGRES", gpus=1, account="vision")
+    )
     assert seen.facts["whose"] == "Account borealis"
 
 
@@ -177,7 +186,7 @@ LIMITS = [
 def test_limits_of_each_kind_have_a_sentence(subtests):
     for reason, more, text in LIMITS:
         with subtests.test(reason=reason, more=more):
-            seen = told(
+            seen = explanation_for(
                 line(1, gpus=1, qos="high"),
                 line(2, gpus=1, qos="high"),
                 line(9, "PENDING", reason, **more),
@@ -186,7 +195,7 @@ def test_limits_of_each_kind_have_a_sentence(subtests):
 
 
 def test_request_above_limit_is_impossible_with_change():
-    seen = told(line(9, "PENDING", "AssocGrpGRES", gpus=4))
+    seen = explanation_for(line(9, "PENDING", "AssocGrpGRES", gpus=4))
     assert (seen.wait, seen.facts["change"]["to"]) == (Wait.IMPOSSIBLE, 3)
     assert (
         seen.text
@@ -195,7 +204,7 @@ def test_request_above_limit_is_impossible_with_change():
 
 
 def test_numbers_contradicting_slurm_reason_are_omitted():
-    seen = told(line(1, gpus=1), line(9, "PENDING", "AssocGrpGRES", gpus=1))
+    seen = explanation_for(line(1, gpus=1), line(9, "PENDING", "AssocGrpGRES", gpus=1))
     assert (
         seen.text
         == "Account borealis is at its limit of GPUs: all of its jobs together may hold no more."
@@ -204,17 +213,22 @@ def test_numbers_contradicting_slurm_reason_are_omitted():
 
 
 def test_explanation_without_accounting_keeps_slurm_reason():
-    seen = told(line(1, gpus=3), line(9, "PENDING", "AssocGrpGRES", gpus=1), limits=Limits())
+    seen = explanation_for(
+        line(1, gpus=3), line(9, "PENDING", "AssocGrpGRES", gpus=1), limits=SlurmLimits()
+    )
     assert "is at its limit of GPUs" in seen.text
 
 
 def test_explanation_distinguishes_fragmented_from_full():
     waiting = line(9, "PENDING", "Resources", gpus=4, account="atlas")
-    scattered, full = told(waiting, of=nodes((2, 2, 3, 3))), told(waiting, of=nodes((4, 4, 4, 2)))
+    scattered, full = (
+        explanation_for(waiting, of=nodes((2, 2, 3, 3))),
+        explanation_for(waiting, of=nodes((4, 4, 4, 2))),
+    )
     assert (scattered.wait, full.wait) == (Wait.SCATTERED, Wait.CAPACITY)
-    assert (
-        scattered.text
-        == "6 GPUs free in partition batch, but scattered: the most on one node is 2 GPUs; this asks 4 GPUs on one node."
+    assert scattered.text == (
+        "6 GPUs free in partition batch, but scattered: the most on one node is 2 GPUs; this "
+        "asks 4 GPUs on one node."
     )
     assert full.text == "Partition batch is full: 2 of 16 GPUs free; this asks 4 GPUs on one node."
     assert (
@@ -224,7 +238,7 @@ def test_explanation_distinguishes_fragmented_from_full():
 
 def test_explanation_names_unavailable_nodes():
     drained = nodes((0, 0), is_drained=True) + [replace(node, name="n3") for node in nodes((4,))]
-    seen = told(
+    seen = explanation_for(
         line(
             9,
             "PENDING",
@@ -247,7 +261,7 @@ def test_explanation_has_queue_position_and_expected_start():
         line(8, "PENDING", "Resources", gpus=4, priority=5),
         line(9, "PENDING", "Priority", gpus=1, account="atlas"),
     )
-    seen = told(
+    seen = explanation_for(
         line(7, "PENDING", "Priority", priority=0),
         first,
         mine.replace("|N/A|games", "|1700000001|games", 1),
@@ -262,7 +276,7 @@ def test_explanation_has_queue_position_and_expected_start():
 
 def test_large_queue_position_is_rounded():
     first = [line(n, "PENDING", "Priority", priority=9) for n in range(1000, 4456)]
-    seen = told(*first, line(9, "PENDING", "Priority", gpus=1))
+    seen = explanation_for(*first, line(9, "PENDING", "Priority", gpus=1))
     assert (
         seen.text
         == "About 3,500 jobs come first in partition batch. 4 of 4 nodes have room for it now."
@@ -271,7 +285,7 @@ def test_large_queue_position_is_rounded():
 
 def test_job_newer_than_snapshot_keeps_slurm_reason():
     row = queue_lines(line(9, "PENDING", "Resources"))[0].row
-    assert explained(row, picture_of([], [], Limits())).text == explained(row, None).text != ""
+    assert explained(row, picture_of([], [], SlurmLimits())).text == explained(row, None).text != ""
 
 
 def test_job_name_with_bars_is_parsed():
@@ -383,8 +397,10 @@ def test_slurmrestd_and_commands_agree():
 
 
 def test_partition_qos_takes_precedence_over_job_qos():
-    limits = Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES), {"batch": "high"})
-    seen = told(line(1, gpus=2), line(9, "PENDING", "QOSMaxGRESPerUser", gpus=1), limits=limits)
+    limits = SlurmLimits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES), {"batch": "high"})
+    seen = explanation_for(
+        line(1, gpus=2), line(9, "PENDING", "QOSMaxGRESPerUser", gpus=1), limits=limits
+    )
     assert seen.facts["whose"] == "QOS high"
 
 
@@ -432,7 +448,7 @@ def test_explanation_of_random_cluster_is_correct(crowd):
     if not reason:
         return
     waiting = line(9, "PENDING", reason, gpus=gpus, nodes=count, account=account)
-    seen = told(
+    seen = explanation_for(
         *(text for text, _ in running), waiting.replace("9|", "99|", 1), number=99, of=nodes(used)
     )
     free, is_never = 16 - sum(used), account == "borealis" and gpus * count > 3
@@ -464,15 +480,17 @@ def test_equal_jobs_are_explained_once(reason, monkeypatch):
     queue = queue_lines(
         "\n".join([line(1, gpus=3), *(line(n, "PENDING", reason, gpus=4) for n in range(2, 1002))])
     )
-    asked = []
+    requests = []
     monkeypatch.setattr(
-        explanations, "scene_of", lambda *given: asked.append(given) or scene_of(*given)
+        explanations, "scene_of", lambda *given: requests.append(given) or scene_of(*given)
     )
     snapshot = picture_of(
-        queue, nodes(used=(4, 4, 4, 1)), Limits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES))
+        queue,
+        nodes(used=(4, 4, 4, 1)),
+        SlurmLimits(assoc_lines(ASSOCS, "muster"), qos_lines(QOSES)),
     )
     seen = [explained(job.row, snapshot) for job in queue[1:]]
-    assert len(asked) == 1
+    assert len(requests) == 1
     assert (
         (seen[999].facts.get("before") == 1000)
         if reason == "Priority"
@@ -495,7 +513,7 @@ def test_queue_position_matches_direct_count(jobs):
             for n, (names, p) in enumerate(jobs, 1)
         )
     )
-    snapshot = picture_of(queue, nodes(), Limits({}, {}))
+    snapshot = picture_of(queue, nodes(), SlurmLimits({}, {}))
     for job in queue:
         first = [
             other

@@ -54,7 +54,10 @@ def charliecloud(stage, ready):
 
 @SLURM
 def test_job_runs_in_image_with_variables_and_user(charliecloud, slurm):
-    text = 'ls /; echo $WORD $FROM_IMAGE $(pwd) $MUSTER_OUTPUT_DIR; id -u; echo kept > "$MUSTER_OUTPUT_DIR/file"; exit 3'
+    text = (
+        "ls /; echo $WORD $FROM_IMAGE $(pwd) $MUSTER_OUTPUT_DIR; id -u; echo kept > "
+        '"$MUSTER_OUTPUT_DIR/file"; exit 3'
+    )
     seen, log = charliecloud.run(text, image=IMAGE, env={"WORD": "it's"})
     lines = log.decode().splitlines()
     assert (seen.reason, seen.exit_code) == (Reason.USER_ERROR, 3)
@@ -128,7 +131,9 @@ def test_configured_runtime_adds_images_capability():
 def test_image_with_external_launcher_is_rejected():
     backend = backends()["slurm"].configured({"spool": "/spool", "containers": "pyxis"})
     with pytest.raises(Rejected, match="outside of an image") as caught:
-        backend.left_out(Launch("t-1", "x", "srun true", image=IMAGE, is_on_first_node_only=True))
+        backend.ignored_options(
+            Launch("t-1", "x", "srun true", image=IMAGE, is_on_first_node_only=True)
+        )
     assert caught.value.field == "launcher"
 
 
@@ -250,7 +255,10 @@ def test_pyxis_uses_prepared_image(tmp_path):
         ),
         (
             1,
-            "pyxis: importing docker image: a:1\nslurmstepd: error: pyxis: failed to import docker image\n",
+            (
+                "pyxis: importing docker image: a:1\nslurmstepd: error: pyxis: failed to import "
+                "docker image\n"
+            ),
             "failed to import docker image",
         ),
     ],

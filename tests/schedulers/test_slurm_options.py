@@ -77,7 +77,7 @@ def test_job_cannot_change_operator_settings(stage, slurm):
     launch = stage.launch("sleep 60", native={"account": "borealis", "exclusive": True})
     key = stage.backend.submit(launch).key
     assert shown(slurm, stage, key)["Account"] == "atlas"
-    assert stage.backend.left_out(launch) == (
+    assert stage.backend.ignored_options(launch) == (
         "`slurm.account` is left out: the operator of this cluster has set it.",
         "`slurm.exclusive` is left out: jobs of this cluster may not choose it.",
     )
@@ -161,7 +161,7 @@ def test_job_chooses_only_allowed_options(subtests):
     for native, may_choose, values, left_out in CHOICES:
         with subtests.test(native=native, may_choose=may_choose):
             found = choose(native, FIXED, checked(may_choose))
-            assert (found.values, len(found.left_out)) == (values, left_out)
+            assert (found.values, len(found.ignored_options)) == (values, left_out)
 
 
 def test_unknown_choosable_option_is_rejected_by_name():

@@ -19,14 +19,14 @@ from schedulers.slurm.commands import sbatch
 from schedulers.slurm.errors import failure
 from schedulers.slurm.files import parse_record
 from schedulers.slurm.pending_reasons import waiting
-from schedulers.slurm.request import Site, build_request, comment_of
+from schedulers.slurm.request import SlurmSettings, build_request, comment_of
 from schedulers.slurm.rest import signed
 from schedulers.slurm.rest_body import job_body
 from schedulers.slurm.rows import Row, oldest, rest_row, sacct_rows, squeue_rows
 from schedulers.slurm.script import batch_script, exports
 from schedulers.states import Reason, State, Wait
 
-SITE = Site("/shared/spool", "ada", account="atlas")
+SITE = SlurmSettings("/shared/spool", "ada", account="atlas")
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=60)
 
 
@@ -107,7 +107,7 @@ def test_word_with_separator_is_rejected(subtests):
 
 
 def test_request_is_converted_to_sbatch_options():
-    ask = launch(
+    request = launch(
         cpus=1.5,
         memory=(3 << 30) + 1,
         gpus=2,
@@ -118,7 +118,7 @@ def test_request_is_converted_to_sbatch_options():
         partition="big",
         node_labels={"nvlink": ""},
     )
-    argv = sbatch(build_request(ask, SITE))
+    argv = sbatch(build_request(request, SITE))
     assert {
         "--nodes=2",
         "--ntasks-per-node=1",
@@ -177,7 +177,10 @@ def test_squeue_with_any_comment_is_parsed():
 
 
 def test_sacct_peak_is_largest_of_steps():
-    text = "7|CANCELLED by 0|0:15|1000|1010|n1||t-1\n7.batch|CANCELLED|0:15|1000|1010|n1|2048K|batch\n7.0|FAILED|1:0|1000|1010|n1|3M|bash\n"
+    text = (
+        "7|CANCELLED by "
+        "0|0:15|1000|1010|n1||t-1\n7.batch|CANCELLED|0:15|1000|1010|n1|2048K|batch\n7.0|FAILED|1:0|1000|1010|n1|3M|bash\n"
+    )
     assert sacct_rows(text) == [
         Row(7, "CANCELLED", "t-1", started=1000, ended=1010, nodes="n1", exit="0:15", peak=3 << 20)
     ]
@@ -201,14 +204,17 @@ def test_rest_job_of_any_api_version_is_parsed_alike(subtests):
 
 
 def test_rest_reason_is_converted_to_squeue_notation():
-    said = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
+    message = (
+        "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority "
+        "partitions"
+    )
     row = rest_row(
         {
             "job_id": 7,
             "job_state": "PENDING",
             "name": "k1",
             "state_reason": "Resources",
-            "state_description": said,
+            "state_description": message,
         }
     )
     assert waiting(row).wait == Wait.NODES_DOWN
@@ -289,17 +295,20 @@ WAITS = [
 
 
 def test_pending_reason_has_a_sentence(subtests):
-    for said, wait, words in WAITS:
-        with subtests.test(said=said, wait=wait):
+    for message, wait, words in WAITS:
+        with subtests.test(output=message, wait=wait):
             seen = waiting(
-                Row(7, "PENDING", "t-1", said, partition="big", account="atlas", qos="high")
+                Row(7, "PENDING", "t-1", message, partition="big", account="atlas", qos="high")
             )
             assert seen.wait == wait and words in seen.text
 
 
 FAILURES = [
     (
-        "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified",
+        (
+            "sbatch: error: Batch job submission failed: Invalid account or account/partition "
+            "combination specified"
+        ),
         Rejected,
         "account",
     ),
@@ -314,17 +323,19 @@ FAILURES = [
 
 
 def test_failure_is_rejected_or_unavailable(subtests):
-    for said, kind, field in FAILURES:
-        with subtests.test(said=said, kind=kind):
-            found = failure(said)
+    for message, kind, field in FAILURES:
+        with subtests.test(output=message, kind=kind):
+            found = failure(message)
             assert isinstance(found, kind) and (field is None or found.field == field)
 
 
 def test_node_has_gpus_and_drain_reason():
     line = (
-        "NodeName=n1 Arch=x86_64 CPUAlloc=4 CPUTot=8 ActiveFeatures=nvlink,rack1 Gres=gpu:h100:2(S:0-1),gpu:1g.10gb:1 "
+        "NodeName=n1 Arch=x86_64 CPUAlloc=4 CPUTot=8 ActiveFeatures=nvlink,rack1 "
+        "Gres=gpu:h100:2(S:0-1),gpu:1g.10gb:1 "
         "GresUsed=gpu:h100:1(IDX:0),gpu:1g.10gb:0(IDX:N/A) "
-        "OS=Linux 6.1 #1 SMP RealMemory=16000 AllocMem=64 State=IDLE+DRAIN Partitions=batch,debug  Reason=fan is loud [root@2026-11-21T03:00:00]"
+        "OS=Linux 6.1 #1 SMP RealMemory=16000 AllocMem=64 State=IDLE+DRAIN "
+        "Partitions=batch,debug  Reason=fan is loud [root@2026-11-21T03:00:00]"
     )
     [node] = nodes.from_scontrol(line)
     assert [(gpu.uuid, gpu.type) for gpu in node.gpus] == [
@@ -405,20 +416,22 @@ KILLED = [
 
 def test_killed_job_unknown_to_controller_is_forgotten(subtests):
     """A controller knows an end for minutes; the record is of a job killed some seconds ago."""
-    for asked, age, said, reason in KILLED:
-        with subtests.test(asked=asked, age=age):
+    for request, age, native_reason, reason in KILLED:
+        with subtests.test(asked=request, age=age):
             record = states.Record(
-                id="7", started=1000, code=137, ended=1010, asked=asked, limit=10
+                id="7", started=1000, code=137, ended=1010, asked=request, limit=10
             )
             seen = states.ended(
-                states.left("t-1", record, 1010 + age), record, states.Evidence(said=said)
+                states.left("t-1", record, 1010 + age),
+                record,
+                states.Evidence(output=native_reason),
             )
             assert seen.reason == reason
 
 
 def test_completing_job_is_not_stopping():
-    asked = Row(7, "COMPLETING", "t-1", comment="[cancel 1000 30] x")
-    assert states.live(asked, states.Record()).state == State.STOPPING
+    request = Row(7, "COMPLETING", "t-1", comment="[cancel 1000 30] x")
+    assert states.live(request, states.Record()).state == State.STOPPING
 
 
 PUT_BACK = [
@@ -438,8 +451,11 @@ def test_requeued_job_ends_with_reason_of_slurm(subtests):
     for why, reason in PUT_BACK:
         for row, is_again in PUT_BACK_ROWS:
             with subtests.test(why=why, reason=reason):
-                said = (
-                    f"slurmstepd-n1: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-21T22:40:32 DUE TO {why} ***\n"
+                message = (
+                    (
+                        "slurmstepd-n1: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-21T22:40:32 DUE "
+                        f"TO {why} ***\n"
+                    )
                     if why
                     else ""
                 )
@@ -447,7 +463,7 @@ def test_requeued_job_ends_with_reason_of_slurm(subtests):
                 seen = states.ended(
                     row,
                     states.Record("7", 1000, "n1", None, is_again=is_again),
-                    states.Evidence(said=said),
+                    states.Evidence(output=message),
                 )
                 assert seen.reason == expected
                 assert seen.exit_code is None or row.state != "PENDING"
@@ -460,7 +476,7 @@ def test_job_failed_without_record_is_forgotten():
     for ran in (replace(row, ended=1400), replace(row, exit="3:0")):
         assert states.ended(ran, states.Record(), states.Evidence()).reason == Reason.PLATFORM_ERROR
     assert (
-        states.ended(row, states.Record(), states.Evidence(said="bash: not found")).reason
+        states.ended(row, states.Record(), states.Evidence(output="bash: not found")).reason
         == Reason.PLATFORM_ERROR
     )
 

@@ -31,12 +31,14 @@ def running(stage: Stage, backend, number: int = 1, **more) -> list[str]:
     return keys
 
 
-def told(stage: Stage, backend, key: str, said: str, fact: str):
+def await_explanation(stage: Stage, backend, key: str, said: str, fact: str):
     """Return the explanation once Slurm gives this reason and the snapshot has its numbers."""
 
     def seen():
         waiting = stage.look(key, backend).waiting
-        return waiting if waiting and waiting.said == said and fact in waiting.facts else None
+        return (
+            waiting if waiting and waiting.native_reason == said and fact in waiting.facts else None
+        )
 
     return stage.wait_for(seen, 60)  # a busy machine takes snapshots rarely
 
@@ -48,7 +50,7 @@ def test_account_gpu_limit_is_explained(stage, slurm):
         backend = stage.again()
         [holder] = running(stage, backend, gpus=2)
         key = backend.submit(stage.launch("sleep 60", gpus=2)).key
-        seen = told(stage, backend, key, "AssocGrpGRES", "used")
+        seen = await_explanation(stage, backend, key, "AssocGrpGRES", "used")
         assert (seen.wait, seen.text) == (
             Wait.CLUSTER_LIMIT,
             "Account borealis holds 2 of 3 GPUs; this asks 2 GPUs.",
@@ -67,7 +69,7 @@ def test_account_limit_on_user_jobs_is_explained(stage, slurm):
         backend = stage.again()
         [holder] = running(stage, backend)
         key = backend.submit(stage.launch("sleep 60")).key
-        seen = told(stage, backend, key, "AssocMaxJobsLimit", "used")
+        seen = await_explanation(stage, backend, key, "AssocMaxJobsLimit", "used")
         assert seen.text == "Account borealis lets one user run 1 job at once, and 1 runs."
         assert [one["key"] for one in seen.facts["held"]] == [holder] and "change" not in seen.facts
 
@@ -92,7 +94,7 @@ def test_qos_limits_are_explained(stage, slurm, rule, said, text):
         backend = stage.again()
         [holder] = running(stage, backend, cpus=2, gpus=1)
         key = backend.submit(stage.launch("sleep 60", cpus=2, gpus=1)).key
-        seen = told(stage, backend, key, said, "used")
+        seen = await_explanation(stage, backend, key, said, "used")
         assert (seen.wait, seen.text, [one["key"] for one in seen.facts["held"]]) == (
             Wait.CLUSTER_LIMIT,
             text,
@@ -105,7 +107,7 @@ def test_fragmented_full_and_queued_are_explained(stage):
     backend = stage.again()
     running(stage, backend, 4, gpus=3)  # three of four GPUs on each of four nodes
     big = backend.submit(stage.launch("sleep 60", gpus=4)).key
-    seen = told(stage, backend, big, "Resources", "free")
+    seen = await_explanation(stage, backend, big, "Resources", "free")
     assert (seen.wait, seen.facts["free"], seen.facts["total"], seen.facts["most_on_one_node"]) == (
         Wait.SCATTERED,
         4,
@@ -118,7 +120,7 @@ def test_fragmented_full_and_queued_are_explained(stage):
         "to": 1,
     }
     behind = backend.submit(stage.launch("sleep 60", gpus=2)).key
-    later = told(stage, backend, behind, "Priority", "before")
+    later = await_explanation(stage, backend, behind, "Priority", "before")
     assert (later.wait, later.facts["before"], later.facts["fitting"]) == (Wait.BEHIND, 1, 0)
     running(stage, backend, 3, gpus=1, time_limit=60)  # ends before anything pending could start
     full = stage.wait_for(
@@ -150,8 +152,8 @@ def settled(stage: Stage, backend, key: str) -> str:
         if look.state == State.RUNNING:
             return "runs"
         return (
-            look.waiting.said
-            if look.waiting and look.waiting.said not in ("None", "Priority", "Dependency")
+            look.waiting.native_reason
+            if look.waiting and look.waiting.native_reason not in ("None", "Priority", "Dependency")
             else None
         )
 
@@ -177,11 +179,11 @@ def test_random_limits_are_judged_like_real_slurm(stage, slurm, seed):
                 )
         stage.options.update(account="borealis", qos="high")
         backend = stage.again()
-        asks = [
+        requests = [
             {"gpus": dice.randint(1, 3), "cpus": dice.randint(1, 3)}
             for _ in range(dice.randint(3, 6))
         ]
-        asks += [
+        requests += [
             {
                 "gpus": dice.randint(2, 4),
                 "cpus": dice.randint(1, 4),
@@ -189,15 +191,15 @@ def test_random_limits_are_judged_like_real_slurm(stage, slurm, seed):
             }
             for _ in range(3)
         ]
-        for ask in asks:
-            key = backend.submit(stage.launch("sleep 120", **ask)).key
-            said, door = settled(stage, backend, key), backend._client
-            if not said:
+        for request in requests:
+            key = backend.submit(stage.launch("sleep 120", **request)).key
+            message, client = settled(stage, backend, key), backend._client
+            if not message:
                 continue  # another running job
-            snapshot = picture_of(door.queue(), door.nodes(), door.limits())
+            snapshot = picture_of(client.queue(), client.nodes(), client.limits())
             job = next(one for one in snapshot.queue if one.row.key == key)
             scene, _ = scene_of(job, snapshot)
-            assert first_check(scene.judge(job.need)) == said, (ask, scene)
+            assert first_check(scene.judge(job.need)) == message, (request, scene)
             backend.cancel(key, 0)  # so that it does not block the next trial
             stage.ended(key)
             change = scene.smallest_change(job.need)
@@ -206,10 +208,14 @@ def test_random_limits_are_judged_like_real_slurm(stage, slurm, seed):
                 continue
             unit = 1000 if change.kind == "cpu" else 1
             for amount, starts in ((change.after // unit + 1, False), (change.after // unit, True)):
-                if amount < ask.get(name[change.kind], 1):
+                if amount < request.get(name[change.kind], 1):
                     tried = backend.submit(
-                        stage.launch("sleep 120", **{**ask, name[change.kind]: amount})
+                        stage.launch("sleep 120", **{**request, name[change.kind]: amount})
                     ).key
-                    assert (settled(stage, backend, tried) == "") == starts, (ask, change, amount)
+                    assert (settled(stage, backend, tried) == "") == starts, (
+                        request,
+                        change,
+                        amount,
+                    )
                     backend.cancel(tried, 0)
                     stage.ended(tried)

@@ -136,10 +136,10 @@ def stage_by_root(request, place, wait_for, slurm):
 
 
 def test_non_root_uses_sudo_with_slurm_variables():
-    door = Commands(
+    client = Commands(
         LocalTransport({"PATH": "/bin", "SLURM_CONF": "/etc/slurm.conf"}), "portal", ("ada",)
     )
-    assert door._as("ada", ["scancel", "7"]) == [
+    assert client._as("ada", ["scancel", "7"]) == [
         "sudo",
         "-n",
         "-u",
@@ -152,7 +152,9 @@ def test_non_root_uses_sudo_with_slurm_variables():
         "7",
     ]
     assert (
-        door._as("portal", ["scancel", "7"]) == door._as("", ["scancel", "7"]) == ["scancel", "7"]
+        client._as("portal", ["scancel", "7"])
+        == client._as("", ["scancel", "7"])
+        == ["scancel", "7"]
     )
     assert Commands(LocalTransport({}), "portal", ("ada",), is_root=True)._as(
         "ada", ["scancel", "7"]

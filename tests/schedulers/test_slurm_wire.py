@@ -84,16 +84,18 @@ def test_connection_closed_by_server_is_not_reused(server, wait_for):
 
 
 def test_connections_are_limited(server):
-    wire, told = HttpClient(server.url), []
+    wire, result = HttpClient(server.url), []
     threads = [
-        threading.Thread(target=lambda: told.append(wire.send("POST", "/a", b"x" * 100_000, {})[0]))
+        threading.Thread(
+            target=lambda: result.append(wire.send("POST", "/a", b"x" * 100_000, {})[0])
+        )
         for _ in range(4 * CONNECTIONS)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert told == [200] * len(threads) and server.most <= CONNECTIONS
+    assert result == [200] * len(threads) and server.most <= CONNECTIONS
 
 
 def test_path_prefix_is_kept(server):

@@ -45,9 +45,12 @@ class Outcome:
 
     def text(self) -> str:
         return (
-            f"{self.size:,} bytes, limit {self.limit:,}: the job wrote for {self.wrote:.1f} s, its log was closed after "
-            f"{self.closed:.1f} s, a small job beside it took at most {self.side:.1f} s, PSS at most {self.pss >> 20} MiB; "
-            f"certificate: {self.certificate.get('text')}; {'; '.join(self.faults) or 'as it should be'}"
+            f"{self.size:,} bytes, limit {self.limit:,}: the job wrote for {self.wrote:.1f} s, "
+            "its log was closed after "
+            f"{self.closed:.1f} s, a small job beside it took at most {self.side:.1f} s, PSS at "
+            f"most {self.pss >> 20} MiB; "
+            f"certificate: {self.certificate.get('text')}; "
+            f"{'; '.join(self.faults) or 'as it should be'}"
         )
 
 
@@ -74,15 +77,16 @@ class Flood:
             base_url=f"{portal.url}/api/v1/orgs/home", headers=headers, timeout=60
         ) as self._client:
             done = threading.Event()
-            beside = [
+            siblings = [
                 threading.Thread(target=work, args=(done,))
                 for work in (self._measure, self._submit_beside)
             ]
             began = time.monotonic()
             number = self._submit(
-                f"{sys.executable} - {outcome.size} <<'END'\n{Path(written.__file__).read_text()}\nEND"
+                f"{sys.executable} - {outcome.size} "
+                f"<<'END'\n{Path(written.__file__).read_text()}\nEND"
             )
-            for thread in beside:
+            for thread in siblings:
                 thread.start()
             try:
                 wait_until(lambda: self._has_ended(number), "the flood ends", 3600, every=0.2)
@@ -91,7 +95,7 @@ class Flood:
                 outcome.closed = time.monotonic() - began
             finally:
                 done.set()
-                for thread in beside:
+                for thread in siblings:
                     thread.join()
             self._judge(number)
         portal.stop()
@@ -154,7 +158,7 @@ class Flood:
             wanted.update(block)
         got, length = hashlib.sha256(), 0
         with self._client.stream("GET", f"/jobs/{number}/logs/download") as answer:
-            told = int(answer.headers["Content-Length"])
+            count = int(answer.headers["Content-Length"])
             for piece in answer.iter_bytes():
                 got.update(piece)
                 length += len(piece)
@@ -168,8 +172,8 @@ class Flood:
                 f"/jobs/{number}"
             ).json()["state"]
             == "succeeded",
-            f"{length:,} bytes came, {told:,} were told": length
-            == told
+            f"{length:,} bytes came, {count:,} were told": length
+            == count
             == kept
             == outcome.certificate.get("bytes"),
             "other bytes": got.digest() == wanted.digest()

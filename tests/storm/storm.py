@@ -103,13 +103,13 @@ class Storm:
     def _submit_under_kills(self) -> list[str]:
         began = time.monotonic()
         with self._client, ThreadPoolExecutor(CLIENTS) as pool:
-            asked = [pool.submit(self._submit, number) for number in range(self._outcome.submits)]
+            futures = [pool.submit(self._submit, number) for number in range(self._outcome.submits)]
             try:
-                self._kill_until_done(asked)
+                self._kill_until_done(futures)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-            accepted = [future.result() for future in asked]
+            accepted = [future.result() for future in futures]
         self._outcome.seconds = time.monotonic() - began
         return accepted
 
@@ -193,7 +193,7 @@ class Storm:
         ]
         if len(set(accepted)) != self._outcome.submits or len(ends) != self._outcome.submits:
             faults.append(f"{self._outcome.submits} submits made {len(ends)} jobs")
-        words = Counter(State(state).word for state in ends.values())
+        words = Counter(State(state).label for state in ends.values())
         if set(words) - {"succeeded"}:
             faults.append(f"ends: {dict(words)}")
         times = Counter(len(path.read_text().splitlines()) for path in self._marks.iterdir())

@@ -116,7 +116,7 @@ def visitor(request, mode, shared_folder) -> Iterator[Visitor]:
         folder.close()
 
 
-def look_around(visitor: Visitor, number: int, submits: int) -> None:
+def send_requests(visitor: Visitor, number: int, submits: int) -> None:
     """Send typical requests of people and programs."""
     paths = ("/", "/home", "/home/jobs", f"/home/jobs/{number}", "/home/nodes", "/home/jobs/new")
     visitor.answers += [visitor.person.get(path) for path in paths]
@@ -160,11 +160,11 @@ def test_full_disk_breaks_nothing_is_reported_and_recovers(visitor, wait_for):
     folder = visitor.folder(quiet)
 
     visitor.disk.fill()
-    look_around(visitor, writer, submits=3)
+    send_requests(visitor, writer, submits=3)
     visitor.end("quiet")
     wait_for((folder / "end.json").exists, 20)
     visitor.answers.append(visitor.api.post(f"{ORG}/jobs/{stopped}/cancel", json={}))
-    look_around(visitor, writer, submits=3)
+    send_requests(visitor, writer, submits=3)
     # 429: sign-in is refused if attempts cannot be counted.
     assert faults(visitor.answers) == [] and {a.status_code for a in visitor.answers} <= {
         200,
@@ -209,7 +209,7 @@ def test_full_disk_breaks_nothing_is_reported_and_recovers(visitor, wait_for):
         p.name for p in (visitor.portal.home / "jobs").iterdir() if p.name.startswith(".")
     ] == []
     visitor.answers = []
-    look_around(visitor, writer, submits=1)
+    send_requests(visitor, writer, submits=1)
     assert [a.status_code for a in visitor.answers if a.status_code >= 300] == []
 
 
@@ -247,11 +247,12 @@ def test_portal_does_not_start_on_a_full_disk_and_explains_why(mode, kind):
     try:
         if not is_limited:
             disk.fill()
-        said = refusal(portal, is_limited=is_limited)
+        message = refusal(portal, is_limited=is_limited)
         assert re.match(
-            r"2: \s*Muster does not start[\s\S]*The disk [\s\S]{3,90}: [\s\S]*Make room there", said
-        ), said
-        assert "Traceback" not in said
+            r"2: \s*Muster does not start[\s\S]*The disk [\s\S]{3,90}: [\s\S]*Make room there",
+            message,
+        ), message
+        assert "Traceback" not in message
         if not is_limited:
             disk.free()
         portal.start()

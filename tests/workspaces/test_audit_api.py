@@ -29,7 +29,7 @@ def ada(story):
     return story.api(story.ada)
 
 
-def tell(
+def record_event(
     story, kind="team.renamed", *, org=None, actor="ada@atlas.example", address="", **data
 ) -> None:
     token = caller.set(Caller(address))
@@ -67,7 +67,7 @@ def test_event_has_actor_action_before_and_after(story, ada):
 
 
 def test_events_of_other_organization_are_never_listed(story, ada):
-    tell(story, org=story.borealis, name="canary-of-borealis")
+    record_event(story, org=story.borealis, name="canary-of-borealis")
     for query in (
         {},
         {"actor": "ada@atlas.example"},
@@ -102,9 +102,9 @@ def test_events_of_other_organization_are_never_listed(story, ada):
     ],
 )
 def test_event_filters(story, ada, query, kinds):
-    tell(story, "thing.one", name="vision")
-    tell(story, "thing.two", actor="eve@atlas.example", address="10.2.3.4")
-    tell(story, "thing.three", address="10.2.3.5", number=12)
+    record_event(story, "thing.one", name="vision")
+    record_event(story, "thing.two", actor="eve@atlas.example", address="10.2.3.4")
+    record_event(story, "thing.three", address="10.2.3.5", number=12)
     assert found(ada, **query) == kinds
 
 
@@ -142,7 +142,7 @@ def test_events_invalid_filter_is_rejected_by_name(story, ada, name, value):
 
 def test_events_pagination_goes_both_ways(story, ada):
     for n in range(7):
-        tell(story, f"thing.n{'abcdefg'[n]}")
+        record_event(story, f"thing.n{'abcdefg'[n]}")
     first = ada.get(API, {"kind": "thing", "limit": 3}).json()
     second = ada.get(API, {"kind": "thing", "limit": 3, "cursor": first["next"]}).json()
     third = ada.get(API, {"kind": "thing", "limit": 3, "cursor": second["next"]}).json()
@@ -180,7 +180,7 @@ def test_export_jsonl_is_complete_and_recorded(story, ada):
     ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "  =1+1", "＝1", '=HYPERLINK("http://x","y")'],
 )
 def test_export_csv_escapes_formulas(story, ada, nasty):
-    tell(story, "thing.nasty", actor=nasty, name=nasty, before={"a": nasty})
+    record_event(story, "thing.nasty", actor=nasty, name=nasty, before={"a": nasty})
     answer = ada.get(f"{API}/export", {"format": "csv", "kind": "thing"})
     assert (
         answer["Content-Type"].startswith("text/csv")
@@ -216,30 +216,30 @@ def test_export_memory_is_bounded(story, ada):
 def test_verification_is_requested_and_result_shown(story, ada):
     ada.get(API)  # the first use of a token is an event
     seal()
-    told = ada.get(f"{API}/chain").json()
+    data = ada.get(f"{API}/chain").json()
     assert (
-        told["checked"] == "never verified"
-        and told["sealing"].startswith("sealed up to now")
-        and told["anchor"]["seq"] == told["sealed"]
+        data["checked"] == "never verified"
+        and data["sealing"].startswith("sealed up to now")
+        and data["anchor"]["seq"] == data["sealed"]
     )
-    asking = ada.post(f"{API}/verify")
-    assert asking.status_code == 202 and asking.json()["is_checking"]
+    response = ada.post(f"{API}/verify")
+    assert response.status_code == 202 and response.json()["is_checking"]
     assert asked() == [story.atlas.id]
     store_report(verify(story.atlas.id))
-    told = ada.get(f"{API}/chain").json()
+    data = ada.get(f"{API}/chain").json()
     assert (
-        not told["is_checking"]
-        and told["check"]["fault_count"] == 0
-        and "0 faults" in told["checked"]
+        not data["is_checking"]
+        and data["check"]["fault_count"] == 0
+        and "0 faults" in data["checked"]
     )
     assert asked() == []
 
 
 def test_unsealed_events_are_counted(story, ada):
     seal()
-    tell(story)
-    told = ada.get(f"{API}/chain").json()
-    assert told["waiting"] >= 1 and "not sealed yet" in told["sealing"] and not told["is_late"]
+    record_event(story)
+    data = ada.get(f"{API}/chain").json()
+    assert data["waiting"] >= 1 and "not sealed yet" in data["sealing"] and not data["is_late"]
 
 
 def test_installation_events_require_operator(story, ada):
@@ -294,7 +294,7 @@ def test_audit_page_shows_changes_chain_and_filters(story):
 
 
 def test_audit_page_escapes_markup(story):
-    tell(
+    record_event(
         story,
         "thing.nasty",
         name="<script>alert(1)</script>",

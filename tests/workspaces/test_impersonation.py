@@ -124,9 +124,9 @@ def test_impersonation_expiry_is_recorded_once(story, by):
     Impersonation.objects.update(ends_at=clock.now() - timedelta(seconds=1))
     for _ in range(2):
         browser.get("/atlas/teams") if by == "the next request" else tidy()
-    told = facts("impersonation.ended")
-    assert sorted(str(fact.org_id) for fact in told) == sorted([str(None), str(story.atlas.id)])
-    assert {(fact.actor, fact.data["why"]) for fact in told} == {
+    events = facts("impersonation.ended")
+    assert sorted(str(fact.org_id) for fact in events) == sorted([str(None), str(story.atlas.id)])
+    assert {(fact.actor, fact.data["why"]) for fact in events} == {
         ("dot@platform.example", "expired")
     }
     assert Impersonation.objects.get().ended_at == Impersonation.objects.get().ends_at

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workspaces.identity.provisioning import (
     LinkedIdentity,
-    Person,
+    ProviderPerson,
     ProvisioningState,
     RoleAssignment,
     Rule,
@@ -48,7 +48,9 @@ def rules(draw):
 def people(draw):
     subjects = draw(st.sets(st.sampled_from(SUBJECTS)))
     return [
-        Person(s, f"{s}@x.example", groups=frozenset(draw(st.sets(st.sampled_from(GROUPS)))))
+        ProviderPerson(
+            s, f"{s}@x.example", groups=frozenset(draw(st.sets(st.sampled_from(GROUPS))))
+        )
         for s in sorted(subjects)
     ]
 
@@ -228,7 +230,7 @@ def test_plan_counts_reenabled_owner():
     ]
     made = plan(
         [],
-        [Person("s1", "s1@x.example")],
+        [ProviderPerson("s1", "s1@x.example")],
         with_owners(ProvisioningState(PROVIDER, None, known, seats)),
     )
     assert (made.off, made.on, made.spared) == ([known[0]], [known[1]], [])
@@ -249,8 +251,8 @@ def world_of(count: int, org_id: UUID | None = ORGS[0]) -> ProvisioningState:
 EVERYBODY = [Rule("*", ORGS[0], None, "member")]
 
 
-def some(count: int) -> list[Person]:
-    return [Person(f"s{n}", f"s{n}@x.example") for n in range(count)]
+def some(count: int) -> list[ProviderPerson]:
+    return [ProviderPerson(f"s{n}", f"s{n}@x.example") for n in range(count)]
 
 
 def test_plan_empty_answer_is_stopped():
@@ -311,7 +313,7 @@ def test_plan_existing_address_is_linked_only_on_confirmation():
 
 
 def test_plan_duplicate_address_skips_second_user():
-    pair = [Person("s0", "same@x.example"), Person("s1", "same@x.example")]
+    pair = [ProviderPerson("s0", "same@x.example"), ProviderPerson("s1", "same@x.example")]
     made = plan(EVERYBODY, pair, ProvisioningState(PROVIDER, None))
     assert [n.person.subject for n in made.newcomers] == ["s0"] and [
         c.person.subject for c in made.clashes
@@ -339,7 +341,7 @@ def test_plan_keeps_last_operator_enabled():
 
 def test_plan_changed_subject_loses_nothing():
     world = world_of(1)
-    again = Person("new", "s0@x.example")
+    again = ProviderPerson("new", "s0@x.example")
     linked = applied(
         world,
         plan(

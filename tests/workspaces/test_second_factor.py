@@ -209,7 +209,7 @@ def test_strict_org_allows_service_accounts_and_running_jobs(strict):
         ada = strict.actor(strict.ada)
         row = create_service_account(actor=ada, org=strict.atlas, name="nightly")
         secret = create_service_token(
-            actor=ada, account=row, wish=TokenParams("ci", ["all"])
+            actor=ada, account=row, params=TokenParams("ci", ["all"])
         ).secret
     with platform_scope("test"):
         [job] = issue_attempt_tokens(

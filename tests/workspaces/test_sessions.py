@@ -76,8 +76,8 @@ def test_session_sign_out_closes_websocket(story):
         there.get("/atlas/teams").status_code == 302 and here.get("/atlas/teams").status_code == 200
     )
     assert ended({way: actor_of(story.ada)}) == {way} and way.actor() is None
-    told = Event.objects.get(kind="session.ended")
-    assert told.data["address"] == "198.51.100.9" and told.org_id == story.atlas.id, (
+    event = Event.objects.get(kind="session.ended")
+    assert event.data["address"] == "198.51.100.9" and event.org_id == story.atlas.id, (
         "auditors of her organization see the event"
     )
 
@@ -141,15 +141,24 @@ def test_expired_sessions_are_deleted(story):
         ("", "Unknown"),
         ("python-httpx/0.28", "A program"),
         (
-            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0 Safari/537.36 Edg/143.0",
+            (
+                "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
+                "Chrome/143.0 Safari/537.36 Edg/143.0"
+            ),
             "Edge on Windows",
         ),
         (
-            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Safari/605.1.15",
+            (
+                "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like "
+                "Gecko) Version/26.0 Safari/605.1.15"
+            ),
             "Safari on macOS",
         ),
         (
-            "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148 Safari/604.1",
+            (
+                "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 "
+                "Mobile/15E148 Safari/604.1"
+            ),
             "Safari on iPhone",
         ),
     ],

@@ -134,9 +134,9 @@ def test_repeated_denials_are_rate_limited(story):
             ).status_code
             == 403
         )
-    told = facts("access.denied")
-    assert len(told) == denials.MOST
-    assert ["more" in fact.data for fact in told] == [False] * (denials.MOST - 1) + [True]
+    events = facts("access.denied")
+    assert len(events) == denials.MOST
+    assert ["more" in fact.data for fact in events] == [False] * (denials.MOST - 1) + [True]
 
 
 def test_denial_is_answered_if_recording_fails(story, monkeypatch):

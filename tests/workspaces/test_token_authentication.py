@@ -24,10 +24,10 @@ def test_token_entry_matches_step_by_step_actor(story, name):
         assert entry is not None and actor is not None
         assert entry.actor == actor and entry.enter() == actor.enter(own) and entry.org == own
         assert {team.id for team in entry.teams.values()} == set(entry.enter().team_roles)
-        stranger = by_token(secret, other.slug)
-        assert stranger is not None
+        outsider = by_token(secret, other.slug)
+        assert outsider is not None
         with pytest.raises(NotFound):
-            stranger.enter()
+            outsider.enter()
 
 
 def test_token_entry_in_other_organization_is_not_found(story):

@@ -26,12 +26,12 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 def test_token_wrong_character_fails_without_query(story):
     secret = story.token(story.ada)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         for at in range(len(secret)):
             wrong = secret[:at] + ("A" if secret[at] != "A" else "B") + secret[at + 1 :]
             assert not is_well_formed(wrong)
             assert authenticate_token(wrong) is None
-    assert len(asked) == 0
+    assert len(queries) == 0
 
 
 def test_token_expires_exactly_on_time(story):

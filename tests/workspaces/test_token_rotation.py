@@ -138,5 +138,5 @@ def test_network_token_from_elsewhere_is_denied_and_recorded(atlas):
         refused[0].json()["code"] == "token_network"
         and "198.51.100.7" in refused[0].json()["detail"]
     )
-    [told] = Event.objects.filter(kind="token.refused")
-    assert told.data["address"] == "198.51.100.7" and told.subject_id == bound.row.id
+    [event] = Event.objects.filter(kind="token.refused")
+    assert event.data["address"] == "198.51.100.7" and event.subject_id == bound.row.id

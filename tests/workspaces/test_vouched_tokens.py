@@ -17,7 +17,7 @@ from workspaces.credentials.tokens import create_token, rotate_token
 from workspaces.identity import sign_in
 from workspaces.identity.oidc_provider.device_login import token_for
 from workspaces.identity.provider_services import remove_provider, update_provider
-from workspaces.identity.provisioning_services import Person, sync_people
+from workspaces.identity.provisioning_services import ProviderPerson, sync_people
 from workspaces.models import AccessToken, Identity, Membership, Provider, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -102,7 +102,7 @@ def _unlink(story, corp):
 
 
 def _no_longer_named(story, corp):
-    others = [Person(f"p{n}", f"p{n}@corp.example") for n in range(3)]
+    others = [ProviderPerson(f"p{n}", f"p{n}@corp.example") for n in range(3)]
     Identity.objects.bulk_create(
         Identity(provider=corp, subject=p.subject, user=User.objects.create_user(p.email))
         for p in others

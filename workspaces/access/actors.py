@@ -22,7 +22,7 @@ from workspaces.access.permissions import (
     Permission,
 )
 from workspaces.access.roles import CustomRole, granted_by
-from workspaces.access.steps import Case, explained
+from workspaces.access.steps import AccessQuestion, explained
 from workspaces.models import Impersonation, Membership, Organization, Team, TeamMembership, User
 from workspaces.tenancy.scope import org_scope
 
@@ -212,7 +212,8 @@ class Actor:
         if self.acted_by is not None:
             raise NotPermitted(
                 Message(
-                    "You are impersonating {email}; only they can do that. Stop impersonating first.",
+                    "You are impersonating {email}; only they can do that. Stop impersonating "
+                    "first.",
                     email=self.email,
                 ),
                 code="impersonating",
@@ -227,10 +228,10 @@ class Actor:
         role = self.team_roles.get(team_id) if team_id is not None else None
         return role is not None and permission in granted_by("team", role, self.own_roles)
 
-    def case(self, permission: Permission, team: Team | UUID | None = None) -> Case:
+    def case(self, permission: Permission, team: Team | UUID | None = None) -> AccessQuestion:
         """Return the question that `may` answers, for an explanation."""
         team_id, slug = (team.id, team.slug) if isinstance(team, Team) else (team, "")
-        return Case(
+        return AccessQuestion(
             email=self.email,
             permission=permission,
             org_id=self.org_id,
@@ -262,7 +263,8 @@ def authorize(actor: Actor, permission: Permission, team: Team | UUID | None = N
                 )
                 if team_id
                 else Message(
-                    "You may not do that in this organization with this token: it needs {permission}.",
+                    "You may not do that in this organization with this token: it needs "
+                    "{permission}.",
                     permission=permission,
                 )
             )

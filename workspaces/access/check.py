@@ -12,14 +12,14 @@ from portal.core.errors import InvalidInput
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.custom_roles import cached_custom_roles
 from workspaces.access.permissions import Permission
-from workspaces.access.steps import Case, Explanation, explained
+from workspaces.access.steps import AccessQuestion, Explanation, explained
 from workspaces.models import Membership, Organization, Team, TeamMembership, User
 
 Needs = tuple[tuple[Permission, ...], str]
 
 
 @dataclass(frozen=True)
-class About:
+class AccessObject:
     """The object a question is about.
 
     `needs` returns all permissions that an action on it requires of a user, and the reason if they
@@ -34,10 +34,10 @@ class About:
 
 # Functions that find an object by its display name, or raise NotFound if the asking actor cannot
 # see it. Other apps register theirs here.
-FINDERS: dict[str, Callable[[Actor, Organization, str], About]] = {}
+FINDERS: dict[str, Callable[[Actor, Organization, str], AccessObject]] = {}
 
 
-def about_named(actor: Actor, org: Organization, text: str) -> About:
+def about_named(actor: Actor, org: Organization, text: str) -> AccessObject:
     """Return an object by kind and name, such as "job:17".
 
     Raises InvalidInput for unknown kinds, NotFound.
@@ -63,7 +63,7 @@ def explain_person(
     email: str,
     permission: Permission,
     team: Team | None = None,
-    about: About | None = None,
+    about: AccessObject | None = None,
 ) -> Explanation:
     """Explain why a user may or may not, without any token.
 
@@ -99,7 +99,7 @@ def _case(
     permission: Permission,
     team: Team | None,
     rule: str,
-) -> Case:
+) -> AccessQuestion:
     member = (
         Membership.objects.select_related("provider").filter(user=user).first() if user else None
     )
@@ -109,7 +109,7 @@ def _case(
         else None
     )
     seat = seat if member else None
-    return Case(
+    return AccessQuestion(
         email=email,
         permission=permission,
         org_id=org.id,

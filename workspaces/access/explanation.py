@@ -6,18 +6,18 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from workspaces.access.grants import Change, Proposal, smallest_grants
+from workspaces.access.grants import AccessChange, Proposal, smallest_grants
 from workspaces.access.permissions import WORDS
 from workspaces.access.roles import role_facts
-from workspaces.access.steps import Case, Effect, Explanation, Step
+from workspaces.access.steps import AccessQuestion, AccessStep, Effect, Explanation
 
 
-def permission_words(explanation: Explanation) -> str:
+def permission_text(explanation: Explanation) -> str:
     """Describe the permission: "submit jobs"."""
     return _(WORDS.get(explanation.case.permission, str(explanation.case.permission)))
 
 
-def sentence(step: Step, case: Case) -> str:
+def sentence(step: AccessStep, case: AccessQuestion) -> str:
     """Return one step as a sentence."""
     names = {
         "permission": case.permission,
@@ -59,18 +59,22 @@ def denial_reason(explanation: Explanation) -> str:
     """
     blocks = [step for step in explanation.steps if step.effect == Effect.BLOCKS]
     found = [sentence(step, explanation.case) for step in blocks or explanation.steps]
-    asks = [
-        proposal_words(proposal, explanation.case) for proposal in smallest_grants(explanation.case)
+    requests = [
+        proposal_text(proposal, explanation.case) for proposal in smallest_grants(explanation.case)
     ]
     return " ".join(
         [
             *found,
-            *([_("To be allowed: %(ways)s.") % {"ways": _(", or ").join(asks)}] if asks else []),
+            *(
+                [_("To be allowed: %(ways)s.") % {"ways": _(", or ").join(requests)}]
+                if requests
+                else []
+            ),
         ]
     )
 
 
-def proposal_words(proposal: Proposal, case: Case) -> str:
+def proposal_text(proposal: Proposal, case: AccessQuestion) -> str:
     """Return what would allow it: "the role Member in team vision"."""
     return _(" and ").join(_change(change, case) for change in proposal)
 
@@ -82,7 +86,7 @@ def as_data(explanation: Explanation) -> dict[str, Any]:
         "allowed": explanation.allowed,
         "person": case.email,
         "permission": str(case.permission),
-        "words": permission_words(explanation),
+        "words": permission_text(explanation),
         "team": case.team or None,
         "steps": [
             {
@@ -96,7 +100,7 @@ def as_data(explanation: Explanation) -> dict[str, Any]:
         ],
         "would_allow": [
             {
-                "text": proposal_words(proposal, case),
+                "text": proposal_text(proposal, case),
                 "changes": [
                     {"kind": change.kind, "role": change.role or None} for change in proposal
                 ],
@@ -106,7 +110,7 @@ def as_data(explanation: Explanation) -> dict[str, Any]:
     }
 
 
-def _role(step: Step, names: dict[str, Any]) -> str:
+def _role(step: AccessStep, names: dict[str, Any]) -> str:
     is_org = step.kind == "org-role"
     if step.facts["is_gone"]:
         text = (
@@ -130,7 +134,7 @@ def _role(step: Step, names: dict[str, Any]) -> str:
     return text % names + (" " + _("It is given by %(via)s.") % {"via": via} if via else "")
 
 
-def _change(change: Change, case: Case) -> str:
+def _change(change: AccessChange, case: AccessQuestion) -> str:
     match change.kind:
         case "org-role":
             return _("the role %(title)s in the organization") % {

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 from workspaces.access.permissions import OPERATOR_GRANTS, Permission
 from workspaces.access.roles import granted_by, roles_of
-from workspaces.access.steps import Case, explained
+from workspaces.access.steps import AccessQuestion, explained
 
 MAX_PROPOSALS = 3
 
 
 @dataclass(frozen=True)
-class Change:
+class AccessChange:
     """One change to memberships, token or account.
 
     `org-role` and `team-role` set a role; `token` requires one with sufficient scope; `account-on`
@@ -24,17 +24,17 @@ class Change:
     role: str = ""
 
 
-Proposal = tuple[Change, ...]
+Proposal = tuple[AccessChange, ...]
 
 
-def apply(case: Case, proposal: Proposal) -> Case:
+def apply(case: AccessQuestion, proposal: Proposal) -> AccessQuestion:
     """Return the case after the changes."""
     for change in proposal:
         case = _applied(case, change)
     return case
 
 
-def smallest_grants(case: Case) -> list[Proposal]:
+def smallest_grants(case: AccessQuestion) -> list[Proposal]:
     """Return up to three sets of changes, each of which would allow it.
 
     Role changes are minimal and never remove a permission that is held. Empty if it is already
@@ -60,12 +60,12 @@ def smallest_grants(case: Case) -> list[Proposal]:
     ]
 
 
-def gained(before: Case, after: Case) -> frozenset[tuple[bool, Permission]]:
+def gained(before: AccessQuestion, after: AccessQuestion) -> frozenset[tuple[bool, Permission]]:
     """Return what is added, as (in the team, permission)."""
     return _reach(after) - _reach(before)
 
 
-def _minimal(case: Case, proposal: Proposal) -> Proposal:
+def _minimal(case: AccessQuestion, proposal: Proposal) -> Proposal:
     """Drop changes that the others make unnecessary: an operator needs no membership."""
     for change in proposal:
         less = tuple(one for one in proposal if one != change)
@@ -74,7 +74,7 @@ def _minimal(case: Case, proposal: Proposal) -> Proposal:
     return proposal
 
 
-def _reach(case: Case) -> frozenset[tuple[bool, Permission]]:
+def _reach(case: AccessQuestion) -> frozenset[tuple[bool, Permission]]:
     org_role, team_role = ("", "") if case.is_suspended else (case.org_role, case.team_role)
     everywhere = (
         OPERATOR_GRANTS if case.is_operator else granted_by("org", org_role, case.own_roles)
@@ -85,39 +85,39 @@ def _reach(case: Case) -> frozenset[tuple[bool, Permission]]:
     )
 
 
-def _removals(case: Case) -> Iterator[Change]:
+def _removals(case: AccessQuestion) -> Iterator[AccessChange]:
     """Yield the removal of blocks that no role can override."""
     blocks = {step.kind for step in explained(case).steps if step.effect == "blocks"}
     if "account-off" in blocks:
-        yield Change("account-on")
+        yield AccessChange("account-on")
     if "suspended" in blocks:
-        yield Change("resume")
+        yield AccessChange("resume")
     if any(kind.startswith("token-") for kind in blocks):
-        yield Change("token")
+        yield AccessChange("token")
 
 
-def _role_changes(case: Case) -> Iterator[Proposal]:
+def _role_changes(case: AccessQuestion) -> Iterator[Proposal]:
     """Yield single role changes that grant it without loss.
 
     Non-members must join the organization first.
     """
-    yield (Change("operator"),)
+    yield (AccessChange("operator"),)
     if case.org_id is None:
         return
     own, wanted = case.own_roles, case.permission
     held = granted_by("org", case.org_role, own)
     for role in roles_of("org", own):
         if wanted in role.permissions and held <= role.permissions:
-            yield (Change("org-role", role.slug),)
+            yield (AccessChange("org-role", role.slug),)
     if case.team_id is not None:
-        join = () if case.org_role else (Change("org-role", "member"),)
+        join = () if case.org_role else (AccessChange("org-role", "member"),)
         in_team = granted_by("team", case.team_role, own)
         for role in roles_of("team", own):
             if wanted in role.permissions and in_team <= role.permissions:
-                yield (*join, Change("team-role", role.slug))
+                yield (*join, AccessChange("team-role", role.slug))
 
 
-def _applied(case: Case, change: Change) -> Case:
+def _applied(case: AccessQuestion, change: AccessChange) -> AccessQuestion:
     match change.kind:
         case "org-role":
             return replace(case, org_role=change.role)

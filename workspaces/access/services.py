@@ -45,7 +45,7 @@ RESERVED_NAMES = frozenset(
 
 
 @transaction.atomic
-def make_role(
+def create_role(
     *,
     actor: Actor,
     org: Organization,

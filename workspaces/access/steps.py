@@ -27,7 +27,7 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True)
-class Step:
+class AccessStep:
     """One fact of the chain. `is_decisive`: without it the decision would be reversed."""
 
     kind: str
@@ -37,7 +37,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Case:
+class AccessQuestion:
     """A question about access, and all facts that bear on it.
 
     `org_id` is None outside any organization. `team_role` is the role in the team asked about, ""
@@ -67,12 +67,12 @@ class Case:
 class Explanation:
     """A decision and its chain of steps."""
 
-    case: Case
+    case: AccessQuestion
     allowed: bool
-    steps: tuple[Step, ...]
+    steps: tuple[AccessStep, ...]
 
 
-def explained(case: Case) -> Explanation:
+def explained(case: AccessQuestion) -> Explanation:
     """Return the chain for a case, with its decisive steps marked."""
     steps = (
         *_rule(case),
@@ -90,48 +90,48 @@ def explained(case: Case) -> Explanation:
     return Explanation(case, allowed, marked)
 
 
-def _decide(steps: tuple[Step, ...]) -> bool:
+def _decide(steps: tuple[AccessStep, ...]) -> bool:
     effects = {step.effect for step in steps}
     return Effect.GRANTS in effects and Effect.BLOCKS not in effects
 
 
-def _rule(case: Case) -> list[Step]:
-    return [Step("rule", Effect.SILENT, {"text": case.rule})] if case.rule else []
+def _rule(case: AccessQuestion) -> list[AccessStep]:
+    return [AccessStep("rule", Effect.SILENT, {"text": case.rule})] if case.rule else []
 
 
-def _account(case: Case) -> list[Step]:
-    return [] if case.is_active else [Step("account-off", Effect.BLOCKS)]
+def _account(case: AccessQuestion) -> list[AccessStep]:
+    return [] if case.is_active else [AccessStep("account-off", Effect.BLOCKS)]
 
 
-def _token(case: Case) -> list[Step]:
+def _token(case: AccessQuestion) -> list[AccessStep]:
     token, permission = case.token, case.permission
     if token is None:
         return []
     found = []
     if case.token_has_ended:
-        found.append(Step("token-ended", Effect.BLOCKS))
+        found.append(AccessStep("token-ended", Effect.BLOCKS))
     if case.org_id is not None and token.org_id != case.org_id:
-        found.append(Step("token-elsewhere", Effect.BLOCKS))
+        found.append(AccessStep("token-elsewhere", Effect.BLOCKS))
     if not token.allows(permission):
-        found.append(Step("token-scope", Effect.BLOCKS, {"scopes": sorted(token.scopes)}))
+        found.append(AccessStep("token-scope", Effect.BLOCKS, {"scopes": sorted(token.scopes)}))
     if (
         token.team_id
         and case.team_id != token.team_id
         and not (case.team_id is None and permission in READS)
     ):
-        found.append(Step("token-team", Effect.BLOCKS))
-    return found or [Step("token", Effect.SILENT)]
+        found.append(AccessStep("token-team", Effect.BLOCKS))
+    return found or [AccessStep("token", Effect.SILENT)]
 
 
-def _operator(case: Case) -> list[Step]:
-    return [Step("operator", Effect.GRANTS)] if case.is_operator else []
+def _operator(case: AccessQuestion) -> list[AccessStep]:
+    return [AccessStep("operator", Effect.GRANTS)] if case.is_operator else []
 
 
-def _organization(case: Case) -> list[Step]:
+def _organization(case: AccessQuestion) -> list[AccessStep]:
     if case.is_suspended:
         effect = Effect.SILENT if case.is_operator else Effect.BLOCKS
         return [
-            Step(
+            AccessStep(
                 "suspended",
                 effect,
                 {"title": role_facts("org", case.org_role, case.own_roles).title},
@@ -143,20 +143,24 @@ def _organization(case: Case) -> list[Step]:
         ]
     if case.is_operator:
         return []
-    return [Step("stranger", Effect.BLOCKS) if case.org_id else Step("no-operator", Effect.SILENT)]
+    return [
+        AccessStep("stranger", Effect.BLOCKS)
+        if case.org_id
+        else AccessStep("no-operator", Effect.SILENT)
+    ]
 
 
-def _team(case: Case) -> list[Step]:
+def _team(case: AccessQuestion) -> list[AccessStep]:
     if case.team_id is None or case.is_suspended:
         return []
     if not case.team_role:
-        return [Step("not-in-team", Effect.SILENT, {"team": case.team})]
+        return [AccessStep("not-in-team", Effect.SILENT, {"team": case.team})]
     return [
         _role("team-role", case, role_facts("team", case.team_role, case.own_roles), case.team_via)
     ]
 
 
-def _role(kind: str, case: Case, role: RoleFacts, via: str) -> Step:
+def _role(kind: str, case: AccessQuestion, role: RoleFacts, via: str) -> AccessStep:
     effect = Effect.GRANTS if case.permission in role.permissions else Effect.SILENT
     facts = {
         "role": role.slug,
@@ -165,4 +169,4 @@ def _role(kind: str, case: Case, role: RoleFacts, via: str) -> Step:
         "is_gone": role.is_gone,
         "via": via,
     }
-    return Step(kind, effect, facts | ({"team": case.team} if kind == "team-role" else {}))
+    return AccessStep(kind, effect, facts | ({"team": case.team} if kind == "team-role" else {}))

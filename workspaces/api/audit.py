@@ -86,10 +86,10 @@ class _Export(_AuditView):
 
         The export is itself an event.
         """
-        asked = request.query_params.dict()
-        kind = asked.pop("format", "") or "jsonl"
-        check_names(asked, [one.name for one in AUDIT.filters])
-        return exported(self.actor, self.chain, asked, kind)
+        query = request.query_params.dict()
+        kind = query.pop("format", "") or "jsonl"
+        check_names(query, [one.name for one in AUDIT.filters])
+        return exported(self.actor, self.chain, query, kind)
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         """Ignore DRF's meaning of `format`: here it is a parameter of the export."""
@@ -113,7 +113,7 @@ class _Verify(_AuditView):
         Starts within seconds; `…/audit/chain` shows when it has ended.
         """
         return Response(
-            services.ask_for_verification(actor=self.actor, chain=self.chain),
+            services.request_verification(actor=self.actor, chain=self.chain),
             status=status.HTTP_202_ACCEPTED,
         )
 

@@ -123,7 +123,8 @@ class QuotasView(OrgView):
     def patch(self, request: Request) -> Response:
         """Set many limits and guarantees, atomically."""
         changes = [
-            set_limits.Wanted(**change) for change in read(SetQuotasSerializer, request)["changes"]
+            set_limits.LimitChange(**change)
+            for change in read(SetQuotasSerializer, request)["changes"]
         ]
         rows = _counted(set_limits.set_quotas(actor=self.actor, org=self.org, changes=changes))
         return items(

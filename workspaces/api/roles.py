@@ -118,7 +118,7 @@ class RolesView(OrgView):
     @idempotent
     def post(self, request: Request) -> Response:
         """Create a custom role."""
-        row = access_services.make_role(
+        row = access_services.create_role(
             actor=self.actor, org=self.org, **read(NewRoleSerializer, request)
         )
         return Response(selectors.role_here(self.org, row.slug), status=status.HTTP_201_CREATED)
@@ -167,20 +167,20 @@ class AccessView(OrgView):
     )
     def get(self, request: Request) -> Response:
         """Explain why a user may or may not do something, and what would allow it."""
-        asked = {
+        query = {
             name: request.query_params.get(name, "")[:254]
             for name in ("user", "permission", "team", "about")
         }
-        if "\x00" in "".join(asked.values()):
+        if "\x00" in "".join(query.values()):
             raise InvalidInput("Must not contain NUL characters.")
-        permission = permission_named(asked["permission"])
-        about = about_named(self.actor, self.org, asked["about"]) if asked["about"] else None
-        team = self.team(asked["team"]) if asked["team"] else None
-        if asked["user"] or about:
+        permission = permission_named(query["permission"])
+        about = about_named(self.actor, self.org, query["about"]) if query["about"] else None
+        team = self.team(query["team"]) if query["team"] else None
+        if query["user"] or about:
             found = explain_person(
                 asker=self.actor,
                 org=self.org,
-                email=asked["user"] or self.actor.email,
+                email=query["user"] or self.actor.email,
                 permission=permission,
                 team=team,
                 about=about,

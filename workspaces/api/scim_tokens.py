@@ -28,7 +28,7 @@ class ScimTokenView(OrgView):
     def post(self, request: Request, slug: str) -> Response:
         """Create a token. The previous one stops working at once."""
         row = find_provider(self.actor, slug)
-        made = tokens.make_scim_token(actor=self.actor, provider=row)
+        made = tokens.create_scim_token(actor=self.actor, provider=row)
         return Response(
             {"token": made, "url": f"{settings.MUSTER_BASE_URL}/scim/v2/{row.slug}"},
             status=status.HTTP_201_CREATED,
@@ -37,5 +37,5 @@ class ScimTokenView(OrgView):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
         """Revoke the token."""
-        tokens.end_scim_token(actor=self.actor, provider=find_provider(self.actor, slug))
+        tokens.revoke_scim_token(actor=self.actor, provider=find_provider(self.actor, slug))
         return Response(status=status.HTTP_204_NO_CONTENT)

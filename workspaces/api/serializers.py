@@ -75,7 +75,8 @@ class MemberSerializer(serializers.Serializer):  # type: ignore[type-arg]
     )
     invite_url = serializers.CharField(
         required=False,
-        help_text="Link for a new user to set a password, or for an invited one to accept; returned once.",
+        help_text="Link for a new user to set a password, or for an invited one to accept; returned "
+        "once.",
     )
     is_invited = serializers.BooleanField(
         required=False, help_text="Has an account, and becomes a member by accepting."

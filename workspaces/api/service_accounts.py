@@ -81,11 +81,11 @@ class ServiceTokensView(OrgView):
     def post(self, request: Request, account: str) -> Response:
         """Create a token for a service account. The token is returned only here."""
         body = read(s.NewTokenSerializer, request)
-        wish = tokens.TokenParams(
+        params = tokens.TokenParams(
             **body | {"team": self.team(body["team"]) if body["team"] else None}
         )
         made = service_accounts.create_service_token(
-            actor=self.actor, account=selectors.service_account(account), wish=wish
+            actor=self.actor, account=selectors.service_account(account), params=params
         )
         return Response(
             selectors.token_row(made.row) | {"token": made.secret}, status=status.HTTP_201_CREATED

@@ -87,7 +87,7 @@ class OrgsView(PortalView):
     @idempotent
     def _create(self, request: Request) -> Response:
         body = read(s.NewOrgSerializer, request)
-        org, owner = platform_services.found_org(
+        org, owner = platform_services.create_org_with_owner(
             actor=self.actor,
             slug=body["slug"],
             name=body["name"],
@@ -225,13 +225,13 @@ class MembersView(OrgView):
             actor=self.actor, org=self.org, **read(s.NewMemberSerializer, request)
         )
         if isinstance(row, NewInvitation):
-            asked = row.row
+            requested = row.row
             return Response(
                 {
-                    "email": asked.email,
-                    "name": asked.name,
-                    "role": asked.role,
-                    "created_at": asked.created_at,
+                    "email": requested.email,
+                    "name": requested.name,
+                    "role": requested.role,
+                    "created_at": requested.created_at,
                     "is_service": False,
                     "invite_url": row.url,
                     "is_invited": True,

@@ -16,7 +16,7 @@ from portal.core.audit.canonical import NO_ORG
 from portal.core.audit.forwarding import PURPOSE, state_of
 from portal.core.audit.models import AuditForward, AuditLink, AuditPolicy
 from portal.core.audit.retention import LONGEST, SHORTEST
-from portal.core.audit.state import ask_for_check, chain_state
+from portal.core.audit.state import chain_state, request_check
 from portal.core.audit.targets import parse_target
 from portal.core.errors import Conflict, InvalidInput, NotFound
 from portal.core.events import EventRecord, record
@@ -43,10 +43,10 @@ def scope_of(chain: UUID) -> AbstractContextManager[object]:
 
 
 @transaction.atomic
-def ask_for_verification(*, actor: Actor, chain: UUID) -> dict[str, Any]:
+def request_verification(*, actor: Actor, chain: UUID) -> dict[str, Any]:
     """Request verification of the chain and return its state. Raises NotPermitted."""
     chain_for(actor, of_installation=chain == NO_ORG)
-    ask_for_check(chain)
+    request_check(chain)
     tell(actor, chain, "audit.verification_asked", {})
     with scope_of(chain):
         return chain_state(chain)

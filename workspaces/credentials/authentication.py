@@ -48,7 +48,7 @@ WHERE token.digest IN ({digests}) AND token.revoked_at IS NULL
 
 
 @dataclass(frozen=True)
-class Entry:
+class TokenOwner:
     """The owner of a token.
 
     `org` is None if the URL names no existing organization. `teams`: the owner's teams by slug.
@@ -66,7 +66,7 @@ class Entry:
         return self.actor.within(self.org, self.role, self.roles)
 
 
-def by_token(raw: str, slug: str, address: str = "") -> Entry | None:
+def by_token(raw: str, slug: str, address: str = "") -> TokenOwner | None:
     """Return the entry of a token, or None if it is invalid or its owner is inactive.
 
     Invalid tokens are malformed, unknown, expired or revoked. Raises NotPermitted if the token may
@@ -81,7 +81,7 @@ def by_token(raw: str, slug: str, address: str = "") -> Entry | None:
     return _entry(rows, address) if rows else None
 
 
-def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
+def _entry(rows: Sequence[list[Any]], address: str) -> TokenOwner:
     first, ends = (
         rows[0],
         (len(_TOKEN), len(_TOKEN) + len(_USER), len(_TOKEN) + len(_USER) + len(_ORG)),
@@ -97,7 +97,7 @@ def _entry(rows: Sequence[list[Any]], address: str) -> Entry:
     )
     seats = [row[ends[2] :] for row in rows if row[-1]]
     teams = [Team.from_db(connection.alias, _TEAM, seat[1:-1]) for seat in seats]
-    return Entry(
+    return TokenOwner(
         actor_of(user, facts_of(token)),
         org,
         first[ends[2]] or "",

@@ -250,7 +250,10 @@ def _resolve(use: SecretReferences, text: str, known: _Versions) -> _Version | s
         )
     versions = known.get((owner, name))
     if not versions:
-        return f"there is no secret {where}/{name}; set it on the Secrets page, or by: muster secret set {where}/{name}"
+        return (
+            f"there is no secret {where}/{name}; set it on the Secrets page, or by: muster "
+            f"secret set {where}/{name}"
+        )
     if number is None:
         return versions[max(versions)]
     return (
@@ -278,7 +281,8 @@ def _opened(look: Mapping[str, _Version | str], sealed: Mapping[UUID, bytes]) ->
             values[name] = vault.decrypt(sealed[found.id], PURPOSE).decode()
         except (vault.Unreadable, KeyError) as error:
             return OpenedSecrets(
-                lacks=f"{name}: {error if isinstance(error, vault.Unreadable) else 'it was deleted just now'}"
+                lacks=f"{name}: "
+                f"{error if isinstance(error, vault.Unreadable) else 'it was deleted just now'}"
             )
     return OpenedSecrets(values)
 

@@ -118,16 +118,16 @@ def remove_service_account(*, actor: Actor, account: ServiceAccount) -> None:
 
 
 @transaction.atomic
-def create_service_token(*, actor: Actor, account: ServiceAccount, wish: TokenParams) -> NewToken:
+def create_service_token(*, actor: Actor, account: ServiceAccount, params: TokenParams) -> NewToken:
     """Create a token for a service account. Raises InvalidInput, NotPermitted."""
     _authorize(actor)
-    _check_covers(actor, account, wish.scopes)
-    team: Team | None = wish.team
+    _check_covers(actor, account, params.scopes)
+    team: Team | None = params.team
     if team and not TeamMembership.objects.filter(team=team, user_id=account.user_id).exists():
         raise InvalidInput.at(
             "team", f"{account.name} is not in {team.slug}: add it on the team's page first"
         )
-    return issue_token(actor, account.org, account.user_id, wish)
+    return issue_token(actor, account.org, account.user_id, params)
 
 
 def _authorize(actor: Actor) -> None:

@@ -88,13 +88,13 @@ def create_token(
     return issue_token(actor, org, actor.user_id, TokenParams(name, scopes, team, days, networks))
 
 
-def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: TokenParams) -> NewToken:
+def issue_token(actor: Actor, org: Organization, user_id: UUID, params: TokenParams) -> NewToken:
     """Create a token for a user, never wider than the actor's own credential.
 
     The caller has checked permissions. Raises InvalidInput, NotPermitted.
     """
     actor.check_acts_for_oneself()
-    name, days, team = wish.name.strip(), wish.days, wish.team
+    name, days, team = params.name.strip(), params.days, params.team
     if not name or len(name) > 100 or not name.isprintable():
         raise InvalidInput.at(
             "name", Message("must be 1 to {n} characters long, without control characters", n=100)
@@ -103,7 +103,7 @@ def issue_token(actor: Actor, org: Organization, user_id: UUID, wish: TokenParam
         raise InvalidInput.at(
             "days", Message("must be between {low} and {high}", low=1, high=MAX_DAYS)
         )
-    scopes, networks = _checked_scopes(actor, wish.scopes), parse_networks(wish.networks)
+    scopes, networks = _checked_scopes(actor, params.scopes), parse_networks(params.networks)
     _check_narrower(actor, team.id if team else None, networks)
     if actor.only_org and not actor.vouched_by:
         raise NotPermitted(
@@ -267,13 +267,13 @@ def covers_service_account(
         replace(actor, token=None),
         Actor(user_id=user_id, email="", is_service=True).enter(org),
     )
-    asked = [
+    request = [
         permission for permission in Permission if ALL_SCOPES in scopes or permission in scopes
     ]
     return all(
         own.may(permission, team)
         for team in (None, *other.team_roles)
-        for permission in asked
+        for permission in request
         if other.may(permission, team)
     )
 

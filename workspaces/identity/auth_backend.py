@@ -22,9 +22,9 @@ from portal.core.vault import Unreadable
 from workspaces.identity import request_limits
 from workspaces.identity.allauth_compat import record_authentication, show_deactivated
 from workspaces.identity.ldap.errors import DirectoryError
-from workspaces.identity.ldap.password_check import Answer, query_directories
+from workspaces.identity.ldap.password_check import PasswordCheckResult, query_directories
 from workspaces.identity.provider_services import config_of
-from workspaces.identity.provisioning import Person
+from workspaces.identity.provisioning import ProviderPerson
 from workspaces.identity.provisioning_services import admit
 from workspaces.models import Identity, Provider, User
 from workspaces.tenancy.scope import no_scope, platform_scope
@@ -92,7 +92,7 @@ def _is_linked(provider: Provider, login: str) -> bool:
     ).exists()
 
 
-def prove(provider: Provider, login: str, password: str) -> Person:
+def prove(provider: Provider, login: str, password: str) -> ProviderPerson:
     """Return the person with this name and password in the directory.
 
     Raises NotPermitted, Unavailable.
@@ -145,7 +145,7 @@ def _by_directory(request: HttpRequest | None, login: str, password: str) -> Use
     return None
 
 
-def _answers(rows: dict[str, Provider], login: str, password: str) -> list[Answer]:
+def _answers(rows: dict[str, Provider], login: str, password: str) -> list[PasswordCheckResult]:
     """Ask directories of one organization, or of the installation.
 
     Raises Unavailable when too many requests are waiting for them.
@@ -158,17 +158,17 @@ def _answers(rows: dict[str, Provider], login: str, password: str) -> list[Answe
     return answers
 
 
-def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[Answer]]:
+def _configs(rows: dict[str, Provider]) -> tuple[list[tuple[str, Any]], list[PasswordCheckResult]]:
     """Split the directories into configs to ask, and answers for those known to be unavailable."""
-    good, bad = list[tuple[str, Any]](), list[Answer]()
+    good, bad = list[tuple[str, Any]](), list[PasswordCheckResult]()
     for slug, row in rows.items():
         if why := request_limits.unavailable_reason(slug):
-            bad.append(Answer(slug, trouble=DirectoryError(why, is_away=True)))
+            bad.append(PasswordCheckResult(slug, trouble=DirectoryError(why, is_away=True)))
             continue
         try:
             good.append((slug, config_of(row)))
         except (InvalidInput, Unreadable) as error:
-            bad.append(Answer(slug, trouble=DirectoryError(str(error))))
+            bad.append(PasswordCheckResult(slug, trouble=DirectoryError(str(error))))
     return good, bad
 
 
@@ -191,7 +191,7 @@ def _clear_directory(request: HttpRequest | None) -> None:
 
 
 @platform_scope("status of a directory at sign-in")
-def _record_answers(rows: dict[str, Provider], answers: list[Answer]) -> None:
+def _record_answers(rows: dict[str, Provider], answers: list[PasswordCheckResult]) -> None:
     """Record how directories answered: when the state changes, or a minute has passed."""
     now = clock.now()
     for answer in answers:

@@ -20,9 +20,9 @@ from portal.core.wakeups import wake_worker
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.identity.provider_services import TASK, config_of
-from workspaces.identity.provider_types import Listing, ProviderUnavailable, kind_of, kinds
-from workspaces.identity.provisioning import Change, Plan
-from workspaces.identity.provisioning_services import Synced, sync_people
+from workspaces.identity.provider_types import DirectoryListing, ProviderUnavailable, kind_of, kinds
+from workspaces.identity.provisioning import Plan, RoleChange
+from workspaces.identity.provisioning_services import SyncResult, sync_people
 from workspaces.models import DirectoryRun, Organization, Provider, Team, User
 from workspaces.tenancy.scope import platform_scope
 
@@ -251,7 +251,7 @@ def _run(run: DirectoryRun, holder: str) -> DirectoryRun:
         leases.release(_lease(run.provider), holder)
 
 
-def _execute(run: DirectoryRun) -> tuple[Listing | None, Synced | str]:
+def _execute(run: DirectoryRun) -> tuple[DirectoryListing | None, SyncResult | str]:
     provider, listing = run.provider, kind_of(run.provider.kind).listing
     assert listing is not None
     try:
@@ -288,7 +288,9 @@ def _note_progress(run: DirectoryRun, count: int) -> None:
     DirectoryRun.objects.filter(id=run.id).update(people_read=count)
 
 
-def _finish(run: DirectoryRun, found: Listing | None, result: Synced | str) -> DirectoryRun:
+def _finish(
+    run: DirectoryRun, found: DirectoryListing | None, result: SyncResult | str
+) -> DirectoryRun:
     run.ended_at = clock.now()
     if isinstance(result, str):
         run.outcome, run.message = Outcome.FAILED, result[:500]
@@ -330,7 +332,7 @@ def _finish(run: DirectoryRun, found: Listing | None, result: Synced | str) -> D
     return run
 
 
-def _outcome(run: DirectoryRun, result: Synced) -> str:
+def _outcome(run: DirectoryRun, result: SyncResult) -> str:
     if result.objection:
         return Outcome.STOPPED
     if not result.is_done:
@@ -411,7 +413,7 @@ class _Names:
     def who(self, user_id: UUID) -> str:
         return self._people.get(user_id, str(user_id))
 
-    def what(self, change: Change) -> str:
+    def what(self, change: RoleChange) -> str:
         seat = change.seat
         place = self._orgs.get(seat.org_id, "?") + (
             f"/{self._teams.get(seat.team_id, '?')}" if seat.team_id else ""

@@ -9,14 +9,14 @@ from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.db import transaction
 
 from portal.core.events import EventRecord, record_all
-from workspaces.identity.provisioning import Person
+from workspaces.identity.provisioning import ProviderPerson
 from workspaces.models import Identity, Membership, Provider, User
 from workspaces.tenancy.scope import platform_scope
 
 _SOME = 1000
 
 
-def follow_names(provider: Provider, people: Sequence[Person], *, actor: str) -> int:
+def follow_names(provider: Provider, people: Sequence[ProviderPerson], *, actor: str) -> int:
     """Update display names and return how many changed.
 
     An organization's provider only renames people with no password, no other organization and no

@@ -52,7 +52,7 @@ class SingleUseCodeMixin:
         return code
 
 
-class SignInForm(SingleUseCodeMixin, AuthenticateForm):
+class SecondFactorForm(SingleUseCodeMixin, AuthenticateForm):
     """The form after the password."""
 
 

@@ -27,7 +27,7 @@ class NoKnownWords:
 
     def validate(self, password: str, user: Any = None) -> None:
         whole = left = folded(password)
-        for word in sorted(words_about(user), key=len, reverse=True):
+        for word in sorted(personal_words(user), key=len, reverse=True):
             left = left.replace(word, "")
         if left != whole and len(re.sub(r"[\W_]", "", left)) < LEFT:
             raise ValidationError(self.get_help_text(), code="password_of_known_words")
@@ -39,7 +39,7 @@ class NoKnownWords:
         )
 
 
-def words_about(user: Any) -> set[str]:
+def personal_words(user: Any) -> set[str]:
     """Return words about the user and the portal, case-folded, without very short ones."""
     texts = [*OURS, urlsplit(settings.MUSTER_BASE_URL).hostname or ""]
     if user is not None:

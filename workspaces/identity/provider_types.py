@@ -12,7 +12,7 @@ from django.utils.module_loading import import_string
 from portal.core.errors import InvalidInput
 from portal.core.messages import Message
 from portal.core.options import Option, options_in
-from workspaces.identity.provisioning import Person
+from workspaces.identity.provisioning import ProviderPerson
 
 # Paths by Provider.Kind, imported on demand, so that no type needs another's libraries.
 _FILES = {
@@ -47,10 +47,10 @@ class ProviderTestResult:
 
 
 @dataclass(frozen=True)
-class Listing:
+class DirectoryListing:
     """All people of a provider, and its number of groups."""
 
-    people: Sequence[Person]
+    people: Sequence[ProviderPerson]
     groups: int = 0
 
 
@@ -78,10 +78,10 @@ class ProviderType:
     config: type[Any]
     test: Callable[[Any], ProviderTestResult]
     missing: Callable[[], str] = lambda: ""
-    listing: Callable[[Any, Callable[[int], None]], Listing] | None = None
+    listing: Callable[[Any, Callable[[int], None]], DirectoryListing] | None = None
     # Returns at most twenty groups whose name contains the text; raises ProviderUnavailable.
     find_groups: Callable[[Any, str], list[str]] | None = None
-    # Normalizes a group in a rule, so that it equals those in `Person.groups`.
+    # Normalizes a group in a rule, so that it equals those in `ProviderPerson.groups`.
     group_key: Callable[[str], str] = str.strip
 
     @property

@@ -33,7 +33,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Person:
+class ProviderPerson:
     """A person as the provider describes them now."""
 
     subject: str
@@ -105,7 +105,7 @@ class ProvisioningState:
 class NewIdentity:
     """An identity to create, with its account unless an existing one was accepted (`is_linked`)."""
 
-    person: Person
+    person: ProviderPerson
     id: UUID
     user_id: UUID
     is_linked: bool = False
@@ -115,12 +115,12 @@ class NewIdentity:
 class ProvisioningConflict:
     """A person who is skipped, and why."""
 
-    person: Person
+    person: ProviderPerson
     why: str
 
 
 @dataclass(frozen=True)
-class Change:
+class RoleChange:
     """A change of a role: a grant (`before` is None), a removal (`after` is None) or an update."""
 
     before: RoleAssignment | None
@@ -147,7 +147,7 @@ class Plan:
     identities: list[tuple[LinkedIdentity, LinkedIdentity]] = field(
         default_factory=list
     )  # before, after
-    changes: list[Change] = field(default_factory=list)
+    changes: list[RoleChange] = field(default_factory=list)
     off: list[LinkedIdentity] = field(default_factory=list)
     on: list[LinkedIdentity] = field(default_factory=list)
     clashes: list[ProvisioningConflict] = field(default_factory=list)
@@ -184,7 +184,7 @@ class Plan:
 
 def plan(
     rules: Sequence[Rule],
-    people: Iterable[Person],
+    people: Iterable[ProviderPerson],
     world: ProvisioningState,
     *,
     links: Mapping[str, UUID] | None = None,
@@ -264,11 +264,11 @@ class _Provided:
         given: Given,
         seats: Mapping[Place, RoleAssignment],
         new_id: Callable[[], UUID],
-    ) -> Iterable[Change]:
+    ) -> Iterable[RoleChange]:
         for (org_id, team_id), (role, via) in given.items():
             before = seats.get((org_id, team_id))
             if before is None:
-                yield Change(
+                yield RoleChange(
                     None,
                     RoleAssignment(new_id(), org_id, team_id, user_id, role, self.provider_id, via),
                 )
@@ -276,7 +276,7 @@ class _Provided:
                 self.is_mine(before)
                 and (after := replace(before, role=role, via=via, is_suspended=False)) != before
             ):
-                yield Change(before, after)
+                yield RoleChange(before, after)
         yield from (
             self.taken(seat)
             for place, seat in seats.items()
@@ -289,12 +289,14 @@ class _Provided:
     def has_given(self, seat: RoleAssignment) -> bool:
         return self.is_mine(seat) and not seat.is_suspended
 
-    def taken(self, seat: RoleAssignment) -> Change:
+    def taken(self, seat: RoleAssignment) -> RoleChange:
         """Remove a team role, or suspend an organization role to keep its manual team roles."""
-        return Change(seat, None if seat.team_id else replace(seat, is_suspended=True))
+        return RoleChange(seat, None if seat.team_id else replace(seat, is_suspended=True))
 
 
-def _plan_new(made: Plan, person: Person, given: Given, meeting: _NewAccounts) -> UUID | None:
+def _plan_new(
+    made: Plan, person: ProviderPerson, given: Given, meeting: _NewAccounts
+) -> UUID | None:
     """Plan an account for a new person, unless no rule grants them a role."""
     if not given:
         return None
@@ -324,7 +326,9 @@ def _plan_new(made: Plan, person: Person, given: Given, meeting: _NewAccounts) -
     return user_id
 
 
-def _plan_known(made: Plan, person: Person, before: LinkedIdentity, mine: _Provided) -> UUID:
+def _plan_known(
+    made: Plan, person: ProviderPerson, before: LinkedIdentity, mine: _Provided
+) -> UUID:
     after = replace(
         before,
         login=person.login,

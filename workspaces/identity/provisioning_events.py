@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from portal.core.events import EventRecord
-from workspaces.identity.provisioning import Change, Plan, RoleAssignment
+from workspaces.identity.provisioning import Plan, RoleAssignment, RoleChange
 from workspaces.models import Provider
 
 
@@ -36,7 +36,7 @@ def plan_events(made: Plan, provider: Provider, actor: str) -> Iterator[EventRec
             )
 
 
-def _fact(change: Change, provider: Provider, actor: str, email: str) -> EventRecord:
+def _fact(change: RoleChange, provider: Provider, actor: str, email: str) -> EventRecord:
     seat = change.seat
     data = {
         "provider": provider.slug,
@@ -53,7 +53,7 @@ def _fact(change: Change, provider: Provider, actor: str, email: str) -> EventRe
     return EventRecord(f"member.{_verb(change)}", seat.org_id, "user", seat.user_id, actor, data)
 
 
-def _verb(change: Change) -> str:
+def _verb(change: RoleChange) -> str:
     if change.before is None:
         return "added"
     if change.after is None:

@@ -25,14 +25,14 @@ from workspaces.access.permissions import OrgRole
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity.display_names import follow_names
 from workspaces.identity.provisioning import (
-    Change,
     LinkedIdentity,
     NewIdentity,
-    Person,
     Plan,
+    ProviderPerson,
     ProvisioningConflict,
     ProvisioningState,
     RoleAssignment,
+    RoleChange,
     Rule,
     plan,
 )
@@ -52,11 +52,11 @@ from workspaces.quotas.guarantee_ends import end_guarantees
 from workspaces.tenancy.scope import platform_scope
 
 __all__ = [
-    "Person",
     "Plan",
+    "ProviderPerson",
     "ProvisioningState",
     "Rule",
-    "Synced",
+    "SyncResult",
     "admit",
     "apply",
     "plan",
@@ -72,7 +72,7 @@ _WHY = "a directory grants roles in several organizations"
 
 
 @dataclass(frozen=True)
-class Synced:
+class SyncResult:
     """The result of a sync: `plan` was applied unless it was a dry run or `objection` is set."""
 
     plan: Plan
@@ -80,7 +80,7 @@ class Synced:
     is_done: bool = False
 
 
-def admit(provider: Provider, person: Person) -> User:
+def admit(provider: Provider, person: ProviderPerson) -> User:
     """Return the account for a sign-in, with the roles that the person's groups grant now.
 
     Raises NotPermitted when no rule grants a role, Conflict when the address belongs to an account
@@ -101,7 +101,7 @@ def admit(provider: Provider, person: Person) -> User:
     return found.user
 
 
-def _provisioned(provider: Provider, person: Person) -> Identity:
+def _provisioned(provider: Provider, person: ProviderPerson) -> Identity:
     made = plan_of(provider, [person])
     if not made.is_empty:
         made = _apply_in_transaction(
@@ -135,13 +135,13 @@ def _provisioned(provider: Provider, person: Person) -> Identity:
 
 def sync_people(
     provider: Provider,
-    people: Sequence[Person],
+    people: Sequence[ProviderPerson],
     *,
     actor: str = "",
     accepted: frozenset[UUID] = frozenset(),
     links: Mapping[str, UUID] | None = None,
     is_dry: bool = False,
-) -> Synced:
+) -> SyncResult:
     """Make the rows match the provider's full list; people who are not on it count as removed.
 
     Changes nothing if the plan removes too much access (`accepted`: accounts whose loss is
@@ -151,10 +151,10 @@ def sync_people(
     made = plan_of(provider, people, is_whole=True, links=links)
     objection = made.objection(accepted)
     if is_dry or objection:
-        return Synced(made, objection)
+        return SyncResult(made, objection)
     if made.is_empty:
         follow_names(provider, people, actor=actor or _name(provider))
-        return Synced(made, is_done=True)
+        return SyncResult(made, is_done=True)
     named = {person.subject: person for person in people}
     for subjects in _steps(_subjects_in(provider, made)):
         _apply_in_transaction(
@@ -165,11 +165,15 @@ def sync_people(
             links=links or {},
         )
     follow_names(provider, people, actor=actor or _name(provider))
-    return Synced(made, is_done=True)
+    return SyncResult(made, is_done=True)
 
 
 def update_people(
-    provider: Provider, people: Sequence[Person], gone: Sequence[str] = (), *, actor: str = ""
+    provider: Provider,
+    people: Sequence[ProviderPerson],
+    gone: Sequence[str] = (),
+    *,
+    actor: str = "",
 ) -> Plan:
     """Apply a partial update from SCIM: upsert `people`, and mark the subjects `gone` as removed.
 
@@ -190,7 +194,7 @@ def update_people(
 
 def plan_of(
     provider: Provider,
-    people: Sequence[Person],
+    people: Sequence[ProviderPerson],
     *,
     is_whole: bool = False,
     links: Mapping[str, UUID] | None = None,
@@ -215,7 +219,7 @@ def rules_of(provider: Provider) -> list[Rule]:
 
 def world_of(
     provider: Provider,
-    people: Sequence[Person],
+    people: Sequence[ProviderPerson],
     subjects: Sequence[str] | None = None,
     links: Mapping[str, UUID] | None = None,
 ) -> ProvisioningState:
@@ -264,7 +268,7 @@ def apply(made: Plan, provider: Provider, *, actor: str) -> None:
 
 def _apply_in_transaction(
     provider: Provider,
-    people: Sequence[Person],
+    people: Sequence[ProviderPerson],
     subjects: Sequence[str],
     *,
     actor: str,
@@ -478,7 +482,7 @@ def _save_identities(provider: Provider, after: Sequence[LinkedIdentity]) -> Non
         Identity.objects.filter(id__in=some).update(gone_since=at)
 
 
-def _save_seats(model: Any, changes: Sequence[Change]) -> None:
+def _save_seats(model: Any, changes: Sequence[RoleChange]) -> None:
     at = clock.now()
     place = ("id", "org_id", "user_id", "role", "provider_id", "via") + (
         () if model is Membership else ("team_id",)

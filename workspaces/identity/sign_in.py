@@ -17,7 +17,7 @@ from portal.core.events import EventRecord, record
 from portal.core.messages import Message
 from workspaces.credentials.tokens import revoke_vouched
 from workspaces.identity.claims import ProviderClaims, is_within
-from workspaces.identity.provisioning_services import Person, admit
+from workspaces.identity.provisioning_services import ProviderPerson, admit
 from workspaces.models import Identity, Membership, Provider, TeamMembership, User
 from workspaces.tenancy.scope import org_scope, platform_scope
 
@@ -39,7 +39,8 @@ def sign_in(provider: Provider, claims: ProviderClaims) -> User:
     elif known.user.is_operator and provider.org_id:
         raise NotPermitted(
             Message(
-                "Operator accounts can't sign in through an organization's provider. Use your password."
+                "Operator accounts can't sign in through an organization's provider. Use your "
+                "password."
             )
         )
     user = admit(provider, _person(provider, claims, known))
@@ -175,12 +176,12 @@ def record_failure(provider: Provider, why: str) -> None:
         )
 
 
-def _person(provider: Provider, claims: ProviderClaims, known: Identity | None) -> Person:
+def _person(provider: Provider, claims: ProviderClaims, known: Identity | None) -> ProviderPerson:
     """Combine the claims with the stored groups, which stay as they are if none were sent."""
     groups = (
         claims.groups if claims.groups is not None else frozenset(known.groups if known else ())
     )
-    return Person(claims.subject, claims.email, claims.name, claims.login, groups)
+    return ProviderPerson(claims.subject, claims.email, claims.name, claims.login, groups)
 
 
 def _check_new_account(provider: Provider, claims: ProviderClaims) -> None:

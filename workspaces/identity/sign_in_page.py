@@ -18,7 +18,7 @@ from workspaces.organizations.bootstrap import awaits_first_sign_in
 from workspaces.tenancy.scope import platform_scope
 
 
-class SignIn(LoginView):
+class SignInView(LoginView):
     """The sign-in form in two steps at one URL; the posted fields determine the step."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -104,4 +104,4 @@ def _organization_in(address: str) -> str:
         return ""
 
 
-sign_in = SignIn.as_view()
+sign_in = SignInView.as_view()

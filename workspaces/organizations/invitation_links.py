@@ -17,7 +17,7 @@ from django.urls import reverse
 from portal.core import clock
 from workspaces.models import Identity, Invitation, Membership, User
 from workspaces.organizations.invitations import NewInvitation
-from workspaces.organizations.people_import import Report
+from workspaces.organizations.people_import import ImportReport
 from workspaces.tenancy.scope import platform_scope
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ def send_all(made: Sequence[NewInvitation], inviter: str) -> set[str]:
         connection.close()
 
 
-def import_links(report: Report, inviter: str, *, send: bool) -> list[dict[str, Any]]:
+def import_links(report: ImportReport, inviter: str, *, send: bool) -> list[dict[str, Any]]:
     """Return the links of imported users, which are shown once, and whether they were mailed.
 
     Users who need no link are left out.

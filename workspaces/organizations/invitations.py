@@ -298,7 +298,8 @@ def invitation_of(text: str) -> Invitation:
     if row is None or row.made_by is None or not row.made_by.is_active:
         raise NotFound(
             Message(
-                "This invitation is no longer valid: it was used, revoked or has expired. Ask for a "
+                "This invitation is no longer valid: it was used, revoked or has expired. Ask "
+                "for a "
                 "new one."
             )
         )

@@ -27,7 +27,7 @@ _TEAM_SEPARATOR = str.maketrans(",;|", "   ")
 
 
 @dataclass
-class Person:
+class PersonRow:
     """A person in the file. `role` "" keeps the current role, or means member for new ones."""
 
     line: int
@@ -38,7 +38,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Fault:
+class LineError:
     """An error in a line of the file."""
 
     line: int
@@ -62,15 +62,15 @@ def decoded(data: bytes) -> str:
     raise InvalidInput.at("file", _("is not a text file: save it as CSV"))
 
 
-def read_people(text: str) -> tuple[list[Person], list[Fault]]:
+def read_people(text: str) -> tuple[list[PersonRow], list[LineError]]:
     """Return the people in the file, merging their lines, and the faulty lines.
 
     Raises InvalidInput, TooLarge if the file as a whole is invalid.
     """
     lines = _lines(text)
     names = _header(lines[0][1])
-    people: dict[str, Person] = {}
-    faults: list[Fault] = []
+    people: dict[str, PersonRow] = {}
+    faults: list[LineError] = []
     for number, cells in lines[1:]:
         try:
             _merge(
@@ -82,7 +82,7 @@ def read_people(text: str) -> tuple[list[Person], list[Fault]]:
                 ),
             )
         except PortalError as error:
-            faults.append(Fault(number, error.message))
+            faults.append(LineError(number, error.message))
     if len(people) > MOST:
         raise TooLarge(
             _(
@@ -138,7 +138,8 @@ def _header(cells: list[str]) -> list[str]:
         raise InvalidInput.at(
             "file",
             _(
-                "needs a header line with the column email, and optionally name, role, team, team_role"
+                "needs a header line with the column email, and optionally name, role, team, "
+                "team_role"
             ),
         )
     if unknown or len(set(names) - {""}) != len([name for name in names if name]):
@@ -150,7 +151,7 @@ def _header(cells: list[str]) -> list[str]:
     return names
 
 
-def _person(line: int, cells: dict[str, str], extra: int) -> Person:
+def _person(line: int, cells: dict[str, str], extra: int) -> PersonRow:
     if extra > 0:
         raise InvalidInput(_("has more cells than the header line"))
     role = cells.get("role", "").lower()
@@ -160,10 +161,10 @@ def _person(line: int, cells: dict[str, str], extra: int) -> Person:
         slug, _eq, team_role = place.partition("=")
         teams[slug] = team_role or default_role
     name = clean_name(cells["name"]) if cells.get("name") else ""
-    return Person(line, checked_email(cells.get("email", "")), name, role, teams)
+    return PersonRow(line, checked_email(cells.get("email", "")), name, role, teams)
 
 
-def _merge(people: dict[str, Person], person: Person) -> None:
+def _merge(people: dict[str, PersonRow], person: PersonRow) -> None:
     """Merge a line into the people: one line per team, which must not contradict each other."""
     known = people.setdefault(person.email, person)
     if known is person:

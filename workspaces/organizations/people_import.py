@@ -33,17 +33,17 @@ from workspaces.organizations.invitations import (
     widen_invitation,
 )
 from workspaces.organizations.names import lock_organization
-from workspaces.organizations.people_file import Fault, Person, read_people
+from workspaces.organizations.people_file import LineError, PersonRow, read_people
 from workspaces.organizations.services import add_member, add_team_member
 
 INVITED, ADDED, JOINED, UNCHANGED = "invited", "added", "joined", "unchanged"
 
 
 @dataclass(frozen=True)
-class Step:
+class ImportStep:
     """The planned step for one person. `teams`: teams they join, role by slug."""
 
-    person: Person
+    person: PersonRow
     kind: str
     teams: dict[str, str]
     note: str = ""
@@ -51,11 +51,11 @@ class Step:
 
 
 @dataclass
-class Report:
+class ImportReport:
     """The result of an import. `made` and `added`: who needs a link, once it was executed."""
 
-    steps: list[Step]
-    faults: list[Fault]
+    steps: list[ImportStep]
+    faults: list[LineError]
     is_done: bool = False
     made: list[NewInvitation] = field(default_factory=list)
     added: list[User] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Report:
 
 def import_people(
     *, actor: Actor, org: Organization, text: str, is_dry: bool, adds: bool = False
-) -> Report:
+) -> ImportReport:
     """Invite the people in a file, or with `adds` directly add those without an account.
 
     Existing members join the teams. Raises InvalidInput and TooLarge for invalid files,
@@ -87,7 +87,7 @@ def import_people(
     return report
 
 
-def _execute(actor: Actor, org: Organization, report: Report) -> None:
+def _execute(actor: Actor, org: Organization, report: ImportReport) -> None:
     fresh = [step for step in report.steps if step.kind == INVITED and step.invitation is None]
     report.made += invite_many(
         actor=actor,
@@ -117,14 +117,14 @@ def _execute(actor: Actor, org: Organization, report: Report) -> None:
         )
 
 
-def _invite(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+def _invite(actor: Actor, org: Organization, step: ImportStep, report: ImportReport) -> None:
     """Invite again if the invitation has expired."""
     assert step.invitation is not None
     report.made.append(renew_invitation(actor=actor, invitation_id=step.invitation))
     _widen(actor, step)
 
 
-def _add(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+def _add(actor: Actor, org: Organization, step: ImportStep, report: ImportReport) -> None:
     person = step.person
     if step.invitation is not None:
         revoke_invitation(actor=actor, invitation_id=step.invitation)
@@ -139,30 +139,30 @@ def _add(actor: Actor, org: Organization, step: Step, report: Report) -> None:
     _add_to_teams(actor, step)
 
 
-def _join(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+def _join(actor: Actor, org: Organization, step: ImportStep, report: ImportReport) -> None:
     if step.invitation is not None:
         _widen(actor, step)
     else:
         _add_to_teams(actor, step)
 
 
-def _skip(actor: Actor, org: Organization, step: Step, report: Report) -> None:
+def _skip(actor: Actor, org: Organization, step: ImportStep, report: ImportReport) -> None:
     """Leave the person unchanged."""
 
 
-def _widen(actor: Actor, step: Step) -> None:
+def _widen(actor: Actor, step: ImportStep) -> None:
     if step.invitation is not None and step.teams:
         widen_invitation(actor=actor, invitation_id=step.invitation, teams=step.teams)
 
 
-def _add_to_teams(actor: Actor, step: Step) -> None:
+def _add_to_teams(actor: Actor, step: ImportStep) -> None:
     for slug, role in step.teams.items():
         add_team_member(
             actor=actor, team=Team.objects.get(slug=slug), email=step.person.email, role=role
         )
 
 
-_EXECUTORS: dict[str, Callable[[Actor, Organization, Step, Report], None]] = {
+_EXECUTORS: dict[str, Callable[[Actor, Organization, ImportStep, ImportReport], None]] = {
     INVITED: _invite,
     ADDED: _add,
     JOINED: _join,
@@ -171,16 +171,22 @@ _EXECUTORS: dict[str, Callable[[Actor, Organization, Step, Report], None]] = {
 
 
 def _plan(
-    actor: Actor, org: Organization, people: Sequence[Person], faults: list[Fault], adds: bool
-) -> Report:
+    actor: Actor,
+    org: Organization,
+    people: Sequence[PersonRow],
+    faults: list[LineError],
+    adds: bool,
+) -> ImportReport:
     state = _OrgState(actor, org, adds, [person.email for person in people])
     steps = []
     for person in people:
         try:
             steps.append(state.step_for(person))
         except PortalError as error:
-            faults.append(Fault(person.line, Message.joined(": ", (person.email, error.message))))
-    return Report(steps, sorted(faults, key=lambda fault: fault.line))
+            faults.append(
+                LineError(person.line, Message.joined(": ", (person.email, error.message)))
+            )
+    return ImportReport(steps, sorted(faults, key=lambda fault: fault.line))
 
 
 class _OrgState:
@@ -206,7 +212,7 @@ class _OrgState:
         self.check_role = cache(lambda role: check_org_role(actor, org, role))
         self.check_team = cache(self._check_team)
 
-    def step_for(self, person: Person) -> Step:
+    def step_for(self, person: PersonRow) -> ImportStep:
         """Plan the step for one person. Raises PortalError if it is not allowed."""
         if member := self.members.get(person.email):
             return self._member_step(person, member)
@@ -218,11 +224,15 @@ class _OrgState:
         for slug, role in person.teams.items():
             self.check_team(slug, role, NOBODY)
         if is_added:
-            return Step(person, ADDED, person.teams, invitation=row.id if row else None)
+            return ImportStep(person, ADDED, person.teams, invitation=row.id if row else None)
         note = _("has an account and must accept an invitation") if self.adds else ""
-        return self._invited_step(person, row) if row else Step(person, INVITED, person.teams, note)
+        return (
+            self._invited_step(person, row)
+            if row
+            else ImportStep(person, INVITED, person.teams, note)
+        )
 
-    def _member_step(self, person: Person, member: Membership) -> Step:
+    def _member_step(self, person: PersonRow, member: Membership) -> ImportStep:
         wanted = {
             slug: role
             for slug, role in person.teams.items()
@@ -230,11 +240,11 @@ class _OrgState:
         }
         for slug, role in wanted.items():
             self.check_team(slug, role, member.user_id)
-        return Step(
+        return ImportStep(
             person, JOINED if wanted else UNCHANGED, wanted, _role_note(person, member.role)
         )
 
-    def _invited_step(self, person: Person, row: Invitation) -> Step:
+    def _invited_step(self, person: PersonRow, row: Invitation) -> ImportStep:
         held = {UUID(place["team"]) for place in row.teams}
         wanted = {
             slug: role for slug, role in person.teams.items() if self.teams[slug].id not in held
@@ -242,7 +252,7 @@ class _OrgState:
         is_expired = row.expires_at <= clock.now()
         kind = INVITED if is_expired else JOINED if wanted else UNCHANGED
         note = _("the previous link has expired") if is_expired else _("is already invited")
-        return Step(
+        return ImportStep(
             person,
             kind,
             wanted,
@@ -261,7 +271,7 @@ class _OrgState:
         check_team_role(self.actor, team, role, user_id)
 
 
-def _role_note(person: Person, role: str) -> str:
+def _role_note(person: PersonRow, role: str) -> str:
     if person.role in ("", role):
         return ""
     return _("has the role %(has)s; the file (%(said)s) does not change it") % {

@@ -25,7 +25,7 @@ from workspaces.tenancy.scope import platform_scope
 
 
 @transaction.atomic
-def found_org(
+def create_org_with_owner(
     *, actor: Actor, slug: str, name: str, email: str, owner_name: str = ""
 ) -> tuple[Organization, User]:
     """Create an organization with its first owner, whose account is created if needed.

@@ -71,7 +71,8 @@ def _check(rules: TeamRules) -> None:
             raise InvalidInput.at(
                 name,
                 (
-                    f"must be at most {most:,}, and at least {0 if name == 'max_gpus' else 1}; null for "
+                    f"must be at most {most:,}, and at least {0 if name == 'max_gpus' else 1}; "
+                    "null for "
                     "no limit"
                 ),
             )

@@ -17,7 +17,7 @@ from portal.core.events import EventRecord, record
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Quota, QuotaRequest, Team
-from workspaces.quotas.set_limits import Wanted, amount_of, meters_of, set_quotas, shown
+from workspaces.quotas.set_limits import LimitChange, amount_of, meters_of, set_quotas, shown
 
 State = QuotaRequest.State
 
@@ -39,7 +39,7 @@ def request_limit(
     Raises InvalidInput, NotFound, NotPermitted, and Conflict if already requested or sufficient.
     """
     assert actor.user_id is not None
-    meter = next(iter(meters_of(org, [Wanted(scope, subject, resource)])))
+    meter = next(iter(meters_of(org, [LimitChange(scope, subject, resource)])))
     _check_subject(actor, scope, meter.subject_id)
     wanted = amount_of(resource, amount, "amount") or 0
     now = Quota.objects.filter(scope=scope, subject_id=meter.subject_id, resource=resource).first()
@@ -119,7 +119,9 @@ def _raise_limit(actor: Actor, org: Organization, row: QuotaRequest) -> None:
             actor=actor,
             org=org,
             changes=[
-                Wanted(row.scope, row.subject, row.resource, limit=shown(row.resource, row.amount))
+                LimitChange(
+                    row.scope, row.subject, row.resource, limit=shown(row.resource, row.amount)
+                )
             ],
         )
 

@@ -75,17 +75,17 @@ def meter_of(row: Quota) -> Meter:
 
 def _locked(wanted: Iterable[Meter]) -> dict[Meter, Quota]:
     """Lock rows until the transaction ends, in order of their ids to avoid deadlocks."""
-    asked = set(wanted)
+    requested = set(wanted)
     rows = (
         Quota.objects.select_for_update()
         .order_by("id")
         .filter(
-            org_id__in={m.org_id for m in asked},
-            subject_id__in={m.subject_id for m in asked},
-            resource__in={m.resource for m in asked},
+            org_id__in={m.org_id for m in requested},
+            subject_id__in={m.subject_id for m in requested},
+            resource__in={m.resource for m in requested},
         )
     )
-    return {meter: row for row in rows if (meter := meter_of(row)) in asked}
+    return {meter: row for row in rows if (meter := meter_of(row)) in requested}
 
 
 def _move(rows: Mapping[Meter, Quota], amounts: Amounts) -> None:
@@ -104,7 +104,8 @@ def write(standings: Iterable[tuple[Quota, QuotaUsage]]) -> None:
         if connection.vendor == "postgresql":
             cursor.execute(
                 f"UPDATE {table} AS t SET used = v.used, promised = v.promised "  # noqa: S608  a name, no values
-                "FROM unnest(%s::uuid[], %s::bigint[], %s::bigint[]) AS v (id, used, promised) WHERE t.id = v.id",
+                "FROM unnest(%s::uuid[], %s::bigint[], %s::bigint[]) AS v (id, used, promised) "
+                "WHERE t.id = v.id",
                 [list(column) for column in zip(*rows, strict=True)],
             )
         else:

@@ -34,7 +34,7 @@ KEEP: Final = _Keep()
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LimitChange:
     """One change, in display units.
 
     `limit` None: no limit; `guaranteed` None: no guarantee; KEEP leaves a value unchanged.
@@ -59,12 +59,12 @@ def set_quota(
 ) -> Quota:
     """Set or remove a limit and its guarantee. Raises InvalidInput, NotFound, NotPermitted."""
     return set_quotas(
-        actor=actor, org=org, changes=[Wanted(scope, subject, resource, limit, guaranteed)]
+        actor=actor, org=org, changes=[LimitChange(scope, subject, resource, limit, guaranteed)]
     )[0]
 
 
 @transaction.atomic
-def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) -> list[Quota]:
+def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[LimitChange]) -> list[Quota]:
     """Set all of these or none. Running jobs are never stopped.
 
     Raises InvalidInput naming the faulty change, NotFound, NotPermitted.
@@ -85,14 +85,14 @@ def set_quotas(*, actor: Actor, org: Organization, changes: Sequence[Wanted]) ->
     return [rows[meter] for meter in found]
 
 
-def meters_of(org: Organization, changes: Sequence[Wanted]) -> dict[Meter, Wanted]:
+def meters_of(org: Organization, changes: Sequence[LimitChange]) -> dict[Meter, LimitChange]:
     """Return the meters of these changes. Raises InvalidInput, NotFound."""
     if not 0 < len(changes) <= MAX_CHANGES:
         raise InvalidInput.at("changes", f"must have 1 to {MAX_CHANGES} entries")
     subjects = _subjects(org, {(change.scope, change.subject) for change in changes})
     if len({change.resource for change in changes}) > MAX_RESOURCES:
         raise InvalidInput.at("changes", f"must be about at most {MAX_RESOURCES} resources")
-    found: dict[Meter, Wanted] = {}
+    found: dict[Meter, LimitChange] = {}
     for change in changes:
         check_resource(change.resource)
         meter = Meter(org.id, change.scope, subjects[change.scope, change.subject], change.resource)
@@ -102,7 +102,7 @@ def meters_of(org: Organization, changes: Sequence[Wanted]) -> dict[Meter, Wante
     return found
 
 
-def _apply(row: Quota, change: Wanted) -> None:
+def _apply(row: Quota, change: LimitChange) -> None:
     if not isinstance(change.limit, _Keep):
         row.limit = amount_of(row.resource, change.limit, "limit")
     if not isinstance(change.guaranteed, _Keep):
@@ -151,7 +151,8 @@ def _check_guarantees(rows: Mapping[Meter, Quota]) -> None:
             raise InvalidInput.at(
                 "guaranteed",
                 (
-                    f"{shown(meter.resource, total):g} {meter.resource} would be guaranteed in total; "
+                    f"{shown(meter.resource, total):g} {meter.resource} would be guaranteed in "
+                    "total; "
                     f"the organization's limit is {shown(meter.resource, row.limit):g}"
                 ),
             )
@@ -176,7 +177,7 @@ def _update_promised(
 
 
 def _record_event(
-    actor: Actor, org: Organization, changed: Sequence[tuple[Wanted, Any, Quota]]
+    actor: Actor, org: Organization, changed: Sequence[tuple[LimitChange, Any, Quota]]
 ) -> None:
     """Record an event in units of storage: cpu in thousandths."""
     names = [_name(change) for change, _, _ in changed]
@@ -203,7 +204,7 @@ def _record_event(
     )
 
 
-def _name(change: Wanted) -> str:
+def _name(change: LimitChange) -> str:
     return f"{change.resource} of {change.scope} {change.subject}".rstrip()
 
 

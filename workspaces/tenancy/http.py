@@ -121,7 +121,8 @@ def actor_from(request: HttpRequest) -> Actor | None:
         if entry is None:
             raise NotAuthenticated(
                 Message(
-                    "This access token is invalid, expired or revoked. Create a new one on the Tokens page."
+                    "This access token is invalid, expired or revoked. Create a new one on the "
+                    "Tokens page."
                 )
             )
         request.entry = entry  # type: ignore[attr-defined]

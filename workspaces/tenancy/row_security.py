@@ -111,7 +111,7 @@ def before_migrating(using: str, **_: Any) -> None:
     """Make rows of all tenants visible to migrations."""
     connection = connections[using]
     if connection.vendor == "postgresql":
-        connection.open_wall()  # type: ignore[attr-defined]
+        connection.disable_row_security()  # type: ignore[attr-defined]
 
 
 def after_migrating(using: str, **_: Any) -> None:
@@ -122,11 +122,11 @@ def after_migrating(using: str, **_: Any) -> None:
     connection = connections[using]
     if connection.vendor != "postgresql":
         return
-    connection.open_wall()  # type: ignore[attr-defined]
+    connection.disable_row_security()  # type: ignore[attr-defined]
     try:
         protect(connection)
     finally:
-        connection.close_wall()  # type: ignore[attr-defined]
+        connection.enable_row_security()  # type: ignore[attr-defined]
 
 
 def unprotected_tables(connection: Any) -> list[str]:
@@ -164,14 +164,17 @@ def grant_role(connection: Any, role: str, password: str) -> str:
     Returns why row-level security could not apply to it, or "".
     """
     name = connection.ops.quote_name(role)
-    connection.open_wall()  # as the role itself, if it is a superuser
+    connection.disable_row_security()  # as the role itself, if it is a superuser
     with connection.cursor() as cursor:
         cursor.execute(_ROLES, [role, role])
         may_create, is_known, is_same = cursor.fetchone()
         if is_same:
             return "is the role of MUSTER_MIGRATE_DATABASE_URL; they must differ"
         if not is_known and not may_create:
-            return "does not exist, and the role of MUSTER_MIGRATE_DATABASE_URL may not create it (CREATE ROLE … LOGIN)"
+            return (
+                "does not exist, and the role of MUSTER_MIGRATE_DATABASE_URL may not create it "
+                "(CREATE ROLE … LOGIN)"
+            )
         if not is_known:
             cursor.execute(f"CREATE ROLE {name} LOGIN PASSWORD %s", [password])
         cursor.execute(_BYPASSES, [role, role])

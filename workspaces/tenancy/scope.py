@@ -37,7 +37,8 @@ def current() -> Scope:
     scope = _scope.get()
     if scope is None:
         raise NoScope(
-            "enter an organization first: org_scope(org_id), or platform_scope(why) for work across all"
+            "enter an organization first: org_scope(org_id), or platform_scope(why) for work "
+            "across all"
         )
     return scope
 

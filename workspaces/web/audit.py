@@ -119,7 +119,7 @@ def _handle_action(request: Any, chain: UUID, here: str) -> HttpResponse | None:
         request,
         here,
         Message("The chain is being verified. Reload in a moment to see what was found."),
-        lambda: services.ask_for_verification(**who),
+        lambda: services.request_verification(**who),
     )
 
 

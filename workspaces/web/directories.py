@@ -43,7 +43,7 @@ def directories(request: Any) -> HttpResponse:
     }
     if kind:
         org, options = None if is_wide else request.org, submitted_values(request, kind.options)
-        made, told = store_form(
+        made, message = store_form(
             request,
             lambda: service.create_provider(
                 actor=request.actor,
@@ -65,7 +65,9 @@ def directories(request: Any) -> HttpResponse:
                 ),
             )
             return redirect(f"/{request.org.slug}/directories/{made.short_name}")
-        shown |= told | fields(request, kind.options, told["faults"]) | {"missing": kind.missing()}
+        shown |= (
+            message | fields(request, kind.options, message["faults"]) | {"missing": kind.missing()}
+        )
     return render(
         request,
         "workspaces/directories/list.html",
@@ -119,7 +121,7 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
     row = service.find_provider(request.actor, slug)
     what, here = kind_of(row.kind), f"/{request.org.slug}/directories/{row.short_name}"
     options = submitted_values(request, what.options, row.config)
-    made, told = store_form(
+    made, message = store_form(
         request,
         lambda: service.update_provider(
             actor=request.actor,
@@ -139,9 +141,9 @@ def edit_directory(request: Any, slug: str) -> HttpResponse:
     return render(
         request,
         "workspaces/directories/edit.html",
-        told
+        message
         | fields(
-            request, what.options, told["faults"], row.config, service.stored_secret_names(row)
+            request, what.options, message["faults"], row.config, service.stored_secret_names(row)
         )
         | {
             "page_title": Message("Edit"),

@@ -24,7 +24,8 @@ def is_resubmitted(request: Any) -> bool:
     messages.warning(
         request,
         _(
-            "This form was sent already, and nothing was done again. What it made is shown once: make another if it is lost."
+            "This form was sent already, and nothing was done again. What it made is shown once: "
+            "make another if it is lost."
         ),
     )
     return True

@@ -14,7 +14,7 @@ from workspaces.access.permissions import Permission as P
 from workspaces.organizations import people_import
 from workspaces.organizations.invitation_links import can_mail, import_links
 from workspaces.organizations.people_file import LARGEST, MOST, decoded
-from workspaces.organizations.people_import import Report
+from workspaces.organizations.people_import import ImportReport
 from workspaces.web.base import page, show_error
 
 
@@ -47,7 +47,7 @@ def import_people(request: Any) -> HttpResponse:
     return render(request, "workspaces/people_import.html", context)
 
 
-def _links(request: Any, report: Report) -> list[str]:
+def _links(request: Any, report: ImportReport) -> list[str]:
     """Return lines of "address,link", with ",mailed" if a mail was sent."""
     if not report.is_done:
         return []

@@ -41,7 +41,7 @@ def organizations(request: Any) -> HttpResponse:
 
 def _create_org(request: Any) -> dict[str, Any]:
     given = request.POST
-    org, owner = platform_services.found_org(
+    org, owner = platform_services.create_org_with_owner(
         actor=request.actor,
         slug=given.get("slug", "").strip(),
         name=given.get("name", ""),

@@ -28,13 +28,13 @@ def other_side(request: Any, slug: str) -> HttpResponse:
     if request.method == "POST":
         try:
             if request.POST.get("do") == "end":
-                tokens.end_scim_token(actor=request.actor, provider=row)
+                tokens.revoke_scim_token(actor=request.actor, provider=row)
                 messages.success(request, Message("The token no longer works."))
                 return redirect(f"{here}/other-side")
             if is_resubmitted(request):
                 return redirect(f"{here}/other-side")
             with release_on_failure(request):
-                secret = tokens.make_scim_token(actor=request.actor, provider=row)
+                secret = tokens.create_scim_token(actor=request.actor, provider=row)
         except PortalError as error:
             show_error(request, error)
             return redirect(f"{here}/other-side")

@@ -13,7 +13,7 @@ from portal.core.errors import NotFound, PortalError
 from portal.core.messages import Message
 from portal.web.denials import record_denied_request
 from workspaces.access import services as access_services
-from workspaces.access.check import About, about_named, explain_person, permission_named
+from workspaces.access.check import AccessObject, about_named, explain_person, permission_named
 from workspaces.access.explanation import as_data
 from workspaces.access.permissions import OPERATORS_ONLY, WORDS
 from workspaces.access.permissions import Permission as P
@@ -36,7 +36,7 @@ def roles(request: Any) -> HttpResponse:
     form["permissions"] = request.POST.getlist("permissions")
     if request.method == "POST":
         try:
-            row = access_services.make_role(actor=request.actor, org=request.org, **form)
+            row = access_services.create_role(actor=request.actor, org=request.org, **form)
         except PortalError as error:
             record_denied_request(request, error)
             show_error(request, error)
@@ -123,22 +123,22 @@ def role(request: Any, role: str) -> HttpResponse:
 @page(None)
 def access(request: Any) -> HttpResponse:
     """Explain why a user may or may not do something. The question is in the URL."""
-    asked = {
+    query = {
         name: request.GET.get(name, "").strip()[:254]
         for name in ("user", "permission", "team", "about")
     }
-    asked["user"] = asked["user"] or request.actor.email
+    query["user"] = query["user"] or request.actor.email
     context: dict[str, Any] = {
         "page_title": Message("Access"),
-        "asked": asked,
+        "asked": query,
         "groups": _grouped(list(P)),
-        "chosen": asked["permission"] or "jobs:submit",
+        "chosen": query["permission"] or "jobs:submit",
         "teams": Team.objects.order_by("slug") if request.actor.may(P.TEAMS_READ) else [],
         "people": selectors.names_of_members() if request.actor.may(P.MEMBERS_READ) else [],
     }
-    if asked["permission"]:
+    if query["permission"]:
         try:
-            context |= _answer(request, asked)
+            context |= _answer(request, query)
         except PortalError as error:
             record_denied_request(request, error)
             context["fault"] = error.message
@@ -148,7 +148,7 @@ def access(request: Any) -> HttpResponse:
 
 
 def _answer(request: Any, asked: dict[str, str]) -> dict[str, Any]:
-    about: About | None = (
+    about: AccessObject | None = (
         about_named(request.actor, request.org, asked["about"]) if asked["about"] else None
     )
     team = team_named(asked["team"]) if asked["team"] and about is None else None

@@ -20,7 +20,7 @@ from workspaces.models import ServiceAccount
 from workspaces.organizations import selectors
 from workspaces.web.base import action, page, show_error
 from workspaces.web.one_time_forms import is_resubmitted, release_on_failure
-from workspaces.web.tokens import wish_in
+from workspaces.web.tokens import params_in
 
 READ_WRITE = ("GET", "HEAD", "POST")
 
@@ -70,7 +70,7 @@ def service_account(request: Any, account: str) -> HttpResponse:
         try:
             with release_on_failure(request):
                 new = service_accounts_services.create_service_token(
-                    actor=request.actor, account=row, wish=wish_in(request)
+                    actor=request.actor, account=row, params=params_in(request)
                 )
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:

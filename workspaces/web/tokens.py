@@ -33,15 +33,15 @@ def tokens(request: Any) -> HttpResponse:
             return redirect(request.path)
         try:
             with release_on_failure(request):
-                wish = wish_in(request)
+                params = params_in(request)
                 new = tokens_services.create_token(
                     actor=request.actor,
                     org=request.org,
-                    name=wish.name,
-                    scopes=wish.scopes,
-                    team=wish.team,
-                    days=wish.days,
-                    networks=wish.networks,
+                    name=params.name,
+                    scopes=params.scopes,
+                    team=params.team,
+                    days=params.days,
+                    networks=params.networks,
                 )
             made = selectors.token_row(new.row) | {"token": new.secret}
         except PortalError as error:
@@ -90,7 +90,7 @@ def _shown(request: Any, made: dict[str, Any] | None) -> HttpResponse:
     )
 
 
-def wish_in(request: HttpRequest) -> TokenParams:
+def params_in(request: HttpRequest) -> TokenParams:
     """Parse the form for a new token. Raises InvalidInput."""
     slug = request.POST.get("team", "")
     team = Team.objects.filter(slug=slug).first() if slug else None

@@ -180,7 +180,7 @@ def create(
     made = session.client.tokens.create(
         name, words(scopes), team=session.team, days=days or None, networks=words(networks)
     )
-    session.say("Copy the token now; it cannot be shown again.")
+    session.echo("Copy the token now; it cannot be shown again.")
     session.show(made, made["token"], [made["token"]])
 
 
@@ -200,7 +200,7 @@ def rotate(
     It has the same scopes and is shown only once.
     """
     made = session.client.tokens.rotate(token, overlap)
-    session.say(
+    session.echo(
         f"Copy the token now; it cannot be shown again. The old token stays valid for {overlap} h."
     )
     session.show(made, made["token"], [made["token"]])
@@ -224,11 +224,11 @@ def _browser_token(url: str) -> tuple[str, str]:
     from muster.device import Grant
 
     grant = Grant(url)
-    asked = grant.begin()
-    sys.stderr.write(f"Your code: {asked.code}\nApprove it here: {asked.link}\n")
+    authorization = grant.begin()
+    sys.stderr.write(f"Your code: {authorization.code}\nApprove it here: {authorization.link}\n")
     if sys.stderr.isatty():
-        webbrowser.open(asked.link)
-    return grant.wait(asked)
+        webbrowser.open(authorization.link)
+    return grant.wait(authorization)
 
 
 def token_table(items: list[Json], empty: str) -> Table:

@@ -19,7 +19,10 @@ Addresses = Annotated[
     list[str] | None,
     Option("--address", "-a", metavar="URL", help="Exact redirect URI; repeatable."),
 ]
-_NONE = "No applications. Create one: muster application create grafana -a https://grafana.example.com/login/generic_oauth"
+_NONE = (
+    "No applications. Create one: muster application create grafana -a "
+    "https://grafana.example.com/login/generic_oauth"
+)
 
 
 @applications.command("list")
@@ -104,7 +107,7 @@ def delete_application(session: Session, client_id: Id) -> None:
 
 
 def _show_secret(session: Session, made: Json) -> None:
-    session.say(
+    session.echo(
         f"Copy the secret now; it cannot be shown again. "
         f"Discovery URL: {_discovery_url(session)}. Client ID: {made['client_id']}."
     )

@@ -61,7 +61,7 @@ def list_events(
     ] = 50,
 ) -> None:
     """List events, newest first."""
-    asked = {
+    body = {
         "actor": actor,
         "kind": kind,
         "subject": subject,
@@ -70,7 +70,7 @@ def list_events(
         "until": until,
         "request": request,
     }
-    found = session.client.audit.list(limit, of_installation=installation, **asked)
+    found = session.client.audit.list(limit, of_installation=installation, **body)
     rows = (
         [
             e["at"][:19].replace("T", " "),
@@ -111,7 +111,7 @@ def export(
 
     Each has its position in the hash chain.
     """
-    asked = {
+    body = {
         "actor": actor,
         "kind": kind,
         "subject": subject,
@@ -120,7 +120,7 @@ def export(
         "until": until,
         "request": request,
     }
-    pieces = session.client.audit.export(form, of_installation=installation, **asked)
+    pieces = session.client.audit.export(form, of_installation=installation, **body)
     if output is None:
         for piece in pieces:
             sys.stdout.buffer.write(piece)
@@ -149,7 +149,7 @@ def chain(session: Session, installation: Installation = False) -> None:
 @audit.command("verify")
 def verify(session: Session, installation: Installation = False) -> None:
     """Verify the whole hash chain and wait for the result. Exit code 1 if it has faults."""
-    session.say("Verifying …")
+    session.echo("Verifying …")
     result = session.client.audit.verify(of_installation=installation)
     _show_chain(session, result)
     if result["check"]["fault_count"]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from muster.changes import changed
-from muster.commands.run import after_submit, attend, show_dry_run
+from muster.commands.run import after_submit, follow_job, show_dry_run
 from muster.errors import InvalidInput, Json
 from muster.faults import shown_faults
 from muster.options import Commands
@@ -52,19 +52,19 @@ def submit(
     """Submit a job from a file."""
     text, jobs = _read(file), session.client.jobs
     try:
-        asked: Json = {"yaml": text}
+        body: Json = {"yaml": text}
         if changes:
-            asked = {"spec": changed(_checked_spec(session, text), changes)}
+            body = {"spec": changed(_checked_spec(session, text), changes)}
         if dry_run:
-            return show_dry_run(session, jobs.rehearse(**asked))
-        job = jobs.submit(**asked)
+            return show_dry_run(session, jobs.rehearse(**body))
+        job = jobs.submit(**body)
     except InvalidInput as error:
         if session.json or not error.errors or changes:
             raise
         raise InvalidInput(
             _format_errors(session, file, text, error), code=error.code, status=error.status
         ) from error
-    return after_submit(session, job, stays=wait)
+    return after_submit(session, job, follow=wait)
 
 
 @app.command("list")
@@ -189,7 +189,7 @@ def rerun(session: Session, job: Name, changes: Changes = None, wait: Stays = Fa
     """Submit a copy of a job, with changes from --set."""
     jobs = session.client.jobs
     spec = changed(jobs.get(job).raw["spec"], changes) if changes else None
-    return after_submit(session, jobs.rerun(job, spec), stays=wait)
+    return after_submit(session, jobs.rerun(job, spec), follow=wait)
 
 
 @app.command("wait")
@@ -206,9 +206,9 @@ def wait(
         try:
             rows.append(session.client.jobs.wait(name, timeout=timeout))
         except TimeoutError as error:
-            session.say(str(error))
+            session.echo(str(error))
             return 124
-        session.say(ending(rows[-1].raw))
+        session.echo(ending(rows[-1].raw))
     if session.json or session.quiet:
         session.show(_one_or_all([row.raw for row in rows]), ids=[row.number for row in rows])
     return next((row.return_code for row in rows if row.return_code), 0)
@@ -220,7 +220,7 @@ def attach(session: Session, job: Name) -> int:
 
     Streams its log from the beginning, like `muster run`.
     """
-    return attend(session, session.client.jobs.get(job))
+    return follow_job(session, session.client.jobs.get(job))
 
 
 @app.command("exec", context_settings={"allow_interspersed_args": False})

@@ -50,7 +50,7 @@ def logs(
         session.show(jobs.log_page(job, after=since, index=index or 0, attempt=attempt))
         return
     if index is None and (size := jobs.get(job).array_size):
-        session.say(f"[task 0 of {size}; use --index N for another]")
+        session.echo(f"[task 0 of {size}; use --index N for another]")
     out = _TimestampedOutput(session, follower) if timestamps else sys.stdout.buffer
     if follow:
         with Interrupts() as interrupts:
@@ -60,7 +60,7 @@ def logs(
         page := jobs.read_log(job, follower.offset, 4 << 20, index=index or 0, attempt=attempt)
     ).data:
         if page.start > follower.offset:
-            session.say(
+            session.echo(
                 f"[bytes {follower.offset:,} to {page.start:,} were lost]",
                 "yellow",
             )
@@ -69,7 +69,7 @@ def logs(
         follower.offset = page.end
     if page.start > follower.offset:
         certificate = jobs.certificate(job, index=index or 0, attempt=attempt) or {}
-        session.say(f"[log: {certificate.get('text') or 'the end was lost'}]", "yellow")
+        session.echo(f"[log: {certificate.get('text') or 'the end was lost'}]", "yellow")
 
 
 @app.command("delete-logs")

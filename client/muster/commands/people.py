@@ -103,9 +103,9 @@ def import_people(
     """
     found = session.client.people.import_csv(_read(file), dry_run=dry_run, add=add, send=send)
     for fault in found["faults"]:
-        session.say(f"line {fault['line']}: {fault['what']}")
+        session.echo(f"line {fault['line']}: {fault['what']}")
     counts = ", ".join(f"{number} {kind}" for kind, number in found["counts"].items() if number)
-    session.say(
+    session.echo(
         f"{'Done' if found['is_done'] else 'Nothing was changed'}: {counts or 'no people'}."
     )
     links = ([link["email"], link["url"]] for link in found["links"])
@@ -180,5 +180,5 @@ def _show_link(session: Session, made: Json) -> None:
         if made.get("is_sent") is False
         else ""
     )
-    session.say(f"{sent} Copy the link now; it cannot be shown again.".strip())
+    session.echo(f"{sent} Copy the link now; it cannot be shown again.".strip())
     session.show(made, made["url"], [made["url"]])

@@ -107,13 +107,14 @@ def set_quota(
         raise InvalidInput("Give --team or --user, not both.")
     if not limit and not guaranteed:
         raise InvalidInput("Give a limit, or --guaranteed.")
-    wish = {
+    body = {
         name: _amount(text) for name, text in (("limit", limit), ("guaranteed", guaranteed)) if text
     }
-    made = session.client.quotas.change(resource, team=session.team or "", user=user, **wish)
+    made = session.client.quotas.change(resource, team=session.team or "", user=user, **body)
     session.show(
         made,
-        f"{made['scope']} {made['subject']}: {_limit_text(made)} {resource}{_guaranteed_text(made)}.",
+        f"{made['scope']} {made['subject']}: {_limit_text(made)} "
+        f"{resource}{_guaranteed_text(made)}.",
         [made["resource"]],
     )
 

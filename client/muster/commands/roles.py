@@ -108,7 +108,10 @@ def why(
     )
     marks = {"grants": "yes", "blocks": "no", "silent": "·"}
     place = f" in team {found['team']}" if found["team"] else ""
-    head = f"{found['person']} may {'' if found['allowed'] else 'not '}{found['words']}{place} ({found['permission']})."
+    head = (
+        f"{found['person']} may {'' if found['allowed'] else 'not '}{found['words']}{place} "
+        f"({found['permission']})."
+    )
     chain = Table(
         ["", "~Reason"], ([marks[s["effect"]], s["text"]] for s in found["steps"]), "", wraps=True
     )

@@ -19,12 +19,12 @@ from muster.records import Job
 from muster.wording import COLOURS, clean, ending, progress
 
 app = Commands()
-SECOND_THOUGHT = 5.0  # seconds after the first Ctrl-C in which a second one cancels the job
+CANCEL_WINDOW = 5.0  # seconds after the first Ctrl-C in which a second one cancels the job
 PIECE = 1 << 16  # bytes
 Text = str | None
 
 
-class Bytes(Protocol):
+class BinaryStream(Protocol):
     """A binary output stream."""
 
     def write(self, data: bytes, /) -> object: ...
@@ -102,113 +102,117 @@ def run(
     }
     if dry_run:
         return show_dry_run(session, session.client.jobs.rehearse(_set(spec)))
-    return after_submit(session, session.client.jobs.submit(_set(spec)), stays=not detach)
+    return after_submit(session, session.client.jobs.submit(_set(spec)), follow=not detach)
 
 
-def after_submit(session: Session, job: Job, *, stays: bool) -> int:
-    """Report a submitted job, and follow it to its end if `stays`."""
+def after_submit(session: Session, job: Job, *, follow: bool) -> int:
+    """Report a submitted job, and follow it to its end if `follow`."""
     where = f"{session.client.url}{job.page}"
-    if stays:
-        session.say(f"#{job.number} {clean(job.name)}: {where}")
-        return attend(session, job)
+    if follow:
+        session.echo(f"#{job.number} {clean(job.name)}: {where}")
+        return follow_job(session, job)
     session.show(job.raw, f"Submitted #{job.number} {clean(job.name)}: {where}", [job.number])
     return 0
 
 
-def attend(session: Session, job: Job) -> int:
+def follow_job(session: Session, job: Job) -> int:
     """Follow a job to its end and return its exit code.
 
     One Ctrl-C leaves the job running, a second one cancels it.
     """
-    stay = Stay(session, job)
+    follower = JobFollower(session, job)
     with Interrupts() as interrupts:
         try:
-            stay.to_the_end(interrupts)
+            follower.follow_to_end(interrupts)
         except KeyboardInterrupt:
-            return _interrupted(session, stay, interrupts)
-    return stay.told_ending()
+            return _interrupted(session, follower, interrupts)
+    return follower.report_end()
 
 
-class Stay:
+class JobFollower:
     """Follow one job; remembers what was shown, so that it can resume after an interrupt."""
 
     def __init__(self, session: Session, job: Job):
-        self.session, self.job, self.said = session, job, ""
-        self.out: Bytes = sys.stderr.buffer if session.json or session.quiet else sys.stdout.buffer
-        self.follower = Follower(session.client.jobs, str(job.number), attempt=1, goes_on=True)
-        self.follower.on_job = self.tell
+        self.session, self.job, self.last_text = session, job, ""
+        self.out: BinaryStream = (
+            sys.stderr.buffer if session.json or session.quiet else sys.stdout.buffer
+        )
+        self.follower = Follower(
+            session.client.jobs, str(job.number), attempt=1, follow_retries=True
+        )
+        self.follower.on_job = self.report
 
-    def to_the_end(self, interrupts: Interrupts | None = None) -> None:
+    def follow_to_end(self, interrupts: Interrupts | None = None) -> None:
         if self.job.array_size:
-            self.job = self.session.client.jobs.wait(self.job.number, on_look=self.tell)
+            self.job = self.session.client.jobs.wait(self.job.number, on_poll=self.report)
             return
         show_log(self.session, self.follower, self.out, interrupts)
-        self.job = self.session.client.jobs.wait(self.job.number, on_look=self.tell)
+        self.job = self.session.client.jobs.wait(self.job.number, on_poll=self.report)
 
-    def tell(self, job: Job) -> None:
+    def report(self, job: Job) -> None:
         """Report the state when it changes, with the reason and next step of a pending job."""
         self.job = job
         detail = progress(job.raw) if job.array_size else ""
         if job.pending:
             detail = " ".join(filter(None, [job.pending.text, job.pending.change]))
         text = clean(f"{job.state}: {detail}" if detail else job.state)
-        if text != self.said and not job.is_final:
-            self.session.say(text, COLOURS.get(job.state, ""))
-            self.said = text
+        if text != self.last_text and not job.is_final:
+            self.session.echo(text, COLOURS.get(job.state, ""))
+            self.last_text = text
 
-    def told_ending(self) -> int:
+    def report_end(self) -> int:
         if self.session.json or self.session.quiet:
             self.session.show(self.job.raw, ids=[self.job.number])
         else:
-            self.session.say(ending(self.job.raw), COLOURS.get(self.job.state, ""))
+            self.session.echo(ending(self.job.raw), COLOURS.get(self.job.state, ""))
             if self.job.array_size and self.job.state == "failed":
-                self.session.say(
+                self.session.echo(
                     f"To see one task's log: muster job logs {self.job.number} --index 0"
                 )
         return self.job.return_code
 
 
 def show_log(
-    session: Session, follower: Follower, out: Bytes, interrupts: Interrupts | None = None
+    session: Session, follower: Follower, out: BinaryStream, interrupts: Interrupts | None = None
 ) -> None:
     """Stream the log byte for byte; its certificate goes to standard error."""
     while not follower.is_over:
         piece = follower.next()
         if piece.note:
-            session.say(f"[{piece.note}]", "yellow")
+            session.echo(f"[{piece.note}]", "yellow")
         with interrupts.held() if interrupts else nullcontext():
             if piece.data:
                 follower.offset = piece.start
                 write_bytes(out, piece.data)
-            follower.took(piece)
+            follower.advance(piece)
     if follower.certificate_text:
-        session.say(f"[log: {follower.certificate_text}]", "bright_black")
+        session.echo(f"[log: {follower.certificate_text}]", "bright_black")
 
 
-def write_bytes(out: Bytes, data: bytes) -> None:
+def write_bytes(out: BinaryStream, data: bytes) -> None:
     """Write and flush in pieces, so that a closed pipe is noticed early."""
     for at in range(0, len(data), PIECE):
         out.write(data[at : at + PIECE])
         out.flush()
 
 
-def _interrupted(session: Session, stay: Stay, interrupts: Interrupts) -> int:
-    number = stay.job.number
+def _interrupted(session: Session, follower: JobFollower, interrupts: Interrupts) -> int:
+    number = follower.job.number
     try:
-        session.say(
+        session.echo(
             f"\nJob #{number} is still running. Follow it: muster job logs -f {number}. "
             "Press Ctrl-C again to cancel it.",
             "yellow",
         )
-        time.sleep(SECOND_THOUGHT)
+        time.sleep(CANCEL_WINDOW)
         return 130
     except KeyboardInterrupt:
         pass
     try:
-        session.say(f"Canceling #{number}. Press Ctrl-C again to exit at once.", "yellow")
+        session.echo(f"Canceling #{number}. Press Ctrl-C again to exit at once.", "yellow")
         session.client.jobs.cancel(number, "Ctrl-C in muster run")
-        stay.to_the_end(interrupts)
-        return stay.told_ending()
+        follower.follow_to_end(interrupts)
+        return follower.report_end()
     except KeyboardInterrupt:
         return 130
 

@@ -93,5 +93,5 @@ def create_token(
     made = session.client.service_accounts.create_token(
         name, token, words(scopes), team=session.team, days=days or None, networks=words(networks)
     )
-    session.say("Copy the token now; it cannot be shown again.")
+    session.echo("Copy the token now; it cannot be shown again.")
     session.show(made, made["token"], [made["token"]])

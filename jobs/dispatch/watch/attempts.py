@@ -13,7 +13,7 @@ from typing import Any
 from django.db import connection
 
 from clusters.models import Cluster
-from jobs.dispatch.watch.observations import COLUMNS, Watched, active_attempts
+from jobs.dispatch.watch.observations import COLUMNS, WatchedAttempt, active_attempts
 from jobs.models import Attempt
 from schedulers.states import State
 
@@ -27,10 +27,10 @@ class AttemptCache:
 
     def __init__(self) -> None:
         self._marks: dict[int, _Mark] = {}
-        self._parts: dict[int, list[Watched]] = {}
+        self._parts: dict[int, list[WatchedAttempt]] = {}
         self._last_count = 0
 
-    def active(self, cluster: Cluster) -> list[Watched]:
+    def active(self, cluster: Cluster) -> list[WatchedAttempt]:
         """Return the same rows as `observations.active_attempts`, in any order."""
         if self._last_count <= FEW or connection.vendor != "postgresql":
             found = active_attempts(cluster)
@@ -39,7 +39,7 @@ class AttemptCache:
         self._last_count = len(found)
         return found
 
-    def _changed(self, cluster: Cluster) -> list[Watched]:
+    def _changed(self, cluster: Cluster) -> list[WatchedAttempt]:
         """Reread the parts that changed; sums come first, so later changes are read next time."""
         marks = _marks(cluster)
         stale = [part for part, mark in marks.items() if self._marks.get(part) != mark]
@@ -63,13 +63,13 @@ def _marks(cluster: Cluster) -> dict[int, _Mark]:
         return {part: (count, total) for part, count, total in cursor.fetchall()}
 
 
-def _read(cluster: Cluster, parts: list[int]) -> dict[int, list[Watched]]:
+def _read(cluster: Cluster, parts: list[int]) -> dict[int, list[WatchedAttempt]]:
     sql = f"SELECT {_PART}, {_names()} FROM {_table()} WHERE {_WHERE} AND {_PART} = ANY(%s)"  # noqa: S608  names, numbers
-    found: dict[int, list[Watched]] = {}
+    found: dict[int, list[WatchedAttempt]] = {}
     with connection.cursor() as cursor:
         cursor.execute(sql, [cluster.id, parts])
         for part, *values in cursor.fetchall():
-            found.setdefault(part, []).append(Watched(*values))
+            found.setdefault(part, []).append(WatchedAttempt(*values))
     return found
 
 

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from django.db import DatabaseError
 
-from jobs.dispatch.watch.observations import Watched
+from jobs.dispatch.watch.observations import WatchedAttempt
 from jobs.models import Attempt
 from portal.blobs.logs import FULL, log_store
 from portal.core import clock, errors, streams
@@ -32,7 +32,7 @@ MOST_TROUBLE = 1000  # logs whose last error is remembered, to log it once
 _trouble: dict[str, str] = {}
 
 
-def pump(backend: Backend, attempt: Attempt | Watched, budget: int = PER_TURN) -> bool:
+def pump(backend: Backend, attempt: Attempt | WatchedAttempt, budget: int = PER_TURN) -> bool:
     """Move available output, at most `budget` bytes; return True at the end of the log.
 
     An error with one log is logged and retried in the next turn. Only database errors are raised.
@@ -42,7 +42,9 @@ def pump(backend: Backend, attempt: Attempt | Watched, budget: int = PER_TURN) -
     return done[0]
 
 
-def pump_several(backend: Backend, attempts: Sequence[Attempt | Watched], patience: float) -> None:
+def pump_several(
+    backend: Backend, attempts: Sequence[Attempt | WatchedAttempt], patience: float
+) -> None:
     """Move the logs of several attempts for at most `patience` seconds; `seal` moves the rest."""
     _in_parallel(lambda attempt: pump(backend, attempt), attempts, patience)
 
@@ -99,7 +101,7 @@ def _in_parallel(
     todo.clear()
 
 
-def _move(backend: Backend, attempt: Attempt | Watched, budget: int) -> bool:
+def _move(backend: Backend, attempt: Attempt | WatchedAttempt, budget: int) -> bool:
     store, name = log_store(), attempt.id.hex
     end = store.end(name)
     while budget > 0:
@@ -121,7 +123,7 @@ def _close(attempt: Attempt) -> None:
 
 
 @contextmanager
-def _log_errors_once(attempt: Attempt | Watched) -> Iterator[list[bool]]:
+def _log_errors_once(attempt: Attempt | WatchedAttempt) -> Iterator[list[bool]]:
     """Log an error of this attempt's log when it first occurs, not at every poll."""
     try:
         yield [False]

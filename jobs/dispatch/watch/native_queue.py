@@ -13,11 +13,11 @@ from django.db.models import Q
 
 from clusters.models import Cluster
 from jobs.dispatch.launch import build_launches
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.dispatch.submission import submit_launch
 from jobs.models import Attempt
 from jobs.scheduling import pending_history
-from jobs.scheduling.admission import Verdict
+from jobs.scheduling.admission import AdmissionDecision
 from jobs.scheduling.pending_summary import IN_CLUSTER_QUEUE
 from portal.core import clock
 from portal.core.events import EventRecord, record
@@ -27,7 +27,7 @@ from schedulers.contract import Backend, Capability, PendingReason, Poll, Reject
 from schedulers.states import State
 
 if TYPE_CHECKING:
-    from jobs.dispatch.watch.observations import Watched
+    from jobs.dispatch.watch.observations import WatchedAttempt
 
 log = logging.getLogger(__name__)
 # An acknowledged submission counts as durable once it is seen this long afterwards.
@@ -38,7 +38,7 @@ AT_ONCE = 1000  # Reasons written per transaction; the first poll may bring 50,0
 RESEND_LEASE = 15.0  # seconds
 
 
-def confirm(cluster: Cluster, seen: Iterable[Watched]) -> None:
+def confirm(cluster: Cluster, seen: Iterable[WatchedAttempt]) -> None:
     """Mark attempts still known some time after submission; they can no longer be forgotten."""
     if not _may_forget(cluster):
         return
@@ -52,7 +52,7 @@ def confirm(cluster: Cluster, seen: Iterable[Watched]) -> None:
         Attempt.objects.filter(id__in=ids, confirmed_at=None).update(confirmed_at=clock.now())
 
 
-def is_forgotten(cluster: Cluster, attempt: Watched) -> bool:
+def is_forgotten(cluster: Cluster, attempt: WatchedAttempt) -> bool:
     """Return whether a healthy scheduler has lost an acknowledged but unconfirmed submission."""
     return (
         _may_forget(cluster)
@@ -67,7 +67,7 @@ def _may_forget(cluster: Cluster) -> bool:
     return Capability.CONFIRM in capabilities_of(cluster.backend)
 
 
-def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -> None:
+def resubmit(cluster: Cluster, backend: Backend, missing: Sequence[WatchedAttempt]) -> None:
     """Resubmit forgotten attempts under their key; the backend adopts a job that still exists.
 
     The backend is called outside of any transaction.
@@ -89,7 +89,7 @@ def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -
         except Rejected as error:
             transition(
                 [
-                    Change(
+                    StateChange(
                         attempt.id,
                         error.reason.final_state,
                         cluster.backend,
@@ -108,11 +108,11 @@ def send_again(cluster: Cluster, backend: Backend, missing: Sequence[Watched]) -
             )
             Attempt.objects.filter(id=attempt.id, lease=lease).update(lease=None, lease_until=None)
         else:
-            _note_sent_again(cluster, fresh, handle.native_id)
+            _note_resubmission(cluster, fresh, handle.native_id)
 
 
 @transaction.atomic
-def _note_sent_again(cluster: Cluster, attempt: Attempt, native_id: str) -> None:
+def _note_resubmission(cluster: Cluster, attempt: Attempt, native_id: str) -> None:
     Attempt.objects.filter(id=attempt.id, lease=attempt.lease).update(
         native_id=native_id,
         state_at=clock.now(),
@@ -152,7 +152,7 @@ class Reasons:
         """Return whether the scheduler reported a pending reason in the last poll."""
         return attempt_id in self._reported
 
-    def note(self, by_key: Mapping[str, Watched], poll: Poll) -> None:
+    def note(self, by_key: Mapping[str, WatchedAttempt], poll: Poll) -> None:
         """Store the reasons of this poll."""
         reported = {
             by_key[seen.key].id: seen.waiting
@@ -176,7 +176,7 @@ def _write(ids: Sequence[UUID], changes: Mapping[UUID, PendingReason]) -> None:
     rows = _lock_pending(ids)
     pending_history.note(
         [
-            (row, Verdict(changes[row.id].wait, facts=_facts(changes[row.id])))
+            (row, AdmissionDecision(changes[row.id].wait, facts=_facts(changes[row.id])))
             for row in rows
             if row.id in changes
         ]
@@ -197,7 +197,7 @@ def _facts(reported: PendingReason) -> dict[str, object]:
     """Return the reason as it is stored on the attempt."""
     return {
         **reported.facts,
-        "said": reported.said,
+        "said": reported.native_reason,
         "text": reported.text,
         "advice": reported.advice,
     }

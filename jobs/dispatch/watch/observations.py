@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from clusters.models import Cluster
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.dispatch.watch import native_queue
 from jobs.job_specs import spec_of
 from jobs.models import Attempt
@@ -30,7 +30,7 @@ STOPS_REFUSED = 3  # Failed stop requests per poll, before the rest waits for th
 
 
 @dataclass(slots=True)
-class Watched:
+class WatchedAttempt:
     """The columns of an attempt that a poll needs; there may be 50,000."""
 
     id: UUID
@@ -48,16 +48,16 @@ class Watched:
         self.key = key_of(self.id)
 
 
-COLUMNS = tuple(one.name for one in fields(Watched) if one.init)
+COLUMNS = tuple(one.name for one in fields(WatchedAttempt) if one.init)
 
 
-def active_attempts(cluster: Cluster, least: State = State.DISPATCHING) -> list[Watched]:
+def active_attempts(cluster: Cluster, least: State = State.DISPATCHING) -> list[WatchedAttempt]:
     """Return the attempts to ask the backend about: handed over and not ended.
 
     `least`: the lowest state to include.
     """
     rows = Attempt.objects.filter(cluster=cluster, state__gte=least, state__lt=State.SUCCEEDED)
-    return [Watched(*row) for row in rows.order_by("id").values_list(*COLUMNS)]
+    return [WatchedAttempt(*row) for row in rows.order_by("id").values_list(*COLUMNS)]
 
 
 def has_work(cluster_id: UUID) -> bool:
@@ -69,7 +69,7 @@ def has_work(cluster_id: UUID) -> bool:
     return active.exists() or unsealed.exists()
 
 
-def has_news(cluster_id: UUID, known: Sequence[Watched]) -> bool:
+def has_news(cluster_id: UUID, known: Sequence[WatchedAttempt]) -> bool:
     """Tell whether the cluster has unknown attempts or a cancel waits to be sent."""
     there = Attempt.objects.filter(
         cluster=cluster_id, state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED
@@ -82,7 +82,9 @@ def has_news(cluster_id: UUID, known: Sequence[Watched]) -> bool:
     )
 
 
-def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[Watched]:
+def still_active(
+    watched: Sequence[WatchedAttempt], moved: Sequence[Attempt]
+) -> list[WatchedAttempt]:
     """Return the watched attempts that are active after these changes, without a query."""
     states = {attempt.id: attempt.state for attempt in moved}
     for one in watched if moved else ():
@@ -90,7 +92,7 @@ def still_active(watched: Sequence[Watched], moved: Sequence[Attempt]) -> list[W
     return [one for one in watched if one.state < FINAL_FLOOR]
 
 
-def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> list[Attempt]:
+def apply_poll(cluster: Cluster, attempts: Sequence[WatchedAttempt], poll: Poll) -> list[Attempt]:
     """Store what was seen and return the attempts that changed state; write only changes."""
     by_key = {attempt.key: attempt for attempt in attempts}
     changes = [
@@ -103,7 +105,7 @@ def apply_poll(cluster: Cluster, attempts: Sequence[Watched], poll: Poll) -> lis
     return transition(changes) if changes else []
 
 
-def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
+def send_stops(backend: Backend, attempts: Sequence[WatchedAttempt]) -> None:
     """Ask the backend to stop these attempts, again every few seconds.
 
     A request may arrive before the job does, so it is repeated. One failure does not delay the
@@ -133,7 +135,7 @@ def send_stops(backend: Backend, attempts: Sequence[Watched]) -> None:
         raise failed[0]
 
 
-def _is_new(attempt: Watched, seen: Observation) -> bool:
+def _is_new(attempt: WatchedAttempt, seen: Observation) -> bool:
     """Tell whether an observation changes the attempt.
 
     During a hand-over only running or ended jobs count, because the worker may be gone. A pending
@@ -144,8 +146,8 @@ def _is_new(attempt: Watched, seen: Observation) -> bool:
     )
 
 
-def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Change:
-    return Change(
+def _change(cluster: Cluster, attempt: WatchedAttempt, seen: Observation) -> StateChange:
+    return StateChange(
         attempt.id,
         seen.state,
         cluster.backend,
@@ -163,7 +165,7 @@ def _change(cluster: Cluster, attempt: Watched, seen: Observation) -> Change:
     )
 
 
-def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
+def _missing(cluster: Cluster, unknown: Sequence[WatchedAttempt]) -> Iterator[StateChange]:
     """Yield the changes for attempts that a healthy backend does not know."""
     first: list[UUID] = []
     at = clock.now()
@@ -171,7 +173,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
         if attempt.state == State.DISPATCHING or (attempt.lease_until and attempt.lease_until > at):
             continue  # the hand-over is in progress
         if attempt.state == State.STOPPING and not attempt.native_id:
-            yield Change(
+            yield StateChange(
                 attempt.id,
                 State.CANCELED,
                 "muster",
@@ -182,7 +184,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
             first.append(attempt.id)
         elif native_queue.is_forgotten(cluster, attempt):
             if attempt.state > State.SUBMITTED:  # a SUBMITTED one is resubmitted under its key
-                yield Change(
+                yield StateChange(
                     attempt.id,
                     State.FAILED,
                     cluster.backend,
@@ -194,7 +196,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                     ),
                 )
         elif attempt.state == State.STOPPING and at - attempt.missing_since > LOST_AFTER:
-            yield Change(
+            yield StateChange(
                 attempt.id,
                 State.CANCELED,
                 cluster.backend,
@@ -202,7 +204,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
                 Message("The cluster no longer knows it."),
             )
         elif at - attempt.missing_since > LOST_AFTER:
-            yield Change(
+            yield StateChange(
                 attempt.id,
                 State.FAILED,
                 cluster.backend,
@@ -217,7 +219,7 @@ def _missing(cluster: Cluster, unknown: Sequence[Watched]) -> Iterator[Change]:
         Attempt.objects.filter(id__in=first, missing_since=None).update(missing_since=at)
 
 
-def _mark_seen(cluster: Cluster, by_key: Mapping[str, Watched], poll: Poll) -> None:
+def _mark_seen(cluster: Cluster, by_key: Mapping[str, WatchedAttempt], poll: Poll) -> None:
     known = [by_key[seen.key] for seen in poll.observations if seen.key in by_key]
     native_queue.confirm(cluster, known)
     back = [attempt.id for attempt in known if attempt.missing_since is not None]

@@ -13,7 +13,7 @@ LONGEST_CALLED = 5.0  # maximum seconds until that poll
 LINGER = 3.0  # Seconds after the last change in which more changes are expected.
 
 
-class Pace:
+class PollInterval:
     """Poll interval of one cluster."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from clusters.services.credentials import note_use
 from clusters.services.inventory import take_inventory
 from jobs.dispatch.watch import logs, native_queue, observations
 from jobs.dispatch.watch.attempts import AttemptCache
-from jobs.dispatch.watch.poll_interval import POLL_EVERY, Pace
+from jobs.dispatch.watch.poll_interval import POLL_EVERY, PollInterval
 from jobs.models import Attempt
 from portal.core import clock, leases
 from portal.core.disk import full_disk
@@ -53,12 +53,12 @@ class Watcher:
         self.cluster_id = cluster_id
         self.holder = new_holder()
         self.wake = threading.Event()
-        self._active: list[observations.Watched] = []
+        self._active: list[observations.WatchedAttempt] = []
         self._is_poll_requested = False
         self._watched: tuple[Cluster, Backend] | None = None
         self._log_wake, self._may_seal = threading.Event(), threading.Event()
         self._attempts, self._reasons = AttemptCache(), native_queue.Reasons()
-        self._pace = Pace()
+        self._interval = PollInterval()
         self._next_log = 0
         self._last: dict[str, float] = {}
         self._leads_until = 0.0
@@ -112,7 +112,7 @@ class Watcher:
         if not self._leads():
             return False
         if self._is_quiet():
-            return self._pace.is_lively
+            return self._interval.is_lively
         cluster = Cluster.objects.get(id=self.cluster_id)
         self._was_in_trouble = bool(cluster.trouble)
         backend = backend_of(cluster)
@@ -123,7 +123,8 @@ class Watcher:
         has_news = has_news or self._has_news()
         self._is_poll_requested |= has_news
         if self._is_due(
-            "poll", self._pace.called_every if self._is_poll_requested else self._pace.poll_every
+            "poll",
+            self._interval.called_every if self._is_poll_requested else self._interval.poll_every,
         ):
             self._is_poll_requested = False
             self._record_trouble(cluster, lambda: self._poll(cluster, backend))
@@ -136,7 +137,7 @@ class Watcher:
                 ),
             )
         self._log_wake.set()
-        return bool(self._active) or self._is_poll_requested or self._pace.is_lively
+        return bool(self._active) or self._is_poll_requested or self._interval.is_lively
 
     def look_at_logs(self) -> bool:
         """Move logs of active attempts and seal some of ended ones; return whether more wait."""
@@ -158,7 +159,7 @@ class Watcher:
 
         Used only while polls are rare: in server mode nothing can wake this process.
         """
-        if self._pace.poll_every <= NEWS_EVERY or not self._is_due("news", NEWS_EVERY):
+        if self._interval.poll_every <= NEWS_EVERY or not self._is_due("news", NEWS_EVERY):
             return False
         return observations.has_news(self.cluster_id, self._active)
 
@@ -195,7 +196,7 @@ class Watcher:
             by_key = {attempt.key: attempt for attempt in self._active}
             began = clock.monotonic()
             poll = backend.poll(list(by_key))
-            took = clock.monotonic() - began
+            seconds = clock.monotonic() - began
             ended = [
                 by_key[seen.key]
                 for seen in poll.observations
@@ -204,12 +205,12 @@ class Watcher:
             # Store the last lines before the end is visible, but in a burst the states come first.
             logs.pump_several(backend, ended, LAST_LINES)
             moved = observations.apply_poll(cluster, self._active, poll)
-            self._pace.polled(
-                took,
+            self._interval.polled(
+                seconds,
                 is_moving=bool(moved),
                 is_scheduler=Capability.PLACES not in backend.capabilities,
             )
-            native_queue.send_again(
+            native_queue.resubmit(
                 cluster, backend, [by_key[key] for key in poll.missing if key in by_key]
             )
             self._active = observations.still_active(self._active, moved)
@@ -249,11 +250,11 @@ class Watcher:
         except Unavailable as error:
             text = str(error)[:500] or "it did not answer"
             if cluster.trouble != text:
-                outages.fell_silent(cluster, text)
+                outages.mark_unreachable(cluster, text)
 
     def _mark_seen(self, cluster: Cluster) -> None:
         if cluster.trouble or self._is_due("seen", SEEN_EVERY if self._active else SEEN_EVERY * 4):
-            outages.answered(cluster)
+            outages.mark_reachable(cluster)
 
     def _leads(self) -> bool:
         """Take or renew the lease, after a third of LEASE seconds; return whether it is held."""

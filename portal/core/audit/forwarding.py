@@ -18,7 +18,7 @@ from portal.core import clock, vault
 from portal.core.audit.anchors import last_cut
 from portal.core.audit.models import AuditForward, AuditLink
 from portal.core.audit.reading import facts
-from portal.core.audit.targets import DeliveryFailed, Policy, deliver
+from portal.core.audit.targets import DeliveryFailed, ForwardPolicy, deliver
 from portal.core.messages import Message
 from portal.core.models import Event
 
@@ -52,9 +52,9 @@ def forward(row: AuditForward, may_go_on: Callable[[], bool] = lambda: True) -> 
     return taken
 
 
-def policy() -> Policy:
+def policy() -> ForwardPolicy:
     """Return the policy from the settings."""
-    return Policy(
+    return ForwardPolicy(
         frozenset(name.lower() for name in settings.MUSTER_FORWARD_TARGETS),
         settings.MUSTER_FORWARD_CA,
         portal=urlsplit(settings.MUSTER_BASE_URL).hostname or "muster",
@@ -145,6 +145,9 @@ def _state_text(row: AuditForward, waiting: int) -> str:
         return f"given up after {row.tries} tries: {row.trouble}{wait}"
     if row.tries:
         again = max((row.next_at - clock.now()) // timedelta(seconds=1), 0)
-        return f"failed {row.tries} time{'' if row.tries == 1 else 's'}, next in {again} s: {row.trouble}{wait}"
+        return (
+            f"failed {row.tries} time{'' if row.tries == 1 else 's'}, next in {again} s: "
+            f"{row.trouble}{wait}"
+        )
     sent = f"sent up to #{row.sent_seq:,}" if row.sent_at else "nothing sent yet"
     return f"{sent}{wait}{'. ' + row.trouble if row.trouble else ''}"

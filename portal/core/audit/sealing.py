@@ -46,7 +46,7 @@ _FIELDS = ("position", "chain", "seq", "hash")
 
 
 @dataclass(frozen=True)
-class Mark:
+class Watermark:
     """The highest position at one moment, and the `horizon` below which transactions had begun.
 
     `made` is a monotonic time in seconds.
@@ -66,7 +66,7 @@ class Sealer:
 
     floor: int = 0
     touched: dict[UUID, Head] = field(default_factory=dict)  # chains that have grown
-    _marks: deque[Mark] = field(default_factory=deque)
+    _marks: deque[Watermark] = field(default_factory=deque)
     _deep_at: float = 0.0
 
     def look(self, most: int = 1 << 40) -> int:
@@ -120,7 +120,7 @@ class Sealer:
         ):
             settled = self._marks.popleft().position
         if not self._marks or self._marks[-1].position < highest:
-            self._marks.append(Mark(highest, begun, clock.monotonic()))
+            self._marks.append(Watermark(highest, begun, clock.monotonic()))
         return settled
 
 

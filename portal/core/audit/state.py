@@ -44,7 +44,7 @@ def chain_state(chain: UUID) -> dict[str, Any]:
     }
 
 
-def ask_for_check(chain: UUID) -> None:
+def request_check(chain: UUID) -> None:
     """Request a verification, which the keeper runs within seconds."""
     AuditCheck.objects.update_or_create(chain=chain, defaults={"asked_at": clock.now()})
 

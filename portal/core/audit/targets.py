@@ -39,7 +39,7 @@ class DeliveryFailed(Exception):
 
 
 @dataclass(frozen=True)
-class Policy:
+class ForwardPolicy:
     """Restrictions on targets.
 
     `trusted` hosts (with port, if any) were named by the operator. They may have private addresses,
@@ -72,13 +72,13 @@ def parse_target(target: str) -> SplitResult:
     return found
 
 
-def is_trusted(target: str, policy: Policy) -> bool:
+def is_trusted(target: str, policy: ForwardPolicy) -> bool:
     at = parse_target(target)
     return bool({at.netloc.lower(), at.hostname} & policy.trusted)
 
 
 def deliver(
-    target: str, facts: Sequence[Fact], *, name: str, secret: bytes, policy: Policy
+    target: str, facts: Sequence[Fact], *, name: str, secret: bytes, policy: ForwardPolicy
 ) -> None:
     """Deliver the events in order. Raises DeliveryFailed."""
     at = parse_target(target)
@@ -132,7 +132,7 @@ def message(fact: Fact, host: str) -> bytes:
 
 
 def _webhook(
-    at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy
+    at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: ForwardPolicy
 ) -> None:
     body, now = orjson.dumps({"events": [dict(fact) for fact in facts]}), int(time.time())
     headers = {
@@ -153,7 +153,7 @@ def _webhook(
 
 
 def _stream(
-    at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy
+    at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: ForwardPolicy
 ) -> None:
     """Send over TCP or TLS. The only sign of failure is that the server closes the connection."""
     with _connected(at, policy) as sock:
@@ -171,7 +171,7 @@ def _stream(
 
 
 def _datagrams(
-    at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: Policy
+    at: SplitResult, facts: Sequence[Fact], name: str, secret: bytes, policy: ForwardPolicy
 ) -> None:
     where = addresses.resolve_allowed(
         at.hostname or "",
@@ -188,7 +188,7 @@ def _datagrams(
             sock.send(message(fact, policy.portal)[:LONGEST])
 
 
-def _connected(at: SplitResult, policy: Policy) -> socket.socket:
+def _connected(at: SplitResult, policy: ForwardPolicy) -> socket.socket:
     tls = addresses.tls_context(policy.ca_file) if at.scheme in {"https", "syslog+tls"} else None
     return addresses.connect(
         at.hostname or "",

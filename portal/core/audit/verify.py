@@ -37,7 +37,7 @@ _AT = COLUMNS.index("at")
 
 
 @dataclass(frozen=True)
-class Fault:
+class ChainFault:
     """A fault of one event or anchor.
 
     `kind` is changed, missing, reordered, backdated, broken, rewritten, cut_off, unsealed, forged
@@ -53,7 +53,7 @@ class Fault:
 
 
 @dataclass
-class Report:
+class VerificationReport:
     """The result of verifying one chain; `unsealed` counts events too new to be sealed."""
 
     chain: UUID
@@ -63,12 +63,12 @@ class Report:
     unsealed: int = 0
     seconds: float = 0.0
     fault_count: int = 0
-    faults: list[Fault] = field(default_factory=list)
+    faults: list[ChainFault] = field(default_factory=list)
 
     def add(self, kind: str, seq: int, text: str) -> None:
         self.fault_count += 1
         if len(self.faults) < KEPT:
-            self.faults.append(Fault(kind, seq, text))
+            self.faults.append(ChainFault(kind, seq, text))
 
     @property
     def words(self) -> str:
@@ -109,9 +109,11 @@ class _Mismatch:
     hash: bytes
 
 
-def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) -> Report:
+def verify(
+    chain: UUID, progress: Callable[[int], object] = lambda count: None
+) -> VerificationReport:
     """Verify one chain. Reads it once, in pages, and keeps only the faults."""
-    began, report = clock.monotonic(), Report(chain)
+    began, report = clock.monotonic(), VerificationReport(chain)
     anchors = _anchors(report)
     _check_links(report, anchors, progress)
     _check_beginning(report)
@@ -121,7 +123,7 @@ def verify(chain: UUID, progress: Callable[[int], object] = lambda count: None) 
     return report
 
 
-def store_report(report: Report) -> AuditCheck:
+def store_report(report: VerificationReport) -> AuditCheck:
     """Store the report as the last verification."""
     row, _ = AuditCheck.objects.update_or_create(
         chain=report.chain,
@@ -137,7 +139,7 @@ def store_report(report: Report) -> AuditCheck:
 
 
 def _check_links(
-    report: Report, anchors: dict[int, bytes], progress: Callable[[int], object]
+    report: VerificationReport, anchors: dict[int, bytes], progress: Callable[[int], object]
 ) -> None:
     at_hash, expected = start_of(report.chain)
     report.first, report.last = expected, expected - 1
@@ -183,7 +185,7 @@ def _check_links(
     _classify_mismatches(report, mismatches)
 
 
-def _check_beginning(report: Report) -> None:
+def _check_beginning(report: VerificationReport) -> None:
     """Report a missing creation event: without a cut, every trail begins with `org.created`."""
     if (
         report.chain != NO_ORG
@@ -194,7 +196,8 @@ def _check_beginning(report: Report) -> None:
             "missing",
             1,
             Message(
-                "#1: the event org.created, which starts every audit trail, is missing, and so may be "
+                "#1: the event org.created, which starts every audit trail, is missing, and so "
+                "may be "
                 "events after it."
             ),
         )
@@ -248,7 +251,7 @@ def _page() -> str:
     )
 
 
-def _classify_mismatches(report: Report, mismatches: list[_Mismatch]) -> None:
+def _classify_mismatches(report: VerificationReport, mismatches: list[_Mismatch]) -> None:
     """Report whether the event was changed, or is intact and in the wrong place."""
     hashes = {one.hash for one in mismatches}
     befores = {one.before for one in mismatches} | hashes
@@ -273,7 +276,8 @@ def _classify_mismatches(report: Report, mismatches: list[_Mismatch]) -> None:
                 "changed",
                 one.seq,
                 Message(
-                    "#{seq}: the event at position {position} ({kind}) differs from what was sealed.",
+                    "#{seq}: the event at position {position} ({kind}) differs from what was "
+                    "sealed.",
                     seq=f"{one.seq:,}",
                     position=f"{one.position:,}",
                     kind=one.kind,
@@ -282,7 +286,7 @@ def _classify_mismatches(report: Report, mismatches: list[_Mismatch]) -> None:
     report.fault_count += max(len(mismatches) - KEPT, 0)
 
 
-def _check_time(report: Report, seq: int, at: datetime, before: list[datetime]) -> None:
+def _check_time(report: VerificationReport, seq: int, at: datetime, before: list[datetime]) -> None:
     """Report an event that claims to be much older than the two sealed before it."""
     if len(before) == 2 and at < min(before) - BACKDATED:
         report.add(
@@ -301,7 +305,7 @@ def _check_time(report: Report, seq: int, at: datetime, before: list[datetime]) 
     del before[:-2]
 
 
-def _anchors(report: Report) -> dict[int, bytes]:
+def _anchors(report: VerificationReport) -> dict[int, bytes]:
     """Return the anchored hash by sequence number, and report forged or missing anchors."""
     found: dict[int, bytes] = {}
     former, expected = b"", 1
@@ -333,7 +337,7 @@ def _anchors(report: Report) -> dict[int, bytes]:
     return found
 
 
-def _check_anchors(report: Report, anchors: dict[int, bytes]) -> None:
+def _check_anchors(report: VerificationReport, anchors: dict[int, bytes]) -> None:
     """Compare the end of the chain with the last anchor, which must be close to it."""
     furthest = max(anchors, default=0)
     if furthest > report.last:
@@ -369,13 +373,13 @@ def _check_anchors(report: Report, anchors: dict[int, bytes]) -> None:
         )
 
 
-def _age(report: Report) -> float:
+def _age(report: VerificationReport) -> float:
     """Return the seconds since the first event that still exists."""
     first = Event.objects.filter(**_of(report.chain)).aggregate(at=Min("at"))["at"]
     return (clock.now() - first).total_seconds() if first else 0.0
 
 
-def _check_unsealed(report: Report) -> None:
+def _check_unsealed(report: VerificationReport) -> None:
     """Count events without a link, and report those that are too old."""
     links = AuditLink.objects.filter(position=OuterRef("position"))
     waiting = Event.objects.filter(**_of(report.chain)).filter(~Exists(links))

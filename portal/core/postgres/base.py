@@ -40,9 +40,9 @@ class DatabaseWrapper(_Wrapper):
 
     def init_connection_state(self) -> None:
         super().init_connection_state()
-        self.take_role()
+        self.drop_superuser()
 
-    def take_role(self) -> None:
+    def drop_superuser(self) -> None:
         """Drop superuser rights, which bypass row-level security."""
         if (
             self.connection is not None
@@ -54,17 +54,17 @@ class DatabaseWrapper(_Wrapper):
             if not self.get_autocommit():
                 self.connection.commit()
 
-    def open_wall(self) -> None:
+    def disable_row_security(self) -> None:
         """Allow access to the rows of all organizations, for migrations."""
         self.ensure_connection()
-        self.connection.muster_sees_all = True
+        self.connection.muster_bypasses_row_security = True
         with self.cursor() as cursor:
             cursor.execute("RESET ROLE")
 
-    def close_wall(self) -> None:
+    def enable_row_security(self) -> None:
         self.ensure_connection()
-        self.connection.muster_sees_all = False
-        self.take_role()
+        self.connection.muster_bypasses_row_security = False
+        self.drop_superuser()
 
     def create_cursor(self, name: str | None = None) -> Any:
         if not name:

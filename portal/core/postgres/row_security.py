@@ -144,7 +144,7 @@ class Cursor(_Cursor):
     def _news(self) -> str | None:
         where = (
             ALL_TENANTS
-            if getattr(self.connection, "muster_sees_all", False)
+            if getattr(self.connection, "muster_bypasses_row_security", False)
             else row_security.where()
         )
         return None if where == getattr(self.connection, "muster_tenant", None) else where

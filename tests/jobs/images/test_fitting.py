@@ -1,6 +1,6 @@
 import time
 
-from schedulers.images.compatibility import Fit, Host, fit
+from schedulers.images.compatibility import Compatibility, NodePlatform, fit
 from schedulers.images.config import Image, Variant
 from schedulers.images.requirements import Device
 
@@ -15,16 +15,15 @@ def image(env=None, arch="amd64", system="linux", others=()):
 
 
 def hosts(count, device=H200, arch="amd64", model="NVIDIA H200"):
-    return [Host(f"{model[-4:]}-{n}", arch, device, model) for n in range(count)]
+    return [NodePlatform(f"{model[-4:]}-{n}", arch, device, model) for n in range(count)]
 
 
 def test_image_fits_thirty_of_thirty_two_nodes_and_others_have_reasons():
     found = fit(
         image({"NVIDIA_REQUIRE_CUDA": "cuda>=12.0"}), hosts(30) + hosts(2, T4), wants_gpus=True
     )
-    assert (
-        found.text
-        == "The image fits 30 of 32 nodes; 2 have driver 470.82.1, it needs 525 or newer (CUDA 12.0)."
+    assert found.text == (
+        "The image fits 30 of 32 nodes; 2 have driver 470.82.1, it needs 525 or newer (CUDA 12.0)."
     )
     assert found.advice == (
         "Choose an image for CUDA 11.4 or older there, or newer nodes. "
@@ -70,9 +69,8 @@ def test_node_is_judged_by_the_image_it_would_pull():
         ],
     )
     found = fit(both, hosts(3) + hosts(2, arch="arm64"), wants_gpus=True)
-    assert (
-        found.text
-        == "The image fits 3 of 5 nodes; 2 have driver 550.54.15, it needs 560 or newer (CUDA 12.6)."
+    assert found.text == (
+        "The image fits 3 of 5 nodes; 2 have driver 550.54.15, it needs 560 or newer (CUDA 12.6)."
     )
 
 
@@ -80,12 +78,12 @@ def test_unknown_node_facts_refuse_nothing():
     found = fit(
         image({"NVIDIA_REQUIRE_CUDA": "cuda>=12.4"}), hosts(2, Device(), arch=""), wants_gpus=True
     )
-    assert (
-        found.text
-        == "The image fits 0 of 2 nodes; 2 tell no driver version, it needs driver 550 or newer (CUDA 12.4)."
+    assert found.text == (
+        "The image fits 0 of 2 nodes; 2 tell no driver version, it needs driver 550 or newer "
+        "(CUDA 12.4)."
     )
     assert not found.is_hopeless
-    assert found.groups[0].reason.fit == Fit.UNKNOWN
+    assert found.groups[0].reason.fit == Compatibility.UNKNOWN
     assert fit(image(arch="ppc64le", system="linux"), hosts(2, arch=""), wants_gpus=False).fits == 2
 
 
@@ -112,9 +110,8 @@ def test_newer_cuda_minor_version_is_a_warning():
         hosts(2, Device(driver=(535, 104, 5), compute=(9, 0))),
         wants_gpus=True,
     )
-    assert (
-        found.text
-        == "The image fits 0 of 2 nodes; 2 have driver 535.104.5, it needs 550 or newer (CUDA 12.4)."
+    assert found.text == (
+        "The image fits 0 of 2 nodes; 2 have driver 535.104.5, it needs 550 or newer (CUDA 12.4)."
     )
     assert "minor version compatibility" in found.advice
     assert not found.is_hopeless
@@ -197,13 +194,13 @@ def test_image_that_failed_on_this_gpu_is_a_warning():
 
 
 def test_worst_reasons_come_first_and_the_rest_are_counted():
-    many = [Host(f"n{n}", "amd64", Device(driver=(400 + n,)), "x") for n in range(9)] + hosts(
-        1, Device()
-    )
+    many = [
+        NodePlatform(f"n{n}", "amd64", Device(driver=(400 + n,)), "x") for n in range(9)
+    ] + hosts(1, Device())
     found = fit(image({"NVIDIA_REQUIRE_CUDA": "cuda>=12.0"}), many, wants_gpus=True)
     assert found.text.count("it needs 525") == 4
     assert found.text.endswith("; 6 more for other reasons.")
-    assert found.groups[-1].reason.fit == Fit.UNKNOWN
+    assert found.groups[-1].reason.fit == Compatibility.UNKNOWN
 
 
 def test_two_thousand_nodes_are_judged_quickly():

@@ -231,7 +231,7 @@ def test_token_with_a_header_injection_is_not_sent(serve):
     server = serve(talk)
     with pytest.raises(ImageUnreadable, match="log in"):
         read(server)
-    assert not any(b"Evil" in asked for asked in server.requests)
+    assert not any(b"Evil" in request for request in server.requests)
 
 
 INSIDE = [

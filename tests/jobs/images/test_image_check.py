@@ -32,7 +32,7 @@ def rehearse(story, image, **spec):
         return services.dry_run_job(actor=story.actor(story.ada), team=story.vision, spec=spec)
 
 
-def said_of(told, name="image"):
+def check_named(told, name="image"):
     return next(check for check in told.checks if check.name == name)
 
 
@@ -40,14 +40,14 @@ def test_dry_run_counts_fitting_nodes_and_explains_the_others(story, allowed, ad
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(30, driver="550.54.15")
     add_nodes(2, driver="470.82.01")
-    told = rehearse(story, f"{allowed.host}/torch:v1")
-    check = said_of(told)
+    result = rehearse(story, f"{allowed.host}/torch:v1")
+    check = check_named(result)
     assert check.is_ok
     assert check.text.startswith(
         "The image fits 30 of 32 nodes; 2 have driver 470.82.1, it needs 525 or newer (CUDA 12.0)."
     )
     assert "Choose an image for CUDA 11.4 or older there" in check.text
-    assert told.is_ok
+    assert result.is_ok
 
 
 def test_only_nodes_with_the_requested_gpus_are_counted(story, allowed, add_nodes):
@@ -55,19 +55,19 @@ def test_only_nodes_with_the_requested_gpus_are_counted(story, allowed, add_node
     add_nodes(3, driver="550.54.15")
     add_nodes(2, driver="470.82.01", model="Tesla T4")
     assert (
-        said_of(
+        check_named(
             rehearse(story, f"{allowed.host}/torch:v1", resources={"accelerators": "H200:1"})
         ).text
         == "The image fits all 3 nodes."
     )
     assert (
         "0 of 2 nodes"
-        in said_of(
+        in check_named(
             rehearse(story, f"{allowed.host}/torch:v1", resources={"accelerators": "T4:1"})
         ).text
     )
     assert (
-        said_of(rehearse(story, f"{allowed.host}/torch:v1", resources={})).text
+        check_named(rehearse(story, f"{allowed.host}/torch:v1", resources={})).text
         == "The image fits all 5 nodes."
     )
 
@@ -77,15 +77,15 @@ def test_image_that_fits_nowhere_is_refused_once_known(story, allowed, add_nodes
     add_nodes(2, driver="470.82.01")
     name = f"{allowed.host}/torch:v1"
     submit(story, image=name, resources=GPU)  # Unknown, so it is accepted, and looked up now.
-    wait_for(lambda: lookups.known(name))
+    wait_for(lambda: lookups.cached_image(name))
     with pytest.raises(
         InvalidInput,
         match=r"fits 0 of 2 nodes; 2 have driver 470\.82\.1, it needs 525 .* set `image_check: warn`",
     ) as refused:
         submit(story, image=name, resources=GPU)
     assert refused.value.data["errors"][0]["field"] == "image"
-    told = rehearse(story, name)
-    assert (told.is_ok, said_of(told).is_ok) == (False, False)
+    result = rehearse(story, name)
+    assert (result.is_ok, check_named(result).is_ok) == (False, False)
 
 
 def test_image_fixed_under_its_tag_is_accepted_at_the_second_submission(
@@ -99,7 +99,7 @@ def test_image_fixed_under_its_tag_is_accepted_at_the_second_submission(
     digest = allowed.push("torch", "v1", {"NVIDIA_REQUIRE_CUDA": "cuda>=11.0"})
     with pytest.raises(InvalidInput):
         submit(story, image=name, resources=GPU)
-    wait_for(lambda: lookups.known(name).digest == digest)
+    wait_for(lambda: lookups.cached_image(name).digest == digest)
     assert submit(story, image=name, resources=GPU).number == 1
     assert rehearse(story, name).is_ok
 
@@ -124,11 +124,10 @@ def test_refusal_can_be_overridden(story, allowed, add_nodes, way):
 def test_nodes_without_facts_refuse_nothing(story, allowed, add_nodes):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, arch="")
-    check = said_of(rehearse(story, f"{allowed.host}/torch:v1"))
-    assert (
-        check.is_ok
-        and check.text
-        == "The image fits 0 of 2 nodes; 2 tell no driver version, it needs driver 525 or newer (CUDA 12.0)."
+    check = check_named(rehearse(story, f"{allowed.host}/torch:v1"))
+    assert check.is_ok and check.text == (
+        "The image fits 0 of 2 nodes; 2 tell no driver version, it needs driver 525 or newer "
+        "(CUDA 12.0)."
     )
     assert submit(story, image=f"{allowed.host}/torch:v1", resources=GPU).number == 1
 
@@ -137,34 +136,35 @@ def test_facts_of_the_node_agent_count_if_the_cluster_reports_none(story, allowe
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(1, arch="")
     Node.objects.update(told={"arch": "amd64", "driver": "470.82.01", "compute": "9.0"})
-    assert "1 has driver 470.82.1" in said_of(rehearse(story, f"{allowed.host}/torch:v1")).text
+    assert "1 has driver 470.82.1" in check_named(rehearse(story, f"{allowed.host}/torch:v1")).text
 
 
 def test_unknown_or_silent_registry_changes_nothing(story, allowed, add_nodes):
     add_nodes(1, driver="550.54.15")
-    told = rehearse(story, f"{allowed.host}/none:v1")
-    assert said_of(told).is_ok is None
+    result = rehearse(story, f"{allowed.host}/none:v1")
+    assert check_named(result).is_ok is None
     assert (
-        said_of(told).text == "Not checked: the registry has no such image. This refuses nothing."
+        check_named(result).text
+        == "Not checked: the registry has no such image. This refuses nothing."
     )
-    assert told.is_ok
+    assert result.is_ok
     assert submit(story, image=f"{allowed.host}/none:v1", resources=GPU).number == 1
 
 
 def test_cached_result_outlives_a_registry_outage(story, allowed, add_nodes, monkeypatch):
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(2, driver="470.82.01")
-    before = said_of(rehearse(story, f"{allowed.host}/torch:v1"))
+    before = check_named(rehearse(story, f"{allowed.host}/torch:v1"))
 
     def silence(*_):
         raise ImageUnreadable("the registry does not answer")
 
     monkeypatch.setattr(lookups, "FRESH", 0)
     monkeypatch.setattr(lookups, "read_image", silence)
-    assert said_of(rehearse(story, f"{allowed.host}/torch:v1")) == before
+    assert check_named(rehearse(story, f"{allowed.host}/torch:v1")) == before
     assert (
         "Not checked: the registry does not answer"
-        in said_of(rehearse(story, f"{allowed.host}/other:v1")).text
+        in check_named(rehearse(story, f"{allowed.host}/other:v1")).text
     )
 
 
@@ -183,7 +183,9 @@ def test_submission_does_not_wait_for_a_hanging_registry(
     for _ in range(5):
         submit(story, image=f"{server.host}/torch:v1", resources=GPU)
     assert time.monotonic() - begin < 3  # one lookup's timeout
-    assert "did not answer within 3 s" in said_of(rehearse(story, f"{server.host}/torch:v1")).text
+    assert (
+        "did not answer within 3 s" in check_named(rehearse(story, f"{server.host}/torch:v1")).text
+    )
 
 
 def test_registry_and_nodes_are_read_once_for_many_submissions(
@@ -192,7 +194,7 @@ def test_registry_and_nodes_are_read_once_for_many_submissions(
     allowed.push("torch", "v1", CUDA_12)
     add_nodes(1, driver="550.54.15")
     name = f"{allowed.host}/torch:v1"
-    assert not isinstance(lookups.look(name), str)
+    assert not isinstance(lookups.lookup_image(name), str)
     monkeypatch.setattr(lookups, "read_image", lambda *_: pytest.fail("it was asked again"))
     submit(story, image=name, resources=GPU)
     with CaptureQueriesContext(connection) as with_image:
@@ -204,18 +206,18 @@ def test_registry_and_nodes_are_read_once_for_many_submissions(
 
 def test_member_without_submit_permission_causes_no_lookup(story, allowed, add_nodes, monkeypatch):
     add_nodes(1)
-    monkeypatch.setattr(lookups, "begin", lambda name: pytest.fail("a registry was asked"))
+    monkeypatch.setattr(lookups, "start_lookup", lambda name: pytest.fail("a registry was asked"))
     spec = parse_mapping({"run": "true", "image": f"{allowed.host}/torch:v1"})
     with org_scope(story.atlas.id):
-        told = services.dry_run_job(actor=story.actor(story.ben), team=story.speech, spec=spec)
-    assert said_of(told, "access").is_ok is False
+        result = services.dry_run_job(actor=story.actor(story.ben), team=story.speech, spec=spec)
+    assert check_named(result, "access").is_ok is False
 
 
 def test_operator_can_disable_the_check(story, allowed, add_nodes, settings):
     settings.MUSTER_IMAGE_CHECK = False
     add_nodes(1)
     assert (
-        said_of(rehearse(story, f"{allowed.host}/torch:v1")).text
+        check_named(rehearse(story, f"{allowed.host}/torch:v1")).text
         == "Not checked: the operator has disabled it. This refuses nothing."
     )
 
@@ -229,7 +231,7 @@ def test_pool_choice_skips_pools_whose_nodes_cannot_run_the_image(
     for name in ("old", "new"):
         Pool.objects.create(name=name, cluster=cluster, partition=name, is_open=True)
     name = f"{allowed.host}/torch:v1"
-    assert said_of(rehearse(story, name), "place").text.startswith(
+    assert check_named(rehearse(story, name), "place").text.startswith(
         "It would go to cluster big. new, because"
     )
     with pytest.raises(InvalidInput, match="old: The image fits 0 of 4 nodes"):
@@ -258,12 +260,12 @@ def test_form_checks_the_image_once_its_name_is_complete(story, allowed, add_nod
         "doubtful": False,
         "text": "",
     }
-    assert lookups.known(f"{allowed.host}/torch:v1") is None  # no lookup was made
+    assert lookups.cached_image(f"{allowed.host}/torch:v1") is None  # no lookup was made
     validate(ada, yaml=text, team="vision", settled=True)
-    wait_for(lambda: lookups.known(f"{allowed.host}/torch:v1"))
-    told = validate(ada, yaml=text, team="vision")["image"]
-    assert (told["ok"], told["doubtful"]) == (False, True)
-    assert told["text"].startswith("The image fits 0 of 2 nodes")
+    wait_for(lambda: lookups.cached_image(f"{allowed.host}/torch:v1"))
+    result = validate(ada, yaml=text, team="vision")["image"]
+    assert (result["ok"], result["doubtful"]) == (False, True)
+    assert result["text"].startswith("The image fits 0 of 2 nodes")
     assert validate(ada, yaml="run: 'true'", team="vision", settled=True)["image"] is None
     # Without a team there are no pools.
     assert validate(ada, yaml=text, settled=True)["image"] is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jobs import services
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.images import lookups
 from jobs.models import Attempt, ImageEnd
 from schedulers.spec import parse_mapping
@@ -24,19 +24,21 @@ def end(
     with org_scope(story.atlas.id):
         attempt = only_attempt(job)
     with platform_scope("test"):
-        transition([Change(attempt.id, State.RUNNING, "test", node=node)])
-        transition([Change(attempt.id, State.FAILED, "test", reason, TEXT, 1, image_digest=digest)])
+        transition([StateChange(attempt.id, State.RUNNING, "test", node=node)])
+        transition(
+            [StateChange(attempt.id, State.FAILED, "test", reason, TEXT, 1, image_digest=digest)]
+        )
     return attempt
 
 
-def said(story, image: str, org=None, person=None, team=None) -> str:
+def check_text(story, image: str, org=None, person=None, team=None) -> str:
     spec = parse_mapping({"run": "true", "image": image, "resources": GPU})
     with org_scope((org or story.atlas).id):
-        told = services.dry_run_job(
+        result = services.dry_run_job(
             actor=story.actor(person or story.ada), team=team or story.vision, spec=spec
         )
-    assert told.is_ok
-    return next(check.text for check in told.checks if check.name == "image")
+    assert result.is_ok
+    return next(check.text for check in result.checks if check.name == "image")
 
 
 @pytest.fixture
@@ -52,33 +54,37 @@ def name(allowed) -> str:
 
 
 T4, H200 = "TeslaT4-amd64-550.54.15-0", "NVIDIAH200-amd64-550.54.15-0"
-WARNING = "The image fits 2 of 3 nodes; 1 has Tesla T4, where this very image ended with “no kernel image is available” in job #1 on "
+WARNING = (
+    "The image fits 2 of 3 nodes; 1 has Tesla T4, where this very image ended with “no kernel "
+    "image is available” in job #1 on "
+)
 
 
 def test_failed_image_is_warned_about_on_that_gpu(story, allowed, nodes, name):
-    assert said(story, name) == "The image fits all 3 nodes."
+    assert check_text(story, name) == "The image fits all 3 nodes."
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
-    assert said(story, name).startswith(WARNING)
-    assert "Take an image that is built for this GPU." in said(story, name)
+    assert check_text(story, name).startswith(WARNING)
+    assert "Take an image that is built for this GPU." in check_text(story, name)
     assert submit(story, image=name, resources=GPU).number == 2  # only a warning
 
 
 def test_digest_comes_from_the_registry_if_the_runtime_reports_none(story, nodes, name):
-    lookups.look(name)
+    lookups.lookup_image(name)
     end(story, name, T4)
-    assert said(story, name).startswith(WARNING)
+    assert check_text(story, name).startswith(WARNING)
 
 
 def test_rebuilt_image_is_not_warned_about(story, allowed, nodes, name):
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
     allowed.push("torch", "v2", {"CUDA_VERSION": "12.4", "TORCH_CUDA_ARCH_LIST": "7.5 9.0"})
-    assert said(story, f"{allowed.host}/torch:v2") == "The image fits all 3 nodes."
+    assert check_text(story, f"{allowed.host}/torch:v2") == "The image fits all 3 nodes."
 
 
 def test_failure_in_one_organization_does_not_warn_another(story, allowed, nodes, name):
     end(story, name, T4, allowed.push("torch", "v1", {"CUDA_VERSION": "12.4"}))
     assert (
-        said(story, name, story.borealis, story.cyd, story.north) == "The image fits all 3 nodes."
+        check_text(story, name, story.borealis, story.cyd, story.north)
+        == "The image fits all 3 nodes."
     )
 
 
@@ -91,7 +97,7 @@ def test_repeated_failure_is_stored_once_per_gpu(story, allowed, nodes, name):
             ("NVIDIA H200", 3),
             ("Tesla T4", 2),
         ]
-    assert said(story, name).startswith("The image fits 0 of 3 nodes; 2 have NVIDIA H200")
+    assert check_text(story, name).startswith("The image fits 0 of 3 nodes; 2 have NVIDIA H200")
 
 
 @pytest.mark.parametrize(

@@ -187,7 +187,10 @@ def token_server(certificate):
 
 def test_registry_with_a_token_server_is_asked_again_with_the_token(rig, certificate, token_server):
     realm = f"127.0.0.1:{token_server.server_port}"
-    more = f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: token_server, rootcertbundle: {certificate[1]}}}}}\n"
+    more = (
+        f"auth: {{token: {{realm: 'http://{realm}/token', service: reg, issuer: token_server, "
+        f"rootcertbundle: {certificate[1]}}}}}\n"
+    )
     guarded = start_registry(rig, more=more, name="registry-guarded")
     policy = registry_policy(
         trusted=frozenset({guarded.host, realm}), plain=frozenset({guarded.host, realm})

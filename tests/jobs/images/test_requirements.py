@@ -8,7 +8,8 @@ from schedulers.images.requirements import (
 )
 
 CUDA_12_4 = (
-    "cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver>=470,driver<471 brand=nvidia,driver>=535,driver<536 "
+    "cuda>=12.4 brand=tesla,driver>=470,driver<471 brand=unknown,driver>=470,driver<471 "
+    "brand=nvidia,driver>=535,driver<536 "
     "brand=geforce,driver>=535,driver<536"
 )
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobs.dispatch.claims import claim_due
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.gpu_use import running
 from jobs.job_specs import request_of
 from jobs.models import Attempt, Job
@@ -29,13 +29,13 @@ from portal.core.errors import InvalidInput, QuotaExceeded
 from schedulers.spec import parse_mapping
 from schedulers.states import Reason, State, Wait
 from tests.jobs.stage import claim_all, cluster_with, only_attempt, submit
-from tests.story import tell
+from tests.story import create_story
 from workspaces.models import GpuMonth, QuotaRequest
 from workspaces.organizations.selectors import quotas_for
 from workspaces.quotas.gpu_hours import GpuUsage, by_month, end_of, split
 from workspaces.quotas.limits import GPU_HOURS
 from workspaces.quotas.requests import decide_request
-from workspaces.quotas.set_limits import Wanted, set_quotas
+from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 HOUR = 3_600_000
@@ -56,7 +56,7 @@ def _limit(story, hours, scope="team", subject="vision"):
         set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted(scope, subject, GPU_HOURS, hours)],
+            changes=[LimitChange(scope, subject, GPU_HOURS, hours)],
         )
 
 
@@ -64,7 +64,7 @@ def _run(job, start, end, reason=Reason.COMPLETED, **more):
     """Set the attempt's start and end."""
     return transition(
         [
-            Change(
+            StateChange(
                 only_attempt(job).id,
                 reason.final_state,
                 "test",
@@ -138,10 +138,10 @@ def test_job_across_months_counts_in_both(story):
 def test_gpus_of_all_nodes_count(story):
     cluster = cluster_with(cpus=64, gpus=8)
     job = submit(story)
-    asked = request_of(
+    request = request_of(
         parse_mapping({"run": "true", "num_nodes": 2, "resources": {"accelerators": 4}})
     )
-    Job.objects.filter(id=job.id).update(resources=asked.totals)
+    Job.objects.filter(id=job.id).update(resources=request.totals)
     claim_all(cluster)
     _run(job, NOON - timedelta(hours=1), NOON)
     assert _counted()["team", "2026-11-01"] == 8 * HOUR
@@ -160,7 +160,7 @@ def test_job_that_never_started_or_has_no_gpus_counts_nothing(story):
     cluster_with(gpus=4)
     never, plain = _held(story), submit(story)
     claim_all(plain.cluster)
-    transition([Change(only_attempt(never).id, State.CANCELED, "test", Reason.CANCELED)])
+    transition([StateChange(only_attempt(never).id, State.CANCELED, "test", Reason.CANCELED)])
     _run(plain, NOON - timedelta(hours=1), NOON)
     assert _counted() == {}
 
@@ -198,10 +198,10 @@ def test_batch_of_ends_is_counted_by_one_statement(story):
     jobs = [submit(story, resources={"accelerators": 1, "cpus": 1}) for _ in range(8)]
     claim_all(jobs[0].cluster)
     _run(jobs[0], NOON - timedelta(hours=1), NOON)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         transition(
             [
-                Change(
+                StateChange(
                     only_attempt(job).id,
                     State.SUCCEEDED,
                     "test",
@@ -212,14 +212,14 @@ def test_batch_of_ends_is_counted_by_one_statement(story):
                 for job in jobs[1:]
             ]
         )
-    assert len([1 for q in asked if "gpumonth" in q["sql"]]) == 1
+    assert len([1 for q in queries if "gpumonth" in q["sql"]]) == 1
     assert _counted()["org", "2026-11-01"] == 8 * HOUR
 
 
 @pytest.mark.both_databases
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_ends_count_each_job_once(transactional_db):
-    story = tell()
+    story = create_story()
     cluster_with(cpus=64, gpus=8)
     jobs = [submit(story, resources={"accelerators": 1, "cpus": 1}) for _ in range(8)]
     claim_all(jobs[0].cluster)
@@ -230,7 +230,7 @@ def test_concurrent_ends_count_each_job_once(transactional_db):
             for attempt in order:
                 transition(
                     [
-                        Change(
+                        StateChange(
                             attempt,
                             State.SUCCEEDED,
                             "test",
@@ -277,7 +277,7 @@ def test_running_jobs_count_so_far_and_are_not_stopped(story):
     cluster_with(gpus=4)
     _limit(story, 2)
     first = _held(story)
-    transition([Change(only_attempt(first).id, State.RUNNING, "test", started_at=NOON)])
+    transition([StateChange(only_attempt(first).id, State.RUNNING, "test", started_at=NOON)])
     with clock.frozen(NOON + timedelta(hours=1)):
         second = _held(story)
         assert only_attempt(second).wait == Wait.QUOTA_TEAM
@@ -290,7 +290,7 @@ def test_job_running_since_last_month_counts_this_month_only(story):
     job = _held(story)
     transition(
         [
-            Change(
+            StateChange(
                 only_attempt(job).id,
                 State.RUNNING,
                 "test",
@@ -327,7 +327,7 @@ def test_pending_job_names_limit_usage_month_end_and_sufficient_value(
     _run(_held(story), NOON - timedelta(minutes=100), NOON)
     job = _held(story)
     with org_scope(story.atlas.id):
-        answer = pending_explanation.answer(job, story.actor(story.ada))
+        answer = pending_explanation.explanation_of(job, story.actor(story.ada))
     assert answer.text == (
         "Team Vision has used 3.33 of 3 GPU-hours of this month, what runs now included. "
         "The next month begins on 2026-12-01 00:00 UTC, and it may start then."
@@ -345,16 +345,16 @@ def test_growing_usage_alone_writes_nothing(story):
     first = _held(story)
     transition(
         [
-            Change(
+            StateChange(
                 only_attempt(first).id, State.RUNNING, "test", started_at=NOON - timedelta(hours=3)
             )
         ]
     )
     _held(story)
-    with clock.frozen(NOON + timedelta(hours=1)), CaptureQueriesContext(connection) as asked:
+    with clock.frozen(NOON + timedelta(hours=1)), CaptureQueriesContext(connection) as queries:
         claim_due(cluster.id)
     assert not [
-        q["sql"] for q in asked if q["sql"].startswith("UPDATE") and "jobs_attempt" in q["sql"]
+        q["sql"] for q in queries if q["sql"].startswith("UPDATE") and "jobs_attempt" in q["sql"]
     ]
 
 
@@ -364,10 +364,12 @@ def test_job_that_ends_while_a_limit_is_judged_is_counted(story, monkeypatch, wh
     cluster_with(gpus=4)
     _limit(story, 2)
     first = _held(story)
-    ask = pending_explanation.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
+    request = pending_explanation.request_of(
+        only_attempt(submit(story, resources={"accelerators": 1}))
+    )
     transition(
         [
-            Change(
+            StateChange(
                 only_attempt(first).id, State.RUNNING, "test", started_at=NOON - timedelta(hours=1)
             )
         ]
@@ -381,7 +383,7 @@ def test_job_that_ends_while_a_limit_is_judged_is_counted(story, monkeypatch, wh
     monkeypatch.setattr("workspaces.quotas.gpu_hours._running", [read])
     used = [
         now.used
-        for meter, now in limits_of([ask]).items()
+        for meter, now in limits_of([request]).items()
         if (meter.scope, meter.resource) == ("team", GPU_HOURS)
     ]
     assert len(used) == 1 and used[0] >= 2 * HOUR
@@ -390,7 +392,9 @@ def test_job_that_ends_while_a_limit_is_judged_is_counted(story, monkeypatch, wh
 def test_usage_of_a_person_does_not_count_in_another_organization(story, monkeypatch):
     cluster_with(gpus=4)
     _limit(story, 2, "user", story.ada.email)
-    ask = pending_explanation.ask_of(only_attempt(submit(story, resources={"accelerators": 1})))
+    request = pending_explanation.request_of(
+        only_attempt(submit(story, resources={"accelerators": 1}))
+    )
     elsewhere = GpuUsage(
         story.borealis.id, UUID(int=2), story.ada.id, 2, NOON - timedelta(hours=1), NOON
     )
@@ -402,21 +406,21 @@ def test_usage_of_a_person_does_not_count_in_another_organization(story, monkeyp
         month=NOON.date().replace(day=1),
         used=HOUR,
     )
-    assert {now.used for meter, now in limits_of([ask]).items() if meter.resource == GPU_HOURS} == {
-        0
-    }
+    assert {
+        now.used for meter, now in limits_of([request]).items() if meter.resource == GPU_HOURS
+    } == {0}
 
 
 def test_claim_under_a_gpu_hour_limit_takes_two_more_statements(story):
     cluster_with(gpus=4)
     job = submit(story, resources={"accelerators": 1})
-    ask = pending_explanation.ask_of(only_attempt(job))
+    request = pending_explanation.request_of(only_attempt(job))
     _limit(story, None)
     with CaptureQueriesContext(connection) as without:
-        limits_of([ask])
+        limits_of([request])
     _limit(story, 5)
     with CaptureQueriesContext(connection) as limited:
-        limits_of([ask])
+        limits_of([request])
     assert (len(without), len(limited)) == (1, 3)
 
 
@@ -438,12 +442,12 @@ def test_dry_run_says_when_the_job_would_start(story):
     _limit(story, 1)
     _run(_held(story), NOON - timedelta(hours=1), NOON)
     with org_scope(story.atlas.id):
-        told = dry_run_job(
+        result = dry_run_job(
             actor=story.actor(story.ada),
             team=story.vision,
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 1}}),
         )
-    start = next(check for check in told.checks if check.name == "start")
+    start = next(check for check in result.checks if check.name == "start")
     assert "2 of 1 GPU-hours of this month" in start.text
     assert "2026-12-01 00:00 UTC" in start.text
 
@@ -453,7 +457,7 @@ def test_gpu_hours_cannot_be_guaranteed_and_are_set_in_thousandths(story):
         set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted("team", "vision", GPU_HOURS, 10, 2)],
+            changes=[LimitChange("team", "vision", GPU_HOURS, 10, 2)],
         )
     _limit(story, 1.5)
     with pytest.raises(InvalidInput, match="three decimals"):
@@ -465,7 +469,7 @@ def test_gpu_hours_cannot_be_guaranteed_and_are_set_in_thousandths(story):
             set_quotas(
                 actor=story.actor(story.ada),
                 org=story.atlas,
-                changes=[Wanted("team", "vision", "gpu-hours.h100", 10)],
+                changes=[LimitChange("team", "vision", "gpu-hours.h100", 10)],
             )
 
 
@@ -511,19 +515,20 @@ def test_preview_names_who_fewer_hours_would_stop_and_until_when(story):
     _limit(story, 10)
     job = submit(story, resources={"accelerators": 1})
     with org_scope(story.atlas.id):
-        told = preview(
+        result = preview(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted("team", "vision", GPU_HOURS, 1)],
+            changes=[LimitChange("team", "vision", GPU_HOURS, 1)],
         )
-    assert told.sentences == [
+    assert result.sentences == [
         (
-            "vision has used 2 GPU-hours this month, above the new limit: nothing that runs is stopped, and no more of it "
+            "vision has used 2 GPU-hours this month, above the new limit: nothing that runs is "
+            "stopped, and no more of it "
             "with GPUs starts before 2026-12-01."
         ),
         f"1 job of Vision would stop being started: #{job.number}",
     ]
-    assert (told.lines[0].before, told.lines[0].after) == (
+    assert (result.lines[0].before, result.lines[0].after) == (
         "at most 10 GPU-hours",
         "at most 1 GPU-hour",
     )
@@ -545,8 +550,8 @@ def test_gpu_hour_limits_are_set_requested_and_kept_in_history(story):
     page = ada.get(f"/atlas/jobs/{job.number}").content.decode()
     assert "Team Vision has used 4 of 2.5 GPU-hours of this month" in page
     assert f"ask=team%3Avision&amp;resource=gpu-hours&amp;amount=5&amp;job={job.number}" in page
-    ask = {"who": "team:vision", "resource": GPU_HOURS, "amount": "20", "why": "a paper"}
-    assert ben.post("/atlas/quotas/requests", ask).status_code == 302
+    body = {"who": "team:vision", "resource": GPU_HOURS, "amount": "20", "why": "a paper"}
+    assert ben.post("/atlas/quotas/requests", body).status_code == 302
     with org_scope(story.atlas.id):
         row = QuotaRequest.objects.get()
         decide_request(
@@ -574,8 +579,8 @@ def test_api_returns_used_and_remaining_hours_and_the_reset_time(story):
         6,
         "2026-12-01T00:00:00Z",
     )
-    told = {
+    data = {
         (q["scope"], q["resource"]): q["used"]
         for q in ada.get("/api/v1/orgs/atlas/quotas").json()["items"]
     }
-    assert told == {(scope, GPU_HOURS): 4 for scope in ("org", "team", "user")}
+    assert data == {(scope, GPU_HOURS): 4 for scope in ("org", "team", "user")}

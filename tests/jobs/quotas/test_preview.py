@@ -11,16 +11,16 @@ from portal.core.errors import InvalidInput, NotPermitted
 from portal.core.models import Event
 from tests.jobs.stage import cluster_with, submit
 from workspaces.models import Quota
-from workspaces.quotas.set_limits import Wanted, set_quotas
+from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
-def _asked(story, *changes, by=None):
+def _preview(story, *changes, by=None):
     with org_scope(story.atlas.id):
         return preview(
             actor=story.actor(by or story.ada),
             org=story.atlas,
-            changes=[Wanted(*change) for change in changes],
+            changes=[LimitChange(*change) for change in changes],
         )
 
 
@@ -29,33 +29,36 @@ def _set(story, *changes):
         set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted(*change) for change in changes],
+            changes=[LimitChange(*change) for change in changes],
         )
 
 
 def test_jobs_that_a_lower_limit_would_stop_are_named_by_team(story):
     cluster_with(cpus=100)
     jobs = [submit(story, resources={"cpus": 2}) for _ in range(4)]
-    told = _asked(story, ("team", "vision", "cpu", 2))
-    assert [(g.team, g.count, g.numbers) for g in told.stopped] == [
+    result = _preview(story, ("team", "vision", "cpu", 2))
+    assert [(g.team, g.count, g.numbers) for g in result.stopped] == [
         ("Vision", 3, [job.number for job in jobs[1:]])
     ]
-    assert told.sentences == [
-        f"3 jobs of Vision would stop being started: #{jobs[1].number}, #{jobs[2].number}, #{jobs[3].number}"
+    assert result.sentences == [
+        (
+            f"3 jobs of Vision would stop being started: #{jobs[1].number}, #{jobs[2].number}, "
+            f"#{jobs[3].number}"
+        )
     ]
-    assert [(line.before, line.after) for line in told.lines] == [("no limit", "at most 2 cores")]
+    assert [(line.before, line.after) for line in result.lines] == [("no limit", "at most 2 cores")]
 
 
 def test_preview_is_in_the_readers_language_with_its_amounts(story):
     cluster_with(cpus=100)
     with translation.override("ko"):
-        told = _asked(story, ("team", "vision", "cpu", 2))
-    assert [(line.before, line.after) for line in told.lines] == [("한도 없음", "최대 코어 2개")]
+        result = _preview(story, ("team", "vision", "cpu", 2))
+    assert [(line.before, line.after) for line in result.lines] == [("한도 없음", "최대 코어 2개")]
 
 
 def test_preview_changes_nothing_and_records_no_event(story):
     cluster_with(cpus=100)
-    _asked(story, ("team", "vision", "cpu", 2), ("org", "", "gpu", 4))
+    _preview(story, ("team", "vision", "cpu", 2), ("org", "", "gpu", 4))
     with platform_scope("test"):
         assert not Quota.objects.exclude(limit=None).exists()
     assert not Event.objects.filter(kind="quota.changed").exists()
@@ -66,9 +69,9 @@ def test_preview_names_who_would_be_admitted(story):
     _set(story, ("team", "vision", "cpu", 1))
     submit(story, resources={"cpus": 1})
     submit(story, resources={"cpus": 1})
-    told = _asked(story, ("team", "vision", "cpu", None))
-    assert [(g.team, g.count) for g in told.freed] == [("Vision", 1)]
-    assert told.stopped == []
+    result = _preview(story, ("team", "vision", "cpu", None))
+    assert [(g.team, g.count) for g in result.freed] == [("Vision", 1)]
+    assert result.stopped == []
 
 
 def test_guarantee_of_another_team_may_block_jobs_and_is_named(story):
@@ -76,7 +79,7 @@ def test_guarantee_of_another_team_may_block_jobs_and_is_named(story):
     _set(story, ("org", "", "cpu", 4))
     submit(story, resources={"cpus": 3})
     assert (
-        _asked(story, ("team", "speech", "cpu", None, 2))
+        _preview(story, ("team", "speech", "cpu", None, 2))
         .sentences[0]
         .startswith("1 job of Vision would stop being started: #")
     )
@@ -87,26 +90,26 @@ def test_usage_above_the_new_limit_stops_no_running_job(story):
     submit(story, resources={"cpus": 3})
     with platform_scope("test"):
         claim_due(cluster.id)
-    told = _asked(story, ("team", "vision", "cpu", 2))
-    assert told.sentences[0].startswith(
+    result = _preview(story, ("team", "vision", "cpu", 2))
+    assert result.sentences[0].startswith(
         "vision holds 3 cores, 1 core above the new limit: nothing that runs is stopped"
     )
 
 
 def test_invalid_change_is_refused_by_preview_and_change_alike(story):
     with pytest.raises(InvalidInput):
-        _asked(story, ("org", "", "gpu", 2), ("team", "vision", "gpu", None, 4))
+        _preview(story, ("org", "", "gpu", 2), ("team", "vision", "gpu", None, 4))
     with pytest.raises(NotPermitted):
-        _asked(story, ("org", "", "gpu", 2), by=story.ben)
+        _preview(story, ("org", "", "gpu", 2), by=story.ben)
 
 
 def test_api_returns_the_same_preview(story):
     cluster_with(cpus=100)
     job = submit(story, resources={"cpus": 2})
     body = {"changes": [{"scope": "team", "subject": "vision", "resource": "cpu", "limit": 1}]}
-    told = (
+    data = (
         story.api(story.ada, story.atlas)
         .post("/api/v1/orgs/atlas/quotas/preview", body, content_type="application/json")
         .json()
     )
-    assert told["stopped"] == [{"team": "Vision", "count": 1, "numbers": [job.number]}]
+    assert data["stopped"] == [{"team": "Vision", "count": 1, "numbers": [job.number]}]

@@ -12,7 +12,7 @@ from jobs.quotas.tree import Bar, tree
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.models import Membership, Quota, Team, TeamMembership, User
-from workspaces.quotas.set_limits import Wanted, set_quotas
+from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 
@@ -21,7 +21,7 @@ def _set(story, *changes):
         set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted(*change) for change in changes],
+            changes=[LimitChange(*change) for change in changes],
         )
 
 
@@ -193,9 +193,9 @@ def test_two_hundred_teams_and_two_thousand_people_take_no_more_statements(story
         )
     ada = story.client(story.ada)
     ada.get("/atlas/quotas")
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         shown = ada.get("/atlas/quotas?team=team-7")
     assert (
         shown.content.count(b"u7@atlas.example") >= 1 and b"u8@atlas.example" not in shown.content
     )
-    assert len(asked) < 30
+    assert len(queries) < 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jobs import tasks
-from jobs.dispatch.lifecycle import Change, transition
+from jobs.dispatch.lifecycle import StateChange, transition
 from jobs.models import Attempt, Job
 from jobs.quotas.preview import preview
 from jobs.quotas.tree import tree
@@ -22,7 +22,7 @@ from workspaces.models import QuotaRequest
 from workspaces.organizations.selectors import quotas_for
 from workspaces.quotas.limits import STORAGE
 from workspaces.quotas.requests import decide_request
-from workspaces.quotas.set_limits import Wanted, set_quotas
+from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -39,7 +39,7 @@ def limit(story, amount, scope="team", subject="vision", guaranteed=None):
         set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted(scope, subject, STORAGE, amount, guaranteed)],
+            changes=[LimitChange(scope, subject, STORAGE, amount, guaranteed)],
         )
 
 
@@ -96,7 +96,7 @@ def test_start_reserves_no_storage_and_end_releases_none(story):
     job = waiting(story)
     transition(
         [
-            Change(
+            StateChange(
                 only_attempt(job).id,
                 State.SUCCEEDED,
                 "test",
@@ -140,13 +140,13 @@ def test_pending_job_names_the_storage_limit_usage_and_advice(story):
     limit(story, 500)
     job = waiting(story)
     with org_scope(story.atlas.id):
-        told = pending_explanation.answer(job, story.actor(story.ada))
-    assert (
-        told.text
-        == "Team Vision keeps 700 B of logs, and the limit is 500 B. It may start once logs are deleted or the limit is raised."
+        explanation = pending_explanation.explanation_of(job, story.actor(story.ada))
+    assert explanation.text == (
+        "Team Vision keeps 700 B of logs, and the limit is 500 B. It may start once logs are "
+        "deleted or the limit is raised."
     )
-    assert told.advice == "It would start now if the limit of team Vision were 1 GiB."
-    assert told.change is None and told.holders == []
+    assert explanation.advice == "It would start now if the limit of team Vision were 1 GiB."
+    assert explanation.change is None and explanation.holders == []
     page = story.client(story.ada).get(f"/atlas/jobs/{job.number}").content.decode()
     assert 'href="/atlas/storage?team=vision"' in page
     assert f"resource=storage&amp;amount=1Gi&amp;job={job.number}" in page
@@ -158,9 +158,10 @@ def test_organization_limit_names_what_is_guaranteed_to_others(story):
     limit(story, None, "team", "speech", guaranteed=1000)
     job = waiting(story)
     with org_scope(story.atlas.id):
-        text = pending_explanation.answer(job, story.actor(story.ada)).text
+        text = pending_explanation.explanation_of(job, story.actor(story.ada)).text
     assert text.startswith(
-        "Atlas keeps 700 B of logs, and the limit is 1.5 KiB, of which 1000 B are kept free for what others are guaranteed."
+        "Atlas keeps 700 B of logs, and the limit is 1.5 KiB, of which 1000 B are kept free for "
+        "what others are guaranteed."
     )
 
 
@@ -179,11 +180,11 @@ def test_dry_run_reports_that_the_job_would_wait(story):
     counted(story)
     limit(story, 100)
     with org_scope(story.atlas.id):
-        told = dry_run_job(
+        result = dry_run_job(
             actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
         )
     assert "The team keeps 700 B of logs, and the limit is 100 B." in next(
-        c.text for c in told.checks if c.name == "start"
+        c.text for c in result.checks if c.name == "start"
     )
 
 
@@ -191,19 +192,20 @@ def test_preview_names_who_is_over_the_limit_and_what_would_stop(story):
     counted(story)
     job = submit(story)
     with org_scope(story.atlas.id):
-        told = preview(
+        result = preview(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted("team", "vision", STORAGE, 512)],
+            changes=[LimitChange("team", "vision", STORAGE, 512)],
         )
-    assert told.sentences == [
+    assert result.sentences == [
         (
-            "vision holds 700 B, 188 B above the new limit: nothing that runs is stopped, and nothing more of it starts until "
+            "vision holds 700 B, 188 B above the new limit: nothing that runs is stopped, and "
+            "nothing more of it starts until "
             "it is below."
         ),
         f"1 job of Vision would stop being started: #{job.number}",
     ]
-    assert (told.lines[0].before, told.lines[0].after) == ("no limit", "at most 512 B")
+    assert (result.lines[0].before, result.lines[0].after) == ("no limit", "at most 512 B")
 
 
 def test_tree_shows_stored_bytes_with_limits_and_guarantees(story):
@@ -234,8 +236,8 @@ def test_storage_limits_are_set_in_bulk_requested_and_kept_in_history(story):
         "do": "set",
     }
     assert ada.post("/atlas/quotas", form).status_code == 302
-    ask = {"who": "team:vision", "resource": STORAGE, "amount": "100Gi", "why": "a sweep"}
-    assert ben.post("/atlas/quotas/requests", ask).status_code == 302
+    body = {"who": "team:vision", "resource": STORAGE, "amount": "100Gi", "why": "a sweep"}
+    assert ben.post("/atlas/quotas/requests", body).status_code == 302
     with org_scope(story.atlas.id):
         decide_request(
             actor=story.actor(story.ada),
@@ -272,8 +274,8 @@ def test_largest_logs_are_listed_within_the_viewers_permissions(story):
     bens = ended(story, person=story.ben)
     tasks.count_logs()
     api = story.api(story.ada)
-    told = api.get("/api/v1/orgs/atlas/storage").json()["items"]
-    assert [(row["number"], row["bytes"]) for row in told] == [
+    data = api.get("/api/v1/orgs/atlas/storage").json()["items"]
+    assert [(row["number"], row["bytes"]) for row in data] == [
         (large.number, 2100),
         (small.number, 700),
         (bens.number, 700),

@@ -19,7 +19,7 @@ from portal.core import clock
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from tests.jobs.test_log_deletion import delete, ended, written
-from tests.story import tell
+from tests.story import create_story
 from workspaces.models import Quota
 from workspaces.tenancy.scope import platform_scope
 
@@ -78,7 +78,7 @@ def test_deleted_log_is_released_once(story):
     delete(story, job)
     for _ in range(3):
         tasks.delete_logs()
-        storage.give_back(list(job.attempts.values_list("id", flat=True)))
+        storage.release_storage(list(job.attempts.values_list("id", flat=True)))
         tasks.count_logs()
     assert counted() == kept() and counted()["org", story.atlas.id] == 700
     assert other.attempts.get().log_bytes == 700
@@ -100,7 +100,7 @@ def test_kill_between_file_and_meter_releases_at_the_retry(story, monkeypatch):
     def killed(ids):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(storage, "give_back", killed)
+    monkeypatch.setattr(storage, "release_storage", killed)
     with pytest.raises(KeyboardInterrupt):
         tasks.delete_logs()
     assert counted()["org", story.atlas.id] == 3500 and kept() == {}
@@ -129,9 +129,9 @@ def test_rolled_back_count_counts_once_at_the_retry(story):
 @pytest.mark.both_databases
 def test_batch_takes_as_many_statements_as_one_log(story):
     def statements():
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             storage._count_next(UUID(int=0))
-        return len(asked)
+        return len(queries)
 
     ended(story)
     few = statements()
@@ -188,7 +188,7 @@ def test_counted_bytes_equal_stored_bytes_after_any_order_of_events(story, steps
 def test_concurrent_sweeps_and_deletions_count_and_release_each_log_once(
     transactional_db, monkeypatch
 ):
-    story = tell()
+    story = create_story()
     monkeypatch.setattr(storage, "BATCH", 2)
     jobs = [ended(story) for _ in range(8)]
     for job in jobs[:4]:

@@ -91,13 +91,13 @@ def test_dry_run_gives_the_same_refusal(story):
     cluster_with(gpus=4)
     _rules(story, max_gpus=1)
     with org_scope(story.atlas.id):
-        told = dry_run_job(
+        result = dry_run_job(
             actor=story.actor(story.ada),
             team=story.vision,
             spec=parse_mapping({"run": "true", "resources": {"accelerators": 2}}),
         )
-    assert not told.is_ok
-    assert next(c.text for c in told.checks if c.name == "rules").startswith(
+    assert not result.is_ok
+    assert next(c.text for c in result.checks if c.name == "rules").startswith(
         "resources.accelerators: requests 2 GPUs in total"
     )
 
@@ -107,14 +107,14 @@ def test_rules_take_no_statement_at_submission(story):
     api, body = story.api(story.ben, story.atlas), {"team": "vision", "spec": {"run": "true"}}
 
     def statements():
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             assert (
                 api.post(
                     "/api/v1/orgs/atlas/jobs", body, content_type="application/json"
                 ).status_code
                 == 201
             )
-        return len(asked)
+        return len(queries)
 
     statements()
     before = statements()
@@ -166,8 +166,8 @@ def test_rules_page_requires_quota_permission(story):
         "/atlas/teams/vision/rules", {"max_runtime": "24h", "images": "a/*, none"}
     )
     api = story.api(story.ben, story.atlas)
-    told = api.get("/api/v1/orgs/atlas/teams/vision/rules").json()
-    assert (told["max_runtime"], told["images"], told["max_gpus"]) == (86400, ["a/*", "none"], None)
+    data = api.get("/api/v1/orgs/atlas/teams/vision/rules").json()
+    assert (data["max_runtime"], data["images"], data["max_gpus"]) == (86400, ["a/*", "none"], None)
     assert (
         'value="1d"'
         in (shown := story.client(story.ada).get("/atlas/quotas?edit=team:vision").content.decode())

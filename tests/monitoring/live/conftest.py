@@ -43,7 +43,7 @@ class Site:
     portal: Portal
     api: httpx.Client
     token: str
-    stranger: str
+    outsider: str
     redis: Redis | None = None
 
     @property
@@ -146,7 +146,7 @@ class Reader:
             assert (number, start) == (5, len(self.data)) and at_ms > 1_600_000_000_000
             self.data += message[HEAD.size :]
             return
-        said = json.loads(message)
-        assert said["op"] in {"hello", "subscribed", "end"}, said
-        if said["op"] == "end":
-            self.end = said["certificate"]
+        frame = json.loads(message)
+        assert frame["op"] in {"hello", "subscribed", "end"}, frame
+        if frame["op"] == "end":
+            self.end = frame["certificate"]

@@ -17,7 +17,7 @@ from portal.core import clock
 from portal.core.errors import NotFound
 from portal.core.models import Event
 from workspaces.access.actors import actor_of
-from workspaces.access.services import change_role, make_role
+from workspaces.access.services import change_role, create_role
 from workspaces.credentials.tokens import create_token, rotate_token
 from workspaces.models import AccessToken
 from workspaces.organizations.services import change_team_member, remove_member
@@ -147,10 +147,10 @@ def test_removed_member_is_granted_nothing(story):
 
 
 def test_recheck_of_many_sockets_of_one_user_costs_as_one(story, django_assert_num_queries):
-    asked, way, topic = RecheckCache(), signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
-    asked.of(way, [topic])
+    queries, way, topic = RecheckCache(), signed_in(story, story.ben), f"jobs:{story.atlas.id.hex}"
+    queries.of(way, [topic])
     with django_assert_num_queries(0):
-        asked.of(way, [topic])
+        queries.of(way, [topic])
 
 
 class Socket:
@@ -191,7 +191,7 @@ async def test_recheck_failure_is_retried_and_blocks_no_other_socket(monkeypatch
 def test_reduced_role_ends_subscriptions_despite_cache(story):
     with org_scope(story.atlas.id):
         ada = story.actor(story.ada)
-        make_role(
+        create_role(
             actor=ada,
             org=story.atlas,
             slug="trainer",

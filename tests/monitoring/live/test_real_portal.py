@@ -17,24 +17,27 @@ from tests.monitoring.live.conftest import Reader, Site
 from tests.rig.seeds import courses
 
 LINES = 4000
-SAYS = 'echo "line $i of the log, in a job that writes while it is watched"; [ $((i % 100)) = 0 ] && sleep 0.05'
+SAYS = (
+    'echo "line $i of the log, in a job that writes while it is watched"; [ $((i % 100)) = 0 ] '
+    "&& sleep 0.05"
+)
 WRITES = f"for i in $(seq {LINES}); do {SAYS}; done; true"
 NO_TOPIC = "log:" + "0" * 32
 
 
-async def heard(socket, seconds: float = 10) -> dict[str, Any]:
+async def next_message(socket, seconds: float = 10) -> dict[str, Any]:
     """Return the next message other than hello."""
     async with asyncio.timeout(seconds):
-        while (said := json.loads(await socket.recv()))["op"] == "hello":
+        while (message := json.loads(await socket.recv()))["op"] == "hello":
             pass
-    return said
+    return message
 
 
-async def asked(site: Site, message: str | bytes, token: str | None = None) -> dict[str, Any]:
+async def response_to(site: Site, message: str | bytes, token: str | None = None) -> dict[str, Any]:
     """Return the answer to one message on a new socket."""
     async with site.opened(token) as socket:
         await socket.send(message)
-        return await heard(socket)
+        return await next_message(socket)
 
 
 def subscribe(topic: Any, **more: Any) -> str:
@@ -116,9 +119,9 @@ async def test_job_list_reports_new_job_within_seconds(site):
     org = json.loads(site.portal.manage("shell", "-v", "0", "-c", ORG_ID).splitlines()[-1])
     async with site.opened() as socket:
         await socket.send(subscribe(f"jobs:{org}"))
-        assert (await heard(socket))["op"] == "subscribed"
+        assert (await next_message(socket))["op"] == "subscribed"
         site.submit("true")
-        assert (await heard(socket, 5))["op"] == "event"
+        assert (await next_message(socket, 5))["op"] == "event"
 
 
 async def test_websocket_without_credentials_is_closed(site):
@@ -137,19 +140,19 @@ async def test_websocket_from_other_site_cannot_use_the_session(site):
 async def test_log_of_another_organization_is_not_found(site):
     _, topic = site.submit("true")
     for wanted in (topic, NO_TOPIC):
-        said = await asked(site, subscribe(wanted, after=0), site.stranger)
-        assert (said["op"], said["id"], said["code"]) == ("error", 1, "not_found")
+        message = await response_to(site, subscribe(wanted, after=0), site.outsider)
+        assert (message["op"], message["id"], message["code"]) == ("error", 1, "not_found")
 
 
 async def test_invalid_message_is_answered_and_socket_stays_open(site):
     for message in NONSENSE:
         async with site.opened() as socket:
             await socket.send(message)
-            said = await heard(socket)
-            assert said["op"] == "error" and said["message"], message
-            assert said["code"] in {"invalid", "invalid_input", "not_found"}, message
+            texts = await next_message(socket)
+            assert texts["op"] == "error" and texts["message"], message
+            assert texts["code"] in {"invalid", "invalid_input", "not_found"}, message
             await socket.send('{"op": "ping"}')
-            assert await heard(socket) == {"op": "pong"}, message
+            assert await next_message(socket) == {"op": "pong"}, message
 
 
 @pytest.mark.integration
@@ -158,10 +161,10 @@ async def test_subscription_number_in_use_is_refused(site):
     async with site.opened() as socket:
         for expected in ("subscribed", "error"):
             await socket.send(subscribe(topic))
-            assert (await heard(socket))["op"] == expected
+            assert (await next_message(socket))["op"] == expected
         await socket.send('{"op": "unsubscribe", "id": 1}')
         await socket.send(subscribe(topic))
-        assert (await heard(socket))["op"] == "subscribed"
+        assert (await next_message(socket))["op"] == "subscribed"
 
 
 async def test_socket_closes_within_seconds_after_token_revocation(site):
@@ -169,7 +172,7 @@ async def test_socket_closes_within_seconds_after_token_revocation(site):
     _, topic = site.submit("sleep 5")
     async with site.opened(answer["token"]) as socket:
         await socket.send(subscribe(topic, after=0))
-        assert (await heard(socket))["op"] == "subscribed"
+        assert (await next_message(socket))["op"] == "subscribed"
         site.api.delete(f"tokens/{answer['id']}").raise_for_status()
         began = time.monotonic()
         assert await _closing_code(socket) == 4401
@@ -195,11 +198,11 @@ async def test_socket_of_removed_member_closes_and_others_stay_open(site):
     async with site.opened(token) as guest, site.opened() as ada:
         await guest.send(subscribe(f"jobs:{org}"))
         await ada.send(subscribe(topic))
-        assert (await heard(guest))["op"] == (await heard(ada))["op"] == "subscribed"
+        assert (await next_message(guest))["op"] == (await next_message(ada))["op"] == "subscribed"
         site.api.delete("members/guest@atlas.example").raise_for_status()
         assert await _closing_code(guest, 5) == 4401  # removing a member also revokes the tokens
         await ada.send('{"op": "ping"}')
-        assert await heard(ada) == {"op": "pong"}
+        assert await next_message(ada) == {"op": "pong"}
 
 
 @pytest.mark.integration

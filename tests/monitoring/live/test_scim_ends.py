@@ -18,14 +18,14 @@ pytestmark = pytest.mark.integration
 MAKE = """
 from workspaces.access.actors import actor_of
 from workspaces.models import GroupRule, Organization, Provider, User
-from workspaces.identity.scim.tokens import make_scim_token
+from workspaces.identity.scim.tokens import create_scim_token
 from workspaces.tenancy.scope import org_scope
 org = Organization.objects.get(slug="home")
 row = Provider.objects.create(kind="scim", org={org}, slug="{slug}", name="People", domains=["{slug}.example"])
 with org_scope(org.id):
     GroupRule.objects.create(provider=row, position=1, group="people", org=org, role="member")
     ada = User.objects.get(email="ada@atlas.example")
-    print(make_scim_token(actor=actor_of(ada).enter(org), provider=row))
+    print(create_scim_token(actor=actor_of(ada).enter(org), provider=row))
 """
 COME_IN = """
 from django.conf import settings
@@ -63,8 +63,8 @@ async def test_user_deactivated_by_scim_loses_access_within_five_seconds(site, o
         f"{site.portal.url}/scim/v2/{slug}",
         {"Authorization": f"Bearer {shell(MAKE, org=org, slug=slug)}"},
     )
-    with httpx.Client(base_url=base, headers=scim, timeout=30) as told:
-        user = await asyncio.to_thread(tell_of, told, email)
+    with httpx.Client(base_url=base, headers=scim, timeout=30) as client:
+        user = await asyncio.to_thread(provision_user, client, email)
         cookie, session, token, home = shell(COME_IN, email=email).split()
         with (
             _by(site, headers={"Authorization": f"Bearer {token}"}) as program,
@@ -85,7 +85,7 @@ async def test_user_deactivated_by_scim_loses_access_within_five_seconds(site, o
                 began = time.monotonic()
                 off = {"Operations": [{"op": "Replace", "path": "active", "value": "False"}]}
                 await asyncio.to_thread(
-                    lambda: told.patch(f"/Users/{user['id']}", json=off).raise_for_status()
+                    lambda: client.patch(f"/Users/{user['id']}", json=off).raise_for_status()
                 )
                 assert program.get("/api/v1/orgs/home/teams").status_code in (401, 404)
                 assert browser.get("/home/teams").status_code in (302, 404)
@@ -95,7 +95,7 @@ async def test_user_deactivated_by_scim_loses_access_within_five_seconds(site, o
     assert shell(KEPT, email=email) == "1 1"
 
 
-def tell_of(told: httpx.Client, email: str) -> dict[str, Any]:
+def provision_user(told: httpx.Client, email: str) -> dict[str, Any]:
     """Provision a user in the group of the rule."""
     user = told.post("/Users", json={"userName": email, "emails": [{"value": email}]}).json()
     told.post(
@@ -108,11 +108,11 @@ async def ending(page) -> str:
     """Return how an open subscription of a page ends."""
     async with asyncio.timeout(WITHIN):
         try:
-            while (said := json.loads(await page.recv())).get("op") != "error":
+            while (message := json.loads(await page.recv())).get("op") != "error":
                 pass
         except ConnectionClosed:
             return "closed"
-        return str(said["code"])
+        return str(message["code"])
 
 
 def _by(site, **how) -> httpx.Client:

@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from monitoring.live import hub as hubs
-from monitoring.live import late
+from monitoring.live import log_polling
 from monitoring.live import subscription as subscriptions
 from monitoring.live.hub import MAX_BYTES, MAX_FRAMES, Hub, Sink
 from monitoring.live.subscription import HEAD, Subscription, joined
-from monitoring.live.topics import Granted
+from monitoring.live.topics import SubscriptionGrant
 from portal.blobs.logs import LogStore
 from portal.core.frames import Frame
 from portal.core.streams import LocalBus
@@ -72,8 +72,8 @@ def bus(monkeypatch: pytest.MonkeyPatch) -> LocalBus:
 def store(tmp_path, monkeypatch: pytest.MonkeyPatch) -> LogStore:
     made = LogStore(tmp_path)
     monkeypatch.setattr(subscriptions, "log_store", lambda: made)
-    monkeypatch.setattr(late, "log_store", lambda: made)
-    monkeypatch.setattr(late, "EVERY", 0.2)
+    monkeypatch.setattr(log_polling, "log_store", lambda: made)
+    monkeypatch.setattr(log_polling, "EVERY", 0.2)
     return made
 
 
@@ -92,7 +92,7 @@ async def watching(
     """Run a subscription while `act` runs."""
     viewer = Viewer()
     viewer.at = after or 0
-    granted = Granted((TOPIC,), KEY) if log else Granted(("jobs:x", "jobs:y"))
+    granted = SubscriptionGrant((TOPIC,), KEY) if log else SubscriptionGrant(("jobs:x", "jobs:y"))
     task = asyncio.create_task(
         Subscription(7, TOPIC, granted, after if log else None, viewer).run()
     )
@@ -176,13 +176,15 @@ async def test_slow_viewer_of_events_gets_resync(bus):
 
     viewer = await watching(act, log=False)
     assert [m["why"] for m in viewer.of("resync")] == ["some events were lost"]
-    heard = [m["data"]["n"] for m in viewer.of("event")]
-    assert heard == sorted(set(heard))
+    received = [m["data"]["n"] for m in viewer.of("event")]
+    assert received == sorted(set(received))
 
 
 async def test_returning_viewer_of_events_gets_resync(bus):
     viewer = Viewer()
-    task = asyncio.create_task(Subscription(7, "jobs:x", Granted(("jobs:x",)), 3, viewer).run())
+    task = asyncio.create_task(
+        Subscription(7, "jobs:x", SubscriptionGrant(("jobs:x",)), 3, viewer).run()
+    )
     await until(lambda: viewer.of("resync"))
     bus.publish(event(4))
     await until(lambda: viewer.of("event"))
@@ -294,7 +296,9 @@ async def test_log_viewer_without_offset_starts_at_end(bus, store):
     store.append(KEY, 0, b"long ago", 1)
     viewer = Viewer()
     viewer.at = 8
-    task = asyncio.create_task(Subscription(7, TOPIC, Granted((TOPIC,), KEY), None, viewer).run())
+    task = asyncio.create_task(
+        Subscription(7, TOPIC, SubscriptionGrant((TOPIC,), KEY), None, viewer).run()
+    )
     await until(lambda: viewer.of("subscribed"))
     bus.publish(frame(8, b"now"))
     await until(lambda: viewer.at == 11)

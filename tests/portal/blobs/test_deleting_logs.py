@@ -66,8 +66,8 @@ def _says_deleted(store: LogStore) -> None:
 
 
 def test_deleted_log_is_a_gap_with_actor_and_time(closed):
-    told = closed.delete(KEY, "ada@atlas.example", AT)
-    assert (told.bytes, told.end) == (9000, 9000)
+    deletion = closed.delete(KEY, "ada@atlas.example", AT)
+    assert (deletion.bytes, deletion.end) == (9000, 9000)
     _says_deleted(closed)
     assert {path.name for path in closed._folder(KEY).iterdir()} == {
         "certificate.json",

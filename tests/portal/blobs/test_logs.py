@@ -137,9 +137,8 @@ def test_certificate_lists_gaps_with_time_size_and_reason(store):
     store.append(KEY, 0, b"x" * 1500, 1_700_000_000_000)
     store.skip(KEY, 1500, 4000, "the disk was full")
     made = store.seal(KEY, "signal 9")
-    assert (
-        made.text
-        == "1 gap: 22:13:20 UTC (2,500 bytes, the disk was full); 1,500 bytes kept, closed by signal 9"
+    assert made.text == (
+        "1 gap: 22:13:20 UTC (2,500 bytes, the disk was full); 1,500 bytes kept, closed by signal 9"
     )
     assert not made.complete and made.gaps == [(1500, 4000, "the disk was full")]
 

@@ -124,9 +124,9 @@ def dies_at(number: int, root: Path) -> int:
         os._exit(0)
     os.close(into)
     with os.fdopen(out, "rb") as pipe:
-        told = pipe.read().split()
+        body = pipe.read().split()
     os.waitpid(child, 0)
-    return int(told[-1]) if told else 0
+    return int(body[-1]) if body else 0
 
 
 @THOROUGH
@@ -135,9 +135,9 @@ def test_writer_killed_at_any_line_keeps_acknowledged_bytes(
 ):
     for number in moments(tmp_path / "counted", is_thorough=is_thorough):
         store = LogStore(tmp_path / str(number))
-        told = dies_at(number, store.root)
+        result = dies_at(number, store.root)
         end = store.end(KEY)
-        assert end >= told and whole(store) == kept(end), number
+        assert end >= result and whole(store) == kept(end), number
         write(store, lambda _: None)
         made = store.seal(KEY, "exit 0")
         assert whole(store) == kept(len(TEXT)) and made.gaps == [(*LOST, "lost")], number
@@ -155,15 +155,15 @@ def test_disk_full_at_any_line_is_reported_and_leaves_valid_log(
 
     for number in moments(tmp_path / "counted", is_thorough=is_thorough):
         store = LogStore(tmp_path / str(number))
-        told: list[int] = [0]
+        result: list[int] = [0]
         sys.settrace(at_line(number, full))
         try:
-            write(store, told.append)
+            write(store, result.append)
         except (Unavailable, OSError):
             pass  # outside the lock, reads raise the OS error
         finally:
             sys.settrace(None)
-        assert store.end(KEY) >= told[-1] and whole(store) == kept(store.end(KEY)), number
+        assert store.end(KEY) >= result[-1] and whole(store) == kept(store.end(KEY)), number
         write(store, lambda _: None)
         assert whole(store) == kept(len(TEXT)), number
 

@@ -45,13 +45,13 @@ class LogModel(RuleBasedStateMachine):
         same = bytes(self.stored.get(at, 0) for at in range(offset, self.end))[: len(data)]
         data = same + data[len(same) :]
         with small_segments():
-            told = self.store.append(KEY, offset, data, self.end)
+            result = self.store.append(KEY, offset, data, self.end)
         if self.sealed is None:
             self.stored |= {
                 offset + n: byte for n, byte in enumerate(data) if offset + n >= self.end
             }
             self.end = max(self.end, offset + len(data))
-        assert told == self.end
+        assert result == self.end
 
     @rule(ahead=st.integers(1, 50))
     def append_past_the_end(self, ahead: int) -> None:

@@ -116,19 +116,19 @@ def test_insert_rows_keeps_equal_values_of_different_types(db):
         "data",
         "request_id",
     )
-    told = [{"flag": flag} for flag in (True, 1, True)]
+    result = [{"flag": flag} for flag in (True, 1, True)]
     insert_rows(
         Event,
         names,
         [
             (pk, at, "same", None, actor, "", "", "", "", ids[0], data, "")
-            for pk, actor, data in zip(ids, "aba", told, strict=True)
+            for pk, actor, data in zip(ids, "aba", result, strict=True)
         ],
         is_new=False,
     )
     found = {event.id: event for event in Event.objects.filter(id__in=ids)}
     assert [found[pk].actor for pk in ids] == ["a", "b", "a"]
-    assert [repr(found[pk].data) for pk in ids] == [repr(data) for data in told]
+    assert [repr(found[pk].data) for pk in ids] == [repr(data) for data in result]
     assert {(event.at, event.kind, event.org_id, event.subject_id) for event in found.values()} == {
         (at, "same", None, ids[0])
     }

@@ -34,18 +34,18 @@ def test_full_disk_recognizes_sqlite_errors(tmp_path, pragma, words):
     try:
         raise OperationalError("as Django wraps it") from sqlite_error(tmp_path, pragma)
     except OperationalError as error:
-        told = full_disk(error)
+        message = full_disk(error)
     assert (
-        told is not None
-        and words in told.message
-        and told.http == 503
-        and told.data == {"retry_after": 10}
+        message is not None
+        and words in message.message
+        and message.http == 503
+        and message.data == {"retry_after": 10}
     )
 
 
 def test_full_disk_recognizes_postgresql_errors():
-    told = full_disk(psycopg.errors.DiskFull("could not extend file"))
-    assert told is not None and "database server is full" in told.message
+    message = full_disk(psycopg.errors.DiskFull("could not extend file"))
+    assert message is not None and "database server is full" in message.message
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_full_disk_recognizes_os_errors_in_the_chain(number, words):
         except OSError:
             raise ValueError("while that was handled")  # noqa: B904  # intended
     except ValueError as error:
-        told = full_disk(error)
-    assert told is not None and "MUSTER_HOME" in told.message and words in told.message
+        message = full_disk(error)
+    assert message is not None and "MUSTER_HOME" in message.message and words in message.message
 
 
 @pytest.mark.parametrize(

@@ -13,60 +13,60 @@ from portal.core import wakeups
 
 
 @pytest.fixture
-def rung(monkeypatch) -> list[str]:
+def sent(monkeypatch) -> list[str]:
     made: list[str] = []
     monkeypatch.setattr(wakeups, "_send", None)
-    monkeypatch.setattr(wakeups, "_ring", made.append)
-    monkeypatch.setattr(wakeups, "_bell", wakeups._Debouncer())
+    monkeypatch.setattr(wakeups, "_send_task", made.append)
+    monkeypatch.setattr(wakeups, "_debouncer", wakeups._Debouncer())
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
     return made
 
 
-def test_burst_of_wakeups_is_sent_twice(rung, wait_for):
+def test_burst_of_wakeups_is_sent_twice(sent, wait_for):
     for _ in range(50):
-        wakeups._tap("jobs.dispatch")
-    assert rung == ["jobs.dispatch"]
-    wait_for(lambda: len(rung) == 2, 5)
-    assert rung == ["jobs.dispatch"] * 2
+        wakeups._wake("jobs.dispatch")
+    assert sent == ["jobs.dispatch"]
+    wait_for(lambda: len(sent) == 2, 5)
+    assert sent == ["jobs.dispatch"] * 2
 
 
-def test_separate_wakeups_are_sent_each(rung, wait_for):
-    wakeups._tap("jobs.dispatch")
-    wait_for(lambda: not wakeups._bell._resting, 5)
-    assert rung == ["jobs.dispatch"]
-    wakeups._tap("jobs.dispatch")
-    assert rung == ["jobs.dispatch"] * 2
+def test_separate_wakeups_are_sent_each(sent, wait_for):
+    wakeups._wake("jobs.dispatch")
+    wait_for(lambda: not wakeups._debouncer._pending, 5)
+    assert sent == ["jobs.dispatch"]
+    wakeups._wake("jobs.dispatch")
+    assert sent == ["jobs.dispatch"] * 2
 
 
-def test_continuous_wakeups_are_sent_with_growing_pauses(rung, wait_for):
+def test_continuous_wakeups_are_sent_with_growing_pauses(sent, wait_for):
     began = time.monotonic()
     while time.monotonic() - began < 0.6:
-        wakeups._tap("jobs.dispatch")
+        wakeups._wake("jobs.dispatch")
         time.sleep(0.001)
-    assert 2 <= len(rung) <= 2 + 0.6 / wakeups.LONGEST + 2
-    wait_for(lambda: not wakeups._bell._resting, 5)
-    assert wakeups._bell._rest == {"jobs.dispatch": wakeups.REST}
+    assert 2 <= len(sent) <= 2 + 0.6 / wakeups.LONGEST + 2
+    wait_for(lambda: not wakeups._debouncer._pending, 5)
+    assert wakeups._debouncer._pause == {"jobs.dispatch": wakeups.REST}
 
 
-def test_wakeups_are_limited_per_task(rung):
-    wakeups._tap("jobs.dispatch")
-    wakeups._tap("jobs.watch")
-    assert rung == ["jobs.dispatch", "jobs.watch"]
+def test_wakeups_are_limited_per_task(sent):
+    wakeups._wake("jobs.dispatch")
+    wakeups._wake("jobs.watch")
+    assert sent == ["jobs.dispatch", "jobs.watch"]
 
 
-def test_wakeup_with_unavailable_broker_is_lost_without_error(rung, monkeypatch, caplog):
+def test_wakeup_with_unavailable_broker_is_lost_without_error(sent, monkeypatch, caplog):
     def refuse(task: str) -> None:
         raise ConnectionError("refused")
 
-    monkeypatch.setattr(wakeups, "_ring", refuse)
-    wakeups._tap("jobs.dispatch")
+    monkeypatch.setattr(wakeups, "_send_task", refuse)
+    wakeups._wake("jobs.dispatch")
     assert "was lost: refused" in caplog.text
 
 
 def test_wakeup_with_unresponsive_broker_waits_once_and_briefly(monkeypatch):
     monkeypatch.setattr(wakeups, "_send", None)
-    monkeypatch.setattr(wakeups, "_bell", wakeups._Debouncer())
-    monkeypatch.setattr(wakeups, "_away_until", 0.0)
+    monkeypatch.setattr(wakeups, "_debouncer", wakeups._Debouncer())
+    monkeypatch.setattr(wakeups, "_paused_until", 0.0)
     monkeypatch.setattr("django.conf.settings.MUSTER_EMBEDDED", False)
     wakeups._producers.cache_clear()
     with socket.create_server(
@@ -76,7 +76,8 @@ def test_wakeup_with_unresponsive_broker_waits_once_and_briefly(monkeypatch):
             current_app.conf, "broker_url", f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
         )
         request = threading.Thread(
-            target=lambda: (wakeups._tap("jobs.dispatch"), wakeups._tap("jobs.watch")), daemon=True
+            target=lambda: (wakeups._wake("jobs.dispatch"), wakeups._wake("jobs.watch")),
+            daemon=True,
         )
         request.start()
         request.join(4)  # mostly for importing the transport

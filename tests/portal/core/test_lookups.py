@@ -20,6 +20,6 @@ def test_among_lookup_matches_in_lookup(story):
 
 
 def test_among_lookup_uses_one_parameter_on_postgresql(story, django_assert_num_queries):
-    with django_assert_num_queries(1) as asked:
+    with django_assert_num_queries(1) as queries:
         list(User.objects.filter(id__among=[uuid4() for _ in range(300)]))
-    assert ("= ANY(" in asked[0]["sql"]) is (connection.vendor == "postgresql")
+    assert ("= ANY(" in queries[0]["sql"]) is (connection.vendor == "postgresql")

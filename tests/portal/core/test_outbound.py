@@ -47,17 +47,17 @@ def test_outbound_without_encryption_is_not_sent(serve):
 
 
 def test_outbound_resolves_once_and_uses_the_checked_address(serve, monkeypatch):
-    server, asked = serve(_http()), []
+    server, request = serve(_http()), []
 
     def resolve(host, port, *_, **__):
-        asked.append(host)
+        request.append(host)
         return [
             (
                 socket.AF_INET,
                 socket.SOCK_STREAM,
                 6,
                 "",
-                ("127.0.0.1" if len(asked) == 1 else "203.0.113.9", port),
+                ("127.0.0.1" if len(request) == 1 else "203.0.113.9", port),
             )
         ]
 
@@ -74,7 +74,7 @@ def test_outbound_resolves_once_and_uses_the_checked_address(serve, monkeypatch)
         Session(HERE).get(f"http://idp.example:{server.host.rpartition(':')[2]}/x").status_code
         == 200
     )
-    assert asked == ["idp.example"] and b"Host: idp.example" in server.requests[0]
+    assert request == ["idp.example"] and b"Host: idp.example" in server.requests[0]
 
 
 def test_outbound_redirect_is_not_followed(serve):

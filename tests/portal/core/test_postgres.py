@@ -25,7 +25,7 @@ def kept(postgres_url) -> Iterator[Any]:
     made.close()
 
 
-def _ask(connection: Any) -> int:
+def _backend_pid(connection: Any) -> int:
     """Use the connection as a request does: the first cursor checks it."""
     connection.close_if_unusable_or_obsolete()
     with connection.cursor() as cursor:
@@ -34,29 +34,29 @@ def _ask(connection: Any) -> int:
 
 
 def test_live_connection_is_kept_without_a_query(kept, monkeypatch):
-    pid = _ask(kept)
+    pid = _backend_pid(kept)
     monkeypatch.setattr(
         "django.db.backends.postgresql.base.DatabaseWrapper.is_usable",
         lambda self: pytest.fail("it was asked"),
     )
-    assert _ask(kept) == pid
+    assert _backend_pid(kept) == pid
 
 
 def test_connection_closed_by_server_is_replaced_before_use(kept, postgres_url, wait_for):
-    pid = _ask(kept)
+    pid = _backend_pid(kept)
     with psycopg.connect(postgres_url, autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
-    assert _ask(kept) != pid
+    assert _backend_pid(kept) != pid
 
 
 def test_connection_in_open_transaction_is_not_considered_usable(kept, monkeypatch):
-    asked = []
+    requests = []
     monkeypatch.setattr(
         "django.db.backends.postgresql.base.DatabaseWrapper.is_usable",
-        lambda self: asked.append(1) or True,
+        lambda self: requests.append(1) or True,
     )
     kept.connection.autocommit = False
     with kept.connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    assert kept.is_usable() and asked == [1]
+    assert kept.is_usable() and requests == [1]
     kept.connection.rollback()

@@ -45,7 +45,7 @@ def in_a_thread(work: Callable[[], None]) -> None:
         raise failures[0]
 
 
-def ask() -> None:
+def query_once() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
 
@@ -53,9 +53,9 @@ def ask() -> None:
 @pytest.mark.both_databases
 def test_task_reuses_connection_of_previous_task(transactional_db):
     def work() -> None:
-        run_task(ask)
+        run_task(query_once)
         first = connection.connection
-        run_task(ask)
+        run_task(query_once)
         assert first is not None and connection.connection is first
 
     in_a_thread(work)
@@ -64,12 +64,12 @@ def test_task_reuses_connection_of_previous_task(transactional_db):
 @pytest.mark.both_databases
 def test_task_replaces_broken_connection(transactional_db, mode):
     def work() -> None:
-        run_task(ask)
+        run_task(query_once)
         before = connection.connection
         if mode == "server":  # SQLite has no server that could close the connection
             before.close()
         connection.errors_occurred = True
-        run_task(ask)
+        run_task(query_once)
         assert (connection.connection is before) == (mode == "embedded")
 
     in_a_thread(work)

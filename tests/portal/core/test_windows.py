@@ -50,12 +50,14 @@ def test_rate_window_gives_threads_distinct_numbers(at):
 
 
 def test_rate_window_uses_cache_rarely_and_drops_old_minutes(at, monkeypatch):
-    asked = []
+    requests = []
     monkeypatch.setattr(rate_windows, "_blocks", {})
-    monkeypatch.setattr(cache, "incr", lambda key, size: asked.append(key) or len(asked) * size)
+    monkeypatch.setattr(
+        cache, "incr", lambda key, size: requests.append(key) or len(requests) * size
+    )
     for n in range(600):
         rate_windows.take(f"one-{n % 2}", 6000)
-    assert len(asked) == 10
+    assert len(requests) == 10
     at(60)
     rate_windows.take("another", 6000)
     assert set(rate_windows._blocks) == {"another"}

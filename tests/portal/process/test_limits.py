@@ -86,13 +86,13 @@ def test_body_over_the_limit_is_413_before_it_is_sent(port):
         sock.sendall(
             b"POST /api/v1/orgs/atlas/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n"
         )
-        said = b""
-        while b'"code": "too_large"' not in said:
+        message = b""
+        while b'"code": "too_large"' not in message:
             more = sock.recv(65536)
-            assert more, said
-            said += more
-    assert said.startswith(b"HTTP/1.1 413 ")
-    assert b"application/problem+json" in said
+            assert more, message
+            message += more
+    assert message.startswith(b"HTTP/1.1 413 ")
+    assert b"application/problem+json" in message
 
 
 def test_chunked_body_over_the_limit_is_413(port):

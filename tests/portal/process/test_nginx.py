@@ -84,7 +84,10 @@ def _configuration(folder: Folder, port: int, plain: int, web: int, live: int) -
     ):
         assert old in text
         text = text.replace(old, new)
-    return f"pid {folder.path}/nginx.pid; error_log {folder.path}/nginx.error; daemon off; events {{}} http {{ access_log off; {text} }}"
+    return (
+        f"pid {folder.path}/nginx.pid; error_log {folder.path}/nginx.error; daemon off; events "
+        f"{{}} http {{ access_log off; {text} }}"
+    )
 
 
 @pytest.fixture(scope="module")

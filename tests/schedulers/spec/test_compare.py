@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from schedulers.spec import Change, diff, parse_yaml
+from schedulers.spec import FieldChange, diff, parse_yaml
 
 
 def test_diff_names_changed_fields_in_yaml_notation() -> None:
     before = parse_yaml("run: a\nresources: {memory: 64Gi}\nenvs: {A: 1, B: 2}\narray: 10\n")
     after = parse_yaml(
-        "run: b\nresources: {memory: 128Gi, accelerators: H100:8}\nenvs: {B: 3, C: 4}\npolicy: {max_runtime: 1d}\n"
+        "run: b\nresources: {memory: 128Gi, accelerators: H100:8}\nenvs: {B: 3, C: 4}\npolicy: "
+        "{max_runtime: 1d}\n"
     )
     assert diff(before, after) == [
-        Change("resources.accelerators", 0, "h100:8"),
-        Change("resources.memory", "64Gi", "128Gi"),
-        Change("run", "a", "b"),
-        Change("envs.A", "1", None),
-        Change("envs.B", "2", "3"),
-        Change("envs.C", None, "4"),
-        Change("array", {"size": 10}, None),
-        Change("policy.max_runtime", None, "1d"),
+        FieldChange("resources.accelerators", 0, "h100:8"),
+        FieldChange("resources.memory", "64Gi", "128Gi"),
+        FieldChange("run", "a", "b"),
+        FieldChange("envs.A", "1", None),
+        FieldChange("envs.B", "2", "3"),
+        FieldChange("envs.C", None, "4"),
+        FieldChange("array", {"size": 10}, None),
+        FieldChange("policy.max_runtime", None, "1d"),
     ]
 
 

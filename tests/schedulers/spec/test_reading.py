@@ -135,7 +135,8 @@ def test_dependencies_accept_number_or_uuid_and_condition(
 
 def test_variable_values_stay_as_typed() -> None:
     spec = parse_yaml(
-        "run: x\nenvs: {VERSION: 1.10, FLAG: yes, ON: true, MODE: 0755, WHEN: 1:30, EXP: 1e5, EMPTY: ''}"
+        "run: x\nenvs: {VERSION: 1.10, FLAG: yes, ON: true, MODE: 0755, WHEN: 1:30, EXP: 1e5, "
+        "EMPTY: ''}"
     )
     assert dict(spec.envs) == {
         "VERSION": "1.10",
@@ -378,7 +379,8 @@ def test_common_variables_are_allowed(subtests: pytest.Subtests) -> None:
 def test_all_errors_are_reported_in_line_order() -> None:
     with pytest.raises(SpecErrors) as caught:
         parse_yaml(
-            "nam: x\nresources:\n  cpus: -1\n  memory: lots\nenvs:\n  LD_PRELOAD: x\nafter: [1, x]\npolicy: {retries: -1}\n"
+            "nam: x\nresources:\n  cpus: -1\n  memory: lots\nenvs:\n  LD_PRELOAD: x\nafter: [1, "
+            "x]\npolicy: {retries: -1}\n"
         )
     found = [(error.line, error.field) for error in caught.value.errors]
     assert sorted(found, key=lambda pair: pair[0] or 0) == found

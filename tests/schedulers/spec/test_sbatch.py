@@ -199,7 +199,8 @@ def test_script_with_crlf_is_normalized() -> None:
 
 def test_slurm_only_options_are_passed_on_with_note() -> None:
     text = (
-        "#!/bin/bash\n#SBATCH -A vision -q long\n#SBATCH --signal=RB:USR1@120\n#SBATCH -C 'a100|h100' --reservation=course-7\n"
+        "#!/bin/bash\n#SBATCH -A vision -q long\n#SBATCH --signal=RB:USR1@120\n#SBATCH -C "
+        "'a100|h100' --reservation=course-7\n"
         "#SBATCH -L matlab:2 --exclusive\nsrun hostname\n"
     )
     parsed = parse_sbatch(text)

@@ -37,11 +37,13 @@ def granted(standing, own, place):
 @settings(deadline=None)
 @given(_worlds, _worlds, owned, owned)
 def test_differences_applied_to_before_give_after(before, after, own, own_after):
-    told = {one.email: one for one in differences(before, after, own, own_after)}
+    result = {one.email: one for one in differences(before, after, own, own_after)}
     for email in before.keys() | after.keys():
         old, new = before.get(email, PersonRoles()), after.get(email, PersonRoles())
         for place in PLACES:
-            gained, lost = (told[email].gained, told[email].lost) if email in told else ({}, {})
+            gained, lost = (
+                (result[email].gained, result[email].lost) if email in result else ({}, {})
+            )
             more = gained.get(EVERYWHERE, frozenset()) | gained.get(place, frozenset())
             less = lost.get(EVERYWHERE, frozenset()) | lost.get(place, frozenset())
             had, has = granted(old, own, place), granted(new, own_after, place)
@@ -89,8 +91,8 @@ def test_preview_group_added_to_team_lists_gains_without_storing(story, atlas):
 
 
 def test_preview_matches_applied_change(story, atlas):
-    [told] = preview_memberships(atlas, {story.ben.email: PersonRoles("viewer", {})})
-    assert told.lost == {
+    [result] = preview_memberships(atlas, {story.ben.email: PersonRoles("viewer", {})})
+    assert result.lost == {
         "vision": {
             P.JOBS_CANCEL,
             P.JOBS_EXEC,
@@ -108,13 +110,13 @@ def test_preview_matches_applied_change(story, atlas):
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email
     )
     after = story.actor(story.ben)
-    assert before.granted(story.vision.id) - after.granted(story.vision.id) == told.lost["vision"]
-    assert after.granted() - before.granted() == told.gained[EVERYWHERE]
+    assert before.granted(story.vision.id) - after.granted(story.vision.id) == result.lost["vision"]
+    assert after.granted() - before.granted() == result.gained[EVERYWHERE]
 
 
 def test_preview_removed_member_loses_all_suspended_loses_nothing(story, atlas):
-    [told] = preview_memberships(atlas, {story.ben.email: PersonRoles()})
-    assert told.lost[EVERYWHERE] == story.actor(story.ben).granted()
+    [result] = preview_memberships(atlas, {story.ben.email: PersonRoles()})
+    assert result.lost[EVERYWHERE] == story.actor(story.ben).granted()
     from portal.core import clock
 
     Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
@@ -122,7 +124,7 @@ def test_preview_removed_member_loses_all_suspended_loses_nothing(story, atlas):
 
 
 def test_preview_role_change_lists_all_members_with_role(story, atlas):
-    access_services.make_role(
+    access_services.create_role(
         actor=story.actor(story.ada),
         org=atlas,
         slug="trainer",
@@ -132,8 +134,8 @@ def test_preview_role_change_lists_all_members_with_role(story, atlas):
     organization_services.change_team_member(
         actor=story.actor(story.ada), team=story.vision, email=story.ben.email, role="trainer"
     )
-    [told] = preview_role(atlas, "trainer", ["jobs:read", "jobs:exec"])
-    assert (told.email, told.gained, told.lost) == (
+    [result] = preview_role(atlas, "trainer", ["jobs:read", "jobs:exec"])
+    assert (result.email, result.gained, result.lost) == (
         story.ben.email,
         {"vision": {P.JOBS_EXEC}},
         {"vision": {P.JOBS_SUBMIT}},

@@ -13,7 +13,7 @@ from tests.workspaces.access.worlds import ORG, World, permissions, teams, world
 from workspaces.access.explanation import as_data, denial_reason, sentences
 from workspaces.access.grants import apply, gained, smallest_grants
 from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
-from workspaces.access.steps import Case, explained
+from workspaces.access.steps import AccessQuestion, explained
 
 MANY = settings(deadline=None)
 BLOCKING = {
@@ -119,7 +119,9 @@ def test_explanation_sentences_have_no_missing_values(world: World, permission, 
 
 
 def test_explanation_denied_submit_proposes_team_role():
-    case = Case("kim@x", Permission.JOBS_SUBMIT, ORG.id, ORG.id, "vision", org_role="member")
+    case = AccessQuestion(
+        "kim@x", Permission.JOBS_SUBMIT, ORG.id, ORG.id, "vision", org_role="member"
+    )
     explanation = explained(case)
     assert [(s.kind, str(s.effect)) for s in explanation.steps] == [
         ("org-role", "silent"),
@@ -132,20 +134,23 @@ def test_explanation_denied_submit_proposes_team_role():
         }
     ]
     assert denial_reason(explanation) == (
-        "The role Member in the organization does not grant jobs:submit. kim@x has no role in team vision."
+        "The role Member in the organization does not grant jobs:submit. kim@x has no role in "
+        "team vision."
         " To be allowed: the role Member in team vision."
     )
 
 
 @each("permission", [Permission.CLUSTERS_WRITE, Permission.AGENT_WRITE])
 def test_proposal_operator_permission_requires_operator(permission):
-    [proposal] = as_data(explained(Case("kim@x", permission, ORG.id, org_role="owner")))[
+    [proposal] = as_data(explained(AccessQuestion("kim@x", permission, ORG.id, org_role="owner")))[
         "would_allow"
     ]
     assert proposal["changes"] == [{"kind": "operator", "role": None}]
 
 
 def test_explanation_non_member_reveals_nothing_else():
-    data = as_data(explained(Case("cyd@x", Permission.JOBS_READ, ORG.id, ORG.id, "vision")))
+    data = as_data(
+        explained(AccessQuestion("cyd@x", Permission.JOBS_READ, ORG.id, ORG.id, "vision"))
+    )
     assert [step["kind"] for step in data["steps"]] == ["stranger", "not-in-team"]
     assert data["steps"][0]["text"] == "cyd@x is not a member of this organization."

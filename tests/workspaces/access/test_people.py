@@ -31,7 +31,7 @@ def atlas(story):
         yield story.atlas
 
 
-def asked(story, asker, email, permission, team=None, about=None):
+def explained_access(story, asker, email, permission, team=None, about=None):
     return explain_person(
         asker=story.actor(asker),
         org=story.atlas,
@@ -46,7 +46,7 @@ def asked(story, asker, email, permission, team=None, about=None):
 def test_explain_person_matches_actor_permissions(story, atlas, permission):
     for person in (story.ada, story.ben, story.dot):
         for team in (None, story.vision, story.speech):
-            found = asked(story, story.ada, person.email, permission, team)
+            found = explained_access(story, story.ada, person.email, permission, team)
             assert found.allowed == story.actor(person, atlas).may(
                 permission, team.id if team else None
             )
@@ -54,21 +54,21 @@ def test_explain_person_matches_actor_permissions(story, atlas, permission):
 
 def test_explain_person_non_member_equals_unknown_user(story, atlas):
     User.objects.filter(id=story.cyd.id).update(is_active=False)
-    stranger, unknown = (
-        asked(story, story.ada, email, P.JOBS_READ, story.vision)
+    outsider, unknown = (
+        explained_access(story, story.ada, email, P.JOBS_READ, story.vision)
         for email in (story.cyd.email, "new@x.example")
     )
     assert (
-        [s.kind for s in stranger.steps]
+        [s.kind for s in outsider.steps]
         == [s.kind for s in unknown.steps]
         == ["stranger", "not-in-team"]
     )
-    assert not stranger.allowed
+    assert not outsider.allowed
 
 
 def test_explain_person_disabled_account_is_named(story, atlas):
     User.objects.filter(id=story.ben.id).update(is_active=False)
-    found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
+    found = explained_access(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
     assert not found.allowed
     assert [s.kind for s in found.steps if s.is_decisive] == ["account-off"]
 
@@ -77,14 +77,16 @@ def test_explain_person_names_directory_group_and_suspension(story, atlas):
     ad = Provider.objects.create(org=atlas, kind="ldap", slug="ad", name="Atlas AD")
     Membership.objects.filter(user=story.ben).update(provider=ad, via="cn=staff")
     TeamMembership.objects.filter(user=story.ben).update(provider=ad, via="cn=vision")
-    told = sentences(asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision))
-    assert told[0].endswith("It is given by the group cn=staff of Atlas AD.")
-    assert (
-        told[1]
-        == "The role Member in team vision grants jobs:submit. It is given by the group cn=vision of Atlas AD."
+    explanation = sentences(
+        explained_access(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
+    )
+    assert explanation[0].endswith("It is given by the group cn=staff of Atlas AD.")
+    assert explanation[1] == (
+        "The role Member in team vision grants jobs:submit. It is given by the group "
+        "cn=vision of Atlas AD."
     )
     Membership.objects.filter(user=story.ben).update(suspended_at=clock.now())
-    found = asked(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
+    found = explained_access(story, story.ada, story.ben.email, P.JOBS_SUBMIT, story.vision)
     assert not found.allowed and [s.kind for s in found.steps] == ["suspended"]
 
 
@@ -92,9 +94,9 @@ def test_explain_person_without_members_read_only_about_self(story, atlas):
     organization_services.change_member(
         actor=story.actor(story.ada), org=atlas, email=story.ben.email, role="billing-viewer"
     )
-    assert asked(story, story.ben, story.ben.email.upper(), P.BILLING_READ).allowed
+    assert explained_access(story, story.ben, story.ben.email.upper(), P.BILLING_READ).allowed
     with pytest.raises(NotPermitted):
-        asked(story, story.ben, story.ada.email, P.BILLING_READ)
+        explained_access(story, story.ben, story.ada.email, P.BILLING_READ)
 
 
 def test_explain_person_other_users_job_explains_extra_permission(story, atlas):
@@ -102,15 +104,17 @@ def test_explain_person_other_users_job_explains_extra_permission(story, atlas):
         actor=story.actor(story.ada), team=story.vision, spec=parse_mapping({"run": "true"})
     )
     about = about_named(story.actor(story.ada), atlas, f"job:{job.number}")
-    found = asked(story, story.ada, story.ben.email, P.JOBS_CANCEL, about=about)
+    found = explained_access(story, story.ada, story.ben.email, P.JOBS_CANCEL, about=about)
     assert found.case.permission == P.JOBS_ADMIN and not found.allowed
     assert (
         sentences(found)[0]
         == f"#{job.number} belongs to {story.ada.email}: acting on another's job takes jobs:admin."
     )
-    assert asked(story, story.ada, story.ben.email, P.JOBS_READ, about=about).allowed
+    assert explained_access(story, story.ada, story.ben.email, P.JOBS_READ, about=about).allowed
     assert (
-        asked(story, story.ada, story.ada.email, P.JOBS_CANCEL, about=about).case.permission
+        explained_access(
+            story, story.ada, story.ada.email, P.JOBS_CANCEL, about=about
+        ).case.permission
         == P.JOBS_CANCEL
     )
 
@@ -125,7 +129,7 @@ def test_explain_person_other_users_job_matches_action(story, atlas, role, act):
         "both": ["jobs:exec-others", "jobs:exec"],
     }
     for slug, given in own_roles.items():
-        access_services.make_role(
+        access_services.create_role(
             actor=ada, org=atlas, kind="team", slug=slug, name=slug, permissions=given
         )
     job = job_services.submit_job(actor=ada, team=story.vision, spec=parse_mapping({"run": "true"}))
@@ -133,7 +137,7 @@ def test_explain_person_other_users_job_matches_action(story, atlas, role, act):
         actor=ada, team=story.vision, email=story.ben.email, role=role
     )
     about, ben = about_named(ada, atlas, f"job:{job.number}"), story.actor(story.ben)
-    found = asked(story, story.ada, story.ben.email, act, about=about)
+    found = explained_access(story, story.ada, story.ben.email, act, about=about)
     assert found.allowed == decided(ben, job, act)
     if not found.allowed:
         assert not ben.may(found.case.permission, story.vision.id)
@@ -166,8 +170,10 @@ def test_denial_names_reason_and_proposal(story, atlas):
     with pytest.raises(NotPermitted) as caught:
         authorize(story.actor(story.ben), P.JOBS_SUBMIT, story.speech)
     assert caught.value.message == (
-        "You may not do that in this team: it needs jobs:submit. The role Member in the organization does not grant jobs:submit."
-        " ben@atlas.example has no role in team speech. To be allowed: the role Member in team speech."
+        "You may not do that in this team: it needs jobs:submit. The role Member in the "
+        "organization does not grant jobs:submit."
+        " ben@atlas.example has no role in team speech. To be allowed: the role Member in team "
+        "speech."
     )
     assert caught.value.data == {"permission": "jobs:submit", "team": "speech"}
 

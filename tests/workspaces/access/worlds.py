@@ -13,7 +13,7 @@ from portal.core.errors import NotFound
 from workspaces.access.actors import Actor, TokenFacts
 from workspaces.access.permissions import ORG_GRANTS, TEAM_GRANTS, Permission
 from workspaces.access.roles import CustomRole, custom_role
-from workspaces.access.steps import Case
+from workspaces.access.steps import AccessQuestion
 from workspaces.models import Organization
 
 ORG, OTHER = Organization(id=uuid.UUID(int=1), slug="atlas"), uuid.UUID(int=2)
@@ -51,8 +51,8 @@ class World:
         except NotFound:
             return False
 
-    def case(self, permission: Permission, team: UUID | None) -> Case:
-        return Case(
+    def case(self, permission: Permission, team: UUID | None) -> AccessQuestion:
+        return AccessQuestion(
             email="kim@atlas.example",
             permission=permission,
             org_id=ORG.id,
@@ -68,7 +68,7 @@ class World:
             token_has_ended=self.token_has_ended,
         )
 
-    def after(self, case: Case) -> World:
+    def after(self, case: AccessQuestion) -> World:
         """Return the state in which the case holds."""
         seats = self.seats | (
             {case.team_id: case.team_role} if case.team_id and case.team_role else {}

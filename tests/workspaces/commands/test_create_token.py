@@ -13,7 +13,7 @@ from workspaces.models import AccessToken
 from workspaces.tenancy.scope import platform_scope
 
 
-def _said(*arguments: str) -> str:
+def _run_command(*arguments: str) -> str:
     out, err = StringIO(), StringIO()
     call_command("create_token", *arguments, stdout=out, stderr=err)
     assert err.getvalue() == ""
@@ -21,14 +21,14 @@ def _said(*arguments: str) -> str:
 
 
 def test_create_token_prints_only_working_token(story):
-    said = _said(story.ada.email, "--org", "atlas", "--scopes", "all")
-    assert said.endswith("\n")
-    assert is_well_formed(said.removesuffix("\n"))
-    assert authenticate_token(said.strip()).user_id == story.ada.id
+    message = _run_command(story.ada.email, "--org", "atlas", "--scopes", "all")
+    assert message.endswith("\n")
+    assert is_well_formed(message.removesuffix("\n"))
+    assert authenticate_token(message.strip()).user_id == story.ada.id
 
 
 def test_create_token_restricts_team_and_scopes(story):
-    said = _said(
+    message = _run_command(
         story.ben.email.upper(),
         "--org",
         "atlas",
@@ -37,13 +37,13 @@ def test_create_token_restricts_team_and_scopes(story):
         "--scopes",
         "jobs:read, jobs:submit",
     )
-    facts = authenticate_token(said.strip()).token
+    facts = authenticate_token(message.strip()).token
     assert facts.team_id == story.vision.id
     assert facts.scopes == {"jobs:read", "jobs:submit"}
 
 
 def test_create_token_zero_days_never_expires(story):
-    _said(story.ada.email, "--org", "atlas", "--scopes", "all", "--days", "0")
+    _run_command(story.ada.email, "--org", "atlas", "--scopes", "all", "--days", "0")
     with platform_scope("test"):
         assert AccessToken.objects.get().expires_at is None
 
@@ -60,7 +60,7 @@ def test_create_token_zero_days_never_expires(story):
 )
 def test_create_token_invalid_arguments_fail_without_token(story, arguments):
     with pytest.raises(CommandError) as caught:
-        _said(*arguments)
+        _run_command(*arguments)
     assert len(str(caught.value)) > 10
     with platform_scope("test"):
         assert not AccessToken.objects.exists()

@@ -55,10 +55,10 @@ def values() -> set[str]:
 
 
 def test_rotate_secrets_makes_old_key_unnecessary(kept, settings):
-    said = run(batch=2)
+    output = run(batch=2)
     assert (
-        "workspaces.SecretVersion.sealed: 5 re-encrypted" in said
-        and "clusters.Cluster.secrets: 1 re-encrypted" in said
+        "workspaces.SecretVersion.sealed: 5 re-encrypted" in output
+        and "clusters.Cluster.secrets: 1 re-encrypted" in output
     )
     settings.SECRET_KEY_FALLBACKS = []
     assert values() == {f"value {n}" for n in range(5)}

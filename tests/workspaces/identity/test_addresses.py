@@ -16,12 +16,12 @@ PAGE = "/accounts/email/"
 
 def test_email_page_does_not_add_unverified_address(story):
     client, before = story.client(story.ben), story.ben.email
-    asked = [
+    request = [
         client.post(PAGE, {"action_add": "", "email": "boss@borealis.example"}),
         client.post(PAGE, {"action_primary": "", "email": "boss@borealis.example"}),
         client.get(PAGE),
     ]
-    assert {answer.status_code for answer in asked} == {404}
+    assert {answer.status_code for answer in request} == {404}
     assert User.objects.get(id=story.ben.id).email == before
     assert not EmailAddress.objects.filter(email="boss@borealis.example").exists()
 

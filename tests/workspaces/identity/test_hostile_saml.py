@@ -53,8 +53,8 @@ class Trip:
         self.acs, self.us = f"{base}/acs/", f"{base}/metadata/"
         found = ONWARD.search(self.client.post("/accounts/sso/atlas-saml/", form).content.decode())
         query = parse_qs(urlsplit(html.unescape(found[1])).query)
-        asked = zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15).decode()
-        self.request = re.search(r'ID="([^"]+)"', asked)[1]
+        request_xml = zlib.decompress(base64.b64decode(query["SAMLRequest"][0]), -15).decode()
+        self.request = re.search(r'ID="([^"]+)"', request_xml)[1]
 
     def facts(self, **changed):
         return idp.facts(self.acs, self.us, self.request, **changed)
@@ -266,16 +266,16 @@ def test_unsolicited_saml_response_records_no_error_or_event(row, settings):
 
 def test_saml_responses_from_one_address_are_rate_limited(story, row, settings, monkeypatch):
     monkeypatch.setattr("workspaces.identity.saml.views._A_MINUTE", 3)
-    stranger = Client(REMOTE_ADDR="203.0.113.77")
+    outsider = Client(REMOTE_ADDR="203.0.113.77")
     statuses = [
-        stranger.post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "x"}).status_code
+        outsider.post("/accounts/sso/atlas-saml/acs/", {"SAMLResponse": "x"}).status_code
         for _ in range(6)
     ]
     assert statuses[:3] == [302] * 3 and 429 in statuses
 
 
 def test_metadata_cache_is_separate_for_private_addresses(monkeypatch):
-    asked = []
+    requests = []
 
     class Asking:
         def __enter__(self):
@@ -285,7 +285,7 @@ def test_metadata_cache_is_separate_for_private_addresses(monkeypatch):
             pass
 
         def get(self, url):
-            asked.append(url)
+            requests.append(url)
             return type("Answer", (), {"status_code": 200, "text": idp.metadata()})()
 
     monkeypatch.setattr(protocol, "session", Asking)
@@ -296,4 +296,4 @@ def test_metadata_cache_is_separate_for_private_addresses(monkeypatch):
     for config, refresh in ((near, False), (near, False), (far, False), (far, True)):
         with provider_requests(config):
             assert protocol.idp_metadata(config, refresh=refresh)["entityId"]
-    assert len(asked) == 3
+    assert len(requests) == 3

@@ -13,8 +13,8 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from django.test import Client
 
-from tests.doors.table import ACCOUNTS
 from tests.each import each
+from tests.http.table import ACCOUNTS
 from tests.story import PASSWORD, prove
 from tests.workspaces.identity.conftest import go
 from tests.workspaces.test_second_factor import with_app

@@ -42,8 +42,8 @@ def test_sign_in_with_oidc_provider_mock_creates_account(story, provider):
     back = requests.post(
         there, data={"sub": "eve-1", "action": "authorize"}, allow_redirects=False, timeout=10
     ).headers["Location"]
-    asked = {name: values[0] for name, values in parse_qs(urlsplit(back).query).items()}
-    answer = client.get("/accounts/sso/mock/callback/", asked)
+    query = {name: values[0] for name, values in parse_qs(urlsplit(back).query).items()}
+    answer = client.get("/accounts/sso/mock/callback/", query)
     assert answer.status_code == 302, re.sub(r"\s+", " ", answer.content.decode())
     user = User.objects.get(email="eve@atlas.example")
     assert (

@@ -95,12 +95,12 @@ def test_sign_in_with_pysaml2_creates_account(story, tmp_path):
     client, poster = Client(), Client()
     found = ONWARD.search(client.post("/accounts/sso/pysaml2/").content.decode())
     assert found
-    asked = parse_qs(urlsplit(html.unescape(found[1])).query)
+    query = parse_qs(urlsplit(html.unescape(found[1])).query)
     ours = client.get("/accounts/sso/pysaml2/metadata/").content
 
-    said = str(_answer(tmp_path, ours, asked))
+    texts = str(_answer(tmp_path, ours, query))
     landed = poster.post(
-        "/accounts/sso/pysaml2/acs/", {"SAMLResponse": base64.b64encode(said.encode()).decode()}
+        "/accounts/sso/pysaml2/acs/", {"SAMLResponse": base64.b64encode(texts.encode()).decode()}
     )
     client.cookies["saml-acs-session"] = poster.cookies["saml-acs-session"].value
     answer = client.get(landed["Location"])

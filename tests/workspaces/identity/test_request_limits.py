@@ -70,13 +70,13 @@ def test_provider_that_timed_out_is_skipped_for_a_while(story, tarpit, monkeypat
     wait_until(
         lambda: request_limits.unavailable_reason("corp"), "the thread ends at its own deadline", 30
     )
-    asked = []
-    monkeypatch.setattr(password_check, "_person", lambda *given: asked.append(given))
+    requests = []
+    monkeypatch.setattr(password_check, "_person", lambda *given: requests.append(given))
     again = Client().post("/accounts/login/", form)
     assert (
         again.status_code == 503
         and "Corp does not respond" in again.content.decode()
-        and asked == []
+        and requests == []
     )
 
 

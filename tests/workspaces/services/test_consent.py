@@ -95,12 +95,12 @@ def test_members_api_reports_invitation(story):
     answer = story.api(story.ada).post(
         "/api/v1/orgs/atlas/members", {"email": story.cyd.email}, content_type="application/json"
     )
-    told = answer.json()
+    data = answer.json()
     assert (
         answer.status_code,
-        told["is_invited"],
-        told["role"],
-        "/accounts/invitations/" in told["invite_url"],
+        data["is_invited"],
+        data["role"],
+        "/accounts/invitations/" in data["invite_url"],
     ) == (202, True, "member", True)
     assert roles(story, story.cyd.email)[0] == ""
 
@@ -114,9 +114,9 @@ def test_import_adds_new_users_and_invites_existing_ones(story):
         done = import_people(
             actor=story.actor(story.ada), org=story.atlas, text=text, is_dry=False, adds=True
         )
-    told = [(step.person.email, step.kind, step.note) for step in dry.steps]
-    assert told == [(step.person.email, step.kind, step.note) for step in done.steps]
-    assert told == [
+    result = [(step.person.email, step.kind, step.note) for step in dry.steps]
+    assert result == [(step.person.email, step.kind, step.note) for step in done.steps]
+    assert result == [
         ("ina@else.example", "added", ""),
         ("cyd@borealis.example", "invited", "has an account and must accept an invitation"),
     ]

@@ -11,7 +11,7 @@ from portal.core.models import Event
 from tests.each import each
 from workspaces.access.actors import actor_of
 from workspaces.access.permissions import TeamRole
-from workspaces.identity.provisioning_services import Person, admit, sync_people
+from workspaces.identity.provisioning_services import ProviderPerson, admit, sync_people
 from workspaces.models import (
     AccessToken,
     GroupRule,
@@ -44,8 +44,8 @@ def provider(story):
         yield made
 
 
-def person(number: int, *groups: str) -> Person:
-    return Person(
+def person(number: int, *groups: str) -> ProviderPerson:
+    return ProviderPerson(
         f"uuid-{number:05}",
         f"p{number}@corp.example",
         f"Person {number}",
@@ -96,7 +96,7 @@ def test_sign_in_after_leaving_group_removes_team_and_tokens(story, provider):
 
 def test_sign_in_same_address_does_not_take_over_account(story, provider):
     with pytest.raises(Conflict, match="link"):
-        admit(provider, Person("evil", story.dot.email, groups=frozenset({STAFF})))
+        admit(provider, ProviderPerson("evil", story.dot.email, groups=frozenset({STAFF})))
     assert not Identity.objects.exists()
 
 
@@ -150,7 +150,7 @@ def test_sync_empty_answer_stops_until_accepted(story, provider):
 
 def test_sync_changed_address_updates_identity_not_account(story, provider):
     sync_people(provider, [person(1)])
-    moved = Person("uuid-00001", "moved@corp.example", "Person 1", "p1", frozenset({STAFF}))
+    moved = ProviderPerson("uuid-00001", "moved@corp.example", "Person 1", "p1", frozenset({STAFF}))
     assert sync_people(provider, [moved]).is_done and sync_people(provider, [moved]).plan.is_empty
     row = Identity.objects.select_related("user").get()
     assert (row.email, row.user.email) == ("moved@corp.example", "p1@corp.example")
@@ -158,7 +158,7 @@ def test_sync_changed_address_updates_identity_not_account(story, provider):
 
 def test_sync_org_provider_creates_accounts_in_its_domains_only(story, provider):
     provider.domains = ["corp.example"]
-    there = Person("uuid-x", "boss@borealis.example", groups=frozenset({STAFF}))
+    there = ProviderPerson("uuid-x", "boss@borealis.example", groups=frozenset({STAFF}))
     made = sync_people(provider, [person(1), there]).plan
     assert [
         (clash.person, "not assigned to this provider" in clash.why) for clash in made.clashes
@@ -177,10 +177,16 @@ def test_sync_org_provider_without_domains_creates_no_account(story, provider):
     }
     made = sync_people(
         provider,
-        [person(1, STAFF, LEADS), Person("uuid-x", "ceo@other.com", groups=frozenset({STAFF}))],
+        [
+            person(1, STAFF, LEADS),
+            ProviderPerson("uuid-x", "ceo@other.com", groups=frozenset({STAFF})),
+        ],
     ).plan
     assert [clash.why for clash in made.clashes] == [
-        "has the address ceo@other.com, and this provider has no e-mail domains assigned, so it can't create accounts"
+        (
+            "has the address ceo@other.com, and this provider has no e-mail domains assigned, so it "
+            "can't create accounts"
+        )
     ]
     assert not User.objects.filter(email="ceo@other.com").exists()
 
@@ -211,7 +217,7 @@ def test_sync_installation_disables_missing_users_but_last_owner(story):
         )
         Identity.objects.create(provider=wide, subject="cyd", user=story.cyd)
         people = [person(n) for n in range(9)]
-        sync_people(wide, [*people, Person("cyd", story.cyd.email, groups=frozenset())])
+        sync_people(wide, [*people, ProviderPerson("cyd", story.cyd.email, groups=frozenset())])
         made = sync_people(wide, people[:8]).plan
     assert [k.email for k in made.off] == ["p8@corp.example"] and made.spared[0][0] == story.cyd.id
     assert (
@@ -229,23 +235,28 @@ def _renamed(provider) -> str:
     admit(provider, person(1))
     sync_people(
         provider,
-        [Person("uuid-00001", "p1@corp.example", "Dr. Person  1", "p1", frozenset({STAFF}))],
+        [
+            ProviderPerson(
+                "uuid-00001", "p1@corp.example", "Dr. Person  1", "p1", frozenset({STAFF})
+            )
+        ],
     )
     return User.objects.get(email="p1@corp.example").name
 
 
 def test_sync_changed_name_is_updated_and_recorded_once(story, provider):
     assert _renamed(provider) == "Dr. Person 1"
-    [told] = Event.objects.filter(kind="person.renamed")
-    assert (told.org_id, told.data["before"], told.data["after"]) == (
+    [event] = Event.objects.filter(kind="person.renamed")
+    assert (event.org_id, event.data["before"], event.data["after"]) == (
         story.atlas.id,
         {"name": "Person 1"},
         {"name": "Dr. Person 1"},
     )
     admit(
-        provider, Person("uuid-00001", "p1@corp.example", "Dr. Person 1", "p1", frozenset({STAFF}))
+        provider,
+        ProviderPerson("uuid-00001", "p1@corp.example", "Dr. Person 1", "p1", frozenset({STAFF})),
     )
-    admit(provider, Person("uuid-00001", "p1@corp.example", "", "p1", frozenset({STAFF})))
+    admit(provider, ProviderPerson("uuid-00001", "p1@corp.example", "", "p1", frozenset({STAFF})))
     assert Event.objects.filter(kind="person.renamed").count() == 1
 
 
@@ -267,7 +278,7 @@ def test_sync_org_provider_does_not_rename_shared_accounts(story, provider, bond
 
 def test_sync_dry_or_stopped_run_renames_nobody(story, provider):
     sync_people(provider, [person(n) for n in range(20)])
-    other = Person("uuid-00001", "p1@corp.example", "Mallory", "p1", frozenset({STAFF}))
+    other = ProviderPerson("uuid-00001", "p1@corp.example", "Mallory", "p1", frozenset({STAFF}))
     sync_people(provider, [other, *(person(n) for n in range(20) if n != 1)], is_dry=True)
     assert (
         sync_people(provider, [other]).objection

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from portal.core.errors import InvalidInput, NotFound
 from portal.core.models import Event
-from tests.story import tell
+from tests.story import create_story
 from workspaces.models import Quota
 from workspaces.organizations.services import create_team
 from workspaces.quotas.limits import Meter, QuotaUsage, first_full_meter, meters, meters_after
 from workspaces.quotas.reservations import hold, settle
-from workspaces.quotas.set_limits import Wanted, set_quota, set_quotas
+from workspaces.quotas.set_limits import LimitChange, set_quota, set_quotas
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 ORG, TEAMS, USERS = (
@@ -56,12 +56,12 @@ def test_limits_random_holds_respect_limits_and_guarantees(now, steps):
     for team, user, amount, gives_back in steps:
         if gives_back and held:
             now = now | meters_after(now, {meter: -n for meter, n in held.pop().items()})
-        ask = meters(ORG, team, user, {"gpu": amount})
-        if first_full_meter(now, ask) is None:
-            now = now | meters_after(now, ask)
-            held.append(ask)
+        request = meters(ORG, team, user, {"gpu": amount})
+        if first_full_meter(now, request) is None:
+            now = now | meters_after(now, request)
+            held.append(request)
         for meter, standing in now.items():
-            assert standing.used == sum(ask.get(meter, 0) for ask in held)
+            assert standing.used == sum(request.get(meter, 0) for request in held)
             assert standing.limit is None or standing.used <= standing.limit
         assert now[whole].promised == sum(s.idle for meter, s in now.items() if meter != whole)
     for meter, standing in now.items():
@@ -73,9 +73,9 @@ def test_limits_random_holds_respect_limits_and_guarantees(now, steps):
 @given(standings(), STEPS, st.sampled_from(TEAMS), st.sampled_from(USERS))
 def test_limits_smaller_amount_is_also_allowed(now, steps, team, user):
     for of, by, amount, _ in steps:
-        ask = meters(ORG, of, by, {"gpu": amount})
-        if first_full_meter(now, ask) is None:
-            now = now | meters_after(now, ask)
+        request = meters(ORG, of, by, {"gpu": amount})
+        if first_full_meter(now, request) is None:
+            now = now | meters_after(now, request)
     room = [
         first_full_meter(now, meters(ORG, team, user, {"gpu": amount})) is None
         for amount in range(1, 26)
@@ -88,7 +88,7 @@ def _set(story, *changes):
         return set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted(*change) for change in changes],
+            changes=[LimitChange(*change) for change in changes],
         )
 
 
@@ -186,11 +186,11 @@ def test_set_quotas_omitted_values_are_kept(story):
 def test_hold_takes_two_queries(story):
     everything = {"gpu": 1, "gpu.h100": 1, "cpu": 1000, "memory": 1 << 30, "jobs": 1}
     _try(story, story.vision, story.ben, **everything)
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         _try(story, story.vision, story.ben, **everything)
     on_meters = [
         query["sql"]
-        for query in asked
+        for query in queries
         if "workspaces_quota" in query["sql"] and "INSERT" not in query["sql"]
     ]
     assert [sql.removeprefix("15 times: ")[:6] for sql in on_meters] == ["SELECT", "UPDATE"]
@@ -201,7 +201,7 @@ def test_hold_takes_two_queries(story):
 def test_concurrent_holds_respect_limit_and_guarantees(
     transactional_db,
 ):
-    story, over = tell(), []
+    story, over = create_story(), []
     with org_scope(story.atlas.id):
         teams = [
             story.vision,
@@ -219,14 +219,14 @@ def test_concurrent_holds_respect_limit_and_guarantees(
 
     def race(team):
         for turn in range(25):
-            ask = meters(story.atlas.id, team.id, story.ada.id, {"gpu": 1 + turn % 3})
+            request = meters(story.atlas.id, team.id, story.ada.id, {"gpu": 1 + turn % 3})
             with platform_scope("race"):
-                if hold(ask) is not None:
+                if hold(request) is not None:
                     continue
                 row = Quota.objects.get(scope="org", resource="gpu")
                 if row.used > row.limit or row.used + row.promised > row.limit:
                     over.append((row.used, row.promised))
-                settle(ask)
+                settle(request)
         connections.close_all()
 
     threads = [threading.Thread(target=race, args=(team,)) for team in teams for _ in range(3)]

@@ -7,14 +7,14 @@ from django.db import transaction
 from portal.core import clock
 from portal.core.models import Event
 from tests.each import each
-from workspaces.identity.provisioning_services import Person, sync_people
+from workspaces.identity.provisioning_services import ProviderPerson, sync_people
 from workspaces.models import GpuMonth, GroupRule, Provider, Quota
 from workspaces.organizations.selectors import quotas_for
 from workspaces.organizations.services import remove_member
 from workspaces.quotas.gpu_hours import month_of
 from workspaces.quotas.limits import meters
 from workspaces.quotas.reservations import hold
-from workspaces.quotas.set_limits import Wanted, set_quotas
+from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.tenancy.scope import no_scope, org_scope, platform_scope
 
 
@@ -24,9 +24,9 @@ def guarantee(story, email, amount):
             actor=story.actor(story.ada),
             org=story.atlas,
             changes=[
-                Wanted("org", "", "gpu", 8),
-                Wanted("team", "vision", "gpu", None, 1),
-                Wanted("user", email, "gpu", 6, amount),
+                LimitChange("org", "", "gpu", 8),
+                LimitChange("team", "vision", "gpu", None, 1),
+                LimitChange("user", email, "gpu", 6, amount),
             ],
         )
 
@@ -68,7 +68,7 @@ def test_suspended_by_directory_guarantee_ends(story):
         provider=provider, position=1, group="*", org=story.atlas, role="member"
     )
     people = [
-        Person(f"uuid-{n}", f"p{n}@corp.example", f"Person {n}", f"p{n}", frozenset())
+        ProviderPerson(f"uuid-{n}", f"p{n}@corp.example", f"Person {n}", f"p{n}", frozenset())
         for n in range(3)
     ]
     with no_scope():
@@ -90,7 +90,7 @@ def test_former_member_quota_can_be_removed(story):
         set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted("user", story.ben.email, "gpu", None)],
+            changes=[LimitChange("user", story.ben.email, "gpu", None)],
         )
     assert standings()["user"] == (None, 0, 0)
 

@@ -12,7 +12,7 @@ from portal.core.errors import InvalidInput, NotPermitted, TooLarge
 from portal.core.models import Event
 from tests.each import each
 from tests.workspaces.services.test_invitations import roles
-from workspaces.access.services import make_role
+from workspaces.access.services import create_role
 from workspaces.models import Invitation, Membership, User
 from workspaces.organizations.people_file import MOST, decoded, read_people
 from workspaces.organizations.people_import import import_people
@@ -20,7 +20,8 @@ from workspaces.organizations.services import add_member
 from workspaces.tenancy.scope import org_scope, platform_scope
 
 EXCEL = (
-    "\ufeffE-Mail;Name;Team;Team role\r\nIna@Else.example;Ina Müller;vision;lead\r\nina@else.example;;speech;\r\n;;;\r\n"
+    "\ufeffE-Mail;Name;Team;Team role\r\nIna@Else.example;Ina "
+    "Müller;vision;lead\r\nina@else.example;;speech;\r\n;;;\r\n"
     "ben@atlas.example;;speech;viewer\r\n"
 )
 
@@ -50,7 +51,8 @@ def test_people_file_reads_spreadsheet_encodings(encoding):
 @each("between", [",", ";", "\t"])
 def test_people_file_reads_commas_semicolons_tabs(between):
     people, _ = read_people(
-        f"name{between}email{between}team\nIna{between}ina@else.example{between}vision speech=lead\n"
+        f"name{between}email{between}team\nIna{between}ina@else.example{between}vision "
+        "speech=lead\n"
     )
     assert (people[0].name, people[0].teams) == ("Ina", {"vision": "member", "speech": "lead"})
 
@@ -85,7 +87,8 @@ def test_people_file_too_large_is_rejected():
 
 def test_import_faults_are_listed_by_line_without_changes(story):
     text = (
-        "email,role,team\nina@else.example,,vision\nno address,,\njan@else.example,emperor,\nkim@else.example,,chess\n"
+        "email,role,team\nina@else.example,,vision\nno "
+        "address,,\njan@else.example,emperor,\nkim@else.example,,chess\n"
         "ina@else.example,admin,vision=lead\n"
     )
     report = imported(story, text)
@@ -128,10 +131,10 @@ def test_import_invites_new_users_and_adds_members_to_teams(story):
 def test_import_500_users_takes_few_queries(story):
     text = "email,team\n" + "\n".join(f"p{n}@else.example,vision" for n in range(500))
     before = Event.objects.count()
-    with CaptureQueriesContext(connection) as asked:
+    with CaptureQueriesContext(connection) as queries:
         report = imported(story, text)
     assert report.counts["invited"] == 500 and len({one.url for one in report.made}) == 500
-    assert Event.objects.count() - before == 501 and len(asked) < 60
+    assert Event.objects.count() - before == 501 and len(queries) < 60
     with platform_scope("test"):
         assert Invitation.objects.filter(teams__0__role="member").count() == 500
 
@@ -147,10 +150,10 @@ def test_import_is_idempotent(story):
 def test_import_records_event_per_person(story):
     before = Event.objects.count()
     imported(story, EXCEL)
-    told = [
+    events = [
         (event.kind, event.data["name"]) for event in Event.objects.order_by("position")[before:]
     ]
-    assert told == [
+    assert events == [
         ("invitation.made", "ina@else.example"),
         ("team_member.added", "speech"),
         ("people.imported", "atlas"),
@@ -287,7 +290,7 @@ def test_import_claimed_account_gets_no_password_link(story):
 
 def test_import_accepts_custom_roles(story):
     with org_scope(story.atlas.id):
-        make_role(
+        create_role(
             actor=story.actor(story.ada),
             org=story.atlas,
             slug="helpdesk",

@@ -12,11 +12,11 @@ from portal.core.errors import Conflict, InvalidInput, NotFound, NotPermitted
 from portal.core.ids import uuid7
 from portal.core.models import Event
 from schedulers.spec import parse_mapping
-from workspaces.identity.provisioning_services import Person, sync_people
+from workspaces.identity.provisioning_services import ProviderPerson, sync_people
 from workspaces.lists import ORGANIZATIONS, PEOPLE
 from workspaces.models import GroupRule, Membership, Organization, Provider, User
 from workspaces.organizations.platform_services import (
-    found_org,
+    create_org_with_owner,
     reinstate_person,
     remove_second_factors,
     suspend_person,
@@ -33,7 +33,7 @@ def suspended(story, person, by=None, why="left the company"):
 def test_found_org_with_new_or_existing_owner(story):
     dot = story.actor(story.dot, story.atlas)
     for slug, email in (("new-one", "owner@new.example"), ("other", "BEN@atlas.example")):
-        org, owner = found_org(actor=dot, slug=slug, name=slug, email=email)
+        org, owner = create_org_with_owner(actor=dot, slug=slug, name=slug, email=email)
         with org_scope(org.id):
             assert Membership.objects.get().role == "owner" and owner.email == email.lower()
     assert User.objects.filter(email="ben@atlas.example").count() == 1
@@ -42,7 +42,7 @@ def test_found_org_with_new_or_existing_owner(story):
 def test_platform_services_require_operator(story):
     ada = story.actor(story.ada)
     with pytest.raises(NotPermitted):
-        found_org(actor=ada, slug="mine", name="Mine", email="x@else.example")
+        create_org_with_owner(actor=ada, slug="mine", name="Mine", email="x@else.example")
     with pytest.raises(NotPermitted):
         suspended(story, story.ben, by=story.ada)
     with pytest.raises(NotPermitted):
@@ -52,7 +52,7 @@ def test_platform_services_require_operator(story):
 
 def test_found_org_rejected_creates_no_account(story):
     with pytest.raises(Conflict):
-        found_org(
+        create_org_with_owner(
             actor=story.actor(story.dot, story.atlas),
             slug="atlas",
             name="Atlas",
@@ -82,9 +82,9 @@ def test_suspension_requires_reason_and_is_recorded_in_each_org(story):
         with pytest.raises(InvalidInput):
             suspended(story, story.ben, why=why)
     suspended(story, story.ben)
-    told = Event.objects.filter(kind="person.suspended")
-    assert {event.org_id for event in told} == {None, story.atlas.id}
-    assert {(event.actor, event.data["why"]) for event in told} == {
+    events = Event.objects.filter(kind="person.suspended")
+    assert {event.org_id for event in events} == {None, story.atlas.id}
+    assert {(event.actor, event.data["why"]) for event in events} == {
         ("dot@platform.example", "left the company")
     }
 
@@ -145,7 +145,9 @@ def test_operator_suspension_survives_directory_sync(story):
         provider=provider, position=1, group="*", org=story.atlas, role="member"
     )
     one, two = (
-        Person(f"uuid-{n}", f"p{n}@corp.example", f"P {n}", f"p{n}", frozenset({"cn=staff"}))
+        ProviderPerson(
+            f"uuid-{n}", f"p{n}@corp.example", f"P {n}", f"p{n}", frozenset({"cn=staff"})
+        )
         for n in (1, 2)
     )
     with no_scope():
@@ -206,8 +208,8 @@ def test_operator_removes_factor_with_reason(story):
         and not story.ben.has_second_factor
     )
     assert browser.get("/atlas/teams").status_code == 302
-    told = Event.objects.get(kind="person.factors_taken_off", org_id=story.atlas.id)
-    assert (told.actor, told.data["why"], told.data["before"]) == (
+    event = Event.objects.get(kind="person.factors_taken_off", org_id=story.atlas.id)
+    assert (event.actor, event.data["why"], event.data["before"]) == (
         story.dot.email,
         "seen in person, with their badge",
         {"factors": ["totp"]},

@@ -11,7 +11,7 @@ from jobs.web.quotas import changes_in
 from portal.core.errors import InvalidInput
 from tests.each import each
 from workspaces.models import Quota
-from workspaces.quotas.set_limits import MAX_RESOURCES, Wanted, set_quotas
+from workspaces.quotas.set_limits import MAX_RESOURCES, LimitChange, set_quotas
 from workspaces.tenancy.scope import org_scope
 
 
@@ -24,7 +24,7 @@ def put(story, *changes):
         return set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted(*change) for change in changes],
+            changes=[LimitChange(*change) for change in changes],
         )
 
 

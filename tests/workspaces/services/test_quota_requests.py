@@ -29,7 +29,7 @@ def limited(story):
 
 
 def _ask(story, person, **more):
-    wish = {
+    params = {
         "scope": "team",
         "subject": "vision",
         "resource": "gpu",
@@ -38,7 +38,7 @@ def _ask(story, person, **more):
         **more,
     }
     with org_scope(story.atlas.id):
-        return request_limit(actor=story.actor(person), org=story.atlas, **wish)
+        return request_limit(actor=story.actor(person), org=story.atlas, **params)
 
 
 def _decide(story, person, row, do, word=""):

@@ -10,7 +10,7 @@ from django.db import connections
 
 from portal.core import wakeups
 from portal.core.errors import Conflict, NotFound, PortalError
-from tests.story import Story, tell
+from tests.story import Story, create_story
 from workspaces.access.actors import actor_of
 from workspaces.models import Membership, Organization, Team
 from workspaces.organizations import services as organization_services
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.django_db(transaction=True
 @pytest.fixture
 def atlas() -> Iterator[Story]:
     wakeups.set_sender(lambda task: None)
-    yield tell()
+    yield create_story()
     wakeups.set_sender(None)
 
 

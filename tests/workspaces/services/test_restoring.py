@@ -7,7 +7,7 @@ import pytest
 from portal.core import clock
 from portal.core.models import Event
 from tests.each import each
-from workspaces.identity.provisioning_services import Person, sync_people
+from workspaces.identity.provisioning_services import ProviderPerson, sync_people
 from workspaces.identity.reinstatement import suspended_addresses
 from workspaces.models import GroupRule, Identity, Membership, Provider, User
 from workspaces.tenancy.scope import no_scope, platform_scope
@@ -22,7 +22,7 @@ def corp(story, request) -> Provider:
     )
     GroupRule.objects.create(provider=row, position=1, group="*", org=story.atlas, role="member")
     with no_scope():
-        people = [Person(f"u{n}", f"p{n}@corp.example") for n in range(9)]
+        people = [ProviderPerson(f"u{n}", f"p{n}@corp.example") for n in range(9)]
         sync_people(row, people)
         assert sync_people(row, people[1:]).is_done
     return row
@@ -54,10 +54,10 @@ def test_remove_provider_keeps_suspensions_and_roles(story, corp):
 def test_remove_provider_with_restore_reinstates_and_records(story, corp):
     remove(story, corp, bring_back="1")
     assert may_come("p0@corp.example")
-    told = Event.objects.get(kind="member.restored" if corp.org else "person.switched_on")
+    event = Event.objects.get(kind="member.restored" if corp.org else "person.switched_on")
     assert (
-        told.actor == (story.ada if corp.org else story.dot).email
-        and told.data["provider"] == "corp"
+        event.actor == (story.ada if corp.org else story.dot).email
+        and event.data["provider"] == "corp"
     )
 
 
@@ -89,7 +89,7 @@ def two(story) -> list[Provider]:
     return made
 
 
-PEOPLE = [Person(f"u{n}", f"p{n}@corp.example") for n in range(9)]
+PEOPLE = [ProviderPerson(f"u{n}", f"p{n}@corp.example") for n in range(9)]
 
 
 @each("order", [(0, 1), (1, 0)])

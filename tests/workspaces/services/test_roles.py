@@ -30,7 +30,7 @@ def atlas(story):
 def make(
     story, slug="trainer", kind="team", permissions=("jobs:read", "jobs:submit"), actor=None, **more
 ):
-    return access_services.make_role(
+    return access_services.create_role(
         actor=actor or story.actor(story.ada),
         org=story.atlas,
         slug=slug,

@@ -191,10 +191,10 @@ def test_secrets_list_own_teams_and_organization(atlas):
         "vision",
         "org",
     ]
-    stranger = add_member(
+    outsider = add_member(
         actor=atlas.actor(atlas.ada), org=atlas.atlas, email="new@atlas.example"
     ).user
-    assert secrets_for(atlas.actor(stranger)) == []
+    assert secrets_for(atlas.actor(outsider)) == []
 
 
 def test_secret_value_is_encrypted_and_not_printed(atlas):

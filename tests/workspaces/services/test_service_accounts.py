@@ -44,11 +44,11 @@ def account(story, by=None, **more):
     )
 
 
-def secret(story, row, by=None, **wish):
+def secret(story, row, by=None, **params):
     return create_service_token(
         actor=by or story.actor(story.ada),
         account=row,
-        wish=TokenParams(**{"name": "ci", "scopes": ["all"], **wish}),
+        params=TokenParams(**{"name": "ci", "scopes": ["all"], **params}),
     ).secret
 
 

@@ -34,7 +34,7 @@ def by_forgetful_orm() -> list[str]:
     return sorted(models.QuerySet(Team).values_list("slug", flat=True))
 
 
-def look_and_roll_back() -> None:
+def read_and_roll_back() -> None:
     with transaction.atomic():
         by_sql()
         transaction.set_rollback(True)
@@ -78,10 +78,10 @@ def test_row_security_follows_nested_scopes(story):
 
 def test_streamed_rows_keep_scope_of_their_start(story):
     with transaction.atomic(), platform_scope("test"):
-        first, *rest = steadily(lambda: enter_and_look(story.borealis))
+        first, *rest = steadily(lambda: read_in_scope(story.borealis))
         assert [first, *rest] == ALL
     with transaction.atomic(), org_scope(story.borealis.id):
-        assert steadily(look_everywhere) == OF_BOREALIS
+        assert steadily(read_everything) == OF_BOREALIS
 
 
 def steadily(meanwhile) -> list[str]:
@@ -95,25 +95,25 @@ def steadily(meanwhile) -> list[str]:
     return found
 
 
-def enter_and_look(org) -> None:
+def read_in_scope(org) -> None:
     with org_scope(org.id):
         assert by_sql() == OF_BOREALIS
 
 
-def look_everywhere() -> None:
+def read_everything() -> None:
     with platform_scope("test"):
         assert by_sql() == ALL
 
 
 @pytest.mark.django_db(transaction=True)
 def test_scope_is_set_again_after_rollback():
-    from tests.story import tell
+    from tests.story import create_story
 
-    story = tell()
+    story = create_story()
     with org_scope(story.atlas.id):
         by_sql()
     with org_scope(story.borealis.id):
-        look_and_roll_back()
+        read_and_roll_back()
         assert by_sql() == OF_BOREALIS
         with pytest.raises(DatabaseError), connection.cursor() as cursor:
             cursor.execute("SELECT no_such_column FROM workspaces_team")
@@ -124,16 +124,16 @@ def test_scope_is_set_again_after_savepoint_rollback(story):
     with org_scope(story.atlas.id):
         by_sql()
     with org_scope(story.borealis.id):
-        look_and_roll_back()
+        read_and_roll_back()
     with org_scope(story.borealis.id):
         assert by_sql() == OF_BOREALIS
 
 
 @pytest.mark.django_db(transaction=True)
 def test_scope_is_separate_per_thread():
-    from tests.story import tell
+    from tests.story import create_story
 
-    story, seen = tell(), {}
+    story, seen = create_story(), {}
 
     def look(org):
         with org_scope(org.id):
@@ -236,7 +236,7 @@ def test_events_of_other_organization_are_invisible_and_immutable(story):
 
 
 def test_table_without_policy_is_detected_and_repaired(db):
-    connection.open_wall()
+    connection.disable_row_security()
     try:
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE workspaces_team DISABLE ROW LEVEL SECURITY")
@@ -248,7 +248,7 @@ def test_table_without_policy_is_detected_and_repaired(db):
         row_security.protect(connection)
         assert row_security.unprotected_tables(connection) == []
     finally:
-        connection.close_wall()
+        connection.enable_row_security()
 
 
 def test_portal_role_cannot_bypass_row_security(db):

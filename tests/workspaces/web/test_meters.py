@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import translation
 
 from tests.each import each
-from workspaces.quotas.set_limits import Wanted, set_quotas
+from workspaces.quotas.set_limits import LimitChange, set_quotas
 from workspaces.templatetags.muster import class_name
 from workspaces.tenancy.scope import org_scope
 
@@ -29,7 +29,7 @@ def test_team_meters_are_translated_to_korean(story, client):
         set_quotas(
             actor=story.actor(story.ada),
             org=story.atlas,
-            changes=[Wanted("team", "vision", "memory", 64)],
+            changes=[LimitChange("team", "vision", "memory", 64)],
         )
     client.force_login(story.ada)
     page = client.get("/atlas/teams/vision", headers={"accept-language": "ko"}).content.decode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.each import each
 from tests.story import PASSWORD
-from workspaces.access.services import make_role
+from workspaces.access.services import create_role
 from workspaces.templatetags.muster import told
 from workspaces.tenancy.scope import org_scope
 
@@ -12,7 +12,7 @@ from workspaces.tenancy.scope import org_scope
 @each(("language", "group"), [("en", "jobs"), ("ko", "작업"), ("ja", "ジョブ")])
 def test_permission_groups_are_translated(story, client, language, group):
     with org_scope(story.atlas.id):
-        make_role(
+        create_role(
             actor=story.actor(story.ada),
             org=story.atlas,
             slug="auditor",

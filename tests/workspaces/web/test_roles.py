@@ -23,7 +23,7 @@ def rows(story, kind):
 
 def made(story, **more):
     with org_scope(story.atlas.id):
-        access_services.make_role(
+        access_services.create_role(
             actor=story.actor(story.ada),
             org=story.atlas,
             slug="trainer",

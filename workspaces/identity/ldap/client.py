@@ -324,11 +324,13 @@ class Directory:
 
     def _supports_chain_rule(self) -> bool:
         if self._is_active_directory is None:
-            said = self._do(
+            message = self._do(
                 "reading the server's capabilities",
                 lambda: self._ldap.read_rootdse_s(attrlist=["supportedCapabilities"]),
             )
-            self._is_active_directory = _ACTIVE_DIRECTORY in said.get("supportedCapabilities", [])
+            self._is_active_directory = _ACTIVE_DIRECTORY in message.get(
+                "supportedCapabilities", []
+            )
         return self._is_active_directory
 
     def _with_all_members(self, entry: Entry) -> Entry:

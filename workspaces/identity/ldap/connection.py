@@ -247,25 +247,25 @@ def _explained(error: OSError, host: str, port: int) -> DirectoryError:
 
 
 def _certificate_error(error: ssl.SSLCertVerificationError, host: str) -> DirectoryError:
-    said = error.verify_message or str(error)
-    if "ostname mismatch" in said or "IP address mismatch" in said:
+    message = error.verify_message or str(error)
+    if "ostname mismatch" in message or "IP address mismatch" in message:
         return DirectoryError(
             Message(
                 "The certificate isn't valid for {host}. Use the host name in the certificate.",
                 host=host,
             )
         )
-    if "expired" in said or "not yet valid" in said:
+    if "expired" in message or "not yet valid" in message:
         return DirectoryError(
             Message(
                 "The certificate isn't valid at this time ({said}). Renew it on the server.",
-                said=said,
+                said=message,
             )
         )
     return DirectoryError(
         Message(
             "The certificate isn't trusted ({said}). Paste the certificate of the CA that "
             "signed it.",
-            said=said,
+            said=message,
         )
     )

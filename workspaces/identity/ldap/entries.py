@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from workspaces.identity.ldap.settings import DirectorySchema, normalized_dn
-from workspaces.identity.provisioning import Person
+from workspaces.identity.provisioning import ProviderPerson
 
 MEMBERS = ("member", "uniqueMember", "memberUid")
 _DISABLED = 2  # ADS_UF_ACCOUNTDISABLE in userAccountControl
@@ -46,17 +46,19 @@ def attributes_of(schema: DirectorySchema) -> list[str]:
 
 def is_disabled(entry: Entry) -> bool:
     """Return whether Active Directory marks the account as disabled; it counts as removed."""
-    said = entry.first("userAccountControl")
-    return said.isdigit() and bool(int(said) & _DISABLED)
+    message = entry.first("userAccountControl")
+    return message.isdigit() and bool(int(message) & _DISABLED)
 
 
-def person_of(entry: Entry, schema: DirectorySchema, groups: Iterable[str] = ()) -> Person | None:
+def person_of(
+    entry: Entry, schema: DirectorySchema, groups: Iterable[str] = ()
+) -> ProviderPerson | None:
     """Return the person in an entry, or None without a value for the subject attribute."""
     subject = entry.first(schema.subject)
     if not subject:
         return None
     email = entry.first(*schema.emails).strip().lower()
-    return Person(
+    return ProviderPerson(
         subject[:400],
         email if "@" in email and len(email) <= 254 else "",
         entry.first(*schema.names)[:150],

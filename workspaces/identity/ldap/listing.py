@@ -12,18 +12,18 @@ from workspaces.identity.ldap.client import PAGE, Directory
 from workspaces.identity.ldap.entries import Groups, is_disabled, person_of
 from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
-from workspaces.identity.provider_types import Listing
-from workspaces.identity.provisioning import Person
+from workspaces.identity.provider_types import DirectoryListing
+from workspaces.identity.provisioning import ProviderPerson
 
 SECONDS = 300.0
 
 
-def list_everyone(config: Config, progress: Callable[[int], None]) -> Listing:
+def list_everyone(config: Config, progress: Callable[[int], None]) -> DirectoryListing:
     """List everyone; `progress` gets the number of people read, after each thousand.
 
     Raises DirectoryError.
     """
-    schema, people, seen, nobody = config.schema, list[Person](), set[str](), 0
+    schema, people, seen, nobody = config.schema, list[ProviderPerson](), set[str](), 0
     with Directory(config, SECONDS) as directory:
         groups = Groups(directory.groups(), is_nested=config.nested)
         for number, entry in enumerate(directory.people(), 1):
@@ -44,4 +44,4 @@ def list_everyone(config: Config, progress: Callable[[int], None]) -> Listing:
                 subject=schema.subject,
             )
         )
-    return Listing(people, len(groups.names))
+    return DirectoryListing(people, len(groups.names))

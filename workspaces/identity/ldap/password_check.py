@@ -14,7 +14,7 @@ from workspaces.identity import request_limits
 from workspaces.identity.ldap.entries import is_disabled, person_of
 from workspaces.identity.ldap.errors import DirectoryError
 from workspaces.identity.ldap.settings import Config
-from workspaces.identity.provisioning import Person
+from workspaces.identity.provisioning import ProviderPerson
 
 log = logging.getLogger(__name__)
 SECONDS = 4.0  # of the five that a sign-in may take
@@ -22,7 +22,7 @@ AT_ONCE = 16  # directories queried in parallel by one sign-in
 
 
 @dataclass(frozen=True)
-class Answer:
+class PasswordCheckResult:
     """The answer of one directory.
 
     `person` is None if the name is unknown or the password wrong; `trouble` is set if the directory
@@ -30,13 +30,13 @@ class Answer:
     """
 
     slug: str
-    person: Person | None = None
+    person: ProviderPerson | None = None
     trouble: DirectoryError | None = None
 
 
 def query_directories(
     directories: Sequence[tuple[str, Config]], login: str, password: str, seconds: float = SECONDS
-) -> list[Answer]:
+) -> list[PasswordCheckResult]:
     """Query the directories until one knows the person, all have answered, or time is up.
 
     Answers are in the order of the directories; one that has not answered is in trouble. With an
@@ -47,16 +47,16 @@ def query_directories(
     until = clock.monotonic() + seconds
     # A pool per sign-in, so that directories of other organizations cannot block it.
     pool = ThreadPoolExecutor(AT_ONCE, "directory")
-    asked: dict[Future[Answer], str] = {
+    futures: dict[Future[PasswordCheckResult], str] = {
         pool.submit(_query, slug, config, login, password, until): slug
         for slug, config in directories
     }
-    waiting, answers = set(asked), dict[str, Answer]()
+    waiting, answers = set(futures), dict[str, PasswordCheckResult]()
     while waiting and clock.monotonic() < until:
         done, waiting = wait(
             waiting, timeout=max(0.0, until - clock.monotonic()), return_when=FIRST_COMPLETED
         )
-        answers |= {asked[future]: future.result() for future in done}
+        answers |= {futures[future]: future.result() for future in done}
         if any(answer.person for answer in answers.values()):
             break
     late = DirectoryError(
@@ -65,21 +65,23 @@ def query_directories(
     )
     pool.shutdown(wait=False, cancel_futures=True)
     for future in waiting:
-        answers.setdefault(asked[future], Answer(asked[future], trouble=late))
+        answers.setdefault(futures[future], PasswordCheckResult(futures[future], trouble=late))
     return [answers[slug] for slug, _ in directories]
 
 
-def _query(slug: str, config: Config, login: str, password: str, until: float) -> Answer:
+def _query(
+    slug: str, config: Config, login: str, password: str, until: float
+) -> PasswordCheckResult:
     try:
         seconds = until - clock.monotonic()
         with request_limits.question(slug, seconds):
-            return Answer(slug, _person(config, login, password, seconds))
+            return PasswordCheckResult(slug, _person(config, login, password, seconds))
     except DirectoryError as trouble:
         log.warning("directory %s: %s", slug, trouble.message)
-        return Answer(slug, trouble=trouble)
+        return PasswordCheckResult(slug, trouble=trouble)
     except Exception as error:  # an error in a thread must not look like a wrong password
         log.exception("directory %s", slug)
-        return Answer(
+        return PasswordCheckResult(
             slug,
             trouble=DirectoryError(
                 Message("{__name__} while querying the directory.", __name__=type(error).__name__),
@@ -88,7 +90,7 @@ def _query(slug: str, config: Config, login: str, password: str, until: float) -
         )
 
 
-def _person(config: Config, login: str, password: str, seconds: float) -> Person | None:
+def _person(config: Config, login: str, password: str, seconds: float) -> ProviderPerson | None:
     """Return the person with their current groups, or None if the password is wrong.
 
     The password is checked last, as that binds the connection as that person.

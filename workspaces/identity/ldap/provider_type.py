@@ -10,7 +10,7 @@ from workspaces.identity.ldap.settings import Config, normalized_dn
 from workspaces.identity.provider_types import (
     FIND_SECONDS,
     MISSING,
-    Listing,
+    DirectoryListing,
     ProviderTestResult,
     ProviderType,
 )
@@ -22,7 +22,7 @@ def _test(config: Config) -> ProviderTestResult:
     return check_settings(config)
 
 
-def _listing(config: Config, progress: Callable[[int], None]) -> Listing:
+def _listing(config: Config, progress: Callable[[int], None]) -> DirectoryListing:
     from workspaces.identity.ldap.listing import list_everyone
 
     return list_everyone(config, progress)

@@ -155,8 +155,8 @@ def discover(issuer: str) -> dict[str, Any]:
 
 def fetch_json(url: str, access_token: str = "") -> dict[str, Any]:
     """Fetch a JSON object. Raises OAuth2Error, RequestException."""
-    with session() as asking:
-        answer = asking.get(
+    with session() as http:
+        answer = http.get(
             url,
             headers={"Accept": "application/json"}
             | ({"Authorization": f"Bearer {access_token}"} if access_token else {}),

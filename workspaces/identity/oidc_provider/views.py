@@ -71,10 +71,10 @@ class Authorization(views.AuthorizationView):
         return super().form_valid(form)  # type: ignore[no-any-return]
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        asked = [
+        request = [
             (scope, views.get_adapter().scope_display.get(scope, scope)) for scope in self._scopes
         ]
-        return super().get_context_data(**kwargs) | {"asked": asked, "there": self._client_origin}
+        return super().get_context_data(**kwargs) | {"asked": request, "there": self._client_origin}
 
     def _is_prompt_none(self) -> bool:
         return any("none" in prompt.split() for prompt in self.request.GET.getlist("prompt"))
@@ -84,18 +84,18 @@ class Authorization(views.AuthorizationView):
 
         allauth would accept a token of any application.
         """
-        asked = {scope for text in self.request.GET.getlist("scope") for scope in text.split()} or {
+        query = {scope for text in self.request.GET.getlist("scope") for scope in text.split()} or {
             *client.get_default_scopes()
         }
-        return client.skip_consent or self._agreed_to(client.pk, asked)
+        return client.skip_consent or self._agreed_to(client.pk, query)
 
     def _redirect_with_error(self, error: str, words: str = "") -> HttpResponse:
         """Redirect to the application, at the registered address."""
         answer = HttpResponse(status=302)
         state = {"state": self.request.GET["state"]} if "state" in self.request.GET else {}
-        said = {"error": error, **({"error_description": words} if words else {})}
+        texts = {"error": error, **({"error_description": words} if words else {})}
         answer.headers["Location"] = add_query_params(
-            self.request.GET["redirect_uri"], {**said, **state}
+            self.request.GET["redirect_uri"], {**texts, **state}
         )
         return answer
 

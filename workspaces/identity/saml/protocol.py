@@ -221,8 +221,8 @@ def _fetch_metadata(url: str, refresh: bool) -> str:
     key = "saml:" + hashlib.sha256(f"{reach()} {url}".encode()).hexdigest()
     known = None if refresh else cache.get(key)
     if known is None:
-        with session() as asking:
-            answer = asking.get(url)
+        with session() as http:
+            answer = http.get(url)
         if answer.status_code != 200:
             _refuse(f"its metadata address answered with status {answer.status_code}")
         known = answer.text

@@ -72,8 +72,8 @@ def finish(request: HttpRequest, row: Provider) -> HttpResponse:
     ):
         return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
     config = config_of(row)
-    auth, asked = verify_response(row.slug, config, given)
-    state = statekit.unstash_state(request, provider_id=row.slug, state_id=asked)
+    auth, requested = verify_response(row.slug, config, given)
+    state = statekit.unstash_state(request, provider_id=row.slug, state_id=requested)
     if state is None:
         return refused(request, row.slug, NOT_BEGUN, is_theirs=False)
     provider = SamlProvider(request, app=saml_app(row.slug, row.name, config))

@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 
 from portal.core import clock
 from workspaces.identity.claims import checked_email
-from workspaces.identity.provisioning import Person
+from workspaces.identity.provisioning import ProviderPerson
 from workspaces.identity.provisioning_services import update_people
 from workspaces.identity.scim.schemas import ScimError, cleaned
 from workspaces.models import Identity, Provider, ScimRecord
@@ -173,7 +173,7 @@ def _update_users(provider: Provider, ids: Iterable[str]) -> None:
     update_people(provider, here, gone, actor=_actor(provider))
 
 
-def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> Person:
+def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> ProviderPerson:
     data, name = row.data, row.data.get("name") or {}
     emails = sorted(data.get("emails") or [], key=lambda e: not e.get("primary"))
     email = next(
@@ -184,7 +184,7 @@ def _person(row: ScimRecord, groups: Mapping[str, list[ScimRecord]]) -> Person:
         or name.get("formatted")
         or f"{name.get('givenName', '')} {name.get('familyName', '')}".strip()
     )
-    return Person(
+    return ProviderPerson(
         row.subject,
         email,
         " ".join(shown_as.split())[:100],

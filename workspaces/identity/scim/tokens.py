@@ -21,7 +21,7 @@ _TOUCH = timedelta(minutes=5)
 
 
 @transaction.atomic
-def make_scim_token(*, actor: Actor, provider: Provider) -> str:
+def create_scim_token(*, actor: Actor, provider: Provider) -> str:
     """Create a token; the previous one is revoked at once. Raises NotPermitted, InvalidInput."""
     check_can_write(actor, provider.org)
     if provider.kind not in KINDS:
@@ -43,7 +43,7 @@ def make_scim_token(*, actor: Actor, provider: Provider) -> str:
 
 
 @transaction.atomic
-def end_scim_token(*, actor: Actor, provider: Provider) -> None:
+def revoke_scim_token(*, actor: Actor, provider: Provider) -> None:
     """Revoke the token. Raises NotPermitted."""
     check_can_write(actor, provider.org)
     former = _hint(provider)

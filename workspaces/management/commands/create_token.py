@@ -29,7 +29,8 @@ class Command(BaseCommand):
         org = Organization.objects.filter(slug=options["org"]).first()
         if user is None or org is None:
             raise CommandError(
-                f"There is no {'user ' + options['email'] if user is None else 'organization ' + options['org']}."
+                "There is no "
+                f"{'user ' + options['email'] if user is None else 'organization ' + options['org']}."
             )
         try:
             self.stdout.write(_create(user, org, options))

@@ -38,7 +38,8 @@ class Command(BaseCommand):
             )
         if unreadable:
             raise CommandError(
-                f"{unreadable} could not be read: restore their key in MUSTER_SECRET_KEY_FALLBACKS, "
+                f"{unreadable} could not be read: restore their key in "
+                "MUSTER_SECRET_KEY_FALLBACKS, "
                 "or enter them again."
             )
 

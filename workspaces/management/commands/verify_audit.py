@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from portal.core.audit.canonical import NO_ORG
-from portal.core.audit.verify import Report, store_report, verify
+from portal.core.audit.verify import VerificationReport, store_report, verify
 from workspaces.models import Organization
 
 PLATFORM = "platform"
@@ -24,7 +24,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--org",
-            help=f"slug of an organization; `{PLATFORM}` for events of no organization; default: all",
+            help=f"slug of an organization; `{PLATFORM}` for events of no organization; default: "
+            "all",
         )
 
     def handle(self, *args: Any, org: str | None = None, **options: Any) -> None:
@@ -37,7 +38,7 @@ class Command(BaseCommand):
         if faults:
             sys.exit(2)
 
-    def _print_report(self, name: str, report: Report) -> None:
+    def _print_report(self, name: str, report: VerificationReport) -> None:
         style = self.style.ERROR if report.fault_count else self.style.SUCCESS
         self.stdout.write(style(f"{name}: {report.words} ({report.seconds:.1f} s)"))
         for fault in report.faults:

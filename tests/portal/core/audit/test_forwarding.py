@@ -21,7 +21,7 @@ from portal.core.audit.models import AuditForward, AuditPolicy
 from portal.core.audit.retention import trim
 from portal.core.audit.targets import (
     DeliveryFailed,
-    Policy,
+    ForwardPolicy,
     deliver,
     message,
     parse_target,
@@ -190,13 +190,13 @@ def test_forward_to_private_address_is_refused():
         "syslog+tls://127.0.0.1:1",
     ):
         with pytest.raises(DeliveryFailed, match="open internet"):
-            deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
+            deliver(target, FACTS, name="x", secret=b"", policy=ForwardPolicy(seconds=1))
 
 
 def test_forward_unencrypted_to_untrusted_host_is_refused():
     for target in ("http://example.com/", "syslog+tcp://example.com", "syslog+udp://example.com"):
         with pytest.raises(DeliveryFailed, match="without encryption"):
-            deliver(target, FACTS, name="x", secret=b"", policy=Policy(seconds=1))
+            deliver(target, FACTS, name="x", secret=b"", policy=ForwardPolicy(seconds=1))
 
 
 def test_invalid_target_is_refused():
@@ -227,7 +227,7 @@ FACTS = [
         "data": {"path": "/x"},
     }
 ]
-TRUSTED = Policy(frozenset({"127.0.0.1"}), seconds=5, portal="muster.example")
+TRUSTED = ForwardPolicy(frozenset({"127.0.0.1"}), seconds=5, portal="muster.example")
 
 
 def test_syslog_message_follows_rfc_5424():
@@ -312,7 +312,7 @@ def test_slow_webhook_is_cut_off():
                 FACTS,
                 name="x",
                 secret=b"",
-                policy=Policy(frozenset({"127.0.0.1"}), seconds=0.5),
+                policy=ForwardPolicy(frozenset({"127.0.0.1"}), seconds=0.5),
             )
         assert clock.monotonic() - began < 3
         thread.join(3)
@@ -367,7 +367,7 @@ def test_syslog_over_tls_with_trusted_certificate_is_sent(tls, tmp_path):
     got: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = _listen(server, tls, got)
-        policy = Policy(frozenset({"127.0.0.1"}), str(tmp_path / "cert.pem"), seconds=5)
+        policy = ForwardPolicy(frozenset({"127.0.0.1"}), str(tmp_path / "cert.pem"), seconds=5)
         deliver(
             f"syslog+tls://127.0.0.1:{server.getsockname()[1]}",
             FACTS,

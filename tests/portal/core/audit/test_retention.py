@@ -48,8 +48,8 @@ def test_trim_deletes_old_events_and_rest_verifies(kept):
 
 def test_trim_records_an_event(kept):
     trim(kept)
-    [told] = Event.objects.filter(kind="audit.trimmed")
-    assert (told.org_id, told.actor, told.data["events"], told.data["keep_days"]) == (
+    [event] = Event.objects.filter(kind="audit.trimmed")
+    assert (event.org_id, event.actor, event.data["events"], event.data["keep_days"]) == (
         ORG,
         "muster",
         12,

@@ -21,7 +21,7 @@ from portal.core.audit.canonical import (
     read,
 )
 from portal.core.audit.models import AuditAnchor, AuditCheck, AuditLink
-from portal.core.audit.verify import Report, store_report, verify
+from portal.core.audit.verify import VerificationReport, store_report, verify
 from portal.core.events import EventRecord, record
 from portal.core.models import Event
 from tests.portal.core.audit.conftest import ORG, OTHER, seal, write
@@ -248,7 +248,7 @@ def test_last_verification_is_stored(sealed):
 
 def test_empty_chain_has_no_faults(db):
     assert verify(NO_ORG).words == "There are no events."
-    assert Report(OTHER).words == "There are no events."
+    assert VerificationReport(OTHER).words == "There are no events."
 
 
 def test_verify_chain_deleted_with_its_anchors_reports_tampering(sealed):
@@ -267,21 +267,24 @@ def test_verify_chain_deleted_with_its_anchors_reports_tampering(sealed):
 def test_verify_command_prints_faults_and_exits_with_2(story, capsys):
     seal()
     call_command("verify_audit")
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
-        "atlas: " in said and "borealis: " in said and "platform: " in said and "0 faults" in said
+        "atlas: " in output
+        and "borealis: " in output
+        and "platform: " in output
+        and "0 faults" in output
     )
     link = AuditLink.objects.get(chain=story.atlas.id, seq=3)
     Event.objects.filter(position=link.position).update(actor="eve@atlas.example")
     with pytest.raises(SystemExit) as ended:
         call_command("verify_audit", org="atlas")
     assert ended.value.code == 2
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert (
-        "atlas: " in said
-        and "1 fault" in said
-        and "changed: #3:" in said
-        and "borealis" not in said
+        "atlas: " in output
+        and "1 fault" in output
+        and "changed: #3:" in output
+        and "borealis" not in output
     )
     call_command("verify_audit", org="borealis")
 

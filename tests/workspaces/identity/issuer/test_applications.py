@@ -42,7 +42,7 @@ def grafana(story):
 
 
 def _ask(client, **changed):
-    asked = {
+    body = {
         "client_id": "grafana",
         "redirect_uri": BACK,
         "response_type": "code",
@@ -50,7 +50,7 @@ def _ask(client, **changed):
         "state": "st",
         "nonce": "n-1",
     } | changed
-    return client.get("/identity/o/authorize", {k: v for k, v in asked.items() if v is not None})
+    return client.get("/identity/o/authorize", {k: v for k, v in body.items() if v is not None})
 
 
 def _agree(client, page):

@@ -79,8 +79,8 @@ def test_refresh_token_reuse_revokes_all_tokens(story, grafana):  # noqa: F811
     first = signed_in(story)
     second = refresh(first["refresh_token"]).json()
     assert second["refresh_token"] != first["refresh_token"] and is_known(second["access_token"])
-    stranger = {"Authorization": f"Basic {base64.b64encode(b'grafana:wrong').decode()}"}
-    assert refresh(first["refresh_token"], stranger).status_code == 401 and is_known(
+    outsider = {"Authorization": f"Basic {base64.b64encode(b'grafana:wrong').decode()}"}
+    assert refresh(first["refresh_token"], outsider).status_code == 401 and is_known(
         second["access_token"]
     )
     assert refresh("never given out").status_code == 400 and is_known(second["access_token"])
@@ -111,11 +111,11 @@ def test_application_tokens_survive_sign_out_but_not_deactivation(
     story,
     grafana,  # noqa: F811
 ):
-    told = re.sub(r"\s+", " ", (ROOT / "docs/security-policy.md").read_text())
+    text = re.sub(r"\s+", " ", (ROOT / "docs/security-policy.md").read_text())
     assert (
-        "Signing out here does not sign out there, nor in applications that the portal signs people in to"
-        in told
-    )
+        "Signing out here does not sign out there, nor in applications that the portal signs "
+        "people in to"
+    ) in text
     client = story.client(story.ben)
     made = _token(_code(_agree(client, _ask(client)))).json()
     client.post("/accounts/logout/")
@@ -194,8 +194,8 @@ def test_new_application_requires_pkce_unless_waived(story):
         {"code_challenge_method": "S256"},
     ):
         answer = _ask(client, **given)
-        told = parse_qs(urlsplit(answer["Location"]).query)
-        assert (told["error"], told["state"]) == (["invalid_request"], ["st"]), given
+        result = parse_qs(urlsplit(answer["Location"]).query)
+        assert (result["error"], result["state"]) == (["invalid_request"], ["st"]), given
     _agree(client, _ask(client, code_challenge=CHALLENGE, code_challenge_method="S256"))
     for proof, status in (
         ({}, 400),
@@ -220,11 +220,11 @@ def test_new_application_requires_pkce_unless_waived(story):
     ],
 )
 def test_authorization_with_repeated_parameter_is_refused(story, grafana, twice):  # noqa: F811
-    asked = (
+    request = (
         f"client_id=grafana&redirect_uri={BACK}&response_type=code&scope=openid&state=st&nonce=n"
     )
     client = story.client(story.ben)
-    for query in (f"{asked}&{twice}", f"{twice}&{asked}"):
+    for query in (f"{request}&{twice}", f"{twice}&{request}"):
         answer = client.get(f"/identity/o/authorize?{query}")
         assert answer.status_code == 400 and "Location" not in answer.headers, query
 

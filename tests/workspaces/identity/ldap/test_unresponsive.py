@@ -31,19 +31,19 @@ def test_hanging_directory_blocks_no_request_and_times_out(story, silent, monkey
         )[0]
         == 201
     )
-    asked = []
+    requests = []
     monkeypatch.setattr(
         socket,
         "create_connection",
         lambda *given, **named: (
-            asked.append(threading.current_thread()) or _really(*given, **named)
+            requests.append(threading.current_thread()) or _really(*given, **named)
         ),
     )
     begun = [
         send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True}),
         send(api, "POST", f"{ROOT}/corp/test"),
     ]
-    assert [code for code, _ in begun] == [202, 202] and asked == []  # no request has queried it
+    assert [code for code, _ in begun] == [202, 202] and requests == []  # no request has queried it
     # one at a time, dry run or not
     assert send(api, "POST", f"{ROOT}/corp/runs", {"is_dry": True})[0] == 409
     monkeypatch.setattr(ldap_client, "ANSWER", 0.2)
@@ -57,7 +57,7 @@ def test_hanging_directory_blocks_no_request_and_times_out(story, silent, monkey
         )
     )
     assert (
-        len(asked) == 2
+        len(requests) == 2
         and run["outcome"] == "failed"
         and "but doesn't respond" in run["message"] + test["message"]
         and not test["is_ok"]

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from tests.workspaces.identity.conftest import rule
-from workspaces.identity.scim.tokens import make_scim_token
+from workspaces.identity.scim.tokens import create_scim_token
 from workspaces.models import Provider
 from workspaces.tenancy.scope import org_scope
 
@@ -63,4 +63,6 @@ def provider(story) -> Provider:
 @pytest.fixture
 def scim(story, provider) -> Scim:
     with org_scope(story.atlas.id):
-        return Scim("atlas-scim", make_scim_token(actor=story.actor(story.ada), provider=provider))
+        return Scim(
+            "atlas-scim", create_scim_token(actor=story.actor(story.ada), provider=provider)
+        )

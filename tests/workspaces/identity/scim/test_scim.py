@@ -10,7 +10,7 @@ from tests.each import each
 from tests.workspaces.identity.conftest import rule
 from tests.workspaces.identity.scim.conftest import Scim
 from workspaces.identity.scim import store
-from workspaces.identity.scim.tokens import end_scim_token, make_scim_token
+from workspaces.identity.scim.tokens import create_scim_token, revoke_scim_token
 from workspaces.models import (
     Identity,
     Membership,
@@ -113,7 +113,7 @@ def test_scim_data_and_tokens_are_separate_for_each_provider(story, scim):
     rule(other, "people", story.borealis)
     eve = scim.user()
     with org_scope(story.borealis.id):
-        token = make_scim_token(actor=story.actor(story.cyd), provider=other)
+        token = create_scim_token(actor=story.actor(story.cyd), provider=other)
     theirs = Scim("borealis-scim", token)
     assert (
         theirs("GET", f"/Users/{eve['id']}").status_code == 404
@@ -138,14 +138,14 @@ def test_scim_with_personal_access_token_is_unauthorized(story, scim):
 def test_new_scim_token_revokes_previous_and_requires_owner(story, provider, scim):
     with org_scope(story.atlas.id):
         with pytest.raises(NotPermitted):
-            make_scim_token(actor=story.actor(story.ben), provider=provider)
-        fresh = make_scim_token(actor=story.actor(story.ada), provider=provider)
+            create_scim_token(actor=story.actor(story.ben), provider=provider)
+        fresh = create_scim_token(actor=story.actor(story.ada), provider=provider)
         assert (
             scim("GET", "/Users").status_code == 401
             and Scim("atlas-scim", fresh)("GET", "/Users").status_code == 200
         )
         assert fresh not in str(ScimToken.objects.values().get())
-        end_scim_token(actor=story.actor(story.ada), provider=provider)
+        revoke_scim_token(actor=story.actor(story.ada), provider=provider)
     assert Scim("atlas-scim", fresh)("GET", "/Users").status_code == 401
 
 

@@ -13,17 +13,17 @@ from unittest.mock import Mock
 
 import pytest
 
-from muster_agent import courier as courier_module
+from muster_agent import sender as sender_module
 from muster_agent.config import Config
-from muster_agent.courier import Courier
+from muster_agent.sender import BatchSender
 from muster_agent.spool import MemorySpool, Spool
 from tests.agent.portal_server import Portal
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(courier_module, "FIRST_WAIT", 0.02)
-    monkeypatch.setattr(courier_module, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(sender_module, "FIRST_WAIT", 0.02)
+    monkeypatch.setattr(sender_module, "LONGEST_WAIT", 0.1)
 
 
 @pytest.fixture
@@ -34,19 +34,19 @@ def portal() -> Iterator[Portal]:
 
 
 @pytest.fixture
-def courier_to() -> Iterator[Callable[..., Courier]]:
-    started: list[Courier] = []
+def courier_to() -> Iterator[Callable[..., BatchSender]]:
+    started: list[BatchSender] = []
 
-    def start(url: str, spool=None, **config) -> Courier:
+    def start(url: str, spool=None, **config) -> BatchSender:
         config.setdefault("token", "mst_right")
-        courier = Courier(Config(url=url, timeout=0.3, **config), spool or MemorySpool(1 << 20))
-        courier.start()
-        started.append(courier)
-        return courier
+        sender = BatchSender(Config(url=url, timeout=0.3, **config), spool or MemorySpool(1 << 20))
+        sender.start()
+        started.append(sender)
+        return sender
 
     yield start
-    for courier in started:
-        courier.halt()
+    for sender in started:
+        sender.halt()
 
 
 def batch(number: int) -> dict[str, object]:
@@ -57,35 +57,33 @@ def numbers(portal: Portal) -> list[int]:
     return [int(request["batch"][1:]) for request in portal.taken]
 
 
-def test_courier_posts_a_batch_to_the_portal_with_the_token(portal, courier_to, wait_for):
+def test_sender_posts_a_batch_to_the_portal_with_the_token(portal, courier_to, wait_for):
     courier_to(portal.url + "/").offer(batch(1))
     wait_for(lambda: portal.taken == [batch(1)])
     assert portal.paths == ["/api/v1/agent/samples"]
 
 
 @pytest.mark.parametrize("mood", [500, 503, 429, "hang", "cut", "nonsense"])
-def test_courier_unreliable_portal_gets_each_batch_once_in_order(
-    portal, courier_to, wait_for, mood
-):
+def test_sender_unreliable_portal_gets_each_batch_once_in_order(portal, courier_to, wait_for, mood):
     portal.mood = mood
-    courier = courier_to(portal.url)
+    sender = courier_to(portal.url)
     for number in range(20):
-        courier.offer(batch(number))
-    wait_for(lambda: courier.note)
+        sender.offer(batch(number))
+    wait_for(lambda: sender.note)
     portal.mood = 202
     portal.freed.set()
     wait_for(lambda: len(portal.taken) == 20)
     assert portal.taken == [batch(number) for number in range(20)]
-    wait_for(lambda: courier.notes() == [])
+    wait_for(lambda: sender.notes() == [])
 
 
-def test_courier_after_an_outage_delivers_everything(portal, courier_to, wait_for):
+def test_sender_after_an_outage_delivers_everything(portal, courier_to, wait_for):
     port = portal.port
     portal.close()
-    courier = courier_to(f"http://127.0.0.1:{port}")
+    sender = courier_to(f"http://127.0.0.1:{port}")
     for number in range(5):
-        courier.offer(batch(number))
-    wait_for(lambda: "does not answer" in courier.note)
+        sender.offer(batch(number))
+    wait_for(lambda: "does not answer" in sender.note)
     again = Portal(port)
     try:
         wait_for(lambda: numbers(again) == [0, 1, 2, 3, 4])
@@ -93,75 +91,73 @@ def test_courier_after_an_outage_delivers_everything(portal, courier_to, wait_fo
         again.close()
 
 
-def test_courier_closed_keep_alive_connection_is_no_failure(portal, courier_to, wait_for):
-    courier = courier_to(portal.url)
-    courier.offer(batch(0))
+def test_sender_closed_keep_alive_connection_is_no_failure(portal, courier_to, wait_for):
+    sender = courier_to(portal.url)
+    sender.offer(batch(0))
     wait_for(lambda: len(portal.taken) == 1)
-    courier._target._connection.sock.shutdown(2)
-    courier.offer(batch(1))
+    sender._target._connection.sock.shutdown(2)
+    sender.offer(batch(1))
     wait_for(lambda: numbers(portal) == [0, 1])
-    assert courier.note == ""
+    assert sender.note == ""
 
 
-def test_courier_wrong_token_is_explained_and_batches_are_kept(
+def test_sender_wrong_token_is_explained_and_batches_are_kept(
     portal, courier_to, wait_for, tmp_path
 ):
     file = tmp_path / "token"
     file.write_text("mst_wrong\n")
-    courier = courier_to(portal.url, token_file=file)
-    courier.offer(batch(0))
-    wait_for(lambda: "agent:write" in courier.note)
+    sender = courier_to(portal.url, token_file=file)
+    sender.offer(batch(0))
+    wait_for(lambda: "agent:write" in sender.note)
     assert portal.taken == []
     file.write_text("mst_right\n")
     wait_for(lambda: numbers(portal) == [0])
 
 
-def test_courier_permanently_refused_batch_does_not_block_the_next(portal, courier_to, wait_for):
+def test_sender_permanently_refused_batch_does_not_block_the_next(portal, courier_to, wait_for):
     portal.mood = 422
-    courier = courier_to(portal.url)
-    courier.offer(batch(0))
-    wait_for(lambda: courier.refused == 1)
-    assert "refused a batch (422)" in courier.note
+    sender = courier_to(portal.url)
+    sender.offer(batch(0))
+    wait_for(lambda: sender.refused == 1)
+    assert "refused a batch (422)" in sender.note
     portal.mood = 202
-    courier.offer(batch(1))
+    sender.offer(batch(1))
     wait_for(lambda: numbers(portal) == [1])
 
 
-def test_courier_duplicate_batch_counts_as_delivered(portal, courier_to, wait_for):
+def test_sender_duplicate_batch_counts_as_delivered(portal, courier_to, wait_for):
     portal.mood = 409
     spool = MemorySpool(1 << 20)
     courier_to(portal.url, spool).offer(batch(0))
     wait_for(lambda: portal.paths and len(spool) == 0)
 
 
-def test_courier_respects_retry_after(portal, courier_to, wait_for, monkeypatch):
+def test_sender_respects_retry_after(portal, courier_to, wait_for, monkeypatch):
     portal.mood, portal.retry_after = 429, "30"
-    courier, pauses = courier_to(portal.url), []
+    sender, pauses = courier_to(portal.url), []
     monkeypatch.setattr(
-        courier._halt, "wait", lambda seconds: pauses.append(seconds) or courier._halt.set()
+        sender._halt, "wait", lambda seconds: pauses.append(seconds) or sender._halt.set()
     )
-    courier.offer(batch(0))
+    sender.offer(batch(0))
     wait_for(lambda: pauses == [30.0])
 
 
 @pytest.mark.parametrize(
     ("ahead", "words"), [(95, "9[456] s behind"), (-300, "(299|30[01]) s ahead of"), (0, "")]
 )
-def test_courier_wrong_clock_is_reported(portal, courier_to, wait_for, ahead, words):
+def test_sender_wrong_clock_is_reported(portal, courier_to, wait_for, ahead, words):
     portal.clock_ahead = ahead
-    courier = courier_to(portal.url)
-    courier.offer(batch(0))
-    wait_for(lambda: portal.taken and len(courier._spool) == 0)
-    assert courier.skew == pytest.approx(ahead, abs=1.5)
-    assert re.search(words, "".join(courier.notes()))
-    assert bool(courier.notes()) == bool(words)
+    sender = courier_to(portal.url)
+    sender.offer(batch(0))
+    wait_for(lambda: portal.taken and len(sender._spool) == 0)
+    assert sender.skew == pytest.approx(ahead, abs=1.5)
+    assert re.search(words, "".join(sender.notes()))
+    assert bool(sender.notes()) == bool(words)
 
 
-def test_courier_after_a_restart_sends_spooled_batches_first(
-    portal, courier_to, wait_for, tmp_path
-):
+def test_sender_after_a_restart_sends_spooled_batches_first(portal, courier_to, wait_for, tmp_path):
     spool = Spool(tmp_path, 1 << 20)
-    lone = Courier(Config(url="http://127.0.0.1:1"), spool)
+    lone = BatchSender(Config(url="http://127.0.0.1:1"), spool)
     for number in range(3):
         lone.offer(batch(number))
     spool.close()
@@ -169,13 +165,13 @@ def test_courier_after_a_restart_sends_spooled_batches_first(
     wait_for(lambda: numbers(portal) == [0, 1, 2, 3])
 
 
-def test_courier_unwritable_spool_drops_the_batch_with_a_message(courier_to, tmp_path, monkeypatch):
-    courier = courier_to("http://127.0.0.1:1")
+def test_sender_unwritable_spool_drops_the_batch_with_a_message(courier_to, tmp_path, monkeypatch):
+    sender = courier_to("http://127.0.0.1:1")
     monkeypatch.setattr(
-        courier._spool, "append", Mock(side_effect=OSError(28, "No space left on device"))
+        sender._spool, "append", Mock(side_effect=OSError(28, "No space left on device"))
     )
-    courier.offer(batch(0))
-    assert "batches are lost" in courier.note
+    sender.offer(batch(0))
+    assert "batches are lost" in sender.note
 
 
 KILLED = """
@@ -183,19 +179,19 @@ import sys
 import threading
 from pathlib import Path
 from muster_agent.config import Config
-from muster_agent.courier import Courier
+from muster_agent.sender import BatchSender
 from muster_agent.spool import Spool
-courier = Courier(Config(url=sys.argv[1], token="mst_right"), Spool(Path(sys.argv[2]), 1 << 20))
-courier.start()
+sender = BatchSender(Config(url=sys.argv[1], token="mst_right"), Spool(Path(sys.argv[2]), 1 << 20))
+sender.start()
 for number in range(int(sys.argv[3]), 1_000_000):
-    courier.offer({"batch": f"b{number}", "at": 1000 + number})
+    sender.offer({"batch": f"b{number}", "at": 1000 + number})
     print(number, flush=True)
-    while len(courier._spool) > 5:
+    while len(sender._spool) > 5:
         threading.Event().wait(0.0005)
 """
 
 
-def test_courier_killed_agent_keeps_all_batches_in_order(portal, courier_to, wait_for, tmp_path):
+def test_sender_killed_agent_keeps_all_batches_in_order(portal, courier_to, wait_for, tmp_path):
     environ, spool, offered = (
         {**os.environ, "PYTHONPATH": str(Path("agent").absolute())},
         tmp_path / "spool",
@@ -209,10 +205,10 @@ def test_courier_killed_agent_keeps_all_batches_in_order(portal, courier_to, wai
         )
         wait_for(lambda goal=offered + 20: portal.requests and numbers(portal)[-1] >= goal)
         child.send_signal(signal.SIGKILL)
-        told = int(child.communicate()[0].split(b"\n")[-2])
+        count = int(child.communicate()[0].split(b"\n")[-2])
         kept = in_spool(Path(shutil.copytree(spool, tmp_path / f"copy{life}")))
         offered = max(kept + numbers(portal)) + 1
-        assert offered > told, "a batch that was taken is nowhere"
+        assert offered > count, "a batch that was taken is nowhere"
     courier_to(portal.url, Spool(spool, 1 << 20))
     wait_for(lambda: numbers(portal)[-1] == offered - 1)
     assert numbers(portal) == list(range(offered))

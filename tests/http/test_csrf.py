@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.db import transaction
 
-from tests.doors.table import ACCOUNTS, API_CHANGES, PAGE_CHANGES, browser
+from tests.http.table import ACCOUNTS, API_CHANGES, PAGE_CHANGES, browser
 from workspaces.access.custom_roles import invalidate
 
 TOKEN = "a" * 32
@@ -25,8 +25,8 @@ POSTED = [*PAGE_CHANGES, *((name, path, "POST") for name, path in ACCOUNTS if na
 
 
 @pytest.fixture(scope="module")
-def signed_in(told):
-    return browser(told.dot, enforce_csrf_checks=True)
+def signed_in(shared_story):
+    return browser(shared_story.dot, enforce_csrf_checks=True)
 
 
 @contextmanager
@@ -49,8 +49,8 @@ def dot(signed_in, undone):
 
 
 @pytest.fixture(scope="module")
-def token(told):
-    return told.token(told.ada)
+def token(shared_story):
+    return shared_story.token(shared_story.ada)
 
 
 def is_refused(answer) -> bool:

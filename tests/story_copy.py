@@ -21,12 +21,12 @@ from django.utils import timezone
 
 from portal.core.events import EventRecord, record_all
 from portal.core.models import Event
-from tests.story import Story, tell
+from tests.story import Story, create_story
 from workspaces.tenancy.scope import platform_scope
 
 
 @dataclass(frozen=True)
-class _Told:
+class _StoryRows:
     """The rows written while creating the story, in order, and the start and end time."""
 
     story: Story
@@ -36,24 +36,24 @@ class _Told:
     ended: datetime
 
 
-_told: list[_Told] = []
+_stored: list[_StoryRows] = []
 
 
 def copy_story() -> Story:
     """Return a copy; or use the services the first time, or if commit hooks must run."""
     if not connection.in_atomic_block:
-        return tell()
-    if _told:
-        return _write(_told[0])
+        return create_story()
+    if _stored:
+        return _write(_stored[0])
     began, before = timezone.now(), set(Event.objects.values_list("id", flat=True))
     with _written() as rows:
-        story = tell()
+        story = create_story()
     new = Event.objects.exclude(id__in=before).order_by("position")
     facts = [
         EventRecord(e.kind, e.org_id, e.subject_type, e.subject_id, e.actor, e.data) for e in new
     ]
-    _told.append(
-        _Told(*_copies(story, rows, {}, lambda value: value), facts, began, timezone.now())
+    _stored.append(
+        _StoryRows(*_copies(story, rows, {}, lambda value: value), facts, began, timezone.now())
     )
     return story
 
@@ -73,19 +73,19 @@ def _written() -> Iterator[list[models.Model]]:
         post_save.disconnect(note)
 
 
-def _write(told: _Told) -> Story:
+def _write(stored: _StoryRows) -> Story:
     now = timezone.now()
-    ids = {row.pk: row._meta.pk.get_default() for row in told.rows}
+    ids = {row.pk: row._meta.pk.get_default() for row in stored.rows}
     story, rows = _copies(
-        told.story,
-        told.rows,
+        stored.story,
+        stored.rows,
         ids,
-        lambda value: now if told.began <= value <= told.ended else value,
+        lambda value: now if stored.began <= value <= stored.ended else value,
     )
     with platform_scope("the story is told again"):
         for model, some in groupby(_by_need(rows), key=type):
             model._base_manager.bulk_create(list(some))
-        record_all(_again(fact, ids) for fact in told.facts)
+        record_all(_again(fact, ids) for fact in stored.facts)
     return story
 
 

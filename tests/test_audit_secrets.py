@@ -16,7 +16,7 @@ from portal.core.models import Event
 from schedulers import backends
 from tests.portal.core.audit.conftest import seal
 from tests.story import PASSWORD
-from tests.test_every_change_is_a_fact import BEFORE, Able
+from tests.test_audit_coverage import BEFORE, Able
 from tests.test_role_matrix import built as built  # noqa: PLC0414  fixtures
 from tests.test_role_matrix import stage as stage  # noqa: PLC0414
 
@@ -68,11 +68,11 @@ def secrets(stage, monkeypatch) -> list[str]:
             verb, f"/api/v1/{path}", json.dumps(body), content_type="application/json"
         )
         assert answer.status_code < 300, answer.content
-        told = answer.json()
+        data = answer.json()
         found += [
-            told[name]
+            data[name]
             for name in ("token", "secret", "invite_url")
-            if isinstance(told.get(name), str)
+            if isinstance(data.get(name), str)
         ]
     BEFORE["api-job-exec", "POST"](stage)
     body = json.dumps({"argv": ["login", "--password", CANARY]})

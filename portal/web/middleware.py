@@ -41,11 +41,11 @@ class _BrowserOnly:
         return self.get_response(request) if is_program(request) else super().__call__(request)  # type: ignore[misc]
 
 
-class Files(_BrowserOnly, WhiteNoiseMiddleware):
+class StaticFilesMiddleware(_BrowserOnly, WhiteNoiseMiddleware):
     """Serve static files."""
 
 
-class Sessions(_BrowserOnly, SessionMiddleware):
+class BrowserSessionMiddleware(_BrowserOnly, SessionMiddleware):
     """Set `request.session`, and clear the browser's cached pages when it ends."""
 
     def process_response(self, request: HttpRequest, response: Any) -> Any:
@@ -56,7 +56,7 @@ class Sessions(_BrowserOnly, SessionMiddleware):
         return response
 
 
-class Languages(LocaleMiddleware):
+class LanguageMiddleware(LocaleMiddleware):
     """Select the language chosen in the menu, else the browser's.
 
     Responses for programs are in English.
@@ -72,7 +72,7 @@ class Languages(LocaleMiddleware):
         return super().__call__(request)
 
 
-class Visitors(_BrowserOnly, AuthenticationMiddleware):
+class UserMiddleware(_BrowserOnly, AuthenticationMiddleware):
     """Set `request.user`."""
 
 
@@ -96,5 +96,5 @@ class MessageStorage(FallbackStorage):
         super().add(level, translated(message), extra_tags)
 
 
-class Messages(_BrowserOnly, MessageMiddleware):
+class BrowserMessageMiddleware(_BrowserOnly, MessageMiddleware):
     """Show messages once, on the next page."""

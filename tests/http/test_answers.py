@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from clusters.backends import ensure_first_cluster
 from jobs.services import submit_job
 from schedulers.spec import parse_mapping
-from tests.doors.table import PAGE_READS, READS, browser
+from tests.http.table import PAGE_READS, READS, browser
 from tests.rig.environment import ROOT
 from tests.story import PASSWORD
 from workspaces.tenancy.scope import org_scope
@@ -105,16 +105,16 @@ def read(client, path):
 
 
 @pytest.fixture(scope="module")
-def answers(browsers, told):
+def answers(browsers, shared_story):
     """Return the responses of every route to each reader, and to an operator for other verbs.
 
     There is a job to show.
     """
     ensure_first_cluster()
-    with org_scope(told.atlas.id):
+    with org_scope(shared_story.atlas.id):
         submit_job(
-            actor=told.actor(told.ben),
-            team=told.vision,
+            actor=shared_story.actor(shared_story.ben),
+            team=shared_story.vision,
             spec=parse_mapping({"run": "true", "name": "first"}),
         )
     found = {}
@@ -207,10 +207,10 @@ def test_installation_files_and_folder_lists_are_not_served(browsers):
     assert ".git" in (ROOT / ".dockerignore").read_text().split()
 
 
-def test_write_detector_notices_a_write(browsers, undone, told):
+def test_write_detector_notices_a_write(browsers, undone, shared_story):
     with writes() as found:
         browsers["ben"].post("/accounts/logout/")
-        told.ada.save()
+        shared_story.ada.save()
     assert {table for _, table in found} >= {"workspaces_user", "django_session"}
 
 
@@ -233,7 +233,7 @@ def test_every_response_has_security_headers(answers):
 
 
 def test_error_responses_have_security_headers(db, monkeypatch):
-    monkeypatch.setattr(settings, "ROOT_URLCONF", "tests.doors.broken")
+    monkeypatch.setattr(settings, "ROOT_URLCONF", "tests.http.broken")
     broken = browser().get("/broken/")
     assert broken.status_code == 500
     assert missing(broken) == []
@@ -278,14 +278,14 @@ def test_odd_headers_together_cause_no_500_and_are_not_echoed(browsers):
     wrong = []
     for path in READS:
         answer = browsers["dot"].get(path, headers=headers)
-        if (answer.status_code >= 500 and path != "/readyz") or b"evil" in whole(answer) + str(
-            answer.headers
-        ).encode():
+        if (answer.status_code >= 500 and path != "/readyz") or b"evil" in full_content(
+            answer
+        ) + str(answer.headers).encode():
             wrong.append(f"{path}: {answer.status_code}")
     assert wrong == []
 
 
-def whole(answer) -> bytes:
+def full_content(answer) -> bytes:
     return b"".join(answer.streaming_content) if answer.streaming else answer.content
 
 
@@ -333,7 +333,8 @@ def test_pages_have_no_inline_script_style_or_handler(answers):
 
 def test_page_check_detects_violations():
     bad = (
-        '<script>x</script><p style="a" onclick="b"><a href=" JavaScript:c" target="_blank">d</a><style>e</style>'
+        '<script>x</script><p style="a" onclick="b"><a href=" JavaScript:c" '
+        'target="_blank">d</a><style>e</style>'
         '<script src="http://elsewhere/x.js"></script>'
     )
     assert len(Page(bad).found) == 7
@@ -374,9 +375,9 @@ def test_cookies_have_restrictive_attributes(story):
 def test_cors_allows_no_other_origin(browsers, undone):
     headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     for verb, path in itertools.product(("GET", "OPTIONS", "POST"), SOME):
-        asked = browsers["dot"].generic(verb, path, headers=headers)
+        request = browsers["dot"].generic(verb, path, headers=headers)
         assert [
-            name for name in asked.headers if name.lower().startswith("access-control-")
+            name for name in request.headers if name.lower().startswith("access-control-")
         ] == [], (verb, path)
 
 

@@ -133,7 +133,7 @@ FORM_ROWS = [
 ]
 
 
-def told() -> list[Event]:
+def recorded_events() -> list[Event]:
     return list(
         Event.objects.filter(request_id=ID)
         .exclude(kind__startswith="attempt.")
@@ -161,7 +161,7 @@ def test_rest_change_records_an_event(stage, able):
             )
             wrong += [
                 f"{verb} {path}: {fault}"
-                for fault in found or _faults(stage, who, "token ", told())
+                for fault in found or _faults(stage, who, "token ", recorded_events())
             ]
     assert wrong == []
 
@@ -189,7 +189,7 @@ def test_form_change_records_an_event(stage, able):
             found = [f"{answer.status_code}"] if answer.status_code not in (200, 302) else []
             wrong += [
                 f"{name} {path}: {fault}"
-                for fault in found or _faults(stage, who, "session", told())
+                for fault in found or _faults(stage, who, "session", recorded_events())
             ]
     assert wrong == []
 

@@ -201,7 +201,10 @@ def node_info(session: Session, node: Annotated[str, Argument(metavar="NODE")]) 
     latest = (
         [name, amount(v["value"], v["unit"])] for name, v in (row.get("latest") or {}).items()
     )
-    head = f"{row['name']}: {'ready' if row['is_ready'] else 'not ready'}, GPUs {_gpus(row)}, seen {ago(row['seen_at'])}"
+    head = (
+        f"{row['name']}: {'ready' if row['is_ready'] else 'not ready'}, GPUs {_gpus(row)}, seen "
+        f"{ago(row['seen_at'])}"
+    )
     session.show(row, [head, Table(["Metric", ">Value"], latest, "No metrics yet.")], [row["name"]])
 
 

@@ -40,9 +40,9 @@ def test_home_lock_refuses_second_portal(tmp_path):
     first.take()
     with pytest.raises(Refusal, match="already runs on"):
         second.take()
-    first.give_back()
+    first.release()
     second.take()
-    second.give_back()
+    second.release()
 
 
 def test_server_mode_without_urls_names_missing_variables(tmp_path, monkeypatch, capsys):

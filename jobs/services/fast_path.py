@@ -36,7 +36,7 @@ SELECT {seen},
 FROM {cluster} c WHERE c.is_enabled LIMIT 2"""
 
 
-def plain_cluster(spec: JobSpec, ask: AdmissionRequest) -> Cluster | None:
+def plain_cluster(spec: JobSpec, request: AdmissionRequest) -> Cluster | None:
     """Return the only cluster if it plainly accepts this request, else None for the full checks."""
     if connection.vendor != "postgresql":
         return None
@@ -44,14 +44,14 @@ def plain_cluster(spec: JobSpec, ask: AdmissionRequest) -> Cluster | None:
         cursor.execute(
             _statement(),
             {
-                "cpu": ask.resources.cpu,
-                "memory": ask.resources.memory,
-                "gpu": ask.resources.gpu,
-                "type": ask.resources.gpu_type,
-                "org": ask.org_id,
-                "user": ask.user_id,
-                "team": ask.team_id,
-                "ask": json.dumps(dict(checked_resources(ask.resources.totals))),
+                "cpu": request.resources.cpu,
+                "memory": request.resources.memory,
+                "gpu": request.resources.gpu,
+                "type": request.resources.gpu_type,
+                "org": request.org_id,
+                "user": request.user_id,
+                "team": request.team_id,
+                "ask": json.dumps(dict(checked_resources(request.resources.totals))),
             },
         )
         rows = cursor.fetchall()

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.rig.environment import ROOT
-from tests.test_house import shown, sources
+from tests.test_repository import shown, sources
 
 OURS = ("portal", "workspaces", "schedulers", "clusters", "jobs", "monitoring")
 SQL_BY_HAND = {
@@ -29,7 +29,7 @@ SQL_BY_HAND = {
     "workspaces/quotas/reservations.py",
     "workspaces/quotas/gpu_hour_counting.py",
     "jobs/services/accept.py",
-    "jobs/services/look.py",
+    "jobs/services/fast_path.py",
     "jobs/bulk.py",
     "jobs/dispatch/watch/attempts.py",
     "monitoring/health.py",
@@ -207,9 +207,9 @@ def has_no_reason(node: ast.AST) -> bool:
     """Reasons must be searchable: a literal, or a constant of the module."""
     if called(node) != "platform_scope" or not isinstance(node, ast.Call):
         return False
-    told = node.args[0] if node.args else None
-    return not (isinstance(told, ast.Constant) and len(str(told.value)) > 3) and not (
-        isinstance(told, ast.Name) and told.id.isupper()
+    result = node.args[0] if node.args else None
+    return not (isinstance(result, ast.Constant) and len(str(result.value)) > 3) and not (
+        isinstance(result, ast.Name) and result.id.isupper()
     )
 
 
@@ -294,7 +294,7 @@ def reads_a_secret_from_the_address(node: ast.AST) -> bool:
     source = source.value if isinstance(source, ast.Attribute | ast.Subscript) else None
     if not (isinstance(source, ast.Attribute) and source.attr in {"GET", "query_params"}):
         return False
-    asked = (
+    request = (
         node.args[:1]
         if isinstance(node, ast.Call)
         else [node.slice]
@@ -304,7 +304,7 @@ def reads_a_secret_from_the_address(node: ast.AST) -> bool:
     return any(
         isinstance(name, ast.Constant)
         and re.search(r"token|password|secret|api_?key|code$", str(name.value))
-        for name in asked
+        for name in request
     )
 
 

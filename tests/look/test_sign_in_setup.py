@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from tests.look.conftest import says_yes
+from tests.look.conftest import accept_dialogs
 from tests.look.test_directory_page import looked
 from tests.rig import saml_idp
 
@@ -16,7 +16,7 @@ BACK = "https://grafana.example.com/login/generic_oauth"
 
 
 def test_saml_provider_is_connected_and_offered_at_sign_in(site, page, browser):
-    says_yes(page)
+    accept_dialogs(page)
     page.goto(f"{site.url}/home/directories?kind=saml")
     looked(page, "saml-form-empty")
     page.fill("[name=slug]", "keycloak")
@@ -45,7 +45,7 @@ def test_saml_provider_is_connected_and_offered_at_sign_in(site, page, browser):
 
 
 def test_application_is_registered_and_signed_in_to(site, page):
-    says_yes(page)
+    accept_dialogs(page)
     page.goto(f"{site.url}/accounts/applications/")
     page.wait_for_selector("text=No application yet")
     looked(page, "agreements-empty")
@@ -63,7 +63,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
     page.click("text=Add application")
     page.wait_for_selector("text=The secret of Grafana")
     looked(page, "applications-made")
-    asked = {
+    body = {
         "client_id": "grafana",
         "redirect_uri": BACK,
         "response_type": "code",
@@ -72,7 +72,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
         "code_challenge": "c" * 43,
         "code_challenge_method": "S256",
     }
-    page.goto(f"{site.url}/identity/o/authorize?{urlencode(asked)}")
+    page.goto(f"{site.url}/identity/o/authorize?{urlencode(body)}")
     page.wait_for_selector("h1 >> text=Sign in to Grafana?")
     looked(page, "consent")
     page.route("https://grafana.example.com/**", lambda route: route.fulfill(body="signed in"))

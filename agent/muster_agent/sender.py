@@ -27,14 +27,16 @@ NEEDS_HAND = {
     302: "the portal redirects: correct the agent's url",
     307: "the portal redirects: correct the agent's url",
     308: "the portal has moved: correct the agent's url",
-    401: "the portal does not know this agent's token (401): give it a new one, of scope agent:write",
+    401: (
+        "the portal does not know this agent's token (401): give it a new one, of scope agent:write"
+    ),
     403: "the portal does not let this token write samples (403): it needs the scope agent:write",
     404: "no portal at this address (404): correct the agent's url",
 }
 
 
 @dataclass(frozen=True)
-class Answer:
+class SendResult:
     """Result of sending one batch.
 
     `is_done`: accepted, or permanently rejected. Otherwise retry after `wait` seconds, or after
@@ -46,7 +48,7 @@ class Answer:
     wait: float | None = None
 
 
-class Courier(threading.Thread):
+class BatchSender(threading.Thread):
     """Send batches from the spool.
 
     `note` describes the current problem; `skew` is how far the portal's clock is ahead, in
@@ -54,8 +56,8 @@ class Courier(threading.Thread):
     """
 
     def __init__(self, config: Config, spool: Queue):
-        super().__init__(name="agent-courier", daemon=True)
-        self._config, self._spool, self._target = config, spool, Target(config)
+        super().__init__(name="agent-sender", daemon=True)
+        self._config, self._spool, self._target = config, spool, PortalConnection(config)
         self._wake, self._halt = threading.Event(), threading.Event()
         self._wake.set()  # batches of a previous run may be waiting
         self.note, self.skew, self.refused = "", 0.0, 0
@@ -100,30 +102,30 @@ class Courier(threading.Thread):
                 wait = min(2 * wait, LONGEST_WAIT)
         self._target.close()
 
-    def _bring(self, data: bytes) -> Answer:
+    def _bring(self, data: bytes) -> SendResult:
         try:
             began = time.time()
             status, headers, text = self._target.post(data)
             self._compare_clocks(began, time.time(), headers)
             answer = self._judge(status, headers, text)
         except Exception as error:  # no network, no token file, invalid answer: retry
-            answer = Answer(
+            answer = SendResult(
                 False, f"the portal does not answer: {type(error).__name__}: {error}".rstrip(": ")
             )
         self._tell(answer.note)
         return answer
 
-    def _judge(self, status: int, headers: http.client.HTTPMessage, text: str) -> Answer:
+    def _judge(self, status: int, headers: http.client.HTTPMessage, text: str) -> SendResult:
         if 200 <= status < 300 or status == 409:  # 409: this batch id was accepted before
-            return Answer(True)
+            return SendResult(True)
         if status in NEEDS_HAND:
-            return Answer(False, NEEDS_HAND[status], LONGEST_WAIT * random.uniform(0.5, 1.0))
+            return SendResult(False, NEEDS_HAND[status], LONGEST_WAIT * random.uniform(0.5, 1.0))
         if status == 429 or status >= 500:
             after = headers.get("Retry-After", "")
             wait = float(after) if after.isdigit() else None
-            return Answer(False, f"the portal answers {status}: {text[:200]}", wait)
+            return SendResult(False, f"the portal answers {status}: {text[:200]}", wait)
         self.refused += 1  # permanent rejection: drop it, or it would block later batches
-        return Answer(True, f"the portal refused a batch ({status}): {text[:200]}")
+        return SendResult(True, f"the portal refused a batch ({status}): {text[:200]}")
 
     def _compare_clocks(
         self, sent: float, received: float, headers: http.client.HTTPMessage
@@ -137,7 +139,7 @@ class Courier(threading.Thread):
         self.note = note
 
 
-class Target:
+class PortalConnection:
     """One keep-alive connection to the portal."""
 
     def __init__(self, config: Config):

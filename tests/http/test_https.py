@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 
 from portal.settings import muster
-from tests.doors.table import browser
+from tests.http.table import browser
 from tests.rig.environment import ROOT
 from tests.story import PASSWORD
 

@@ -21,7 +21,7 @@ _kept: dict[Key, InventorySnapshot] = {}  # has one entry: the current inventory
 
 
 @dataclass(frozen=True)
-class Part:
+class ClusterRows:
     """The rows of one cluster, ordered by name.
 
     `text` is their JSON. Where it is known which GPUs are used, `rows` holds them without usage
@@ -54,7 +54,7 @@ class InventorySnapshot:
 
     types: Sequence[str]
     partitions: Sequence[str]
-    parts: Mapping[UUID, Part]
+    parts: Mapping[UUID, ClusterRows]
     places: Mapping[tuple[UUID, str], int]
 
 
@@ -105,7 +105,7 @@ def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnap
         partitions.all,
         places=places,
         parts={
-            pk: Part(_text(some), some if pk in exact else (), bits.get(pk, {}))
+            pk: ClusterRows(_text(some), some if pk in exact else (), bits.get(pk, {}))
             for pk, some in rows.items()
         },
     )

@@ -25,7 +25,7 @@ SPOOFS = [
 ]
 
 
-async def seen(
+async def client_address(
     kind: str, headers: list[tuple[bytes, bytes]], *, is_behind_proxy: bool = False
 ) -> str:
     """Return the address that the application behind the ASGI entry point sees."""
@@ -34,8 +34,8 @@ async def seen(
     async def app(scope, receive, send):
         found.append(scope["way"].address if kind == "websocket" else scope["client"][0])
 
-    door = ProtocolRouter(app, Identify(app), is_behind_proxy=is_behind_proxy)
-    await door(
+    router = ProtocolRouter(app, Identify(app), is_behind_proxy=is_behind_proxy)
+    await router(
         {
             "type": kind,
             "client": (PEER, 4711),
@@ -53,22 +53,25 @@ def raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
 
 async def test_client_address_without_proxy_ignores_headers():
     for kind, headers in itertools.product(("http", "websocket"), SPOOFS):
-        assert await seen(kind, raw(headers)) == PEER, (kind, headers)
+        assert await client_address(kind, raw(headers)) == PEER, (kind, headers)
 
 
 async def test_client_address_behind_proxy_is_last_forwarded_address():
     for kind, headers in itertools.product(("http", "websocket"), SPOOFS):
-        told = raw(headers) + [
+        result = raw(headers) + [
             (b"x-forwarded-for", b"10.9.9.9, 198.51.100.7")
         ]  # nginx appends its own to the received ones
-        assert await seen(kind, told, is_behind_proxy=True) == "198.51.100.7", (kind, headers)
+        assert await client_address(kind, result, is_behind_proxy=True) == "198.51.100.7", (
+            kind,
+            headers,
+        )
 
 
 @pytest.mark.parametrize("said", ["10.0.0.1, 198.51.100.7", "198.51.100.7", " 198.51.100.7 "])
 def test_web_process_uses_last_address_from_nginx(said):
-    told = {}
-    _with_forwarded_address(lambda environ, _: told.update(environ) or [])(
+    received = {}
+    _with_forwarded_address(lambda environ, _: received.update(environ) or [])(
         {"HTTP_X_FORWARDED_FOR": said, "REMOTE_ADDR": "127.0.0.1"}, None
     )
-    assert told["REMOTE_ADDR"] == "198.51.100.7"
-    assert "HTTP_X_FORWARDED_FOR" not in told
+    assert received["REMOTE_ADDR"] == "198.51.100.7"
+    assert "HTTP_X_FORWARDED_FOR" not in received

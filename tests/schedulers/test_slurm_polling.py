@@ -7,7 +7,7 @@ import pytest
 from schedulers.contract import Observation, PendingReason
 from schedulers.slurm.explanations import Snapshot
 from schedulers.slurm.queue_cache import ObservationCache
-from schedulers.slurm.rows import Listing, Row, squeue_rows
+from schedulers.slurm.rows import Row, SqueueParser, squeue_rows
 from schedulers.slurm.states import Record, live
 from schedulers.states import State
 
@@ -45,7 +45,7 @@ def eyes() -> Eyes:
 
 
 def test_listing_reuses_unchanged_rows_and_parses_changed_ones():
-    listing, lines = Listing(), [LINE.format(n, "PENDING", "Priority", n) for n in range(3)]
+    listing, lines = SqueueParser(), [LINE.format(n, "PENDING", "Priority", n) for n in range(3)]
     first = listing.rows("".join(lines).encode())
     lines[1] = LINE.format(1, "RUNNING", "None", 1)
     second = listing.rows("".join([*lines, "rubbish\n"]).encode())
@@ -54,7 +54,7 @@ def test_listing_reuses_unchanged_rows_and_parses_changed_ones():
 
 
 def test_listing_drops_removed_lines():
-    listing = Listing()
+    listing = SqueueParser()
     listing.rows(LINE.format(1, "PENDING", "Priority", 1).encode())
     assert (
         listing.rows(b"") == []
@@ -70,8 +70,11 @@ def test_unchanged_pending_job_is_observed_once(eyes):
 
 def test_changed_pending_job_is_observed_again(eyes):
     eyes.see(PENDING)
-    told = eyes.see(Row(**{**PENDING.__dict__, "reason": "Priority"}))[0]
-    assert isinstance(told.waiting, PendingReason) and told.waiting.said == "Priority"
+    explanation = eyes.see(Row(**{**PENDING.__dict__, "reason": "Priority"}))[0]
+    assert (
+        isinstance(explanation.waiting, PendingReason)
+        and explanation.waiting.native_reason == "Priority"
+    )
 
 
 @pytest.mark.parametrize(
