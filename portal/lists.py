@@ -38,8 +38,8 @@ class Column:
     """A column of the page; `name` is also the column in the CSV file and the value of `sort`.
 
     `css` is the class of its heading; a column whose label is None is only in the file. `value`
-    returns the CSV cell of a row; by default it is `row[name]`, and None leaves the column out. `sort` lists the fields of its order, the last of
-    which is unique.
+    returns the CSV cell of a row; by default it is `row[name]`, and None leaves the column out.
+    `sort` lists the fields of its order, the last of which is unique.
     """
 
     name: str

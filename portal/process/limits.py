@@ -11,9 +11,9 @@ from typing import IO
 
 from portal.core.disk import full_disk
 from portal.core.errors import PortalError, RequestTimeout, TooLarge
+from portal.core.protocols import problem, protocol_at
 from portal.process.asgi_types import ASGIApp, Message, Receive, Send
 
-MAX_BODY = 8 << 20  # bytes
 BODY_SECONDS = 60.0
 _IN_MEMORY = 64 << 10  # bytes of a body in memory; longer ones go to a temporary file
 _PIECE = 64 << 10
@@ -48,7 +48,8 @@ class BufferedBodies:
         with SpooledTemporaryFile(_IN_MEMORY) as body:
             try:
                 async with asyncio.timeout(self._seconds):
-                    size = await _receive(receive, body, length)
+                    most = protocol_at(scope["path"]).most_bytes(scope["path"])
+                    size = await _receive(receive, body, length, most)
             except _Disconnected:
                 return
             except (PortalError, OSError) as error:
@@ -69,12 +70,12 @@ class _Disconnected(Exception):
     """The client disconnected before its request was complete."""
 
 
-async def _receive(receive: Receive, body: IO[bytes], length: int) -> int:
+async def _receive(receive: Receive, body: IO[bytes], length: int, most: int) -> int:
     """Write the body to the file and return its size. Raises TooLarge and _Disconnected."""
     size, has_more = 0, True
     while True:
-        if max(size, length) > MAX_BODY:
-            raise TooLarge(f"This takes at most {MAX_BODY:,} bytes.", data={"most_bytes": MAX_BODY})
+        if max(size, length) > most:
+            raise TooLarge(f"This takes at most {most:,} bytes.", data={"most_bytes": most})
         if not has_more:
             return size
         message = await receive()
@@ -112,8 +113,6 @@ def _refusal(error: Exception) -> PortalError:
 
 async def _refuse(receive: Receive, send: Send, error: PortalError) -> None:
     """Send the error as problem+json, and read on briefly, so that the client receives it."""
-    from portal.web.errors import problem
-
     body = json.dumps(problem(error)).encode()
     headers = [
         (b"content-type", b"application/problem+json"),

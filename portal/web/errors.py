@@ -13,11 +13,8 @@ from portal.core.errors import InvalidInput, NotPermitted, PortalError, TooLarge
 from portal.core.events import request_id
 from portal.core.messages import Message
 from portal.core.outage import outage
-from portal.core.protocols import TITLES, problem, protocol_at  # noqa: F401 - limits.py reads problem here
+from portal.core.protocols import TITLES, protocol_at
 from portal.web.denials import record_denied_request
-
-# Read by portal.process.limits
-MACHINES = ("/api/", "/ws/", "/scim/", "/identity/o/api/")
 
 
 def answer(request: HttpRequest, error: PortalError) -> HttpResponse:
