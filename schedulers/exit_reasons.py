@@ -14,8 +14,12 @@ from schedulers.states import Reason
 
 _NOT_FOUND = re.compile(r"(?m)^.*?: (?:line \d+: )?(\S+): (?:command )?not found\s*$")
 _DENIED = re.compile(r"(?m)^.*: Permission denied\s*$")
+_GPU_MEMORY = re.compile(
+    r"(?m)^.*(?:(?:CUDA|HIP) out of memory|CUDA_ERROR_OUT_OF_MEMORY|torch(?:\.cuda)?\.OutOfMemoryError"
+    r"|CUBLAS_STATUS_ALLOC_FAILED|RESOURCE_EXHAUSTED: Out of memory).*$"
+)
 _MEMORY = re.compile(
-    r"(?m)^.*(?:CUDA out of memory|OutOfMemoryError|^MemoryError|Cannot allocate memory|std::bad_alloc).*$"
+    r"(?m)^.*(?:OutOfMemoryError|^MemoryError|Cannot allocate memory|std::bad_alloc).*$"
 )
 _KERNEL = re.compile(
     r"(?m)^.*(?:no kernel image is available for execution|cudaErrorNoKernelImageForDevice|CUDA_ERROR_NO_BINARY_FOR_GPU).*$"
@@ -79,6 +83,7 @@ def _by_text(end: ProcessEnd) -> EndReason | None:
     for reason, pattern, codes in (
         (Reason.COMMAND_NOT_FOUND, _NOT_FOUND, {127}),
         (Reason.NOT_EXECUTABLE, _DENIED, {126}),
+        (Reason.GPU_OUT_OF_MEMORY, _GPU_MEMORY, None),
         (Reason.OUT_OF_MEMORY, _MEMORY, None),
         (Reason.DISK_FULL, _DISK, None),
         (Reason.NO_KERNEL_IMAGE, _KERNEL, None),

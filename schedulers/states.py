@@ -68,6 +68,7 @@ class Reason(StrEnum):
     COMMAND_NOT_FOUND = "command_not_found"
     NOT_EXECUTABLE = "not_executable"
     OUT_OF_MEMORY = "out_of_memory"
+    GPU_OUT_OF_MEMORY = "gpu_out_of_memory"
     TIME_LIMIT = "time_limit"
     KILLED_BY_SIGNAL = "killed_by_signal"
     DISK_FULL = "disk_full"
@@ -143,6 +144,16 @@ _ENDS: dict[Reason, tuple[State, Responsibility, bool, str, str]] = {
         False,
         Message("The job needed more memory than it asked for."),
         Message("Raise `resources.memory`, or use smaller batches."),
+    ),
+    Reason.GPU_OUT_OF_MEMORY: (
+        State.FAILED,
+        Responsibility.USER,
+        False,
+        Message("The GPU ran out of memory."),
+        Message(
+            "Use a smaller batch, gradient accumulation or checkpointing, or a GPU with more "
+            "memory. More `resources.memory` doesn't help: that is the node's memory."
+        ),
     ),
     Reason.TIME_LIMIT: (
         State.FAILED,

@@ -26,6 +26,7 @@ from schedulers.contract import (
     Poll,
     Probe,
 )
+from schedulers.exit_reasons import EndReason, ProcessEnd, classify
 from schedulers.states import Reason, State
 
 GIB = 1 << 30
@@ -198,14 +199,14 @@ def _observation(run: Run, at: float) -> Observation:
         if at < run.finished
         else run.reason.final_state
     )
-    reason = run.reason if state.is_final else None
+    end = _classified(run) if state.is_final else None
     return Observation(
         key=run.key,
         state=state,
         native_id=_native_id(run),
-        reason=reason,
-        exit_code=_EXIT_CODES.get(reason) if reason else None,
-        evidence=_EVIDENCE.get(reason, _last_line(run)) if reason else "",
+        reason=end.reason if end else None,
+        exit_code=_EXIT_CODES.get(run.reason) if end else None,
+        evidence=end.evidence if end else "",
         started_at=_time(run.started) if at >= run.started else None,
         finished_at=_time(run.finished) if state.is_final else None,
         node=run.node,
@@ -213,11 +214,12 @@ def _observation(run: Run, at: float) -> Observation:
     )
 
 
-def _last_line(run: Run) -> str:
+def _classified(run: Run) -> EndReason:
+    """Return the reason of its end, from its output if the program failed."""
     if run.reason is not Reason.USER_ERROR:
-        return ""
+        return EndReason(run.reason, _EVIDENCE.get(run.reason, ""))
     *_, (_, text) = run.output()
-    return text.splitlines()[-1]
+    return classify(ProcessEnd(1, None, tail=text))
 
 
 def _time(at: float) -> datetime:

@@ -33,7 +33,7 @@ TABLE = [
         Reason.OUT_OF_MEMORY,
         "2 MiB of",
     ),
-    (ProcessEnd(1, None, tail=f"epoch 1\n{CUDA}\n"), Reason.OUT_OF_MEMORY, CUDA),
+    (ProcessEnd(1, None, tail=f"epoch 1\n{CUDA}\n"), Reason.GPU_OUT_OF_MEMORY, CUDA),
     (ProcessEnd(1, None, tail="MemoryError\n"), Reason.OUT_OF_MEMORY, "MemoryError"),
     (
         ProcessEnd(134, None, tail="what():  std::bad_alloc\n"),
