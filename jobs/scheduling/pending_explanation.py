@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,7 +19,7 @@ from portal.core import clock
 from portal.core.formatting import amount_text
 from portal.core.messages import Message
 from schedulers import explanations
-from schedulers.capacity import AmountChange
+from schedulers.capacity import AmountChange, ResourceRequest
 from schedulers.states import State, Wait
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
@@ -191,14 +192,19 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
         state__lt=State.SUCCEEDED,
         **_competitors(job, wait),
     )
-    held = [
-        (a.job.resources.get(resource, 0), a)
-        for a in rows.select_related("job__owner", "job__team")[:500]
-    ]
-    held = sorted(((n, a) for n, a in held if n), key=lambda pair: -pair[0])
-    seen = [(n, a) for n, a in held if viewer.may(Permission.JOBS_READ, a.job.team_id)][:HOLDERS]
-    taken = facts["total"] - facts["free"] if "total" in facts else sum(n for n, _ in held)
-    rest = max(taken - sum(n for n, _ in seen), 0)
+    held: Counter[Job] = Counter()
+    started: dict[Job, datetime | None] = {}
+    for attempt in rows.select_related("job__owner", "job__team").order_by("id")[:500]:
+        if amount := _amount_in_the_way(job, attempt.job, resource):
+            held[attempt.job] += amount
+            started.setdefault(attempt.job, attempt.started_at)
+    seen = [
+        (holder, amount)
+        for holder, amount in held.most_common()
+        if viewer.may(Permission.JOBS_READ, holder.team_id)
+    ][:HOLDERS]
+    taken = facts["total"] - facts["free"] if "total" in facts else held.total()
+    rest = max(taken - sum(amount for _, amount in seen), 0)
     others = (
         [
             {
@@ -210,4 +216,12 @@ def _holders(job: Job, wait: Wait, facts: Mapping[str, Any], viewer: Actor) -> l
         if rest
         else []
     )
-    return [line(a.job, resource, n, a.started_at) for n, a in seen] + others
+    return [line(holder, resource, n, started[holder]) for holder, n in seen] + others
+
+
+def _amount_in_the_way(job: Job, holder: Job, resource: str) -> int:
+    """Return how much the holder has of what the job needs; GPUs of another type do not count."""
+    types = [ResourceRequest.of_totals(one.resources).gpu_type for one in (job, holder)]
+    if resource == "gpu" and all(types) and types[0] != types[1]:
+        return 0
+    return int(holder.resources.get(resource, 0))

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from django.db import connection, connections
 
+from clusters.models import Gpu
 from jobs.dispatch import claims
 from jobs.dispatch.claims import LEASE, claim_due
 from jobs.dispatch.watch import observations
@@ -230,6 +231,30 @@ def test_sweep_finds_work_whose_hint_was_lost(story, backend, monkeypatch):
     monkeypatch.setattr(claims, "wake_worker", requests.append)
     claims.due_sweep()
     assert requests == ["jobs.dispatch"]
+
+
+def test_pending_job_names_each_holder_of_its_gpu_type_once(story, backend):
+    cluster_with(gpus=2)
+    Gpu.objects.filter(index=1).update(type="l40s")
+    other_type = submit(story, resources={"accelerators": {"l40s": 1}})
+    holder = submit(story, resources={"accelerators": {"h100": 1}})
+    waits = submit(story, resources={"accelerators": {"h100": 1}})
+    dispatch_all()
+    assert Attempt.objects.filter(job__in=[other_type, holder], has_reservation=True).count() == 2
+    with org_scope(story.atlas.id):
+        explanation = explanation_of(Job.objects.get(id=waits.id), story.actor(story.ada))
+    assert [h["number"] for h in explanation.holders] == [holder.number]
+
+
+def test_pending_job_names_an_array_once_with_all_its_tasks(story, backend):
+    cluster_with(gpus=3)
+    array = submit(story, resources={"accelerators": 1}, array={"size": 3})
+    waits = submit(story, resources={"accelerators": 1})
+    dispatch_all()
+    with org_scope(story.atlas.id):
+        explanation = explanation_of(Job.objects.get(id=waits.id), story.actor(story.ada))
+    assert [h["number"] for h in explanation.holders] == [array.number]
+    assert "3 GPUs" in explanation.holders[0]["text"]
 
 
 def test_pending_job_names_the_limit_its_owner_holders_and_sufficient_value(story, backend):

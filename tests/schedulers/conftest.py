@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from schedulers import backends
-from schedulers.contract import Handle, Launch, Observation
+from schedulers.contract import Handle, Launch, Observation, Unavailable
 from schedulers.kubernetes.backend import KubernetesBackend
 from tests.rig.kube import folder_of, options_of
 from tests.rig.kubernetes_double import Double
@@ -131,7 +131,16 @@ def cleaned_up(made: Stage) -> Iterator[Stage]:
         lambda: all(o.state.is_final for o in made.backend.poll(made.keys).observations), 20
     )
     for key in made.keys:
+        made.wait_for(lambda key=key: is_forgotten(made, key), 20)
+
+
+def is_forgotten(made: Stage, key: str) -> bool:
+    """Forget a job as the portal does: a backend that is not ready is asked again."""
+    try:
         made.backend.forget(key)
+    except Unavailable:
+        return False
+    return True
 
 
 @pytest.fixture
