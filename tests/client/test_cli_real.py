@@ -284,11 +284,13 @@ def test_table_lists_every_command():
 
 
 @pytest.mark.parametrize("name", LEAVES)
-def test_command_with_json_prints_one_document(shell: Shell, words: dict[str, str], name: str):
+def test_command_with_json_prints_one_document(
+    shell: Shell, placeholder_values: dict[str, str], name: str
+):
     done = shell(
         *name.split(),
         "--json",
-        *[word.format(**words) for word in LEAVES[name]],
+        *[word.format(**placeholder_values) for word in LEAVES[name]],
         stdin=shell.token.encode(),
     )
     assert done.returncode == (
@@ -319,14 +321,14 @@ def test_logs_follow_is_byte_exact_while_written(shell: Shell, shared_folder: Pa
     )
 
 
-def test_job_found_by_name_shows_all_details(shell: Shell, words: dict[str, str]):
+def test_job_found_by_name_shows_all_details(shell: Shell, placeholder_values: dict[str, str]):
     assert shell("job", "list", "--name", "long", "-q").stdout.decode().split() == [
-        words["running"]
+        placeholder_values["running"]
     ]
-    data = shell.json("job", "info", words["ended"])
+    data = shell.json("job", "info", placeholder_values["ended"])
     assert (data["name"], data["state"], data["exit_code"]) == ("short", "failed", 3)
     assert data["reason"]["code"] == "user_error"
-    assert b"short" in shell("job", "info", words["ended"]).stdout
+    assert b"short" in shell("job", "info", placeholder_values["ended"]).stdout
 
 
 def test_wait_for_a_canceled_job_exits_with_130(shell: Shell, wait_for: Callable):
@@ -381,8 +383,8 @@ def test_audit_list_export_and_verify(shell: Shell, wait_for: Callable):
     assert shell("audit", "list", "--since", "yesterday").returncode == 2
 
 
-def test_wait_timeout_exits_with_124(shell: Shell, words: dict[str, str]):
-    assert shell("job", "wait", words["running"], "--timeout", "0.5").returncode == 124
+def test_wait_timeout_exits_with_124(shell: Shell, placeholder_values: dict[str, str]):
+    assert shell("job", "wait", placeholder_values["running"], "--timeout", "0.5").returncode == 124
 
 
 def test_rerun_applies_a_change(shell: Shell):
@@ -391,11 +393,17 @@ def test_rerun_applies_a_change(shell: Shell):
     assert (done.returncode, done.stdout) == (0, b"two\n")
 
 
-def test_exec_returns_output_and_exit_code(shell: Shell, words: dict[str, str]):
+def test_exec_returns_output_and_exit_code(shell: Shell, placeholder_values: dict[str, str]):
     done = shell(
-        "job", "exec", words["running"], "--", "sh", "-c", "echo $MUSTER_JOB_NUMBER; exit 7"
+        "job",
+        "exec",
+        placeholder_values["running"],
+        "--",
+        "sh",
+        "-c",
+        "echo $MUSTER_JOB_NUMBER; exit 7",
     )
-    assert (done.returncode, done.stdout) == (7, f"{words['running']}\n".encode())
+    assert (done.returncode, done.stdout) == (7, f"{placeholder_values['running']}\n".encode())
 
 
 def test_quota_request_approved_becomes_the_limit(shell: Shell):
@@ -538,7 +546,7 @@ def test_wrong_token_and_unavailable_portal_exit_codes(shell: Shell):
     assert EMAIL.encode() in shell("whoami").stdout
 
 
-def test_access_why_shows_steps_and_remedies(shell: Shell, words: dict[str, str]):
+def test_access_why_shows_steps_and_remedies(shell: Shell, placeholder_values: dict[str, str]):
     shell("member", "add", "kim@atlas.example")
     result = shell(
         "--team", "default", "access", "why", "kim@atlas.example", "jobs:submit"
@@ -547,7 +555,13 @@ def test_access_why_shows_steps_and_remedies(shell: Shell, words: dict[str, str]
     assert "kim@atlas.example has no role in team default." in result
     assert "It would be allowed with the role Member in team default." in result
     about = shell(
-        "access", "why", "kim@atlas.example", "jobs:cancel", "--job", words["running"], "--json"
+        "access",
+        "why",
+        "kim@atlas.example",
+        "jobs:cancel",
+        "--job",
+        placeholder_values["running"],
+        "--json",
     )
     assert json.loads(about.stdout)["permission"] == "jobs:admin"
     assert shell("-q", "access", "why", "-", "jobs:submit").stdout == b"yes\n"
