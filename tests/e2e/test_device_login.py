@@ -99,5 +99,5 @@ def test_device_login_declined_signs_nothing_in(portal: Portal, page: Page, tmp_
     assert (
         command.returncode == 4
         and not (tmp_path / "config.toml").exists()
-        and "refused in the browser" in err
+        and "denied in the browser" in err
     )

@@ -22,7 +22,7 @@ org = Organization.objects.get(slug="home")
 with org_scope(org.id):
     actor = actor_of(User.objects.get(email="ada@atlas.example")).enter(org)
     row = create_service_account(actor=actor, org=org, name="{name}")
-    print(create_service_token(actor=actor, account=row, wish=TokenParams("ci", ["all"])).secret)
+    print(create_service_token(actor=actor, account=row, params=TokenParams("ci", ["all"])).secret)
 """
 SWITCH_OFF = """
 from workspaces.models import User
