@@ -26,7 +26,13 @@ child=$!
 trap 'kill -TERM -- "-$child"' TERM INT
 exec 3>&-
 if [ -n "$MUSTER_TIME_LIMIT" ]; then
-    (sleep "$MUSTER_TIME_LIMIT"; printf time >/dev/termination-log; kill -TERM -- "-$child"; sleep "$MUSTER_GRACE"; kill -KILL -- "-$child") &
+    (
+        sleep "$MUSTER_TIME_LIMIT"
+        printf time >/dev/termination-log
+        kill -TERM -- "-$child"
+        sleep "$MUSTER_GRACE"
+        kill -KILL -- "-$child"
+    ) &
 fi
 while kill -0 "$child"; do wait "$child"; done
 wait "$child"

@@ -106,7 +106,12 @@ def image_trouble(code: int | None, tail: str) -> EndReason | None:
 
 
 _HEAD = r"""image={image} ready={ready} how={how} gpus={gpus} mounts=({mounts})
-on_disk() {{ [ -n "$ready" ] && for tail in "$@"; do [ -e "$ready$tail" ] && echo "$ready$tail" && return; done; return 1; }}
+on_disk() {{
+    [ -n "$ready" ] && for tail in "$@"; do
+        [ -e "$ready$tail" ] && echo "$ready$tail" && return
+    done
+    return 1
+}}
 if [ "$how" = auto ]; then
     if srun --help 2>/dev/null | grep -q -e --container-image; then how=pyxis
     elif command -v apptainer singularity > /dev/null; then how=apptainer
@@ -118,8 +123,20 @@ fi
 # For the batch script, if Slurm starts the container. Only the text above doubles braces for
 # Python.
 PYXIS = r"""if [ "$how" = pyxis ]; then
-    what=$(on_disk .sqsh .sqfs) || { what=$image; case "${image%%/*}" in "$image") ;; *.*|*:*|localhost) what="${image%%/*}#${image#*/}";; esac; }
-    all=$folder:$folder; for mount in "${mounts[@]}"; do case "$mount" in *:*) all=$all,$mount;; *) all=$all,$mount:$mount;; esac; done
+    what=$(on_disk .sqsh .sqfs) || {
+        what=$image
+        case "${image%%/*}" in
+            "$image") ;;
+            *.*|*:*|localhost) what="${image%%/*}#${image#*/}";;
+        esac
+    }
+    all=$folder:$folder
+    for mount in "${mounts[@]}"; do
+        case "$mount" in
+            *:*) all=$all,$mount;;
+            *) all=$all,$mount:$mount;;
+        esac
+    done
     more=(--container-image="$what" --container-mounts="$all"); run=(sh "$folder/rank" "$folder")
 else
     run=(bash "$folder/node" "$folder")

@@ -35,7 +35,8 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Variables that change the programs around the job, or would contradict Slurm.
 _DROPPED = re.compile(
     r"LD_PRELOAD|LD_AUDIT|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|BASH_XTRACEFD|PS4|PROMPT_COMMAND|IFS"
-    r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR"
+    r"|SLURM_(?!ARRAY_|RESTART_COUNT$|JOB_NAME$).*|(SBATCH|SRUN|PMI|PMIX)_.*"
+    r"|MASTER_ADDR|NODE_RANK|RANK|PET_NODE_RANK|PET_MASTER_ADDR"
 )
 _SIGNAL = re.compile(
     r"(?:(B):)?(?:SIG)?([A-Z][A-Z0-9+]{1,9}|[1-9][0-9]?)(?:@([0-9]{1,5}))?", re.ASCII
@@ -85,7 +86,7 @@ DATA
 """
 
 _TAIL = r"""
-asked= heard= hurry= clock= bell=
+asked= heard= hurry= clock= timer=
 end_it() {
     heard=1
     [ -n "$asked" ] && return
@@ -97,7 +98,8 @@ trap 'end_it cancel' TERM INT
 trap 'end_it time' USR1
 if [ "$nodes" -gt 1 ]; then                                             # node names may not be resolvable
     first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-    getent hosts "$first" > /dev/null || first=$(scontrol show node -o "$first" | sed -n 's/.* NodeAddr=\([^ ]*\) .*/\1/p')
+    getent hosts "$first" > /dev/null ||
+        first=$(scontrol show node -o "$first" | sed -n 's/.* NodeAddr=\([^ ]*\) .*/\1/p')
     export MUSTER_FIRST_NODE="$first"
 fi
 more=() run=(bash "$folder/rank" "$folder")
@@ -111,12 +113,22 @@ else
 fi
 child=$!
 [ -n "$limit" ] && { { sleep "$limit"; kill -USR1 $$; } 2>/dev/null & clock=$!; disown "$clock"; }
-if [ -n "$signal" ]; then                                               # like sbatch --signal, by our time limit or else Slurm's
+if [ -n "$signal" ]; then            # like sbatch --signal, by our time limit or else Slurm's
     left=${limit%.*}
-    [ -n "$limit" ] || left=$(($(SLURM_TIME_FORMAT=%s scontrol show job -o "$SLURM_JOB_ID" | sed -n 's/.* EndTime=\([0-9]*\) .*/\1/p') - $(date +%s)))
+    if [ -z "$limit" ]; then
+        ends=$(SLURM_TIME_FORMAT=%s scontrol show job -o "$SLURM_JOB_ID" |
+            sed -n 's/.* EndTime=\([0-9]*\) .*/\1/p')
+        left=$((ends - $(date +%s)))
+    fi
     wait_for=$((left - early))
-    { sleep $((wait_for > 0 ? wait_for : 0)); if [ "$whom" = B ]; then kill -s "$signal" "$child"; else scancel -s "$signal" "$SLURM_JOB_ID"; fi; } \
-        2>/dev/null & bell=$!; disown "$bell"
+    {
+        sleep $((wait_for > 0 ? wait_for : 0))
+        if [ "$whom" = B ]; then
+            kill -s "$signal" "$child"
+        else
+            scancel -s "$signal" "$SLURM_JOB_ID"
+        fi
+    } 2>/dev/null & timer=$!; disown "$timer"
 fi
 while :; do
     heard=
@@ -124,7 +136,7 @@ while :; do
     [ -n "$heard" ] || break
 done 2>/dev/null
 [ -n "$clock" ] && kill -KILL -- "-$clock" 2>/dev/null
-[ -n "$bell" ] && kill -KILL -- "-$bell" 2>/dev/null
+[ -n "$timer" ] && kill -KILL -- "-$timer" 2>/dev/null
 [ -n "$hurry" ] && kill -KILL -- "-$hurry" 2>/dev/null
 [ -n "$asked" ] && kill -KILL -- "-$child" 2>/dev/null
 rm -f variables                                                         # secrets are in it
@@ -172,13 +184,17 @@ exit "$code"
 # ends. Works in any shell. The holder ignores SIGTERM, since the job may need its secret to shut
 # down, and exits when the job is gone.
 _KEEP = r"""
-muster_room=/dev/shm; [ -w "$muster_room" ] || muster_room=${TMPDIR:-/tmp}
+muster_dir=/dev/shm; [ -w "$muster_dir" ] || muster_dir=${TMPDIR:-/tmp}
+muster_fail() {
+    echo "muster: no space for the secret $1 in $muster_dir"
+    exit 125
+}
 muster_keep() {
-    muster_new=$(umask 077; mktemp "$muster_room/.muster.XXXXXXXX") || { echo "muster: no room for the secret $1 in $muster_room"; exit 125; }
+    muster_new=$(umask 077; mktemp "$muster_dir/.muster.XXXXXXXX") || muster_fail "$1"
     exec 8> "$muster_new" 9< "$muster_new"
     chmod 400 "$muster_new"
     rm -f "$muster_new"
-    printf '%s' "$2" >&8 || { echo "muster: no room for the secret $1 in $muster_room"; exit 125; }
+    printf '%s' "$2" >&8 || muster_fail "$1"
     exec 8>&-
     (trap '' TERM INT HUP QUIT USR1 USR2; while kill -0 $$ 2> /dev/null; do sleep 2; done) <&9 9<&- > /dev/null 2>&1 &
     exec 9<&-
@@ -240,7 +256,7 @@ def kept(files: Mapping[str, str]) -> str:
             )
         lines.append(f"muster_keep {name} {shlex.quote(value)}\n")
     return (
-        f"{_KEEP}{''.join(lines)}unset -f muster_keep\nunset muster_room muster_new\n"
+        f"{_KEEP}{''.join(lines)}unset -f muster_keep muster_fail\nunset muster_dir muster_new\n"
         if lines
         else ""
     )
