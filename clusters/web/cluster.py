@@ -46,7 +46,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     tab = request.GET.get("tab", "")
     shown = {
         "page_title": row.name,
-        "crumbs": [(Message("Clusters"), f"/{request.org.slug}/clusters")],
+        "crumbs": [(Message("Clusters"), "/platform/clusters")],
         "cluster": representations.cluster_row(row),
         "stock": whole,
         "isolation": isolation_text(row),
@@ -70,7 +70,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
 def act_on_node(request: Any, cluster: str, node: str) -> HttpResponse:
     """Drain a node, with a reason, or resume it."""
     found = drain.find_node(connections.find_cluster(cluster), node)
-    back = f"/{request.org.slug}/clusters/{cluster}?{request.POST.get('query', '')[:500] or 'tab=nodes'}"
+    back = f"/platform/clusters/{cluster}?{request.POST.get('query', '')[:500] or 'tab=nodes'}"
     if request.POST.get("do") == "resume":
         return action(
             request,
@@ -128,7 +128,7 @@ def _tab(
 
 def _act(request: Any, row: Cluster) -> HttpResponse:
     """Test, disable, enable or remove the cluster."""
-    here, what = f"/{request.org.slug}/clusters/{row.name}", request.POST.get("do", "")
+    here, what = f"/platform/clusters/{row.name}", request.POST.get("do", "")
     if what == "test":
         found = connections.probe_cluster(actor=request.actor, cluster=row)
         (messages.success if found.is_ok else messages.error)(
@@ -164,4 +164,4 @@ def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
         show_error(request, error)
         return redirect(here)
     messages.success(request, Message("{name} is removed, with its pools.", name=row.name))
-    return redirect(f"/{request.org.slug}/clusters")
+    return redirect("/platform/clusters")
