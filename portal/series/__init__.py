@@ -10,6 +10,7 @@ __all__ = [
     "compact",
     "latest",
     "latest_of",
+    "latest_values",
     "prune",
     "query",
 ]
