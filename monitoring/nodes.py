@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from statistics import fmean
 from typing import Any
 from uuid import UUID
 
 from clusters.models import Gpu, Node
 from jobs.models import Attempt
 from jobs.selectors import visible_jobs
+from jobs.utilization import GPU_UTILIZATION, WINDOW_MS
 from portal import series
 from portal.core import clock
 from schedulers.states import State
@@ -29,14 +32,16 @@ def node_row(node: Node, actor: Actor) -> dict[str, Any]:
 def node_rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
     """Return nodes with usage, latest metrics and the jobs that the actor may see."""
     taken, mine, gpus = placements(), jobs_visible_to(actor), _gpus(nodes)
-    latest = series.latest_of([_owner(node) for node in nodes])
+    owners = [_owner(node) for node in nodes]
+    latest = series.latest_of(owners)
+    used = series.recent_means(owners, GPU_UTILIZATION, start_ms=clock.now_ms() - WINDOW_MS)
     return [
         _row(
             node,
             taken[node.cluster_id, node.name],
             mine[node.cluster_id, node.name],
             latest[_owner(node)],
-            gpus[node.id],
+            _with_utilization(gpus[node.id], used.get(_owner(node), {})),
         )
         for node in nodes
     ]
@@ -49,6 +54,22 @@ def _gpus(nodes: Sequence[Node]) -> dict[UUID, list[dict[str, Any]]]:
     for node_id, *values in rows.values_list("node_id", *_GPU):
         found[node_id].append(dict(zip(_GPU, values, strict=True)))
     return found
+
+
+def _with_utilization(
+    gpus: list[dict[str, Any]], used: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Add the utilization (0 to 1) of each GPU over the last five minutes; None if unknown."""
+    by_index = {json.loads(labels).get("gpu"): value for labels, value in used.items()}
+    return [gpu | {"utilization": _rounded(by_index.get(str(gpu["index"])))} for gpu in gpus]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _mean(values: list[float]) -> float | None:
+    return round(fmean(values), 3) if values else None
 
 
 def _owner(node: Node) -> str:
@@ -85,6 +106,9 @@ def _row(
             gpu | {"is_held": gpu["uuid"] in used or (not taken and at < node.used_gpus)}
             for at, gpu in enumerate(gpus)
         ],
+        "gpu_utilization": _mean(
+            [gpu["utilization"] for gpu in gpus if gpu["utilization"] is not None]
+        ),
         "jobs": jobs,
         "latest": latest,
         "now": clock.now(),
