@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from statistics import fmean
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +15,7 @@ from django.db.models import QuerySet
 from clusters.models import Gpu, Node
 from jobs.models import Attempt, Job
 from jobs.selectors import visible_jobs
+from jobs.utilization import GPU_UTILIZATION, WINDOW_MS
 from portal import series
 from portal.core import clock
 from schedulers.states import State
@@ -27,7 +30,6 @@ UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
 MOST_JOBS = 2000  # running tasks that are named on nodes
 FRESH_MS = 120_000  # an older measurement is not shown as the current one
 _MEASURED = {
-    "use_now": "gpu.utilization",
     "memory_used": "gpu.memory.used",
     "temperature": "gpu.temperature",
     "power": "gpu.power",
@@ -45,14 +47,16 @@ def node_rows(
     """Return nodes with usage, latest metrics and `jobs`, by default those that the actor may see."""
     taken, gpus = placements(), _gpus(nodes)
     mine = jobs_visible_to(actor) if jobs is None else jobs
-    latest = series.latest_of([_owner(node) for node in nodes])
+    owners = [_owner(node) for node in nodes]
+    latest = series.latest_of(owners)
+    used = series.recent_means(owners, GPU_UTILIZATION, start_ms=clock.now_ms() - WINDOW_MS)
     return [
         _row(
             node,
             taken[node.cluster_id, node.name],
             mine[node.cluster_id, node.name],
             latest[_owner(node)],
-            gpus[node.id],
+            _with_utilization(gpus[node.id], used.get(_owner(node), {})),
         )
         for node in nodes
     ]
@@ -65,6 +69,22 @@ def _gpus(nodes: Sequence[Node]) -> dict[UUID, list[dict[str, Any]]]:
     for node_id, *values in rows.values_list("node_id", *_GPU):
         found[node_id].append(dict(zip(_GPU, values, strict=True)))
     return found
+
+
+def _with_utilization(
+    gpus: list[dict[str, Any]], used: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Add the utilization (0 to 1) of each GPU over the last five minutes; None if unknown."""
+    by_index = {json.loads(labels).get("gpu"): value for labels, value in used.items()}
+    return [gpu | {"utilization": _rounded(by_index.get(str(gpu["index"])))} for gpu in gpus]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _mean(values: list[float]) -> float | None:
+    return round(fmean(values), 3) if values else None
 
 
 def _owner(node: Node) -> str:
@@ -108,6 +128,9 @@ def _row(
         "gpu_count": len(shown),
         "gpus_held": sum(gpu["is_held"] for gpu in shown),
         "gpu_types": sorted({gpu["type"] for gpu in shown}),
+        "gpu_utilization": _mean(
+            [gpu["utilization"] for gpu in gpus if gpu["utilization"] is not None]
+        ),
         "jobs": jobs,
         "latest": latest,
         "now": clock.now(),

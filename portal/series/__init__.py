@@ -13,6 +13,7 @@ __all__ = [
     "latest_values",
     "prune",
     "query",
+    "recent_means",
 ]
 
 
