@@ -11,7 +11,7 @@ from django.db.models import F, Func, QuerySet, TextField, Value
 from django.utils.translation import gettext_lazy as _
 
 from jobs.models import Job
-from jobs.representations import job_row, listed
+from jobs.representations import job_rows, listed
 from jobs.selectors import visible_jobs
 from portal.core.errors import InvalidInput
 from portal.core.keyset import Order
@@ -92,7 +92,7 @@ def _why(row: dict[str, Any]) -> str:
 JOBS = ListView(
     name="jobs",
     rows=lambda actor: listed(visible_jobs(actor)),
-    represent=lambda rows, actor: [job_row(job) for job in rows],
+    represent=lambda rows, actor: job_rows(rows),
     order=Order("number", is_descending=True),
     filters=(
         Filter(

@@ -10,8 +10,10 @@ __all__ = [
     "compact",
     "latest",
     "latest_of",
+    "latest_values",
     "prune",
     "query",
+    "recent_means",
 ]
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import isnan
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from django.db.models import Case, F, Q, QuerySet, Sum, When
@@ -100,6 +100,37 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
             "value": row.last_value,
         }
     return found
+
+
+def latest_values(
+    owners: Sequence[str], name: str, *, start_ms: int
+) -> list[tuple[str, str, float]]:
+    """Return owner, labels (JSON) and last value of the series of this name with a point since."""
+    rows = Series.objects.filter(
+        owner__in=owners, name=name, last_at__gte=start_ms, last_value__isnull=False
+    )
+    return list(rows.values_list("owner", "labels", "last_value"))
+
+
+def recent_means(
+    owners: Collection[str], name: str, *, start_ms: int
+) -> dict[str, dict[str, float]]:
+    """Return the mean since `start_ms` of each series of this name, by owner and labels (JSON).
+
+    One statement. A series without a point since then is left out.
+    """
+    rows = Chunk.objects.filter(
+        series__owner__in=owners, series__name=name, series__last_at__gte=start_ms
+    ).filter(end_ms__gte=start_ms)
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for owner, labels, data in rows.values_list("series__owner", "series__labels", "data"):
+        values = (value for _step, at, value in unpack(bytes(data)) if at >= start_ms)
+        found[owner, labels] += [value for value in values if not isnan(value)]
+    means: dict[str, dict[str, float]] = defaultdict(dict)
+    for (owner, labels), values in found.items():
+        if values:
+            means[owner][labels] = fmean(values)
+    return means
 
 
 def _read_exact(

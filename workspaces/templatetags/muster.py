@@ -75,8 +75,14 @@ def amount(value: Any, unit: str = "") -> str:
     if unit == "bytes":
         return size(value)
     if unit == "ratio":
-        return f"{value * 100:.0f} %"
+        return percent(value)
     return translated(counted(f"{value:g}", unit))
+
+
+@register.filter
+def percent(ratio: float | None) -> str:
+    """Format a ratio from 0 to 1: "87 %", or "–" if it is unknown."""
+    return "–" if ratio is None else f"{ratio * 100:.0f} %"
 
 
 @register.filter
