@@ -109,7 +109,10 @@ def latest_values(
     rows = Series.objects.filter(
         owner__in=owners, name=name, last_at__gte=start_ms, last_value__isnull=False
     )
-    return list(rows.values_list("owner", "labels", "last_value"))
+    return [
+        (owner, labels, value or 0.0)
+        for owner, labels, value in rows.values_list("owner", "labels", "last_value")
+    ]
 
 
 def recent_means(
@@ -124,8 +127,8 @@ def recent_means(
     ).filter(end_ms__gte=start_ms)
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for owner, labels, data in rows.values_list("series__owner", "series__labels", "data"):
-        values = (value for _step, at, value in unpack(bytes(data)) if at >= start_ms)
-        found[owner, labels] += [value for value in values if not isnan(value)]
+        recent = (value for _step, at, value in unpack(bytes(data)) if at >= start_ms)
+        found[owner, labels] += [value for value in recent if not isnan(value)]
     means: dict[str, dict[str, float]] = defaultdict(dict)
     for (owner, labels), values in found.items():
         if values:

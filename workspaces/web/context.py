@@ -36,7 +36,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "version": settings.MUSTER_VERSION,
         "base_url": settings.MUSTER_BASE_URL,
         "announcements": lambda: (
-            actor and announced_to(org and org.id, request.session.get(DISMISSED, ()))
+            actor and announced_to(org.id if org else None, request.session.get(DISMISSED, ()))
         ),
         "is_platform": getattr(request, "is_platform", False),
         "skeleton": "base_auth.html" if actor is None else "base.html",
