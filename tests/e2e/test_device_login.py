@@ -93,7 +93,7 @@ def test_device_login_declined_signs_nothing_in(portal: Portal, page: Page, tmp_
     page.fill("[name=login]", EMAIL)
     page.fill("[name=password]", PASSWORD)
     page.click("button[type=submit]")
-    page.get_by_role("button", name="No").click()
+    page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("heading", name="Request denied")).to_be_visible()
     _, err = command.communicate(timeout=60)
     assert (
