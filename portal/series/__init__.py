@@ -13,7 +13,7 @@ __all__ = [
     "latest_values",
     "prune",
     "query",
-    "recent_means",
+    "sums_by_period",
 ]
 
 
