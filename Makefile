@@ -114,7 +114,7 @@ if ! command -v npm >/dev/null; then \
 fi; npm ci --no-audit --no-fund --loglevel=error
 endef
 
-static/vendor/.stamp: package.json package-lock.json
+static/vendor/.stamp: package.json package-lock.json scripts/vendor.mjs $(wildcard scripts/vendor/*.js)
 	@echo "Installing browser libraries (once) …"
 	@$(NPM) --omit=dev && npm run --silent vendor
 	@mkdir -p $(@D) && touch $@

@@ -40,9 +40,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/v1/", include("workspaces.api.urls")),
     path("api/v1/", include("jobs.api.urls")),
     path("api/v1/", include("monitoring.api.urls")),
+    path("", include("workspaces.web.urls")),
     path("", include("monitoring.web.urls")),
     path("", include("jobs.web.urls")),
-    path("", include("workspaces.web.urls")),
 ]
 handler404 = "portal.web.errors.not_found"
 handler500 = "portal.web.errors.server_error"

@@ -1,21 +1,33 @@
-// Copies what the browser loads from node_modules to static/vendor, so that no page ever asks another host.
-import { copyFile, cp, mkdir } from "node:fs/promises";
+// Bundles the libraries that pages import, one ES module per file of scripts/vendor, into static/vendor. No page asks another host.
+import { readFileSync } from "node:fs";
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 
-const root = new URL("../", import.meta.url);
-const FILES = {
-  "htmx.org/dist/htmx.min.js": "htmx.js",
-  "htmx.org/LICENSE": "htmx.LICENSE",
-  "uplot/dist/uPlot.esm.js": "uplot.js",
-  "uplot/dist/uPlot.min.css": "uplot.css",
-  "uplot/LICENSE": "uplot.LICENSE",
-  "yaml/LICENSE": "yaml.LICENSE",
-};
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+await rm("static/vendor", { recursive: true, force: true });
+await mkdir("static/vendor", { recursive: true });
 
-await mkdir(new URL("static/vendor/", root), { recursive: true });
-for (const [from, to] of Object.entries(FILES)) {
-  await copyFile(new URL(`node_modules/${from}`, root), new URL(`static/vendor/${to}`, root));
-}
-// The browser build of yaml is ES modules that import each other by relative paths.
-await cp(new URL("node_modules/yaml/browser/dist/", root), new URL("static/vendor/yaml/", root), {
-  recursive: true,
+const { metafile } = await build({
+  entryPoints: ["scripts/vendor/*.js"],
+  outdir: "static/vendor",
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  legalComments: "none",
+  metafile: true,
 });
+await copyFile("node_modules/htmx.org/dist/htmx.min.js", "static/vendor/htmx.js");
+await copyFile("node_modules/uplot/dist/uPlot.min.css", "static/vendor/uplot.css");
+
+// The licenses ask to go along with the code.
+const packages = new Set(["htmx.org"]);
+for (const file of Object.keys(metafile.inputs)) {
+  const name = file.match(/^node_modules\/((?:@[^/]+\/)?[^/]+)/)?.[1];
+  if (name) packages.add(name);
+}
+const licenses = [...packages].sort().map((name) => {
+  return `== ${name} ==\n\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}\n`;
+});
+await writeFile("static/vendor/LICENSES.txt", licenses.join("\n"));

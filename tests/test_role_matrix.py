@@ -218,6 +218,7 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-jobs", "GET"): Row(EVERYBODY, None),  # a list of what is visible, possibly empty
     ("api-jobs", "POST"): Row(WORKERS, P.JOBS_SUBMIT, SPEC),
     ("api-jobs-validate", "POST"): Row(EVERYBODY, None, {"yaml": "run: true"}),
+    ("api-jobs-options", "GET"): Row(WORKERS, P.JOBS_SUBMIT),
     ("api-job", "GET"): Row(VIEWERS, P.JOBS_READ),
     ("api-job", "PATCH"): Row(WORKERS, P.JOBS_CANCEL, {"name": "renamed"}),
     ("api-job-cancel", "POST"): Row(WORKERS, P.JOBS_CANCEL),
@@ -443,6 +444,7 @@ def test_role_matrix_matches_actual_access(stage):
         path = stage.address(path) + {
             "api-job-log-search": "?q=x",
             "api-access": "?permission=jobs:read",
+            "api-jobs-options": "?team=vision",
         }.get(name, "")
         found = {who: tried(client, verb, path, row.body) for who, client in clients.items()}
         for who, code in found.items():
@@ -458,7 +460,10 @@ def test_token_needs_exactly_the_listed_scope(stage):
         row = TABLE[name, verb]
         if row.scope is None:
             continue
-        path = stage.address(path) + ("?q=x" if name == "api-job-log-search" else "")
+        path = stage.address(path) + {
+            "api-job-log-search": "?q=x",
+            "api-jobs-options": "?team=vision",
+        }.get(name, "")
         who = "ben" if "ben" in row.who else "ada" if "ada" in row.who else "dot"
         others = [str(p) for p in P if p != row.scope]
         enough = {str(row.scope)} | (

@@ -13,7 +13,12 @@ from typing import Any
 
 from muster.errors import InvalidInput
 
-_OPEN = ("envs", "secrets", "labels")  # the rest of the path is one key, which may contain dots
+_OPEN = (
+    "envs",
+    "secrets",
+    "secret_files",
+    "labels",
+)  # the rest of the path is one key, which may contain dots
 
 
 def changed(spec: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
@@ -33,7 +38,9 @@ def changed(spec: Mapping[str, Any], changes: Sequence[str]) -> dict[str, Any]:
 
 
 def _steps(path: str) -> list[str | int]:
-    head, _, rest = path.partition(".")
+    head, dot, rest = path.partition(".")
+    if head == "env":  # as in `muster run --env`
+        head, path = "envs", f"envs{dot}{rest}"
     if head in _OPEN and rest:
         return [head, rest]
     return [

@@ -48,7 +48,7 @@ def cluster(request: Any, cluster: str) -> HttpResponse:
     tab = request.GET.get("tab", "")
     shown = {
         "page_title": row.name,
-        "crumbs": [(Message("Clusters"), f"/{request.org.slug}/clusters")],
+        "crumbs": [(Message("Clusters"), "/platform/clusters")],
         "cluster": representations.cluster_row(row),
         "stock": whole,
         "isolation": isolation_text(row),
@@ -158,7 +158,7 @@ def _tab(
 
 def _act(request: Any, row: Cluster) -> HttpResponse:
     """Test, disable, enable or remove the cluster."""
-    here, what = f"/{request.org.slug}/clusters/{row.name}", request.POST.get("do", "")
+    here, what = f"/platform/clusters/{row.name}", request.POST.get("do", "")
     if what == "test":
         found = connections.probe_cluster(actor=request.actor, cluster=row)
         (messages.success if found.is_ok else messages.error)(
@@ -194,4 +194,4 @@ def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
         show_error(request, error)
         return redirect(here)
     messages.success(request, Message("{name} is removed, with its pools.", name=row.name))
-    return redirect(f"/{request.org.slug}/clusters")
+    return redirect("/platform/clusters")

@@ -49,7 +49,7 @@ def clusters(request: Any) -> HttpResponse:
                 request,
                 Message("{name} is connected. Its nodes appear in a few seconds.", name=made.name),
             )
-            return redirect(f"/{request.org.slug}/clusters/{made.name}")
+            return redirect(f"/platform/clusters/{made.name}")
         shown |= probe | fields(request, kind, probe["faults"])
     return CLUSTERS.render(request, "clusters/list.html", shown)
 
@@ -59,7 +59,7 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     """Edit the options; an empty secret stays, one ticked for removal is removed."""
     row = connections.find_cluster(cluster)
     here, options = (
-        f"/{request.org.slug}/clusters/{row.name}",
+        f"/platform/clusters/{row.name}",
         submitted_values(request, row.backend, row),
     )
     made, probe = test_and_store(
@@ -79,7 +79,7 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         | fields(request, row.backend, probe["faults"], row)
         | {
             "page_title": Message("Edit"),
-            "crumbs": [(Message("Clusters"), f"/{request.org.slug}/clusters"), (row.name, here)],
+            "crumbs": [(Message("Clusters"), "/platform/clusters"), (row.name, here)],
             "cluster": row,
             "test_url": f"/api/v1/clusters/{row.name}/test",
             "back": here,

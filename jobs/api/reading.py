@@ -8,8 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from jobs.models import Job
 from portal.core.errors import InvalidInput
-from schedulers.spec import FieldError, Parsed, SpecErrors, parse_mapping, parse_text
+from schedulers.spec import (
+    FieldError,
+    JobSpec,
+    Parsed,
+    SpecErrors,
+    parse_mapping,
+    parse_text,
+    with_overrides,
+)
 
 
 def read_spec(body: Mapping[str, Any]) -> Parsed:
@@ -26,6 +35,25 @@ def read_spec(body: Mapping[str, Any]) -> Parsed:
             if isinstance(text, str)
             else Parsed(parse_mapping(spec if text is None else text))
         )
+    except SpecErrors as error:
+        raise refusal(error.errors) from error
+
+
+def read_rerun(job: Job, body: Mapping[str, Any]) -> JobSpec | None:
+    """Return the changed spec of a rerun; None for the spec of the job.
+
+    `overrides` changes single fields: {"envs.LR": "3e-4"}. Raises InvalidInput.
+    """
+    overrides = body.get("overrides")
+    if overrides in (None, {}):
+        return read_spec(body).spec if body.get("spec") or body.get("yaml") else None
+    if not isinstance(overrides, Mapping):
+        raise InvalidInput.at("overrides", "must be a mapping of fields to values")
+    if body.get("spec") or body.get("yaml"):
+        raise InvalidInput.at("overrides", "send either a spec or `overrides`")
+    before = {name: value for name, value in job.spec.items() if name != "after"}
+    try:
+        return parse_mapping(with_overrides(before, overrides))
     except SpecErrors as error:
         raise refusal(error.errors) from error
 

@@ -10,6 +10,31 @@ class SpecTextSerializer(serializers.Serializer):  # type: ignore[type-arg]
     spec = serializers.DictField(required=False)
 
 
+class RerunSerializer(SpecTextSerializer):
+    overrides = serializers.DictField(
+        required=False,
+        help_text='Fields to change in the spec of the job, such as {"envs.LR": "3e-4"}; null '
+        "removes a field.",
+    )
+
+
+class GpuOfferSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    type = serializers.CharField()
+    free = serializers.IntegerField()
+    total = serializers.IntegerField()
+    most_per_node = serializers.IntegerField()
+
+
+class JobOptionsSerializer(serializers.Serializer):  # type: ignore[type-arg]
+    gpu_types = GpuOfferSerializer(many=True)
+    pools = serializers.ListField(
+        child=serializers.CharField(), help_text="Values of policy.pool; empty without a choice."
+    )
+    secrets = serializers.ListField(
+        child=serializers.CharField(), help_text="References for `secrets`, never values."
+    )
+
+
 class NewJobSerializer(SpecTextSerializer):
     team = serializers.CharField(required=False, allow_blank=True, max_length=40)
 
@@ -17,6 +42,9 @@ class NewJobSerializer(SpecTextSerializer):
 class DraftSerializer(NewJobSerializer):
     settled = serializers.BooleanField(
         required=False, help_text="The input is complete, so the image's registry may be queried."
+    )
+    parent = serializers.IntegerField(
+        required=False, help_text="The job that is run again; `changes` compares with its spec."
     )
 
 
@@ -165,4 +193,16 @@ class ValidationSerializer(serializers.Serializer):  # type: ignore[type-arg]
             "known yet. Its registry is asked only if "
             "`settled` was true, in the background: ask again."
         ),
+    )
+    start = serializers.DictField(
+        allow_null=True,
+        help_text=(
+            "What a submission by the team would answer: ok, starts_now, text, and errors with "
+            "field, message and line; null without a team."
+        ),
+    )
+    changes = serializers.ListField(
+        child=serializers.DictField(),
+        allow_null=True,
+        help_text="What differs from the spec of `parent`: field, before, after.",
     )

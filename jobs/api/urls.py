@@ -16,6 +16,7 @@ urlpatterns = [
     path("orgs/<slug:org>/storage", storage.StorageView.as_view(), name="api-storage"),
     path("orgs/<slug:org>/jobs", views.JobsView.as_view(), name="api-jobs"),
     path("orgs/<slug:org>/jobs/validate", views.ValidateView.as_view(), name="api-jobs-validate"),
+    path("orgs/<slug:org>/jobs/options", views.JobOptionsView.as_view(), name="api-jobs-options"),
     path(_JOB, views.JobView.as_view(), name="api-job"),
     path(f"{_JOB}/cancel", views.CancelView.as_view(), name="api-job-cancel"),
     path(f"{_JOB}/hold", views.HoldView.as_view(), name="api-job-hold"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
@@ -16,15 +17,21 @@ from jobs.api import serializers as s
 from jobs.api.cost import cost_of
 from jobs.api.image import image_note
 from jobs.api.query import limit_of, whole
-from jobs.api.reading import fault, read_spec
+from jobs.api.reading import fault, read_rerun, read_spec
 from jobs.lists import JOBS
 from jobs.models import Attempt, Job
 from jobs.scheduling import pending_explanation
+from jobs.scheduling.placement import gpu_offers, names_for
+from jobs.spec_changes import compare
 from portal.core.errors import InvalidInput
 from portal.core.models import Event
-from schedulers.spec import SpecErrors, parse_text
+from schedulers.spec import JobSpec, Parsed, SpecErrors, parse_text
+from workspaces.access.actors import authorize
+from workspaces.access.permissions import Permission
 from workspaces.api.base import OrgView, idempotent
 from workspaces.api.views import read
+from workspaces.credentials.secret_selectors import references_for
+from workspaces.models import Team
 
 
 class JobsView(OrgView):
@@ -74,6 +81,19 @@ class JobsView(OrgView):
         )
 
 
+_NOTHING_VALID: dict[str, Any] = {
+    "ok": False,
+    "errors": [],
+    "notes": [],
+    "spec": None,
+    "yaml": None,
+    "cost": [],
+    "image": None,
+    "start": None,
+    "changes": None,
+}
+
+
 class ValidateView(OrgView):
     permissions = {"POST": None}
 
@@ -86,17 +106,7 @@ class ValidateView(OrgView):
         try:
             parsed = parse_text(text)
         except SpecErrors as error:
-            return Response(
-                {
-                    "ok": False,
-                    "errors": [fault(f) for f in error.errors],
-                    "notes": [],
-                    "spec": None,
-                    "yaml": None,
-                    "cost": [],
-                    "image": None,
-                }
-            )
+            return Response(_NOTHING_VALID | {"errors": [fault(f) for f in error.errors]})
         team = self.team(request.data.get("team")) if request.data.get("team") else None
         return Response(
             {
@@ -109,6 +119,46 @@ class ValidateView(OrgView):
                 "image": image_note(
                     self.actor, team, parsed.spec, is_settled=request.data.get("settled") is True
                 ),
+                "start": self._start(team, parsed) if team and self.actor.user_id else None,
+                "changes": self._changes(request.data.get("parent"), parsed.spec),
+            }
+        )
+
+    def _start(self, team: Team, parsed: Parsed) -> dict[str, Any]:
+        """Return what a submission would answer, with the line of each error."""
+        result = services.check_draft(actor=self.actor, team=team, spec=parsed.spec)
+        return {
+            "ok": result.is_ok,
+            "starts_now": result.starts_now,
+            "text": result.start_text,
+            "errors": [{**e, "line": parsed.line_of(e["field"])} for e in result.errors],
+        }
+
+    def _changes(self, parent: Any, spec: JobSpec) -> list[dict[str, Any]] | None:
+        """Return the fields that differ from the job that is run again."""
+        if not parent:
+            return None
+        found = compare(selectors.find_job(self.actor, str(parent)), spec)
+        return [{"field": c.field, "before": c.before, "after": c.after} for c in found.changes]
+
+
+class JobOptionsView(OrgView):
+    permissions = {"GET": None}
+
+    @extend_schema(
+        operation_id="jobs_options",
+        parameters=[OpenApiParameter("team", str, description="The team to submit to.")],
+        responses=s.JobOptionsSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """List what a job of the team may use: GPU types, pools and secrets."""
+        team = self.team(request.query_params.get("team"))
+        authorize(self.actor, Permission.JOBS_SUBMIT, team)
+        return Response(
+            {
+                "gpu_types": [asdict(offer) for offer in gpu_offers(team)],
+                "pools": names_for([team]),
+                "secrets": references_for(self.actor, team),
             }
         )
 
@@ -175,16 +225,13 @@ class ReleaseView(JobViewBase):
 class RerunView(JobViewBase):
     permissions = {"POST": None}
 
-    @extend_schema(request=s.SpecTextSerializer, responses={201: s.JobSerializer})
+    @extend_schema(request=s.RerunSerializer, responses={201: s.JobSerializer})
     @idempotent
     def post(self, request: Request, job: str) -> Response:
-        """Submit the job again, or with the changed spec in the body."""
-        changed = (
-            read_spec(request.data).spec
-            if request.data.get("spec") or request.data.get("yaml")
-            else None
-        )
-        return _created(services.rerun_job(actor=self.actor, job=self.job(job), spec=changed))
+        """Submit the job again, with a changed spec or with single fields overridden."""
+        row = self.job(job)
+        spec = read_rerun(row, request.data)
+        return _created(services.rerun_job(actor=self.actor, job=row, spec=spec))
 
 
 class PendingView(JobViewBase):

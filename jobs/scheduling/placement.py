@@ -5,12 +5,14 @@ Every pool that was considered gets a reason. The choice is no reservation: admi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db.models import Count
 
+from clusters.capacity import capacity_of
 from clusters.models import Cluster, Pool
 from clusters.node_capacity import node_usage_in
 from clusters.services.pools import is_in, pools_for
@@ -45,7 +47,7 @@ FREE, BUSY, UNKNOWN, TROUBLED, UNFIT = range(5)  # lower is better
 class Candidate:
     """One pool, or a cluster without pools, as it was considered.
 
-    `rank`: FREE … UNFIT. `text`: the finding, for people.
+    `rank`: FREE … UNFIT. `text`: the finding, for people. `field`: what makes the job unfit.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Candidate:
     text: str
     free_gpus: int = 0
     queued: int = 0
+    field: str = ""
 
     @property
     def fits(self) -> bool:
@@ -102,12 +105,19 @@ def choose(actor: Actor, team: Team, spec: JobSpec) -> PoolChoice:
     best = found[0]
     if not best.fits:
         raise InvalidInput.at(
-            "policy.pool" if spec.policy.pool else "resources",
-            "; ".join(f"{c.name}: {c.text}" for c in found),
+            _unfit_field(spec, found), "; ".join(f"{c.name}: {c.text}" for c in found)
         )
     return PoolChoice(
         best.cluster, best.pool, _why(best, found, is_named=bool(spec.policy.pool)), found
     )
+
+
+def _unfit_field(spec: JobSpec, found: Sequence[Candidate]) -> str:
+    """Return the field to change: what no pool has, or `resources` if they lack different things."""
+    if spec.policy.pool:
+        return "policy.pool"
+    fields = {candidate.field for candidate in found}
+    return fields.pop() if len(fields) == 1 else "resources"
 
 
 def _allowed(team: Team) -> list[tuple[Cluster, Pool | None]]:
@@ -132,6 +142,33 @@ def names_for(teams: Iterable[Team]) -> list[str]:
     return list(names) if len(names) > 1 else []
 
 
+@dataclass(frozen=True)
+class GpuOffer:
+    """A GPU type that a team may use: how many are free, and how many one node has at most."""
+
+    type: str
+    free: int
+    total: int
+    most_per_node: int
+
+
+def gpu_offers(team: Team) -> list[GpuOffer]:
+    """Return the GPU types of all nodes that the team may use, by name; each node counts once."""
+    places = _allowed(team)
+    usage = node_usage_in({cluster.id: cluster for cluster, _ in places}.values())
+    nodes = {
+        machine.node.id: machine
+        for cluster, pool in places
+        for machine in usage[cluster.id]
+        if pool is None or is_in(pool, machine.node, machine.gpus)
+    }
+    most: Counter[str] = Counter()
+    for machine in nodes.values():
+        most |= Counter(machine.gpus)
+    counts = capacity_of(nodes.values()).gpus
+    return [GpuOffer(name, gpus.free, gpus.total, most[name]) for name, gpus in counts.items()]
+
+
 def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) -> list[Candidate]:
     clusters = {cluster.id: cluster for cluster, _ in places}
     machines, queued = node_usage_in(clusters.values()), _queued(clusters)
@@ -142,7 +179,7 @@ def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
         nodes = Candidates(
             [m.capacity for m in usage if pool is None or is_in(pool, m.node, m.gpus)]
         )
-        rank, text = _judge(cluster, pool, nodes, need, spec, is_known=bool(usage))
+        rank, text, field = _judge(cluster, pool, nodes, need, spec, is_known=bool(usage))
         made.append(
             Candidate(
                 pool.name if pool else cluster.name,
@@ -152,6 +189,7 @@ def _candidates(places: Sequence[tuple[Cluster, Pool | None]], spec: JobSpec) ->
                 text,
                 nodes.sum(need.resource("gpu")),
                 queued.get(cluster.id, 0),
+                field,
             )
         )
     return made
@@ -165,18 +203,18 @@ def _judge(
     spec: JobSpec,
     *,
     is_known: bool,
-) -> tuple[int, str]:
+) -> tuple[int, str, str]:
     able_to = capabilities_of(cluster.backend, lambda: cluster.config)
     if faults := spec.unavailable({*HERE, *(f for c, f in FEATURES.items() if c in able_to)}):
-        return UNFIT, f"{faults[0].field}: {faults[0].message}"
+        return UNFIT, f"{faults[0].field}: {faults[0].message}", faults[0].field
     if not is_known:
-        return UNKNOWN, "its nodes are not known yet"
+        return UNKNOWN, "its nodes are not known yet", ""
     if not candidates.could_run(need):
-        return UNFIT, _lacks(candidates, need)
+        return UNFIT, *_lacks(candidates, need)
     if misfit := image_misfit(spec, cluster, pool):
-        return UNFIT, misfit
+        return UNFIT, misfit, "image"
     if cluster.trouble:
-        return TROUBLED, f"it does not respond: {cluster.trouble}"
+        return TROUBLED, f"it does not respond: {cluster.trouble}", ""
     count, gpu = len(candidates.nodes), need.resource("gpu")
     text = (
         f"{candidates.count(need)} of {count} {'node has' if count == 1 else 'nodes have'} room "
@@ -184,28 +222,34 @@ def _judge(
     )
     if need.gpu:
         text += f"; {candidates.sum(gpu)} of {candidates.sum(gpu, ever)} {_gpus(need)} are free"
-    return (FREE if candidates.admits(need) else BUSY), text
+    return (FREE if candidates.admits(need) else BUSY), text, ""
 
 
-def _lacks(candidates: Candidates, need: ResourceRequest) -> str:
-    """Return why not even the empty pool could run the job."""
+_FIELDS = {"cpu": "resources.cpus", "memory": "resources.memory", "gpu": "resources.accelerators"}
+
+
+def _lacks(candidates: Candidates, need: ResourceRequest) -> tuple[str, str]:
+    """Return why not even the empty pool could run the job, and the field to change."""
     if not candidates.nodes:
-        return "it has no nodes"
+        return "it has no nodes", "resources"
     if able := candidates.count(need, ever):
-        return f"{able} of its nodes could run it, and it needs {need.nodes}"
+        return f"{able} of its nodes could run it, and it needs {need.nodes}", "num_nodes"
     for kind in KINDS:
         most = candidates.most(need.resource(kind), ever)
         if need.of(kind) <= most:
             continue
-        if kind != "gpu":
-            return (
-                f"no node has {amount_text(kind, need.of(kind))}; the most is "
-                f"{amount_text(kind, most)}"
-            )
-        if not most:
-            return f"it has no {_gpus(need)}"
-        return f"no node has {need.gpu} {_gpus(need)}; the most is {most}"
-    return "no single node has everything it needs"
+        return _lacks_kind(kind, need, most), _FIELDS[kind]
+    return "no single node has everything it needs", "resources"
+
+
+def _lacks_kind(kind: str, need: ResourceRequest, most: int) -> str:
+    if kind != "gpu":
+        return (
+            f"no node has {amount_text(kind, need.of(kind))}; the most is {amount_text(kind, most)}"
+        )
+    if not most:
+        return f"it has no {_gpus(need)}"
+    return f"no node has {need.gpu} {_gpus(need)}; the most is {most}"
 
 
 def _gpus(need: ResourceRequest) -> str:

@@ -1,5 +1,5 @@
 from jobs.services.change import cancel_job, change_job, hold_job, release_job
-from jobs.services.dry_run import Check, DryRun, dry_run_job
+from jobs.services.dry_run import Check, DryRun, check_draft, dry_run_job
 from jobs.services.exec import run_command
 from jobs.services.logs import delete_logs
 from jobs.services.submit import rerun_job, submit_job
@@ -9,6 +9,7 @@ __all__ = [
     "DryRun",
     "cancel_job",
     "change_job",
+    "check_draft",
     "delete_logs",
     "dry_run_job",
     "hold_job",

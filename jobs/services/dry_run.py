@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,25 +43,42 @@ from workspaces.models import Team
 
 @dataclass(frozen=True)
 class Check:
-    """One check and the text of its result. `is_ok` is None if an earlier failure prevented it."""
+    """One check and the text of its result. `is_ok` is None if an earlier failure prevented it.
+
+    `errors`: {"field", "message"} pairs of a failed check.
+    """
 
     name: str
     is_ok: bool | None
     text: str
+    errors: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
 class DryRun:
     """The result of a dry run.
 
-    `is_ok`: the submission would be accepted. `starts_now`: it would start at once. `launch`: what
-    would be sent to the backend.
+    `is_ok`: the submission would be accepted. `starts_now`: it would start at once. `start_text`:
+    where it starts, what it waits for, or why it is refused. `launch`: what would be sent to the
+    backend.
     """
 
     is_ok: bool
     starts_now: bool
+    start_text: str
     checks: list[Check]
     launch: str
+
+    @property
+    def errors(self) -> list[Mapping[str, Any]]:
+        """Return the errors of all failed checks."""
+        return [error for check in self.checks for error in check.errors]
+
+
+def check_draft(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
+    """Make the checks of a dry run without waiting for a registry: an unknown image passes."""
+    known = lookups.cached_image(spec.image) if spec.image else None
+    return _rehearse(actor, team, spec, known)
 
 
 def dry_run_job(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
@@ -79,7 +96,7 @@ def dry_run_job(*, actor: Actor, team: Team, spec: JobSpec) -> DryRun:
 
 
 @transaction.atomic
-def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> DryRun:
+def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str | None) -> DryRun:
     checks: list[Check] = []
     spec = with_defaults(team, spec)
     _try(
@@ -106,7 +123,9 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Dr
         checks,
         "place",
         lambda: choose_place(actor, team, spec),
-        lambda p: f"It would go to cluster {p.cluster.name}. {p.why}".strip(),
+        lambda p: Message.joined(
+            " ", (Message("Runs on cluster {name}.", name=p.cluster.name), p.why)
+        ),
     )
     cluster = place and place.cluster
     starts, launch = False, ""
@@ -124,7 +143,7 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Dr
             lambda: check_features(spec, cluster),
             Message("The cluster supports everything in the spec."),
         )
-        if spec.image and checks[-1].is_ok:
+        if spec.image and image is not None and checks[-1].is_ok:
             image_answer = check_result_for(image, spec, cluster, place.pool)
             checks.append(Check("image", image_answer.is_ok, image_answer.text))
         if spec.native or spec.image:
@@ -144,14 +163,24 @@ def _rehearse(actor: Actor, team: Team, spec: JobSpec, image: Image | str) -> Dr
         _try(
             checks, "data", lambda: find_needs(actor, spec), Message("Nothing it needs is missing.")
         )
-        starts = _now(checks, request, snapshot)
+        starts = _now(checks, place, request, snapshot)
         launch = _render(checks, place, team, actor, spec)
     is_ok = all(
         check.is_ok or (check.name, check.is_ok) == ("image", None)
         for check in checks
         if check.name != "start"
     )
-    return DryRun(is_ok, is_ok and starts and not spec.after, checks, launch)
+    starts = is_ok and starts and not spec.after
+    return DryRun(is_ok, starts, _start_text(checks, spec, is_ok=is_ok), checks, launch)
+
+
+def _start_text(checks: Sequence[Check], spec: JobSpec, *, is_ok: bool) -> str:
+    if not is_ok:
+        return next(c.text for c in checks if c.is_ok is False and c.name != "start")
+    if spec.after:
+        jobs = ", ".join(map(str, spec.after))
+        return Message("Waits for {jobs} to end.", jobs=jobs)
+    return next(c.text for c in checks if c.name == "start")
 
 
 def _try(
@@ -160,10 +189,22 @@ def _try(
     try:
         answer = request()
     except PortalError as error:
-        checks.append(Check(name, False, error.message))
+        checks.append(Check(name, False, error.message, _errors_of(error)))
         return None
     checks.append(Check(name, True, yes if isinstance(yes, str) else yes(answer)))
     return answer
+
+
+_FIELDS = {"cpu": "resources.cpus", "memory": "resources.memory"}
+
+
+def _errors_of(error: PortalError) -> Sequence[Mapping[str, Any]]:
+    """Return the error by field; a limit is an error of the field that requests the resource."""
+    if errors := error.data.get("errors"):
+        return errors  # type: ignore[no-any-return]
+    resource = str(error.data.get("resource", ""))
+    field = "resources.accelerators" if resource.startswith("gpu") else _FIELDS.get(resource, "")
+    return [{"field": field, "message": error.message}]
 
 
 def _ask_text(request: AdmissionRequest) -> str:
@@ -171,16 +212,18 @@ def _ask_text(request: AdmissionRequest) -> str:
     return Message("Each task would use {held}.", held=held)
 
 
-def _now(checks: list[Check], request: AdmissionRequest, snapshot: ClusterSnapshot) -> bool:
+def _now(
+    checks: list[Check], place: Place, request: AdmissionRequest, snapshot: ClusterSnapshot
+) -> bool:
     decision = snapshot.judge(request)
     if decision.wait is None:
-        checks.append(Check("start", True, Message("It would start at once.")))
+        name = place.pool.name if place.pool else place.cluster.name
+        checks.append(Check("start", True, Message("Starts now on {name}.", name=name)))
         return True
     change = snapshot.smallest_change(request)
-    text = wait_text(decision.wait, {**decision.facts, **quota_limits.until(decision.facts)}) + (
-        f" {change_text(change)}" if change else ""
-    )
-    checks.append(Check("start", False, f"It would wait. {text}"))
+    text = wait_text(decision.wait, {**decision.facts, **quota_limits.until(decision.facts)})
+    parts = (text, change_text(change)) if change else (text,)
+    checks.append(Check("start", False, Message.joined(" ", parts)))
     return False
 
 

@@ -123,15 +123,15 @@ def _new_job(
     )
 
 
-def rerun_job(*, actor: Actor, job: Job, spec: JobSpec | None = None) -> Job:
-    """Submit the job again, optionally with a changed spec; the new job remembers its parent.
+def rerun_job(
+    *, actor: Actor, job: Job, spec: JobSpec | None = None, team: Team | None = None
+) -> Job:
+    """Submit the job again, optionally with a changed spec or for another team.
 
-    A rerun with the original spec drops its dependencies.
+    The new job remembers its parent. A rerun with the original spec drops its dependencies.
     """
-    again = spec or spec_of(job)
-    return submit_job(
-        actor=actor, team=job.team, spec=again if spec else _without_dependencies(again), parent=job
-    )
+    again = spec or _without_dependencies(spec_of(job))
+    return submit_job(actor=actor, team=team or job.team, spec=again, parent=job)
 
 
 def _without_dependencies(spec: JobSpec) -> JobSpec:

@@ -1,23 +1,22 @@
 from __future__ import annotations
 
-from django.urls import path, re_path
+from django.urls import include, path, re_path
 
 from clusters.web import cluster, clusters, pools
 from jobs.web import guide, queue, quotas, storage, team_rules, views
 
+platform = [
+    path("clusters", clusters.clusters, name="clusters"),
+    path("clusters/<str:cluster>", cluster.cluster, name="cluster"),
+    path("clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
+    path("clusters/<str:cluster>/nodes/<str:node>", cluster.act_on_node, name="cluster-node"),
+    path("queue", queue.queue, name="queue"),
+]
 urlpatterns = [
+    path("platform/", include(platform), {"area": "platform"}),
     path("<slug:org>/", views.home, name="home"),
     path("<slug:org>/guide", guide.guide, name="guide"),
     path("<slug:org>/find", views.find, name="find"),
-    path("<slug:org>/clusters", clusters.clusters, name="clusters"),
-    path("<slug:org>/clusters/<str:cluster>", cluster.cluster, name="cluster"),
-    path("<slug:org>/clusters/<str:cluster>/edit", clusters.edit_cluster, name="cluster-edit"),
-    path(
-        "<slug:org>/clusters/<str:cluster>/nodes/<str:node>",
-        cluster.act_on_node,
-        name="cluster-node",
-    ),
-    path("<slug:org>/queue", queue.queue, name="queue"),
     path("<slug:org>/quotas", quotas.quotas, name="quotas"),
     path("<slug:org>/teams/<slug:team>/rules", team_rules.set_rules, name="team-rules"),
     path("<slug:org>/quotas/requests", quotas.request_quota, name="quota-requests"),

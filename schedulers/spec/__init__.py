@@ -23,6 +23,7 @@ from schedulers.spec.model import (
     Resources,
     json_schema,
 )
+from schedulers.spec.overrides import with_overrides
 from schedulers.spec.parsing import Parsed, parse_mapping, parse_yaml
 from schedulers.spec.parts import Accelerators, Array, Condition, Dependency
 from schedulers.spec.sbatch import parse_sbatch, parse_text
@@ -61,4 +62,5 @@ __all__ = [
     "parse_text",
     "parse_yaml",
     "script",
+    "with_overrides",
 ]

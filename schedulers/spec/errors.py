@@ -44,6 +44,13 @@ class SpecErrors(ValueError):
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
+def line_of(lines: Mapping[str, int], field_path: str) -> int | None:
+    """Return the line of the field, or of the nearest enclosing field in the text."""
+    while field_path and field_path not in lines:
+        field_path = field_path[: max(field_path.rfind("."), field_path.rfind("["), 0)]
+    return lines.get(field_path)
+
+
 def invalid(message: str) -> PydanticCustomError:
     """Return the error of a value; the message completes the sentence "<field> …".
 
@@ -68,13 +75,7 @@ class SpecReport:
         if self.is_full:
             self.unsaid += 1
             return
-        self.errors.append(FieldError(field_path, message, line or self._line_of(field_path)))
-
-    def _line_of(self, field_path: str) -> int | None:
-        """Return the line of the field, or of the nearest enclosing field in the text."""
-        while field_path and field_path not in self.lines:
-            field_path = field_path[: max(field_path.rfind("."), field_path.rfind("["), 0)]
-        return self.lines.get(field_path)
+        self.errors.append(FieldError(field_path, message, line or line_of(self.lines, field_path)))
 
     def raise_if_any(self) -> None:
         if not self.errors:

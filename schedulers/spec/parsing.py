@@ -3,30 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from schedulers.spec import document
-from schedulers.spec.errors import FieldError, SpecErrors, SpecReport, shown, shown_key
+from schedulers.spec.errors import (
+    FieldError,
+    SpecErrors,
+    SpecReport,
+    line_of,
+    shown,
+    shown_key,
+)
 from schedulers.spec.model import JobSpec
 from schedulers.spec.sections import Section
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """A spec, with notes on ignored options (only `#SBATCH` scripts have notes)."""
+    """A spec, the line of each field, and notes on ignored options (of `#SBATCH` scripts only)."""
 
     spec: JobSpec
     notes: tuple[FieldError, ...] = ()
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def line_of(self, field_path: str) -> int | None:
+        """Return the line of the field, or of the nearest enclosing field in the text."""
+        return line_of(self.lines, field_path)
 
 
 def parse_yaml(text: str) -> JobSpec:
     """Parse YAML. Raises only SpecErrors, with line numbers."""
+    return parse_document(text).spec
+
+
+def parse_document(text: str) -> Parsed:
+    """Parse YAML and keep the line of each field. Raises only SpecErrors, with line numbers."""
     read = document.load(text)
-    return read_spec(read.data, SpecReport(read.lines))
+    return Parsed(read_spec(read.data, SpecReport(read.lines)), lines=read.lines)
 
 
 def parse_mapping(data: object) -> JobSpec:

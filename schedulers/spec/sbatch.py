@@ -14,7 +14,7 @@ from typing import Any
 
 from schedulers.spec.document import MOST_BYTES
 from schedulers.spec.errors import FieldError, SpecReport, shown
-from schedulers.spec.parsing import Parsed, parse_yaml, read_spec
+from schedulers.spec.parsing import Parsed, parse_document, read_spec
 from schedulers.spec.sbatch_options import Option, options
 from schedulers.spec.slurm import FEATURES, LICENSES, SIGNAL, WORD
 
@@ -61,9 +61,7 @@ _REFUSED = {
 def parse_text(text: str) -> Parsed:
     """Parse YAML, or a script if the text starts with `#!`. Raises SpecErrors."""
     return (
-        parse_sbatch(text)
-        if text.removeprefix("\ufeff").startswith("#!")
-        else Parsed(parse_yaml(text))
+        parse_sbatch(text) if text.removeprefix("\ufeff").startswith("#!") else parse_document(text)
     )
 
 
@@ -86,7 +84,9 @@ def parse_sbatch(text: str) -> Parsed:
         script.note("run", "calls `srun`, which only exists on Slurm clusters", None)
     if calls or script.data.get("num_nodes", 1) > 1:
         script.data["launcher"] = "srun"
-    return Parsed(read_spec({**script.data, "run": text}, report), tuple(script.notes))
+    return Parsed(
+        read_spec({**script.data, "run": text}, report), tuple(script.notes), script.lines
+    )
 
 
 @dataclass

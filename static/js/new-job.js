@@ -1,7 +1,7 @@
 // New-job page: form and YAML stay in sync; errors are shown next to their line while typing, and
 // the effect on quotas before submitting.
 import { isEnglish, say } from "./words.js";
-import * as yaml from "../vendor/yaml/index.js";
+import * as yaml from "../vendor/yaml.js";
 
 const root = document.querySelector("[data-new-job]");
 if (root) {

@@ -278,3 +278,74 @@ def test_attempt_pages_omit_and_repeat_no_attempt(subtests, story, ada):
                 seen += [(attempt["index"], attempt["ordinal"]) for attempt in page["items"]]
                 after = page["next"]
             assert seen == [(0, 1), (1, 1), (1, 2), (1, 3), (1, 4), (2, 1)]
+
+
+def test_validation_says_what_a_submission_would_answer(ada, story):
+    def start(text: str) -> dict:
+        answer = post(ada, {"team": "vision", "yaml": text}, f"{JOBS}/validate").json()
+        assert answer["ok"], answer
+        return answer["start"]
+
+    assert start("run: 'true'\n") == {
+        "ok": True,
+        "starts_now": True,
+        "text": "Starts now on local.",
+        "errors": [],
+    }
+    submit(story, resources={"cpus": 8})
+    with platform_scope("test"):
+        Attempt.objects.update(has_reservation=True, state=State.RUNNING)
+    large = start("run: 'true'\nresources:\n  cpus: 99\n")
+    assert not large["ok"] and "8 cores" in large["text"]
+    assert [(e["field"], e["line"]) for e in large["errors"]] == [("resources.cpus", 3)]
+
+
+def test_gpu_type_quota_is_refused_while_typing_as_at_submission(story):
+    cluster_with(cpus=8, memory=32 * GIB, gpus=8)
+    with org_scope(story.atlas.id):
+        set_quota(
+            actor=story.actor(story.ada),
+            org=story.atlas,
+            scope="team",
+            subject="vision",
+            resource="gpu.h100",
+            limit=2,
+        )
+    ada = story.api(story.ada)
+    text = "run: 'true'\nresources: {accelerators: 'h100:4'}\n"
+    body = {"team": "vision", "yaml": text}
+    start = post(ada, body, f"{JOBS}/validate").json()["start"]
+    refused = post(ada, body)
+    assert refused.status_code == 409
+    assert start["text"] == refused.json()["detail"]
+    assert [(e["field"], e["line"]) for e in start["errors"]] == [("resources.accelerators", 2)]
+
+
+def test_rerun_with_overrides_changes_single_fields_and_keeps_the_parent(ada, story):
+    submit(story, envs={"LR": "1e-3", "SEED": "1"}, name="train")
+    path = f"{JOBS}/1/rerun"
+    made = post(ada, {"overrides": {"env.LR": "3e-4", "labels.try": "2"}}, path)
+    assert made.status_code == 201
+    assert made.json()["spec"]["envs"] == {"LR": "3e-4", "SEED": "1"}
+    assert made.json()["spec"]["labels"] == {"try": "2"}
+    assert ada.get(f"{JOBS}/2").json()["parent"] == 1
+    with platform_scope("test"):
+        event = Event.objects.filter(kind="job.submitted").order_by("position").last()
+    assert event.data["rerun_of"] == 1
+    wrong = post(ada, {"overrides": {"resources.cups": 2}}, path)
+    assert wrong.status_code == 400
+    assert wrong.json()["errors"][0]["field"] == "resources.cups"
+    assert post(ada, {"overrides": {"name.x": 1}}, path).json()["errors"][0]["field"] == "name.x"
+    body = {"yaml": "run: 'true'\nenvs: {LR: 1}\n", "parent": 1, "team": "vision"}
+    changes = post(ada, body, f"{JOBS}/validate").json()["changes"]
+    assert {"field": "envs.LR", "before": "1e-3", "after": "1"} in changes
+
+
+def test_job_options_list_gpu_types_of_the_team_with_free_counts(story):
+    cluster_with(cpus=8, memory=32 * GIB, gpus=8)
+    answer = story.api(story.ada).get(f"{JOBS}/options", {"team": "vision"}).json()
+    assert answer == {
+        "gpu_types": [{"type": "h100", "free": 8, "total": 8, "most_per_node": 8}],
+        "pools": [],
+        "secrets": [],
+    }

@@ -49,7 +49,7 @@ def test_application_is_registered_and_signed_in_to(site, page):
     page.goto(f"{site.url}/accounts/applications/")
     page.wait_for_selector("text=No application yet")
     looked(page, "agreements-empty")
-    page.goto(f"{site.url}/home/applications")
+    page.goto(f"{site.url}/platform/applications")
     page.wait_for_selector("text=No applications yet")
     looked(page, "applications-empty")
     page.fill("[name=client_id]", "grafana")

@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
+from workspaces.credentials.secrets import OWN, SHARED
 from workspaces.models import Secret, SecretVersion, Team
 
 
@@ -28,6 +29,18 @@ def secrets_for(actor: Actor) -> list[dict[str, Any]]:
             {"number": row.number, "made_by": row.made_by, "created_at": row.created_at}
         )
     return [secret_row(row, row.team, versions[row.id]) for row in rows]
+
+
+def references_for(actor: Actor, team: Team) -> list[str]:
+    """Return the references that a job of the team may use: its own secrets, then the shared.
+
+    Empty unless the actor may see the names of the team's secrets.
+    """
+    if not actor.may(Permission.SECRETS_READ, team.id):
+        return []
+    rows = Secret.objects.filter(Q(team=team) | Q(team=None)).order_by("name")
+    own = [f"{OWN}/{row.name}" for row in rows if row.team_id]
+    return own + [f"{SHARED}/{row.name}" for row in rows if row.team_id is None]
 
 
 def secret_row(secret: Secret, team: Team | None, versions: list[dict[str, Any]]) -> dict[str, Any]:

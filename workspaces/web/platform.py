@@ -21,6 +21,14 @@ from workspaces.web.base import action, page, show_error
 READ_WRITE = ("GET", "HEAD", "POST")
 
 
+@page(P.CLUSTERS_READ)
+def overview(request: Any) -> HttpResponse:
+    """Show the state of the installation."""
+    return render(
+        request, "workspaces/platform/overview.html", {"page_title": _("Platform overview")}
+    )
+
+
 @page(P.PLATFORM_ADMIN, READ_WRITE)
 def organizations(request: Any) -> HttpResponse:
     """List organizations, and create one with its first owner."""
@@ -101,7 +109,7 @@ def person(request: Any, person: UUID) -> HttpResponse:
         "workspaces/platform/person.html",
         {
             "page_title": row["name"],
-            "crumbs": [(_("People"), f"/{request.org.slug}/platform/people")],
+            "crumbs": [(_("People"), "/platform/people")],
             "p": row,
             "may_act": request.actor.may(P.PLATFORM_IMPERSONATE),
         },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from workspaces.web import (
     announcements,
@@ -21,8 +21,20 @@ from workspaces.web import (
     views,
 )
 
+platform_pages = [
+    path("", platform.overview, name="platform-overview"),
+    path("organizations", platform.organizations, name="platform-organizations"),
+    path("people", platform.people, name="platform-people"),
+    path("people/<uuid:person>", platform.person, name="platform-person"),
+    path("people/<uuid:person>/act", impersonation.act_as, name="platform-act"),
+    path("applications", applications.applications, name="applications"),
+    path("applications/<str:client>", applications.application, name="application"),
+    path("audit", audit.installation, name="audit-installation"),
+    path("audit/export", audit.export_installation, name="audit-installation-export"),
+]
 urlpatterns = [
     path("", views.start, name="start"),
+    path("platform/", include(platform_pages), {"area": "platform"}),
     path("<slug:org>/teams", views.teams, name="teams"),
     path("<slug:org>/teams/<slug:team>", views.team, name="team"),
     path(
@@ -49,12 +61,6 @@ urlpatterns = [
     path("<slug:org>/tokens/<uuid:token>/rotate", tokens.rotate_token, name="token-rotate"),
     path("<slug:org>/audit", audit.trail, name="audit"),
     path("<slug:org>/audit/export", audit.export, name="audit-export"),
-    path("<slug:org>/audit/installation", audit.installation, name="audit-installation"),
-    path(
-        "<slug:org>/audit/installation/export",
-        audit.export_installation,
-        name="audit-installation-export",
-    ),
     path("<slug:org>/announcements", announcements.announcements, name="announcements"),
     path(
         "<slug:org>/announcements/<uuid:announcement>/dismiss",
@@ -77,11 +83,5 @@ urlpatterns = [
     path(
         "<slug:org>/directories/<slug:slug>/act", directories.act_on_directory, name="directory-act"
     ),
-    path("<slug:org>/platform", platform.organizations, name="platform-organizations"),
-    path("<slug:org>/platform/people", platform.people, name="platform-people"),
-    path("<slug:org>/platform/people/<uuid:person>", platform.person, name="platform-person"),
-    path("<slug:org>/platform/people/<uuid:person>/act", impersonation.act_as, name="platform-act"),
-    path("<slug:org>/applications", applications.applications, name="applications"),
-    path("<slug:org>/applications/<str:client>", applications.application, name="application"),
     path("<slug:org>/secrets", secrets.secrets, name="secrets"),
 ]

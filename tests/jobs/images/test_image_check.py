@@ -232,7 +232,7 @@ def test_pool_choice_skips_pools_whose_nodes_cannot_run_the_image(
         Pool.objects.create(name=name, cluster=cluster, partition=name, is_open=True)
     name = f"{allowed.host}/torch:v1"
     assert check_named(rehearse(story, name), "place").text.startswith(
-        "It would go to cluster big. new, because"
+        "Runs on cluster big. new, because"
     )
     with pytest.raises(InvalidInput, match="old: The image fits 0 of 4 nodes"):
         submit(story, image=name, resources=GPU, policy={"pool": "old"})
