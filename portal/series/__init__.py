@@ -12,7 +12,7 @@ __all__ = [
     "latest_of",
     "prune",
     "query",
-    "recent_means",
+    "sums_by_period",
 ]
 
 
