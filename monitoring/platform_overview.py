@@ -10,8 +10,8 @@ import orjson
 from django.db.models import Q, Sum
 
 from clusters.models import Node
-from jobs.models import AttemptUtilization, GpuTime
 from jobs.gpu_use import running
+from jobs.models import AttemptUtilization, GpuTime
 from monitoring.wall import platform_wall
 from portal.core import clock
 from workspaces.access.actors import Actor, authorize
@@ -91,9 +91,7 @@ def organizations_by_use(actor: Actor) -> list[dict[str, Any]]:
         }
         idle = _idle_now()
         orgs = Organization.objects.in_bulk([*{*allocated, *times}])
-    rows = [
-        _org_row(org, allocated[pk], idle[pk], times.get(pk, {})) for pk, org in orgs.items()
-    ]
+    rows = [_org_row(org, allocated[pk], idle[pk], times.get(pk, {})) for pk, org in orgs.items()]
     rows.sort(key=lambda row: (-row["wasted"], -row["gpus"], row["name"]))
     return rows[:MOST_ORGS]
 

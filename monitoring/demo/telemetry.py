@@ -20,6 +20,7 @@ from portal.core import clock, streams
 from workspaces.tenancy.scope import platform_scope
 
 COARSE, CURVE_POINTS, LIVE = 300.0, 240, 10.0  # seconds, points per curve, seconds
+SENSORS = 240.0  # seconds at most between two measurements of a job's GPUs
 _WATTS = {"h100": (72, 610), "l40s": (34, 300)}
 
 
@@ -113,7 +114,8 @@ def _write_curves(runs: Sequence[Run], start: float, end: float) -> None:
         ]
         _store_curves(attempt.job_id, curves, attempt.org_id)
         begin, until = max(run.started, start), min(run.finished, end)
-        moments = [begin + n * step for n in range(int((until - begin) / step))] or [until]
+        pause = min(step, SENSORS)
+        moments = [begin + n * pause for n in range(int((until - begin) / pause))] or [until]
         sensors = [
             point
             for at in moments

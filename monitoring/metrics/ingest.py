@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeGuard
 from uuid import UUID
 
@@ -52,13 +53,24 @@ def ingest(body: Mapping[str, Any]) -> int:
         ]
         # Parse everything before anything is stored.
         batches += [
-            (f"attempt:{attempt.id.hex}", attempt.org_id, list(_points(at, samples)))
+            (
+                f"attempt:{attempt.id.hex}",
+                attempt.org_id,
+                [_named(attempt, node, point) for point in _points(at, samples)],
+            )
             for attempt, samples in _jobs(body.get("jobs"))
         ]
         total = sum(store_samples(owner, org_id, at, points) for owner, org_id, points in batches)
         _store_facts(node, body.get("facts"))
         _record_events(node, body.get("events"))
     return total
+
+
+def _named(attempt: Attempt, node: Node, point: series.Point) -> series.Point:
+    """Add the node to GPUs of an attempt on several nodes: each has a GPU 0."""
+    if "gpu" not in point.labels or len(attempt.nodes or ()) < 2:
+        return point
+    return replace(point, labels=point.labels | {"node": node.name})
 
 
 def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[series.Point]) -> int:

@@ -9,7 +9,5 @@ from workspaces.access.permissions import Permission as P
 
 ENTRIES = (
     Entry(Group.COMPUTE, _("Nodes"), "nodes", "nodes", P.NODES_READ, 30, "n"),
-    Entry(
-        Group.PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"
-    ),
+    Entry(Group.PLATFORM, _("Overview"), "platform-overview", "overview", P.CLUSTERS_READ, 10, "h"),
 )
