@@ -169,9 +169,9 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
         return _remove(request, row, here)
     is_enabled = what == "enable"
     done = (
-        Message("{name} takes jobs again.", name=row.name)
+        Message("{name} is enabled and takes new jobs.", name=row.name)
         if is_enabled
-        else Message("{name} takes no new jobs; what runs goes on.", name=row.name)
+        else Message("{name} is disabled. Running jobs continue; no new jobs start.", name=row.name)
     )
     return action(
         request,
@@ -183,9 +183,7 @@ def _act(request: Any, row: Cluster) -> HttpResponse:
 
 def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
     if request.POST.get("name", "").strip() != row.name:
-        messages.error(
-            request, Message("Nothing was removed: type {name} to confirm.", name=row.name)
-        )
+        messages.error(request, Message("Not deleted: type {name} to confirm.", name=row.name))
         return redirect(here)
     try:
         connections.remove_cluster(actor=request.actor, cluster=row)
@@ -193,5 +191,5 @@ def _remove(request: Any, row: Cluster, here: str) -> HttpResponse:
         record_denied_request(request, error)
         show_error(request, error)
         return redirect(here)
-    messages.success(request, Message("{name} is removed, with its pools.", name=row.name))
+    messages.success(request, Message("{name} and its pools were deleted.", name=row.name))
     return redirect("/platform/clusters")
