@@ -10,7 +10,6 @@ __all__ = [
     "compact",
     "latest",
     "latest_of",
-    "latest_values",
     "prune",
     "query",
     "sums_by_period",

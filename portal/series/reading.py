@@ -102,19 +102,6 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
     return found
 
 
-def latest_values(
-    owners: Sequence[str], name: str, *, start_ms: int
-) -> list[tuple[str, str, float]]:
-    """Return owner, labels (JSON) and last value of the series of this name with a point since."""
-    rows = Series.objects.filter(
-        owner__in=owners, name=name, last_at__gte=start_ms, last_value__isnull=False
-    )
-    return [
-        (owner, labels, value or 0.0)
-        for owner, labels, value in rows.values_list("owner", "labels", "last_value")
-    ]
-
-
 Sums = dict[int, tuple[float, int]]  # start of a period (Unix ms) -> sum and number of points
 
 

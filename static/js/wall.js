@@ -407,7 +407,7 @@ function begin(root) {
     tip.replaceChildren(
       head,
       ...[
-        use >= 0 && say("{n} % used now", { n: use }),
+        use >= 0 && say("{n} % used (5 min)", { n: use }),
         `${wall.clusters[node[1]].name} · ${node[5].map((t) => wall.types[t]).join(", ")} · ${say("{n} of {all} allocated", { n: kinds.filter(isAllocated).length, all: node[3] })}`,
         ...jobsOn(index, number),
       ]

@@ -22,7 +22,6 @@ from workspaces.web import (
 )
 
 platform_pages = [
-    path("", platform.overview, name="platform-overview"),
     path("organizations", platform.organizations, name="platform-organizations"),
     path("people", platform.people, name="platform-people"),
     path("people/<uuid:person>", platform.person, name="platform-person"),
