@@ -1,7 +1,7 @@
 // Live charts: training metrics by step, system metrics by time, with a synced cursor per axis.
 // Gaps stay gaps.
 import uPlot from "../vendor/uplot.js";
-import { around, clock, moment } from "./axis.js";
+import { around, clock, moment } from "./charts/axis.js";
 import { live } from "./live.js";
 import { say } from "./words.js";
 
