@@ -30,7 +30,7 @@ const SENSOR_ORDER = [...SENSORS.map(([, title]) => title), "System"];
 const isLoss = (metric) => /(^|[/_.])loss($|[/_.])/i.test(metric);
 
 // Which charts show these curves, in order: [{key, title, section, isSystem, unit, curves}].
-// Train and validation of a metric share a chart.
+// Train and validation of a metric share a chart; each curve gets its `split`.
 export function chartsOf(curves) {
   const charts = new Map();
   const splits = new Map(); // metric -> sections that have it
@@ -65,7 +65,8 @@ export function chartsOf(curves) {
       });
     const chart = charts.get(key);
     chart.unit ||= curve.unit;
-    chart.curves.push({ ...curve, split: isShared ? split || "train" : "" });
+    curve.split = isShared ? split || "train" : "";
+    chart.curves.push(curve);
   }
   return [...charts.values()].sort(byTitle);
 }
