@@ -35,7 +35,15 @@ def node(request: Any, node: str) -> HttpResponse:
             "page_title": found.name,
             "crumbs": [(Message("Nodes"), f"/{request.org.slug}/nodes")],
             "node": rows.node_row(found, request.actor),
-            "node_hex": found.id.hex,
-            "series_url": f"/api/v1/orgs/{request.org.slug}/nodes/{found.name}/metrics?{query}",
+            "chart_sources": [
+                {
+                    "id": found.id.hex,
+                    "name": found.name,
+                    "url": f"/api/v1/orgs/{request.org.slug}/nodes/{found.name}/metrics?{query}",
+                    "start": None,
+                    "isLive": True,
+                    "topics": [{"name": f"metrics:node:{found.id.hex}", "kind": "system"}],
+                }
+            ],
         },
     )
