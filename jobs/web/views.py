@@ -14,6 +14,7 @@ from django.shortcuts import redirect, render
 from jobs import representations, selectors, services, storage
 from jobs.first_steps import guide_for
 from jobs.lists import JOBS
+from jobs.metrics import chart_context
 from jobs.models import Job
 from jobs.outputs import output_text
 from jobs.scheduling import pending_explanation, quota_limits
@@ -138,6 +139,7 @@ def job(request: Any, job: str) -> HttpResponse:
             "timeline": _timeline(row, attempt.index),
             "env": sorted(representations.environment_of(attempt).items()),
             "children": _children(request, row),
+            **chart_context(row, request.GET.get("task") or request.GET.get("index", "")),
             "tab": _tab(request),
             "tabs": TABS,
             "may_change": may_change(request, row),
