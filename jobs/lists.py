@@ -259,6 +259,7 @@ JOBS = ListView(
             is_optional=True,
         ),
         Column("gpus", None, value=lambda row: row["resources"].get("gpus", 0)),
+        Column("gpu_utilization", _("GPU util (5 min)"), "num", is_optional=True),
         Column("cluster", _("Node"), is_optional=True),
         Column("owner", _("Owner"), value=lambda row: row["owner"]["email"], is_optional=True),
         Column("team", _("Team"), is_extra=True),
