@@ -17,7 +17,6 @@ urlpatterns = [
     path("platform/", include(platform), {"area": "platform"}),
     path("<slug:org>/", views.home, name="home"),
     path("<slug:org>/guide", guide.guide, name="guide"),
-    path("<slug:org>/find", views.find, name="find"),
     path("<slug:org>/quotas", quotas.quotas, name="quotas"),
     path("<slug:org>/teams/<slug:team>/rules", team_rules.set_rules, name="team-rules"),
     path("<slug:org>/quotas/requests", quotas.request_quota, name="quota-requests"),

@@ -15,6 +15,7 @@ from workspaces.web import (
     platform,
     provider_instructions,
     roles,
+    search,
     secrets,
     service_accounts,
     tokens,
@@ -22,6 +23,7 @@ from workspaces.web import (
 )
 
 platform_pages = [
+    path("find", search.find, name="platform-find"),
     path("organizations", platform.organizations, name="platform-organizations"),
     path("people", platform.people, name="platform-people"),
     path("people/<uuid:person>", platform.person, name="platform-person"),
@@ -34,6 +36,7 @@ platform_pages = [
 urlpatterns = [
     path("", views.start, name="start"),
     path("platform/", include(platform_pages), {"area": "platform"}),
+    path("<slug:org>/find", search.find, name="find"),
     path("<slug:org>/teams", views.teams, name="teams"),
     path("<slug:org>/teams/<slug:team>", views.team, name="team"),
     path(
