@@ -62,11 +62,6 @@ urlpatterns = [
     path("<slug:org>/audit", audit.trail, name="audit"),
     path("<slug:org>/audit/export", audit.export, name="audit-export"),
     path("<slug:org>/announcements", announcements.announcements, name="announcements"),
-    path(
-        "<slug:org>/announcements/<uuid:announcement>/dismiss",
-        announcements.dismiss_announcement,
-        name="announcement-dismiss",
-    ),
     path("<slug:org>/directories", directories.directories, name="directories"),
     path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
     path(
