@@ -30,12 +30,8 @@ class Holder:
         return self.resources.get("gpu", 0)
 
     @property
-    def cpu(self) -> int:
-        return self.resources.get("cpu", 0)
-
-    @property
-    def memory(self) -> int:
-        return self.resources.get("memory", 0)
+    def cores(self) -> float:
+        return self.resources.get("cpu", 0) / 1000
 
     @property
     def first_jobs(self) -> list[tuple[int, str]]:
@@ -69,7 +65,7 @@ def holders(actor: Actor, scope: str, subject_id: UUID) -> list[Holder]:
         holder = found.setdefault(email, Holder(email, name or email.partition("@")[0]))
         holder.jobs[number] = title
         _add(holder.resources, resources)
-    ordered = sorted(found.values(), key=lambda holder: (-holder.gpus, -holder.cpu))
+    ordered = sorted(found.values(), key=lambda holder: (-holder.gpus, -holder.cores))
     return ordered[:SHOWN]
 
 

@@ -27,7 +27,7 @@ from workspaces.quotas import requests, set_limits
 from workspaces.quotas.limits import STORAGE
 from workspaces.quotas.mails import mail_decision
 from workspaces.quotas.request_selectors import requests_for
-from workspaces.quotas.set_limits import KEEP, LimitChange
+from workspaces.quotas.set_limits import KEEP, Keep, LimitChange
 from workspaces.web.base import action, local_path, page, show_error
 
 FORM_CLASSES, WISHES = 12, 300
@@ -41,14 +41,17 @@ def quotas(request: Any) -> HttpResponse:
         return _show(request)
     back = local_path(request.POST.get("back", ""), request.get_full_path())
     try:
-        changes = changes_in(request.POST)
+        changes = _new(request.org, changes_in(request.POST))
+        if not changes:
+            messages.success(request, _("Nothing has changed."))
+            return redirect(back)
         if request.POST.get("do") == "preview":
             return _show(
                 request,
                 preview=preview(actor=request.actor, org=request.org, changes=changes),
                 given=_submitted_fields(request.POST),
             )
-        before = _limits_before(request.org, changes)
+        before = [row.limit for _change, row in _rows_of(request.org, changes)]
         rows = set_limits.set_quotas(actor=request.actor, org=request.org, changes=changes)
     except PortalError as error:
         record_denied_request(request, error)
@@ -157,15 +160,35 @@ def _typed(resource: str, limit: int | None) -> str:
     return "none" if limit is None else typed_text(resource, limit)
 
 
-def _limits_before(org: Any, changes: list[LimitChange]) -> list[int | None]:
-    """Return the current limit of each change, in the unit of storage."""
-    meters = list(set_limits.meters_of(org, changes))
+def _rows_of(org: Any, changes: list[LimitChange]) -> list[tuple[LimitChange, Quota]]:
+    """Return each change with its current row, an empty one if there is none."""
+    found = set_limits.meters_of(org, changes)
     rows = Quota.objects.filter(
-        subject_id__in={meter.subject_id for meter in meters},
-        resource__in={meter.resource for meter in meters},
+        subject_id__in={meter.subject_id for meter in found},
+        resource__in={meter.resource for meter in found},
     )
-    known = {(row.scope, row.subject_id, row.resource): row.limit for row in rows}
-    return [known.get((meter.scope, meter.subject_id, meter.resource)) for meter in meters]
+    known = {(row.scope, row.subject_id, row.resource): row for row in rows}
+    return [
+        (change, known.get((meter.scope, meter.subject_id, meter.resource), Quota()))
+        for meter, change in found.items()
+    ]
+
+
+def _new(org: Any, changes: list[LimitChange]) -> list[LimitChange]:
+    """Return the changes that change something. Raises InvalidInput, NotFound."""
+    return [change for change, row in _rows_of(org, changes) if _differs(change, row)]
+
+
+def _differs(change: LimitChange, row: Quota) -> bool:
+    limit, guaranteed = change.limit, change.guaranteed
+    return (
+        not isinstance(limit, Keep)
+        and set_limits.amount_of(change.resource, limit, "limit") != row.limit
+    ) or (
+        not isinstance(guaranteed, Keep)
+        and (set_limits.amount_of(change.resource, guaranteed, "guaranteed") or 0)
+        != row.guaranteed
+    )
 
 
 def _tell(

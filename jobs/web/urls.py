@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from clusters.web import cluster, clusters, pools
-from jobs.web import guide, queue, quotas, storage, team_rules, views
+from jobs.web import guide, hubs, queue, quotas, storage, team_rules, views
 
 platform = [
     path("clusters", clusters.clusters, name="clusters"),
@@ -18,6 +18,8 @@ urlpatterns = [
     path("<slug:org>/guide", guide.guide, name="guide"),
     path("<slug:org>/find", views.find, name="find"),
     path("<slug:org>/quotas", quotas.quotas, name="quotas"),
+    path("<slug:org>/people/<str:email>", hubs.person, name="member"),
+    path("<slug:org>/teams/<slug:team>", hubs.team, name="team"),
     path("<slug:org>/teams/<slug:team>/rules", team_rules.set_rules, name="team-rules"),
     path("<slug:org>/quotas/requests", quotas.request_quota, name="quota-requests"),
     path("<slug:org>/quotas/requests/<uuid:ask>", quotas.decide, name="quota-request"),
