@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from clusters.web import cluster, clusters, pools
-from jobs.web import guide, queue, quotas, storage, team_rules, views
+from jobs.web import guide, home, queue, quotas, storage, team_rules, views
 
 platform = [
     path("clusters", clusters.clusters, name="clusters"),
@@ -14,7 +14,8 @@ platform = [
 ]
 urlpatterns = [
     path("platform/", include(platform), {"area": "platform"}),
-    path("<slug:org>/", views.home, name="home"),
+    path("<slug:org>/", home.home, name="home"),
+    path("<slug:org>/idle", home.idle, name="idle"),
     path("<slug:org>/guide", guide.guide, name="guide"),
     path("<slug:org>/find", views.find, name="find"),
     path("<slug:org>/quotas", quotas.quotas, name="quotas"),
