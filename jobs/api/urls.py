@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from clusters.api import views as clusters
-from jobs.api import output, quotas, storage, views
+from jobs.api import output, quotas, storage, utilization, views
 
 _CLUSTER, _POOL = "clusters/<str:cluster>", "orgs/<slug:org>/pools/<str:pool>"
 _JOB = "orgs/<slug:org>/jobs/<str:job>"
@@ -13,6 +13,8 @@ urlpatterns = [
         quotas.QuotaPreviewView.as_view(),
         name="api-quotas-preview",
     ),
+    path("orgs/<slug:org>/gpu-time", utilization.GpuTimeView.as_view(), name="api-gpu-time"),
+    path("orgs/<slug:org>/idle-gpus", utilization.IdleGpusView.as_view(), name="api-idle-gpus"),
     path("orgs/<slug:org>/storage", storage.StorageView.as_view(), name="api-storage"),
     path("orgs/<slug:org>/jobs", views.JobsView.as_view(), name="api-jobs"),
     path("orgs/<slug:org>/jobs/validate", views.ValidateView.as_view(), name="api-jobs-validate"),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from clusters.web import capacity, cluster, clusters, pools
-from jobs.web import guide, hubs, queue, quotas, starting, storage, team_rules, views
+from jobs.web import guide, home, hubs, queue, quotas, starting, storage, team_rules, views
 
 platform = [
     path("clusters", clusters.clusters, name="clusters"),
@@ -15,7 +15,8 @@ platform = [
 ]
 urlpatterns = [
     path("platform/", include(platform), {"area": "platform"}),
-    path("<slug:org>/", views.home, name="home"),
+    path("<slug:org>/", home.home, name="home"),
+    path("<slug:org>/idle", home.idle, name="idle"),
     path("<slug:org>/guide", guide.guide, name="guide"),
     path("<slug:org>/quotas", quotas.quotas, name="quotas"),
     path("<slug:org>/people/<str:email>", hubs.person, name="member"),

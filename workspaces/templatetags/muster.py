@@ -88,6 +88,12 @@ def percent(ratio: float | None) -> str:
 
 
 @register.filter
+def csv(values: list[float | None]) -> str:
+    """Join numbers for a data attribute; an unknown one is empty."""
+    return ",".join("" if value is None else f"{value:g}" for value in values)
+
+
+@register.filter
 def size(value: Any) -> str:
     """Format bytes in binary units."""
     for name, step in _STEPS:
