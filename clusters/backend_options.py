@@ -22,6 +22,7 @@ def backend_kinds() -> list[dict[str, Any]]:
         {
             "name": name,
             "title": str(kind.title),
+            "about": getattr(kind, "about", ""),
             "options": [option.as_dict() for option in options_of(name)],
         }
         for name, kind in sorted(backends().items())

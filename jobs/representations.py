@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from jobs.models.job import PRIORITIES
 from jobs.outputs import output_text
 from jobs.scheduling.pending_summary import pending_summary
 from jobs.storage import deleting
+from jobs.utilization.selectors import gpu_utilization_of
 from portal.core import clock
 from portal.core.formatting import span_text
 from portal.core.messages import Message
@@ -30,8 +31,14 @@ def listed(rows: QuerySet[Job]) -> QuerySet[Job]:
     return rows.select_related("org", "team", "owner", "cluster")
 
 
+def job_rows(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    """Return list items of the API with the GPU utilization of running jobs."""
+    used = gpu_utilization_of(jobs)
+    return [job_row(job) | {"gpu_utilization": used.get(job.id)} for job in jobs]
+
+
 def job_row(job: Job) -> dict[str, Any]:
-    """Return the list item of the API."""
+    """Return the list item of the API, without a query and so without `gpu_utilization`."""
     state = State(job.state)
     return {
         "id": str(job.id),
@@ -67,7 +74,7 @@ def job_row(job: Job) -> dict[str, Any]:
 
 def job_detail(job: Job) -> dict[str, Any]:
     """Return `job_row` with the spec, the attempts and the dependencies."""
-    row = job_row(job)
+    row = job_rows([job])[0]
     if job.array_size is not None:
         row["array"] = {"size": job.array_size, "states": array_states(job)}
     current = list(

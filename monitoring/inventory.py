@@ -6,16 +6,18 @@ ten seconds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 import orjson
 from django.db.models import Count
 
-from clusters.models import Cluster, Gpu, Node
+from clusters.capacity import natural
+from clusters.models import Cluster, Gpu, Node, Pool
 
+Range = tuple[int, int]  # the first and the last index of neighbouring rows
 Key = tuple[tuple[UUID, int, str], ...]
 _kept: dict[Key, InventorySnapshot] = {}  # has one entry: the current inventory
 
@@ -49,13 +51,44 @@ class InventorySnapshot:
     """The serialized inventory.
 
     Rows refer to `types` and `partitions` by index; `places` maps each node to its index among all
-    rows.
+    rows, as `ids` does by id. `racks` are the indexes of the nodes by the label "rack".
     """
 
     types: Sequence[str]
     partitions: Sequence[str]
     parts: Mapping[UUID, ClusterRows]
     places: Mapping[tuple[UUID, str], int]
+    ids: Mapping[UUID, int]
+    racks: Mapping[str, Sequence[Range]]
+    members: Sequence[_Member]
+    _pools: dict[tuple[Any, ...], Sequence[Range]] = field(default_factory=dict)
+
+    def ranges_of(self, pool: Pool) -> Sequence[Range]:
+        """Return the indexes of the pool's nodes; computed once per rule."""
+        rule = (pool.cluster_id, pool.partition, pool.gpu_type, pool.labels_text)
+        if rule not in self._pools:
+            self._pools[rule] = _ranges(
+                at for at, member in enumerate(self.members) if member.is_in(pool)
+            )
+        return self._pools[rule]
+
+
+@dataclass(frozen=True)
+class _Member:
+    """What decides to which pools a node belongs."""
+
+    cluster_id: UUID
+    partitions: Sequence[str]
+    types: Collection[str]
+    labels: Mapping[str, str]
+
+    def is_in(self, pool: Pool) -> bool:
+        return (
+            self.cluster_id == pool.cluster_id
+            and (not pool.partition or pool.partition in self.partitions)
+            and (not pool.gpu_type or pool.gpu_type in self.types)
+            and all(self.labels.get(name) == value for name, value in pool.labels.items())
+        )
 
 
 def inventory_snapshot(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnapshot:
@@ -77,17 +110,16 @@ def inventory_snapshot(clusters: Sequence[Cluster], exact: Collection[UUID]) -> 
 
 
 def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnapshot:
-    place, types, partitions = (
-        {cluster.id: at for at, cluster in enumerate(clusters)},
-        _WordIndex(),
-        _WordIndex(),
-    )
+    place = {cluster.id: at for at, cluster in enumerate(clusters)}
+    types, partitions = _WordIndex(), _WordIndex()
     kinds, rows, places = _kinds(), {cluster.id: [] for cluster in clusters}, {}  # type: ignore[var-annotated]
     ids: dict[UUID, tuple[UUID, int]] = {}
-    for node_id, cluster_id, name, is_ready, is_drained, used, parts in _nodes(place):
+    members: list[_Member] = []
+    for node_id, cluster_id, name, is_ready, is_drained, used, parts, labels in _nodes(place):
         mine, state = kinds.get(node_id, []), 2 if not is_ready else 1 if is_drained else 0
         places[cluster_id, name] = len(places)
         ids[node_id] = (cluster_id, len(rows[cluster_id]))
+        members.append(_Member(cluster_id, parts, {kind for kind, _ in mine}, labels))
         rows[cluster_id].append(
             [
                 name,
@@ -104,11 +136,36 @@ def _made(clusters: Sequence[Cluster], exact: Collection[UUID]) -> InventorySnap
         types.all,
         partitions.all,
         places=places,
+        ids={node_id: at for at, node_id in enumerate(ids)},
+        racks=_racks(members),
+        members=members,
         parts={
             pk: ClusterRows(_text(some), some if pk in exact else (), bits.get(pk, {}))
             for pk, some in rows.items()
         },
     )
+
+
+def _racks(members: Sequence[_Member]) -> dict[str, Sequence[Range]]:
+    """Return the nodes by the value of the label "rack", also of one such as "example.com/rack"."""
+    found: dict[str, list[int]] = {}
+    for at, member in enumerate(members):
+        for name, value in member.labels.items():
+            if name.rpartition("/")[2].lower() == "rack":
+                found.setdefault(str(value), []).append(at)
+                break
+    return {rack: _ranges(found[rack]) for rack in sorted(found, key=natural)}
+
+
+def _ranges(indexes: Iterable[int]) -> Sequence[Range]:
+    """Return increasing indexes as ranges."""
+    found: list[Range] = []
+    for at in indexes:
+        if found and found[-1][1] == at - 1:
+            found[-1] = (found[-1][0], at)
+        else:
+            found.append((at, at))
+    return found
 
 
 class _WordIndex:
@@ -130,7 +187,14 @@ def _nodes(clusters: Collection[UUID]) -> Any:
         Node.objects.filter(is_gone=False, cluster__in=list(clusters))
         .order_by("cluster__name", "name")
         .values_list(
-            "id", "cluster_id", "name", "is_ready", "is_drained", "used_gpus", "partitions"
+            "id",
+            "cluster_id",
+            "name",
+            "is_ready",
+            "is_drained",
+            "used_gpus",
+            "partitions",
+            "labels",
         )
     )
 

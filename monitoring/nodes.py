@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from statistics import fmean
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from clusters.models import Gpu, Node
-from jobs.models import Attempt
+from jobs.models import Attempt, Job
 from jobs.selectors import visible_jobs
+from jobs.utilization.selectors import gpu_utilization_of_nodes
 from portal import series
 from portal.core import clock
 from schedulers.states import State
-from workspaces.access.actors import Actor
+from workspaces.access.actors import Actor, authorize
+from workspaces.access.permissions import Permission
 from workspaces.tenancy.scope import platform_scope
 
+Place = tuple[UUID, str]  # node names are unique only within a cluster
+JobsByPlace = Mapping[Place, list[dict[str, Any]]]
 _GPU = ("index", "uuid", "model", "type", "memory")
 UNREAD = ("cluster__config", "cluster__secrets", "runs", "told", "partitions")
+MOST_JOBS = 2000  # running tasks that are named on nodes
+FRESH_MS = 120_000  # an older measurement is not shown as the current one
+_MEASURED = {
+    "memory_used": "gpu.memory.used",
+    "temperature": "gpu.temperature",
+    "power": "gpu.power",
+}
 
 
 def node_row(node: Node, actor: Actor) -> dict[str, Any]:
@@ -26,17 +40,21 @@ def node_row(node: Node, actor: Actor) -> dict[str, Any]:
     return node_rows([node], actor)[0]
 
 
-def node_rows(nodes: Sequence[Node], actor: Actor) -> list[dict[str, Any]]:
-    """Return nodes with usage, latest metrics and the jobs that the actor may see."""
-    taken, mine, gpus = placements(), jobs_visible_to(actor), _gpus(nodes)
+def node_rows(
+    nodes: Sequence[Node], actor: Actor, jobs: JobsByPlace | None = None
+) -> list[dict[str, Any]]:
+    """Return nodes with usage, latest metrics and `jobs`, by default those that the actor may see."""
+    taken, gpus = placements(), _gpus(nodes)
+    mine = jobs_visible_to(actor) if jobs is None else jobs
     latest = series.latest_of([_owner(node) for node in nodes])
+    used = gpu_utilization_of_nodes([node.id for node in nodes])
     return [
         _row(
             node,
             taken[node.cluster_id, node.name],
             mine[node.cluster_id, node.name],
             latest[_owner(node)],
-            gpus[node.id],
+            _with_utilization(gpus[node.id], used.get(node.id, {})),
         )
         for node in nodes
     ]
@@ -51,6 +69,17 @@ def _gpus(nodes: Sequence[Node]) -> dict[UUID, list[dict[str, Any]]]:
     return found
 
 
+def _with_utilization(
+    gpus: list[dict[str, Any]], used: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    """Add the utilization (0 to 1) of each GPU over the last five minutes; None if unknown."""
+    return [gpu | {"utilization": used.get(str(gpu["index"]))} for gpu in gpus]
+
+
+def _mean(values: list[float]) -> float | None:
+    return round(fmean(values), 3) if values else None
+
+
 def _owner(node: Node) -> str:
     return f"node:{node.id.hex}"
 
@@ -63,6 +92,13 @@ def _row(
     gpus: list[dict[str, Any]],
 ) -> dict[str, Any]:
     used = {gpu for place in taken for gpu in place["uuids"]}
+    shown = [
+        gpu
+        | {"is_held": gpu["uuid"] in used or (not taken and at < node.used_gpus)}
+        | _measured(latest, gpu["index"])
+        | {"job": next((job for job in jobs if gpu["index"] in (job["gpus"] or ())), None)}
+        for at, gpu in enumerate(gpus)
+    ]
     return {
         "id": str(node.id),
         "name": node.name,
@@ -81,13 +117,26 @@ def _row(
             "total": node.memory,
             "held": sum(p["memory"] for p in taken) or node.used_memory,
         },
-        "gpus": [
-            gpu | {"is_held": gpu["uuid"] in used or (not taken and at < node.used_gpus)}
-            for at, gpu in enumerate(gpus)
-        ],
+        "gpus": shown,
+        "gpu_count": len(shown),
+        "gpus_held": sum(gpu["is_held"] for gpu in shown),
+        "gpu_types": sorted({gpu["type"] for gpu in shown}),
+        "gpu_utilization": _mean(
+            [gpu["utilization"] for gpu in gpus if gpu["utilization"] is not None]
+        ),
         "jobs": jobs,
         "latest": latest,
         "now": clock.now(),
+    }
+
+
+def _measured(latest: dict[str, Any], index: int) -> dict[str, float | None]:
+    """Return the current measurements of a GPU; None for what is missing or old."""
+    oldest = clock.now_ms() - FRESH_MS
+    points = {name: latest.get(f"{key}{{gpu={index}}}") for name, key in _MEASURED.items()}
+    return {
+        name: point["value"] if point and point["at"] >= oldest else None
+        for name, point in points.items()
     }
 
 
@@ -96,9 +145,6 @@ def _seen_at(node: Node) -> datetime:
     return (
         node.seen_at if node.is_gone else max(node.seen_at, node.cluster.counted_at or node.seen_at)
     )
-
-
-Place = tuple[UUID, str]  # node names are unique only within a cluster
 
 
 def placements() -> dict[Place, list[dict[str, Any]]]:
@@ -115,20 +161,57 @@ def placements() -> dict[Place, list[dict[str, Any]]]:
     return found
 
 
-def jobs_visible_to(actor: Actor) -> dict[Place, list[dict[str, Any]]]:
+def jobs_visible_to(actor: Actor) -> JobsByPlace:
     """Return the organization's running jobs that the actor may see, by cluster and node."""
+    return _jobs_by_place(visible_jobs(actor))
+
+
+def jobs_of_all(actor: Actor) -> JobsByPlace:
+    """Return the running jobs of every organization by cluster and node. Raises NotPermitted."""
+    authorize(actor, Permission.CLUSTERS_READ)
+    with platform_scope("operators see what runs on a node"):
+        return _jobs_by_place(Job.objects.all())
+
+
+def _jobs_by_place(jobs: QuerySet[Job]) -> JobsByPlace:
+    """Return rows of running jobs. `gpus` are indexes, None if the scheduler does not tell them."""
     found: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     rows = (
-        Attempt.objects.filter(
-            state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=visible_jobs(actor)
-        )
+        Attempt.objects.filter(state__gt=State.DISPATCHING, state__lt=State.SUCCEEDED, job__in=jobs)
         .order_by("job__number")
-        .values_list("cluster_id", "node", "nodes", "job__number", "job__name", "job__team_id")
+        .values_list(
+            "cluster_id",
+            "node",
+            "nodes",
+            "placement",
+            "started_at",
+            "job__number",
+            "job__name",
+            "job__team_id",
+            "job__team__slug",
+            "job__owner__name",
+            "job__owner__email",
+            "job__org__slug",
+        )
     )
-    seen: set[tuple[UUID, str, int]] = set()
-    for cluster_id, first, names, number, name, team_id in rows[:500]:
-        for at in ((cluster_id, node) for node in names or [first]):
-            if (*at, number) not in seen:
-                seen.add((*at, number))
-                found[at].append({"number": number, "name": name, "team_id": str(team_id)})
+    known: dict[tuple[UUID, str, str, int], dict[str, Any]] = {}
+    for cluster_id, first, names, placed, since, number, name, team_id, *who in rows[:MOST_JOBS]:
+        team, owner, email, org = who
+        for node in names or [first]:
+            here = placed["gpus"] if placed and placed["node"] == node else None
+            key = (cluster_id, node, org, number)
+            if key in known:
+                known[key]["gpus"] = [*(known[key]["gpus"] or ()), *(here or ())] or None
+                continue
+            known[key] = {
+                "number": number,
+                "name": name,
+                "team_id": str(team_id),
+                "team": team,
+                "owner": owner or email,
+                "org": org,
+                "started_at": since,
+                "gpus": here,
+            }
+            found[cluster_id, node].append(known[key])
     return found

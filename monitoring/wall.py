@@ -8,8 +8,10 @@ from uuid import UUID
 import orjson
 
 from clusters.models import Cluster
+from clusters.services.pools import pools_visible_to
 from monitoring.inventory import inventory_snapshot
-from monitoring.nodes import jobs_visible_to, placements
+from monitoring.nodes import JobsByPlace, jobs_of_all, jobs_visible_to, placements
+from monitoring.wall_use import use_of
 from portal.core import clock
 from schedulers import backends, capabilities_of
 from schedulers.contract import Capability
@@ -20,12 +22,24 @@ _SHOWN = ("id", "name", "backend", "trouble", "inventory")
 
 
 def wall_of(actor: Actor) -> dict[str, Any]:
-    """Return the overview for an actor.
+    """Return the overview with the jobs of the organization that the actor may see."""
+    return _wall(actor, jobs_visible_to(actor))
 
-    `nodes` holds rows of [name, cluster, state, GPUs, bits of used GPUs, types, partitions] as
-    ready JSON, in which words are indexes into the lists next to it. `jobs` holds the jobs that the
-    actor may see, by index into `nodes`. A cluster is `is_exact` if it is known which of its GPUs
-    are used; otherwise only their number is known, and the first ones are shown as used.
+
+def platform_wall(actor: Actor) -> dict[str, Any]:
+    """Return the overview with the jobs of every organization. Raises NotPermitted."""
+    return _wall(actor, jobs_of_all(actor))
+
+
+def _wall(actor: Actor, seen: JobsByPlace) -> dict[str, Any]:
+    """Return the overview.
+
+    `nodes` holds rows of [name, cluster, state, GPUs, bits of allocated GPUs, types, partitions] as
+    ready JSON, in which words are indexes into the lists next to it. Other lists refer to nodes by
+    their index: `use` is the measured utilization of each GPU in percent, -1 if unknown; `pools`
+    and `racks` are ranges of nodes; `jobs` are [number, name, GPUs, organization], whose GPUs are
+    null where the scheduler does not tell them. A cluster is `is_exact` if it is known which of its
+    GPUs are allocated; otherwise only their number is known, and the first ones are shown.
     """
     clusters = list(Cluster.objects.order_by("name").only(*_SHOWN))
     exact = {
@@ -33,7 +47,7 @@ def wall_of(actor: Actor) -> dict[str, Any]:
         for c in clusters
         if c.backend in backends() and Capability.PLACES in capabilities_of(c.backend)
     }
-    stock, seen = inventory_snapshot(clusters, exact), jobs_visible_to(actor)
+    stock = inventory_snapshot(clusters, exact)
     used = _used(exact) if exact else {}
     texts = (
         stock.parts[c.id].with_used(used.get(c.id, ())) if c.id in exact else stock.parts[c.id].text
@@ -45,11 +59,20 @@ def wall_of(actor: Actor) -> dict[str, Any]:
         "types": stock.types,
         "partitions": stock.partitions,
         "nodes": orjson.Fragment(b"[" + b",".join(text for text in texts if text) + b"]"),
+        "use": orjson.Fragment(use_of(stock)),
+        "pools": [
+            {"name": pool.name, "nodes": ranges}
+            for pool in pools_visible_to(actor)
+            if (ranges := stock.ranges_of(pool))
+        ],
+        "racks": [{"name": name, "nodes": ranges} for name, ranges in stock.racks.items()],
         "clusters": [
             {"name": c.name, "is_exact": c.id in exact, "trouble": c.trouble} for c in clusters
         ],
         "jobs": {
-            stock.places[key]: [[job["number"], job["name"]] for job in jobs]
+            stock.places[key]: [
+                [job["number"], job["name"], job["gpus"], job["org"]] for job in jobs
+            ]
             for key, jobs in seen.items()
             if key in stock.places
         },

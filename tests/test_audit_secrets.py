@@ -107,7 +107,7 @@ def test_secrets_are_absent_from_audit_trail_and_exports(stage, secrets):
         "syslog": b"".join(message(fact, "muster") for fact in facts).decode(),
         "page": stage.story.client(stage.people["ada"]).get("/atlas/audit").content.decode(),
         "installation": stage.story.client(stage.people["dot"])
-        .get("/atlas/audit/installation")
+        .get("/platform/audit")
         .content.decode(),
         "settings": stage.api("ada").get("/api/v1/orgs/atlas/audit/settings").content.decode(),
     }

@@ -242,6 +242,8 @@ TABLE: dict[tuple[str, str], Row] = {
     ("api-wall", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node", "GET"): Row(INSIDERS, P.NODES_READ),
     ("api-node-metrics", "GET"): Row(INSIDERS, P.NODES_READ),
+    ("api-platform-wall", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
+    ("api-platform-node-metrics", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-clusters", "GET"): Row(OPERATORS, P.CLUSTERS_READ),
     ("api-clusters", "POST"): Row(
         OPERATORS, P.CLUSTERS_WRITE, {"name": "fresh", "backend": "local"}

@@ -47,9 +47,9 @@ def clusters(request: Any) -> HttpResponse:
         if made:
             messages.success(
                 request,
-                Message("{name} is connected. Its nodes appear in a few seconds.", name=made.name),
+                Message("{name} is connected.", name=made.name),
             )
-            return redirect(f"/{request.org.slug}/clusters/{made.name}")
+            return redirect(f"/platform/clusters/{made.name}")
         shown |= probe | fields(request, kind, probe["faults"])
     return CLUSTERS.render(request, "clusters/list.html", shown)
 
@@ -59,7 +59,7 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
     """Edit the options; an empty secret stays, one ticked for removal is removed."""
     row = connections.find_cluster(cluster)
     here, options = (
-        f"/{request.org.slug}/clusters/{row.name}",
+        f"/platform/clusters/{row.name}",
         submitted_values(request, row.backend, row),
     )
     made, probe = test_and_store(
@@ -70,7 +70,7 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         lambda: connections.change_cluster(actor=request.actor, cluster=row, options=options),
     )
     if made:
-        messages.success(request, Message("{name} is changed.", name=row.name))
+        messages.success(request, Message("{name} was updated.", name=row.name))
         return redirect(here)
     return render(
         request,
@@ -79,7 +79,7 @@ def edit_cluster(request: Any, cluster: str) -> HttpResponse:
         | fields(request, row.backend, probe["faults"], row)
         | {
             "page_title": Message("Edit"),
-            "crumbs": [(Message("Clusters"), f"/{request.org.slug}/clusters"), (row.name, here)],
+            "crumbs": [(Message("Clusters"), "/platform/clusters"), (row.name, here)],
             "cluster": row,
             "test_url": f"/api/v1/clusters/{row.name}/test",
             "back": here,

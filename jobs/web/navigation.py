@@ -10,6 +10,6 @@ from workspaces.access.permissions import Permission as P
 ENTRIES = (
     Entry(Group.WORK, _("Home"), "home", "home", None, 10, "h"),
     Entry(Group.WORK, _("Jobs"), "jobs", "jobs", None, 20, "j"),
-    Entry(Group.COMPUTE, _("Queue"), "queue", "queue", P.CLUSTERS_READ, 60, "w"),
-    Entry(Group.ORGANIZATION, _("Quotas"), "quotas", "quotas", P.QUOTAS_READ, 110, "q"),
+    Entry(Group.COMPUTE, _("Quotas"), "quotas", "quotas", P.QUOTAS_READ, 60, "q"),
+    Entry(Group.PLATFORM, _("Queue"), "queue", "queue", P.CLUSTERS_READ, 40, "w"),
 )

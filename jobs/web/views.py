@@ -8,12 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from jobs import representations, selectors, services, storage
 from jobs.first_steps import guide_for
 from jobs.lists import JOBS
+from jobs.metrics import chart_context
 from jobs.models import Job
 from jobs.outputs import output_text
 from jobs.scheduling import pending_explanation, quota_limits
@@ -25,7 +26,6 @@ from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.core.models import Event
 from portal.web.denials import record_denied_request
-from portal.web.translation import translated
 from schedulers.spec import examples
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
@@ -135,6 +135,7 @@ def job(request: Any, job: str) -> HttpResponse:
             "timeline": _timeline(row, attempt.index),
             "env": sorted(representations.environment_of(attempt).items()),
             "children": _children(request, row),
+            **chart_context(row, request.GET.get("task") or request.GET.get("index", "")),
             "tab": _tab(request),
             "tabs": TABS,
             "may_change": may_change(request, row),
@@ -203,26 +204,6 @@ def act_on_jobs(request: Any) -> HttpResponse:
         messages.error(request, text)
     return redirect(
         f"/{request.org.slug}/{'storage' if verb == 'delete-logs' else 'jobs'}?{request.POST.get('query', '')[:2000]}"
-    )
-
-
-@page()
-def find(request: Any) -> JsonResponse:
-    """Search for the command palette: jobs by number or name prefix, pages and teams."""
-    q = request.GET.get("q", "").strip()[:100]
-    jobs = JOBS.narrowed(request.actor, {"q": q}).order_by("-number")[:8]
-    return JsonResponse(
-        {
-            "items": [
-                {
-                    "kind": "job",
-                    "title": f"#{j.number} {j.name}",
-                    "note": translated(State(j.state).label),
-                    "url": f"/{request.org.slug}/jobs/{j.number}",
-                }
-                for j in jobs
-            ]
-        }
     )
 
 

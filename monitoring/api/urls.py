@@ -6,6 +6,12 @@ from monitoring.api import views
 
 urlpatterns = [
     path("agent/samples", views.SamplesView.as_view(), name="api-agent-samples"),
+    path("wall", views.PlatformWallView.as_view(), name="api-platform-wall"),
+    path(
+        "nodes/<str:node>/metrics",
+        views.PlatformNodeMetricsView.as_view(),
+        name="api-platform-node-metrics",
+    ),
     path("orgs/<slug:org>/nodes", views.NodesView.as_view(), name="api-nodes"),
     path("orgs/<slug:org>/wall", views.WallView.as_view(), name="api-wall"),
     path("orgs/<slug:org>/nodes/<str:node>", views.NodeView.as_view(), name="api-node"),

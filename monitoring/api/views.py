@@ -13,7 +13,7 @@ from clusters.models import Node
 from monitoring import nodes
 from monitoring.lists import NODES
 from monitoring.metrics.ingest import ingest
-from monitoring.wall import wall_of
+from monitoring.wall import platform_wall, wall_of
 from portal import series
 from portal.core.errors import InvalidInput, NotFound
 from workspaces.access.actors import authorize
@@ -53,6 +53,15 @@ class WallView(OrgView):
         return Response(wall_of(self.actor))
 
 
+class PlatformWallView(PortalView):
+    permissions = {"GET": P.CLUSTERS_READ}
+
+    @extend_schema(operation_id="platform_wall", responses=OpenApiTypes.OBJECT)
+    def get(self, request: Request) -> Response:
+        """Return every GPU of every cluster, with the jobs of all organizations."""
+        return Response(platform_wall(self.actor))
+
+
 class NodeView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
@@ -64,28 +73,45 @@ class NodeView(OrgView):
         )
 
 
+_METRICS = [
+    OpenApiParameter("names", str),
+    OpenApiParameter("cluster", str),
+    *(OpenApiParameter(n, int) for n in ("start", "end", "max_points")),
+]
+
+
 class NodeMetricsView(OrgView):
     permissions = {"GET": P.NODES_READ}
 
-    @extend_schema(
-        responses=OpenApiTypes.OBJECT,
-        parameters=[
-            OpenApiParameter("names", str),
-            OpenApiParameter("cluster", str),
-            *(OpenApiParameter(n, int) for n in ("start", "end", "max_points")),
-        ],
-    )
+    @extend_schema(responses=OpenApiTypes.OBJECT, parameters=_METRICS)
     def get(self, request: Request, node: str) -> Response:
         """Return metrics of a node. Times are Unix milliseconds; gaps are null."""
-        query = request.query_params
-        span: dict[str, Any] = {
-            f"{n}_ms": _whole(n, query[n]) for n in ("start", "end") if query.get(n)
-        }
-        names = [n for n in query.get("names", "").split(",") if n][:100] or None
-        most = min(max(_whole("max_points", query.get("max_points") or "600"), 10), 5000)
-        row = find_node(node, query.get("cluster", ""))
-        found = series.query(f"node:{row.id.hex}", names=names, max_points=most, **span)
-        return Response({"items": [d.as_dict() for d in found], "next": None, "previous": None})
+        return _metrics(request, node)
+
+
+class PlatformNodeMetricsView(PortalView):
+    permissions = {"GET": P.CLUSTERS_READ}
+
+    @extend_schema(
+        operation_id="platform_node_metrics",
+        responses=OpenApiTypes.OBJECT,
+        parameters=_METRICS,
+    )
+    def get(self, request: Request, node: str) -> Response:
+        """Return metrics of a node, for operators outside of organizations."""
+        return _metrics(request, node)
+
+
+def _metrics(request: Request, node: str) -> Response:
+    query = request.query_params
+    span: dict[str, Any] = {
+        f"{n}_ms": _whole(n, query[n]) for n in ("start", "end") if query.get(n)
+    }
+    names = [n for n in query.get("names", "").split(",") if n][:100] or None
+    most = min(max(_whole("max_points", query.get("max_points") or "600"), 10), 5000)
+    row = find_node(node, query.get("cluster", ""))
+    found = series.query(f"node:{row.id.hex}", names=names, max_points=most, **span)
+    return Response({"items": [d.as_dict() for d in found], "next": None, "previous": None})
 
 
 def find_node(name: str, cluster: str = "") -> Node:

@@ -12,6 +12,7 @@ __all__ = [
     "latest_of",
     "prune",
     "query",
+    "sums_by_period",
 ]
 
 

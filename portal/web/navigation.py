@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -21,12 +22,21 @@ class Group(StrEnum):
     PLATFORM = "platform"
 
 
+GROUP_LABELS: dict[Group, str | _StrPromise] = {
+    Group.WORK: _("Work"),
+    Group.ASSETS: _("Assets"),
+    Group.COMPUTE: _("Compute"),
+    Group.ORGANIZATION: _("Organization"),
+    Group.PLATFORM: _("Platform"),
+}
+
+
 @dataclass(frozen=True)
 class Entry:
-    """One page of an organization in the navigation.
+    """One page in the navigation: of an organization, or of the platform area.
 
     `permission` is what an actor needs to see the entry; None shows it to every member. `key` is
-    the key that opens the page after `g`.
+    the key that opens the page after `g`; entries of the platform area may reuse keys.
     """
 
     group: Group
@@ -37,9 +47,13 @@ class Entry:
     order: int
     key: str
 
-    def url(self, org: str) -> str:
-        """Return the page's path in an organization."""
-        return reverse(self.url_name, kwargs={"org": org})
+    @property
+    def is_platform(self) -> bool:
+        return self.group is Group.PLATFORM
+
+    def url(self, org: str = "") -> str:
+        """Return the page's path, in an organization unless it is of the platform area."""
+        return reverse(self.url_name, kwargs={} if self.is_platform else {"org": org})
 
 
 _entries: dict[str, Entry] = {}
@@ -50,9 +64,15 @@ def register(*entries: Entry) -> None:
     _entries.update({entry.url_name: entry for entry in entries})
 
 
-def entries_for(may: Callable[[Any], bool]) -> list[Entry]:
-    """Return the entries in display order that pass `may` for their permission."""
+def entries_for(may: Callable[[Any], bool], *, is_platform: bool = False) -> list[Entry]:
+    """Return the entries in display order, by group, that pass `may` for their permission."""
+    order = list(Group)
     return sorted(
-        (e for e in _entries.values() if e.permission is None or may(e.permission)),
-        key=lambda entry: entry.order,
+        (
+            entry
+            for entry in _entries.values()
+            if entry.is_platform == is_platform
+            and (entry.permission is None or may(entry.permission))
+        ),
+        key=lambda entry: (order.index(entry.group), entry.order),
     )

@@ -174,6 +174,9 @@ class SlurmBackend:
 
     name: ClassVar[str] = "slurm"
     title: ClassVar[str] = "Slurm"
+    about: ClassVar[str] = Message(
+        "Submit to an existing Slurm over SSH or its REST API. Slurm schedules the jobs."
+    )
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         {
             Capability.EXEC,

@@ -10,19 +10,17 @@ const html = document.documentElement;
 
 document.addEventListener("click", (event) => {
   const on = (what) => event.target.closest(`[data-action="${what}"]`);
-  if (on("theme")) {
-    const dark = html.dataset.theme
-      ? html.dataset.theme === "dark"
-      : matchMedia("(prefers-color-scheme: dark)").matches;
-    html.dataset.theme = dark ? "light" : "dark";
-    localStorage.setItem("theme", html.dataset.theme);
-    document.dispatchEvent(new Event("themechange"));
-  } else if (on("rail")) document.querySelector(".rail").classList.toggle("is-open");
+  if (on("theme")) setTheme(on("theme").dataset.themeChoice);
+  else if (on("rail")) document.querySelector(".rail").classList.toggle("is-open");
   else if (on("close"))
     on("close")
       .closest(on("close").dataset.target ?? ".note")
       .remove();
   else if (on("copy")) copy(on("copy"));
+  else if (on("close-dialog")) on("close-dialog").closest("dialog").close();
+  else if (event.target.matches("dialog.drawer")) event.target.close();
+  const opener = event.target.closest("[data-opens-dialog]");
+  if (opener) document.getElementById(opener.dataset.opensDialog)?.showModal();
   if (!event.target.closest(".rail, [data-action=rail]"))
     document.querySelector(".rail")?.classList.remove("is-open");
   document.querySelectorAll("details.menu[open]").forEach((menu) => {
@@ -30,14 +28,42 @@ document.addEventListener("click", (event) => {
   });
 });
 
+// "" follows the system.
+function setTheme(choice) {
+  if (choice) html.dataset.theme = choice;
+  else delete html.dataset.theme;
+  if (choice) localStorage.setItem("theme", choice);
+  else localStorage.removeItem("theme");
+  markTheme();
+  document.dispatchEvent(new Event("themechange"));
+}
+
+function markTheme() {
+  for (const button of document.querySelectorAll("[data-theme-choice]"))
+    button.setAttribute(
+      "aria-pressed",
+      String(button.dataset.themeChoice === (html.dataset.theme ?? "")),
+    );
+}
+markTheme();
+
+// Breadcrumbs lead back to a list with the filters that it had.
+if (document.querySelector("form.filters"))
+  sessionStorage.setItem(`list:${location.pathname}`, location.search);
+for (const link of document.querySelectorAll(".crumbs a:not([href*='?'])")) {
+  const kept = sessionStorage.getItem(`list:${link.getAttribute("href")}`);
+  if (kept) link.search = kept;
+}
+
 async function copy(button) {
   const source =
     button.dataset.text ?? button.closest(".copy").querySelector("pre, code, input").textContent;
   await navigator.clipboard.writeText(source.trim());
-  const before = button.textContent;
-  button.textContent = say("Copied");
+  const label = button.querySelector("span") ?? button;
+  const before = label.textContent;
+  label.textContent = say("Copied");
   setTimeout(() => {
-    button.textContent = before;
+    label.textContent = before;
   }, 1200);
 }
 

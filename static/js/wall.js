@@ -1,12 +1,23 @@
-// GPU wall: one block of cells per node and one cell per GPU, on one canvas; draws 16,000 cells in a
-// few milliseconds. Pointer or arrow keys show a node, its GPU and its jobs; click or Enter opens the
-// node. Filters are in the URL.
+// GPU wall: one cell per GPU on one canvas; 16,000 cells are drawn in a few milliseconds. The outline
+// of a cell is its allocation, the fill its use. Pointer or arrow keys name a node, its GPU and its
+// jobs; click or Enter opens the node. Filters and grouping are in the URL.
 import { count, say } from "./words.js";
 
-const COLOURS = ["accent", "line-strong", "warn", "failed", "panel", "focus"];
-const KINDS = ["free", "used", "drained", "down"];
-const TITLES = { free: say("free"), used: say("used"), drained: say("drained"), down: say("down") };
+const COLOURS = ["accent", "line-strong", "warn", "failed", "text-2", "focus"];
+const KINDS = ["free", "busy", "idle", "unmeasured", "drained", "down"];
+const TITLES = {
+  free: say("free"),
+  busy: say("in use"),
+  idle: say("allocated, idle"),
+  unmeasured: say("allocated, not measured"),
+  drained: say("drained"),
+  down: say("down"),
+};
+const STROKES = ["line-strong", "accent", "warn", "accent", "warn", "failed"];
+const IDLE = 10; // percent of use below which an allocated GPU counts as idle
 const EVERY = 30_000;
+const HEAD = 18; // pixels of a group's heading
+const TALL = 12_000; // pixels; a browser limits the height of a canvas
 
 document.querySelectorAll("[data-wall]").forEach((root) => begin(root));
 
@@ -16,7 +27,9 @@ function begin(root) {
     filters = [...root.querySelectorAll("[data-by]")];
   let wall,
     shown = [],
-    layout,
+    blocks = [],
+    cellSize = 14,
+    across = 4,
     at = -1;
 
   load();
@@ -35,22 +48,20 @@ function begin(root) {
   );
   canvas.addEventListener("pointermove", (event) => point(event));
   canvas.addEventListener("pointerleave", () => name(-1));
+  canvas.addEventListener("blur", () => name(-1));
   canvas.addEventListener("click", (event) => {
     const before = at;
     point(event);
     if (event.pointerType !== "touch" || before === at) open();
   });
   canvas.addEventListener("keydown", (event) => {
-    const step = {
-      ArrowLeft: -1,
-      ArrowRight: 1,
-      ArrowUp: -layout.columns,
-      ArrowDown: layout.columns,
-    }[event.key];
     if (event.key === "Enter") open();
-    if (step === undefined) return;
+    const next = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (next) name(Math.max(0, Math.min(shown.length - 1, at < 0 ? 0 : at + next)), 0);
+    else if (event.key === "ArrowUp" || event.key === "ArrowDown")
+      name(beside(event.key === "ArrowDown" ? 1 : -1), 0);
+    else return;
     event.preventDefault();
-    name(Math.max(0, Math.min(shown.length - 1, at < 0 ? 0 : at + step)), 0);
   });
 
   async function load() {
@@ -62,34 +73,48 @@ function begin(root) {
     const own = wall.clusters.findIndex((c) => c.name === root.dataset.cluster);
     root.hidden = !wall.nodes.some((node) => node[3] && (!root.dataset.cluster || node[1] === own));
     if (root.hidden) return;
-    const words = {
-      cluster: wall.clusters.map((c) => c.name),
-      type: wall.types,
-      partition: wall.partitions,
-      state: KINDS,
-    };
     const asked = new URLSearchParams(location.search);
+    const options = {
+      cluster: words(wall.clusters.map((c) => c.name)),
+      type: words(wall.types),
+      partition: words(wall.partitions),
+      state: KINDS.map((kind) => [kind, TITLES[kind]]),
+      group: groupings(),
+    };
     for (const filter of filters)
-      fill(filter, words[filter.dataset.by], asked.get(filter.dataset.by) ?? "");
+      fill(filter, options[filter.dataset.by], asked.get(filter.dataset.by) ?? "");
     root.querySelector("[data-inexact]").hidden = wall.clusters.every((c) => c.is_exact);
     choose();
   }
 
-  function fill(filter, words, asked) {
-    const all = {
-      cluster: say("all clusters"),
-      type: say("all types"),
-      partition: say("all partitions"),
-      state: say("all states"),
-    }[filter.dataset.by];
+  // What the nodes can be grouped by; a grouping that separates nothing is not offered.
+  function groupings() {
+    return [
+      wall.clusters.length > 1 && !root.dataset.cluster && ["cluster", say("by cluster")],
+      wall.pools.length && ["pool", say("by pool")],
+      wall.racks.length && ["rack", say("by rack")],
+      wall.types.length > 1 && ["model", say("by model")],
+    ].filter(Boolean);
+  }
+
+  function fill(filter, options, asked) {
+    const by = filter.dataset.by,
+      all = {
+        cluster: say("all clusters"),
+        type: say("all models"),
+        partition: say("all partitions"),
+        state: say("all states"),
+        group: say("not grouped"),
+      }[by];
     const chosen = filter.options.length ? filter.value : asked;
     filter.replaceChildren(
       new Option(all, ""),
-      ...words.map((word) => new Option(filter.dataset.by === "state" ? TITLES[word] : word, word)),
+      ...options.map(([value, title]) => new Option(title, value)),
     );
-    filter.value = words.includes(chosen) ? chosen : "";
+    filter.value = options.some(([value]) => value === chosen) ? chosen : "";
     filter.hidden =
-      words.length < 2 || (filter.dataset.by === "cluster" && Boolean(root.dataset.cluster));
+      options.length < (by === "group" ? 1 : 2) ||
+      (by === "cluster" && Boolean(root.dataset.cluster));
   }
 
   function remember(filter) {
@@ -106,92 +131,198 @@ function begin(root) {
     const type = wall.types.indexOf(by.type),
       part = wall.partitions.indexOf(by.partition),
       state = KINDS.indexOf(by.state);
-    shown = wall.nodes
-      .map((node, place) => ({ node, place }))
+    const passing = wall.nodes
+      .map((node, place) => ({ node, place, kinds: kindsOf(node, place) }))
       .filter(
-        ({ node }) =>
+        ({ node, kinds }) =>
           node[3] &&
           (cluster < 0 || node[1] === cluster) &&
           (type < 0 || node[5].includes(type)) &&
           (part < 0 || node[6].includes(part)) &&
-          (state < 0 || [...Array(node[3]).keys()].some((gpu) => kind(node, gpu) === state)),
+          (state < 0 || kinds.includes(state)),
       );
-    const counts = [0, 0, 0, 0];
-    for (const { node } of shown) for (let gpu = 0; gpu < node[3]; gpu++) counts[kind(node, gpu)]++;
-    KINDS.forEach((word, i) => {
-      root.querySelector(`[data-n=${word}]`).textContent = count(counts[i]);
-    });
-    const total = counts.reduce((a, b) => a + b, 0);
-    root.querySelector("[data-sum]").textContent = say("{used} of {all} used, {n} nodes", {
-      used: count(counts[1]),
-      all: count(total),
-      n: count(shown.length),
-    });
-    canvas.setAttribute(
-      "aria-label",
-      KINDS.map((word, i) => `${counts[i]} ${TITLES[word]}`).join(", "),
-    );
+    tell(passing);
+    blocks = grouped(passing, by.group);
+    shown = blocks.flatMap((block) => block.nodes);
     at = -1;
     tip.hidden = true;
     draw();
   }
 
-  // State of each GPU; unused GPUs of a down or drained node show the node's state.
-  function kind(node, gpu) {
-    if (node[2] === 2) return 3;
-    if (gpu < 31 ? (node[4] >> gpu) & 1 : Math.floor(node[4] / 2 ** gpu) % 2) return 1;
-    return node[2] === 1 ? 2 : 0;
+  function tell(passing) {
+    const counts = KINDS.map(() => 0);
+    for (const { kinds } of passing) for (const kind of kinds) counts[kind]++;
+    KINDS.forEach((word, i) => {
+      root.querySelector(`[data-n=${word}]`).textContent = count(counts[i]);
+    });
+    root.querySelector("[data-sum]").textContent = say("{used} of {all} allocated, {n} nodes", {
+      used: count(counts[1] + counts[2] + counts[3]),
+      all: count(counts.reduce((a, b) => a + b, 0)),
+      n: count(passing.length),
+    });
+    const text = KINDS.map((word, i) => `${counts[i]} ${TITLES[word]}`).join(", ");
+    canvas.setAttribute(
+      "aria-label",
+      `${text}. ${say("Arrow keys move, Enter opens a node. The table of nodes has the same.")}`,
+    );
+  }
+
+  // The nodes in the chosen groups, in the order of the groups; a node may be in several pools.
+  function grouped(passing, by) {
+    if (!by) return [{ title: "", nodes: passing }];
+    const found =
+      by === "pool" || by === "rack"
+        ? (by === "pool" ? wall.pools : wall.racks).map((group) => ({
+            title: group.name,
+            nodes: passing.filter(({ place }) =>
+              group.nodes.some(([first, last]) => first <= place && place <= last),
+            ),
+          }))
+        : (by === "model" ? wall.types : wall.clusters.map((c) => c.name)).map((title, i) => ({
+            title,
+            nodes: passing.filter(({ node }) =>
+              by === "model" ? node[5].includes(i) : node[1] === i,
+            ),
+          }));
+    const inside = new Set(found.flatMap((group) => group.nodes));
+    const others = passing.filter((one) => !inside.has(one));
+    if (others.length)
+      found.push({ title: by === "pool" ? say("no pool") : say("no rack"), nodes: others });
+    return found.filter((group) => group.nodes.length);
+  }
+
+  // The state of each GPU; unused GPUs of a down or drained node show the node's state.
+  function kindsOf(node, place) {
+    return Array.from({ length: node[3] }, (_, gpu) => {
+      if (node[2] === 2) return 5;
+      if (!(gpu < 31 ? (node[4] >> gpu) & 1 : Math.floor(node[4] / 2 ** gpu) % 2))
+        return node[2] === 1 ? 4 : 0;
+      const use = wall.use[place][gpu] ?? -1;
+      return use < 0 ? 3 : use < IDLE ? 2 : 1;
+    });
   }
 
   function draw() {
     if (!wall || root.hidden) return;
-    const width = canvas.parentElement.clientWidth,
-      most = Math.max(1, ...shown.map(({ node }) => node[3]));
-    layout = fit(width, shown.length, most);
-    const ratio = devicePixelRatio || 1,
-      height = layout.rows * layout.high;
+    const began = performance.now(),
+      width = canvas.parentElement.clientWidth,
+      ratio = devicePixelRatio || 1;
+    const height = place(width);
     canvas.style.height = `${height}px`;
     [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
     const pen = canvas.getContext("2d"),
       ink = inks();
     pen.scale(ratio, ratio);
-    shown.forEach(({ node }, i) => {
-      const x = (i % layout.columns) * layout.wide,
-        y = Math.floor(i / layout.columns) * layout.high;
-      for (let gpu = 0; gpu < node[3]; gpu++)
-        cell(
-          pen,
-          ink,
-          x + (gpu % layout.across) * layout.cell,
-          y + Math.floor(gpu / layout.across) * layout.cell,
-          layout.cell - 1,
-          kind(node, gpu),
+    pen.font = `12px ${getComputedStyle(root).fontFamily}`;
+    pen.textBaseline = "middle";
+    for (const block of blocks) {
+      if (block.title) heading(pen, ink, block);
+      block.nodes.forEach((one, i) => {
+        const [x, y] = corner(block, i);
+        one.kinds.forEach((kind, gpu) =>
+          cell(
+            pen,
+            ink,
+            x + (gpu % across) * cellSize,
+            y + Math.floor(gpu / across) * cellSize,
+            cellSize - 1,
+            kind,
+            wall.use[one.place][gpu] ?? -1,
+          ),
         );
-    });
-    if (at >= 0 && at < shown.length) {
-      pen.strokeStyle = ink.focus;
-      pen.lineWidth = 2;
-      pen.strokeRect(
-        (at % layout.columns) * layout.wide - 1,
-        Math.floor(at / layout.columns) * layout.high - 1,
-        layout.wide - 1,
-        layout.high - 1,
-      );
+      });
+    }
+    if (at >= 0 && at < shown.length) outline(pen, ink);
+    root.dataset.drawn = (performance.now() - began).toFixed(1);
+  }
+
+  function heading(pen, ink, block) {
+    const gpus = block.nodes.reduce((sum, { node }) => sum + node[3], 0),
+      used = block.nodes.reduce((sum, one) => sum + one.kinds.filter(isAllocated).length, 0);
+    pen.fillStyle = ink["text-2"];
+    pen.fillText(
+      `${block.title}  ${count(used)} / ${count(gpus)}`,
+      block.x,
+      block.y + HEAD / 2,
+      block.width - 4,
+    );
+  }
+
+  function outline(pen, ink) {
+    const [x, y] = cornerOf(at);
+    pen.strokeStyle = ink.focus;
+    pen.lineWidth = 2;
+    const { wide, high } = size();
+    pen.strokeRect(x - 1.5, y - 1.5, wide - gap() + 2, high - gap() + 2);
+  }
+
+  const gap = () => (cellSize > 8 ? 6 : 3);
+  const down = () => Math.ceil(Math.max(1, ...shown.map(({ node }) => node[3])) / across);
+  let rowsOfCells = 1;
+  const size = () => ({ wide: across * cellSize + gap(), high: rowsOfCells * cellSize + gap() });
+
+  // Choose the largest cells with which all groups fit into about half a screen, at least 4 px;
+  // lay the groups on shelves and return the height.
+  function place(width) {
+    const most = Math.max(1, ...shown.map(({ node }) => node[3]));
+    across = most > 4 ? 4 : most;
+    rowsOfCells = down();
+    for (cellSize = 14; ; cellSize--) {
+      const height = shelves(width);
+      if (cellSize <= 4 || height <= (blocks.length > 1 ? 640 : 420)) return Math.min(height, TALL);
     }
   }
 
-  // Largest cell size with which all fit into about half a screen, at least 4 px.
-  function fit(width, count, most) {
-    const across = most > 4 ? 4 : most,
-      down = Math.ceil(most / across);
-    for (let cell = 14; ; cell--) {
-      const gap = cell > 8 ? 5 : 3,
-        wide = across * cell + gap,
-        high = down * cell + gap;
-      const columns = Math.max(1, Math.floor(width / wide)),
-        rows = Math.ceil(count / columns);
-      if (cell <= 4 || rows * high <= 420) return { cell, wide, high, columns, rows, across };
+  function shelves(width) {
+    const { wide, high } = size(),
+      fits = Math.max(1, Math.floor(width / wide));
+    let x = 2,
+      y = 2,
+      shelf = 0;
+    for (const block of blocks) {
+      block.columns = Math.min(fits, Math.max(1, block.nodes.length));
+      const head = block.title ? HEAD : 0;
+      block.width = Math.max(block.columns * wide, block.title ? 132 : 0) + (block.title ? 12 : 0);
+      block.height = head + Math.ceil(block.nodes.length / block.columns) * high + (head ? 8 : 0);
+      if (x > 2 && x + block.width > width) {
+        x = 2;
+        y += shelf;
+        shelf = 0;
+      }
+      [block.x, block.y, block.top] = [x, y, y + head];
+      x += block.width;
+      shelf = Math.max(shelf, block.height);
     }
+    return y + shelf + 2;
+  }
+
+  function corner(block, i) {
+    const { wide, high } = size();
+    return [block.x + (i % block.columns) * wide, block.top + Math.floor(i / block.columns) * high];
+  }
+
+  function cornerOf(index) {
+    let left = index;
+    for (const block of blocks) {
+      if (left < block.nodes.length) return corner(block, left);
+      left -= block.nodes.length;
+    }
+    return [0, 0];
+  }
+
+  // The nearest node above (-1) or below (1) the current one.
+  function beside(way) {
+    if (at < 0) return 0;
+    const [x, y] = cornerOf(at);
+    let best = at,
+      least = Infinity;
+    shown.forEach((_, index) => {
+      const [left, top] = cornerOf(index);
+      if ((top - y) * way <= 0) return;
+      const far = Math.abs(top - y) * 4 + Math.abs(left - x);
+      if (far < least) [best, least] = [index, far];
+    });
+    return best;
   }
 
   function inks() {
@@ -208,68 +339,102 @@ function begin(root) {
     return found;
   }
 
-  function cell(pen, ink, x, y, size, which) {
+  // A free GPU is a thin square, an allocated one has a coloured outline and is filled by its use
+  // from below; tiny cells are tinted instead. Drained has one diagonal, down two.
+  function cell(pen, ink, x, y, side, kind, use) {
     pen.lineWidth = 1;
-    pen.fillStyle = pen.strokeStyle = [ink["line-strong"], ink.accent, ink.warn, ink.failed][which];
-    if (which === 1) {
-      pen.fillRect(x, y, size, size);
-      return;
+    pen.fillStyle = pen.strokeStyle = ink[STROKES[kind]];
+    if (kind === 1) {
+      if (side < 6) {
+        pen.globalAlpha = 0.3 + use / 140;
+        pen.fillRect(x, y, side, side);
+        pen.globalAlpha = 1;
+        return;
+      }
+      const high = Math.max(1, Math.round(((side - 2) * use) / 100));
+      pen.fillRect(x + 1, y + side - 1 - high, side - 2, high);
     }
-    pen.strokeRect(x + 0.5, y + 0.5, size - 1, size - 1);
-    if (which < 2) return;
+    pen.strokeRect(x + 0.5, y + 0.5, side - 1, side - 1);
+    if (kind === 3) {
+      const dot = Math.max(1, Math.round(side / 4));
+      pen.fillRect(x + (side - dot) / 2, y + (side - dot) / 2, dot, dot);
+    }
+    if (kind < 4) return;
     pen.beginPath();
-    pen.moveTo(x, y + size);
-    pen.lineTo(x + size, y);
-    if (which === 3) {
+    pen.moveTo(x, y + side);
+    pen.lineTo(x + side, y);
+    if (kind === 5) {
       pen.moveTo(x, y);
-      pen.lineTo(x + size, y + size);
+      pen.lineTo(x + side, y + side);
     }
     pen.stroke();
   }
 
   function point(event) {
+    if (!wall) return;
     const box = canvas.getBoundingClientRect(),
       x = event.clientX - box.left,
-      y = event.clientY - box.top;
-    const column = Math.floor(x / layout.wide),
-      row = Math.floor(y / layout.high),
-      found = row * layout.columns + column;
-    if (column >= layout.columns || found >= shown.length) {
-      name(-1);
-      return;
+      y = event.clientY - box.top,
+      { wide, high } = size();
+    let before = 0;
+    for (const block of blocks) {
+      const column = Math.floor((x - block.x) / wide),
+        row = Math.floor((y - block.top) / high),
+        index = row * block.columns + column;
+      if (column >= 0 && column < block.columns && row >= 0 && index < block.nodes.length) {
+        const gpu =
+          Math.floor((y - block.top - row * high) / cellSize) * across +
+          Math.min(across - 1, Math.floor((x - block.x - column * wide) / cellSize));
+        name(before + index, gpu);
+        return;
+      }
+      before += block.nodes.length;
     }
-    name(
-      found,
-      Math.floor((y - row * layout.high) / layout.cell) * layout.across +
-        Math.floor((x - column * layout.wide) / layout.cell),
-    );
+    name(-1);
   }
 
   function name(found, gpu = 0) {
-    const is_moved = found !== at;
+    const isMoved = found !== at;
     at = found;
     tip.hidden = found < 0;
-    if (is_moved) draw();
+    if (isMoved) draw();
     if (found < 0) return;
-    const { node, place } = shown[found],
+    const { node, place: index, kinds } = shown[found],
       number = Math.min(gpu, node[3] - 1),
-      jobs = wall.jobs[place] ?? [];
+      use = wall.use[index][number] ?? -1;
     const head = document.createElement("b");
-    head.textContent = `${node[0]} · GPU ${number}: ${TITLES[KINDS[kind(node, number)]]}`;
-    const used = [...Array(node[3]).keys()].filter((n) => kind(node, n) === 1).length;
+    head.textContent = `${node[0]} · GPU ${number}: ${TITLES[KINDS[kinds[number]]]}`;
     tip.replaceChildren(
       head,
-      `${wall.clusters[node[1]].name} · ${node[5].map((t) => wall.types[t]).join(", ")} · ${say("{n} of {all} used", { n: used, all: node[3] })} · ${say(wall.states[node[2]])}`,
-      ...jobs.slice(0, 4).flatMap(([n, title]) => [document.createElement("br"), `#${n} ${title}`]),
+      ...[
+        use >= 0 && say("{n} % used (5 min)", { n: use }),
+        `${wall.clusters[node[1]].name} · ${node[5].map((t) => wall.types[t]).join(", ")} · ${say("{n} of {all} allocated", { n: kinds.filter(isAllocated).length, all: node[3] })}`,
+        ...jobsOn(index, number),
+      ]
+        .filter(Boolean)
+        .flatMap((text, i) => (i ? [document.createElement("br"), text] : [text])),
     );
-    const x = (found % layout.columns) * layout.wide,
-      y = Math.floor(found / layout.columns) * layout.high;
+    const [x, y] = cornerOf(found);
     tip.style.left = `${Math.max(0, Math.min(x, canvas.clientWidth - tip.offsetWidth))}px`;
-    tip.style.top = `${y + layout.high + 4}px`;
+    tip.style.top = `${y + size().high + 4}px`;
+  }
+
+  // The job of the GPU; where the scheduler does not tell which it has, the jobs of the node.
+  function jobsOn(index, gpu) {
+    const jobs = wall.jobs[index] ?? [],
+      own = jobs.filter(([, , gpus]) => gpus?.includes(gpu));
+    return (own.length ? own : jobs.filter(([, , gpus]) => !gpus))
+      .slice(0, 4)
+      .map(([number, title, , org]) => `#${number} ${title}${root.dataset.all ? ` · ${org}` : ""}`);
   }
 
   function open() {
-    if (at >= 0)
-      location.href = `/${root.dataset.org}/nodes/${encodeURIComponent(shown[at].node[0])}?cluster=${wall.clusters[shown[at].node[1]].name}`;
+    if (at < 0) return;
+    const { node } = shown[at],
+      cluster = encodeURIComponent(wall.clusters[node[1]].name);
+    location.href = `${root.dataset.base}/nodes/${encodeURIComponent(node[0])}?cluster=${cluster}`;
   }
 }
+
+const words = (list) => list.map((word) => [word, word]);
+const isAllocated = (kind) => kind > 0 && kind < 4;

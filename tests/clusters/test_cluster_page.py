@@ -17,7 +17,7 @@ from schedulers.states import State
 from tests.jobs.stage import submit
 from workspaces.tenancy.scope import org_scope
 
-PAGE = "/atlas/clusters/big"
+PAGE = "/platform/clusters/big"
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_removal_requires_the_name_and_explains_why_it_is_refused(story, dot, bi
     assert (
         "spare is removed"
         in dot.post(
-            "/atlas/clusters/spare", {"do": "remove", "name": "spare"}, follow=True
+            "/platform/clusters/spare", {"do": "remove", "name": "spare"}, follow=True
         ).content.decode()
     )
     assert not Cluster.objects.filter(name="spare").exists()
@@ -219,7 +219,7 @@ def test_cluster_page_takes_a_constant_number_of_statements(
 
 
 def test_missing_cluster_is_404_and_one_without_nodes_gives_advice(dot, story):
-    assert dot.get("/atlas/clusters/nosuch").status_code == 404
+    assert dot.get("/platform/clusters/nosuch").status_code == 404
     Cluster.objects.create(
         name="big",
         backend="drainable",

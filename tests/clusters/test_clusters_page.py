@@ -9,7 +9,7 @@ from clusters.backends import backend_of, secrets_of
 from clusters.models import Cluster
 from tests.jobs.stage import submit
 
-PAGE = "/atlas/clusters"
+PAGE = "/platform/clusters"
 FORM = {
     "kind": "drainable",
     "name": "big",

@@ -54,7 +54,7 @@ def test_cluster_without_pools_is_open_to_everybody(story, big):
         and '<b>3</b> <span class="faint">/ 4' in text
         and "every team" in text
     )
-    assert 'id="make"' not in text and "/atlas/clusters/big" not in text
+    assert 'id="make"' not in text and "/platform/clusters/big" not in text
 
 
 def test_members_see_only_the_pools_of_their_organizations_teams(story, big):

@@ -12,7 +12,7 @@ from schedulers.states import State, Wait
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
 
-PAGE = "/atlas/queue"
+PAGE = "/platform/queue"
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_pages_have_no_gap_or_duplicate_while_the_queue_changes(story, dot, monk
 
 def test_queue_is_for_operators_and_has_an_empty_state(story, dot):
     assert story.client(story.ada).get(PAGE).status_code == 403
-    assert story.client(story.cyd).get(PAGE).status_code == 404
+    assert story.client(story.cyd).get(PAGE).status_code == 403
     assert "Nothing waits" in dot.get(PAGE).content.decode()
 
 

@@ -40,7 +40,7 @@ def test_cluster_without_isolation_serves_one_organization_and_tells_others(stor
             claim_due(cluster.id) is None and Attempt.objects.get(job=again).wait == "reserved"
         ), "a wrong name opens it to nobody"
     settings.MUSTER_LOCAL_ORG = ""
-    page = story.client(story.dot).get("/atlas/clusters/local").content.decode()
+    page = story.client(story.dot).get("/platform/clusters/local").content.decode()
     assert "Jobs are not isolated from the portal" in page and "It runs jobs of Atlas only." in page
 
 

@@ -32,9 +32,7 @@ def test_exec_as_another_person_is_forbidden(story, owner):
     cluster_with()
     submit(story, getattr(story, owner))
     browser = story.client(story.dot)
-    browser.post(
-        f"/atlas/platform/people/{story.ada.id}/act", {"why": "sees no jobs", "minutes": "30"}
-    )
+    browser.post(f"/platform/people/{story.ada.id}/act", {"why": "sees no jobs", "minutes": "30"})
     assert run(browser) == 403
     assert run(story.client(story.ada)) == 409
 

@@ -89,7 +89,7 @@ def test_owner_sees_which_steps_need_an_operator(story):
     page = story.client(story.ada).get("/atlas/guide").content.decode()
     assert (
         page.count("An operator of the installation does this") == 2
-        and 'href="/atlas/clusters"' not in page.partition('<ol class="guide">')[2]
+        and 'href="/platform/clusters"' not in page.partition('<ol class="guide">')[2]
     )
     page = story.client(story.dot).get("/atlas/guide").content.decode()
     assert "An operator of the installation does this" not in page

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.integration]
 
 
 def test_cluster_connection_is_tested_on_the_page(page: Page, site: Site) -> None:
-    page.goto(f"{site.url}/home/clusters/local?tab=history")
+    page.goto(f"{site.url}/platform/clusters/local?tab=history")
     page.evaluate("document.body.dataset.same = 'yes'")
     page.get_by_role("button", name="Test connection").click()
     expect(page.locator("[data-answer]")).to_have_class(re.compile("good"))
@@ -24,10 +24,10 @@ def test_cluster_connection_is_tested_on_the_page(page: Page, site: Site) -> Non
 
 
 def test_cluster_row_opens_and_its_tabs_work(page: Page, site: Site) -> None:
-    page.goto(f"{site.url}/home/clusters")
+    page.goto(f"{site.url}/platform/clusters")
     page.keyboard.press("j")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/home/clusters/local")
+    page.wait_for_url("**/platform/clusters/local")
     expect(page.locator("h1")).to_have_text("local")
     page.get_by_role("link", name=re.compile("^Nodes 1")).click()
     expect(page.locator("table tbody tr")).to_have_count(1)
@@ -38,7 +38,7 @@ def test_cluster_with_a_failed_test_is_saved_only_if_confirmed(
     signed_in: Callable[..., BrowserContext], site: Site
 ) -> None:
     page = signed_in().new_page()  # the browser logs the expected refusal
-    page.goto(f"{site.url}/home/clusters?kind=slurm")
+    page.goto(f"{site.url}/platform/clusters?kind=slurm")
     page.get_by_label("Name").fill("far")
     page.locator("summary").filter(has_text="More").click()
     page.get_by_label("SSH port").fill("many")
@@ -53,12 +53,12 @@ def test_cluster_with_a_failed_test_is_saved_only_if_confirmed(
     expect(page.locator("form [data-answer]")).to_have_class(re.compile("bad"), timeout=20_000)
     expect(page.get_by_label("REST token")).to_have_value("typed once")
     page.get_by_role("button", name="Connect anyway").click()
-    page.wait_for_url("**/home/clusters/far*")
+    page.wait_for_url("**/platform/clusters/far*")
     page.get_by_role("link", name="Edit").click()
     expect(page.get_by_label("REST token")).to_have_attribute("placeholder", re.compile("stored"))
-    page.goto(f"{site.url}/home/clusters/far")
+    page.goto(f"{site.url}/platform/clusters/far")
     page.locator("summary").filter(has_text="Remove for good").click()
     page.get_by_label("Type far to confirm").fill("far")
     page.get_by_role("button", name="Remove", exact=True).click()
-    page.wait_for_url("**/home/clusters")
+    page.wait_for_url("**/platform/clusters")
     expect(page.locator(".messages")).to_contain_text("far is removed")

@@ -17,8 +17,8 @@ from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import platform_scope
 
-# Queries after a change of the inventory: nodes, GPUs by type, GPUs that the portal assigns.
-OF_NODES = 3
+# Queries after a change of the inventory: nodes, GPUs by type, GPUs that the portal assigns, use.
+OF_NODES = 4
 WALL = "/api/v1/orgs/atlas/wall"
 
 

@@ -22,7 +22,7 @@ from workspaces.tenancy.scope import org_scope, platform_scope
 
 def begun(story, person, why="sees no jobs", minutes="30", browser=None):
     browser = browser or story.client(story.dot)
-    browser.post(f"/atlas/platform/people/{person.id}/act", {"why": why, "minutes": minutes})
+    browser.post(f"/platform/people/{person.id}/act", {"why": why, "minutes": minutes})
     return browser
 
 
@@ -48,12 +48,12 @@ def test_impersonation_shows_users_pages_with_banner(story):
     )
     assert browser.get("/borealis/teams").status_code == 404, "Ben does not belong to Borealis"
     assert (
-        browser.get("/atlas/platform").status_code == 403
+        browser.get("/platform/organizations").status_code == 403
         and browser.get("/atlas/announcements").status_code == 403
     )
     assert "Announcements" not in page
     assert browser.get("/api/v1/me").json()["email"] == "ben@atlas.example"
-    assert "act as <strong>" in text(browser, "/atlas/platform"), "also on denied pages"
+    assert "act as <strong>" in text(browser, "/platform/organizations"), "also on denied pages"
 
 
 def test_impersonation_events_name_operator_and_user(story):
@@ -113,9 +113,9 @@ def test_impersonation_start_and_stop_are_recorded(story):
             ("dot@platform.example", "ben@atlas.example")
         }
     assert facts("impersonation.began")[0].data["why"] == "sees no jobs"
-    assert browser.get("/atlas/platform").status_code == 200 and "act as <strong>" not in text(
-        browser, "/atlas/teams"
-    )
+    assert browser.get(
+        "/platform/organizations"
+    ).status_code == 200 and "act as <strong>" not in text(browser, "/atlas/teams")
 
 
 @each("by", ["the next request", "the clock"])

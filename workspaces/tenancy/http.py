@@ -44,6 +44,7 @@ class TenancyMiddleware:
         with request_scope(), ExitStack() as stack:
             request.tenancy = stack  # type: ignore[attr-defined]
             request.org = request.entry = None  # type: ignore[attr-defined]
+            request.is_platform = False  # type: ignore[attr-defined]
             try:
                 request.actor = actor_from(request)  # type: ignore[attr-defined]
             except PortalError as error:
@@ -59,11 +60,12 @@ class TenancyMiddleware:
     ) -> HttpResponse | None:
         """Enter the organization before the view runs.
 
-        Non-members get 404. Anonymous requests are redirected to the sign-in page, or get 401 from
+        Pages of the platform area have none: there, permissions of operators decide. Non-members
+        get 404. Anonymous requests are redirected to the sign-in page, or get 401 from
         the API.
         """
-        slug = kwargs.pop("org", None)
-        if slug is None:
+        slug, area = kwargs.pop("org", None), kwargs.pop("area", None)
+        if slug is None and area is None:
             return None
         is_program = protocol_at(request.path).error_body is not None
         if request.actor is None:  # type: ignore[attr-defined]
@@ -75,6 +77,9 @@ class TenancyMiddleware:
                     ),
                 )
             return redirect_to_login(request.get_full_path())
+        if slug is None:
+            request.is_platform = True  # type: ignore[attr-defined]
+            return None
         try:
             enter(request, slug)
         except PortalError as error:

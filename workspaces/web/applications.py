@@ -49,7 +49,7 @@ def applications(request: Any) -> HttpResponse:
 @page(P.APPLICATIONS_WRITE, ("POST",))
 def application(request: Any, client: str) -> HttpResponse:
     """Edit or delete an application, or rotate its secret."""
-    back, verb = f"/{request.org.slug}/applications", request.POST.get("verb", "")
+    back, verb = "/platform/applications", request.POST.get("verb", "")
     if verb == "renew":
         if is_resubmitted(request):
             return redirect(back)

@@ -39,7 +39,7 @@ def trail(request: Any) -> HttpResponse:
 @page(P.AUDIT_PLATFORM, READ_WRITE)
 def installation(request: Any) -> HttpResponse:
     """Show the installation's events, and the state of every chain."""
-    return _page(request, NO_ORG, f"/{request.org.slug}/audit/installation", chains=_chains)
+    return _page(request, NO_ORG, "/platform/audit", chains=_chains)
 
 
 @page(P.AUDIT_READ)

@@ -1,7 +1,8 @@
-"""Context of the page skeleton: location, navigation, running jobs."""
+"""Context of the page skeleton: location, navigation, command palette, announcements."""
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
 from django.conf import settings
@@ -9,62 +10,117 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from portal.core.errors import PortalError
 from portal.web import navigation
+from portal.web.navigation import GROUP_LABELS, Entry
 from workspaces.access.actors import Actor
+from workspaces.models import Organization
 from workspaces.organizations import selectors
 from workspaces.organizations.announcements import DISMISSED, announced_to
 
+Item = dict[str, Any]
+
 
 def shell(request: HttpRequest) -> dict[str, Any]:
-    """Return the context; cheap, and empty for anonymous requests."""
-    actor: Actor | None = getattr(request, "actor", None)
-    org = getattr(request, "org", None)
+    """Return the context; cheap, and almost empty for anonymous requests.
+
+    `base` is the path prefix of the page's area: an organization, or `/platform`. Pages of neither,
+    such as those of the account, show the navigation of the organization that was seen last.
+    """
+    is_browser = hasattr(request, "session")  # programs with a token have none
+    actor: Actor | None = getattr(request, "actor", None) if is_browser else None
+    org: Organization | None = getattr(request, "org", None)
     shown: dict[str, Any] = {
         "actor": actor,
         "org": org,
         "version": settings.MUSTER_VERSION,
         "base_url": settings.MUSTER_BASE_URL,
         "announcements": lambda: (
-            actor and announced_to(org and org.id, request.session.get(DISMISSED, ()))
+            actor and announced_to(org.id if org else None, request.session.get(DISMISSED, ()))
         ),
+        "is_platform": getattr(request, "is_platform", False),
+        "skeleton": "base_auth.html" if actor is None else "base.html",
     }
-    if actor is None or org is None:
+    if actor is None:
         return shown
-    nav = _nav(request, actor, org.slug)
+    shown["orgs"] = _once(lambda: selectors.orgs_of(actor))
+    shown["may_platform"] = bool(navigation.entries_for(actor.may, is_platform=True))
+    home, inside = (org, actor) if org else _last_organization(request, actor, shown["orgs"])
+    shown |= {"shell_org": home, "org_base": f"/{home.slug}" if home else ""}
+    if shown["is_platform"]:
+        entries, base, slug = navigation.entries_for(actor.may, is_platform=True), "/platform", ""
+    elif home and inside:
+        entries, base, slug = navigation.entries_for(inside.may), f"/{home.slug}", home.slug
+    else:
+        return shown
+    items = [_item(request.path, entry, slug) for entry in entries]
     return shown | {
-        "nav": nav,
-        "orgs": lambda: selectors.orgs_of(actor),
-        "palette": _palette(nav, org.slug),
+        "base": base,
+        "nav": [
+            {"label": GROUP_LABELS[group], "name": group, "items": list(found)}
+            for group, found in groupby(items, key=lambda item: item["group"])
+        ],
+        "palette": _palette(items, slug),
     }
 
 
-def _palette(nav: list[dict[str, Any]], slug: str) -> list[dict[str, str]]:
+def _once(ask: Any) -> Any:
+    """Return a function that calls `ask` the first time only."""
+    found: list[Any] = []
+
+    def inside() -> Any:
+        if not found:
+            found.append(ask())
+        return found[0]
+
+    return inside
+
+
+def _last_organization(
+    request: HttpRequest, actor: Actor, orgs: Any
+) -> tuple[Organization | None, Actor | None]:
+    """Return the organization that the cookie names, else the first, and the actor inside it."""
+    last = request.COOKIES.get(settings.MUSTER_ORG_COOKIE_NAME, "")
+    slugs = [one["slug"] for one in orgs()]
+    if not slugs:
+        return None, None
+    found = Organization.objects.filter(slug=last if last in slugs else slugs[0]).first()
+    try:
+        return found, actor.enter(found) if found else None
+    except PortalError:  # it requires a second factor, or another way to sign in
+        return None, None
+
+
+def _item(path: str, entry: Entry, slug: str) -> Item:
+    url = entry.url(slug)
+    return {
+        "group": entry.group,
+        "label": entry.label,
+        "url": url,
+        "icon": entry.icon,
+        "key": entry.key,
+        "is_current": _is_below(path, url, exact=url.count("/") == 2 and url.endswith("/")),
+    }
+
+
+def _palette(items: list[Item], slug: str) -> list[dict[str, str]]:
     """Return the built-in entries of the command palette: pages and actions."""
+    pages = [
+        {"title": str(item["label"]), "note": f"g {item['key']}", "url": item["url"]}
+        for item in items
+    ]
+    api = {"title": _("API reference"), "note": "", "url": "/api/docs/"}
+    if not slug:
+        return [*pages, api]
+    job = {"title": _("New job"), "note": "c", "url": reverse("job-new", kwargs={"org": slug})}
     return [
-        {"title": _("New job"), "note": "c", "url": f"/{slug}/jobs/new"},
-        *(
-            {"title": str(item["label"]), "note": f"g {item['key']}", "url": item["url"]}
-            for item in nav
-        ),
+        job | {"kind": "action"},
+        *pages,
         {"title": _("My running jobs"), "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
         {"title": _("Failed jobs"), "note": "", "url": f"/{slug}/jobs?state=failed"},
-        {"title": _("Why can somebody …?"), "note": "", "url": f"/{slug}/access"},
-        {"title": _("API documentation"), "note": "", "url": "/api/docs/"},
-    ]
-
-
-def _nav(request: HttpRequest, actor: Actor, slug: str) -> list[dict[str, Any]]:
-    home = reverse("home", kwargs={"org": slug})
-    return [
-        {
-            "group": entry.group,
-            "label": entry.label,
-            "url": (url := entry.url(slug)),
-            "icon": entry.icon,
-            "key": entry.key,
-            "is_current": _is_below(request.path, url, exact=url == home),
-        }
-        for entry in navigation.entries_for(actor.may)
+        {"title": _("Storage"), "note": "", "url": f"/{slug}/storage"},
+        {"title": _("Check access"), "note": "", "url": f"/{slug}/access", "kind": "action"},
+        api,
     ]
 
 

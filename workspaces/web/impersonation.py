@@ -39,7 +39,7 @@ def act_as(request: Any, person: UUID) -> HttpResponse:
     except PortalError as error:
         record_denied_request(request, error)
         show_error(request, error)
-        return redirect("platform-person", org=request.org.slug, person=person)
+        return redirect("platform-person", person=person)
     cycle_session_key(request)
     request.session[ACTS_AS] = str(row.id)
     return redirect("start")

@@ -101,7 +101,7 @@ def person(request: Any, person: UUID) -> HttpResponse:
         "workspaces/platform/person.html",
         {
             "page_title": row["name"],
-            "crumbs": [(_("People"), f"/{request.org.slug}/platform/people")],
+            "crumbs": [(_("People"), "/platform/people")],
             "p": row,
             "may_act": request.actor.may(P.PLATFORM_IMPERSONATE),
         },

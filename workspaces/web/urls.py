@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import path
+from django.urls import include, path
 
 from workspaces.web import (
     announcements,
@@ -15,26 +15,40 @@ from workspaces.web import (
     platform,
     provider_instructions,
     roles,
+    search,
     secrets,
     service_accounts,
     tokens,
     views,
 )
 
+platform_pages = [
+    path("find", search.find, name="platform-find"),
+    path("organizations", platform.organizations, name="platform-organizations"),
+    path("people", platform.people, name="platform-people"),
+    path("people/<uuid:person>", platform.person, name="platform-person"),
+    path("people/<uuid:person>/act", impersonation.act_as, name="platform-act"),
+    path("applications", applications.applications, name="applications"),
+    path("applications/<str:client>", applications.application, name="application"),
+    path("audit", audit.installation, name="audit-installation"),
+    path("audit/export", audit.export_installation, name="audit-installation-export"),
+]
 urlpatterns = [
     path("", views.start, name="start"),
+    path("platform/", include(platform_pages), {"area": "platform"}),
+    path("<slug:org>/find", search.find, name="find"),
     path("<slug:org>/teams", views.teams, name="teams"),
-    path("<slug:org>/teams/<slug:team>", views.team, name="team"),
     path(
         "<slug:org>/teams/<slug:team>/members/<str:email>",
         views.change_team_member,
         name="team-member",
     ),
-    path("<slug:org>/members", views.members, name="members"),
+    path("<slug:org>/people", views.members, name="members"),
+    path("<slug:org>/members", views.moved, name="members-moved"),
+    path("<slug:org>/members/<path:rest>", views.moved, name="members-moved-below"),
     path("<slug:org>/invitations", invitations.invitations, name="invitations"),
     path("<slug:org>/rules", views.org_rules, name="org-rules"),
-    path("<slug:org>/members/import", people.import_people, name="people-import"),
-    path("<slug:org>/members/<str:email>", views.change_member, name="member"),
+    path("<slug:org>/people/import", people.import_people, name="people-import"),
     path("<slug:org>/roles", roles.roles, name="roles"),
     path("<slug:org>/roles/<slug:role>", roles.role, name="role"),
     path("<slug:org>/access", roles.access, name="access"),
@@ -49,18 +63,7 @@ urlpatterns = [
     path("<slug:org>/tokens/<uuid:token>/rotate", tokens.rotate_token, name="token-rotate"),
     path("<slug:org>/audit", audit.trail, name="audit"),
     path("<slug:org>/audit/export", audit.export, name="audit-export"),
-    path("<slug:org>/audit/installation", audit.installation, name="audit-installation"),
-    path(
-        "<slug:org>/audit/installation/export",
-        audit.export_installation,
-        name="audit-installation-export",
-    ),
     path("<slug:org>/announcements", announcements.announcements, name="announcements"),
-    path(
-        "<slug:org>/announcements/<uuid:announcement>/dismiss",
-        announcements.dismiss_announcement,
-        name="announcement-dismiss",
-    ),
     path("<slug:org>/directories", directories.directories, name="directories"),
     path("<slug:org>/directories/<slug:slug>", directories.directory, name="directory"),
     path(
@@ -77,11 +80,5 @@ urlpatterns = [
     path(
         "<slug:org>/directories/<slug:slug>/act", directories.act_on_directory, name="directory-act"
     ),
-    path("<slug:org>/platform", platform.organizations, name="platform-organizations"),
-    path("<slug:org>/platform/people", platform.people, name="platform-people"),
-    path("<slug:org>/platform/people/<uuid:person>", platform.person, name="platform-person"),
-    path("<slug:org>/platform/people/<uuid:person>/act", impersonation.act_as, name="platform-act"),
-    path("<slug:org>/applications", applications.applications, name="applications"),
-    path("<slug:org>/applications/<str:client>", applications.application, name="application"),
     path("<slug:org>/secrets", secrets.secrets, name="secrets"),
 ]

@@ -79,9 +79,11 @@ def test_applications_are_denied_to_organization_owners(story, dot):
 def test_application_page_shows_secret_once(story, dot):
     client = story.client(story.dot)
     made = client.post(
-        "/atlas/applications", {"client_id": "grafana", "name": "Grafana", "addresses": BACK}
+        "/platform/applications", {"client_id": "grafana", "name": "Grafana", "addresses": BACK}
     ).content.decode()
-    assert "mca_" in made and "mca_" not in client.get("/atlas/applications").content.decode()
-    assert "mca_" in client.post("/atlas/applications/grafana", {"verb": "renew"}).content.decode()
-    client.post("/atlas/applications/grafana", {"verb": "remove"})
+    assert "mca_" in made and "mca_" not in client.get("/platform/applications").content.decode()
+    assert (
+        "mca_" in client.post("/platform/applications/grafana", {"verb": "renew"}).content.decode()
+    )
+    client.post("/platform/applications/grafana", {"verb": "remove"})
     assert not Application.objects.filter(id="grafana").exists()

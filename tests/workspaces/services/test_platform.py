@@ -165,14 +165,15 @@ def test_operator_suspension_survives_directory_sync(story):
 def test_organizations_page_creates_org_and_shows_link_once(story):
     dot = story.client(story.dot)
     page = dot.post(
-        "/atlas/platform", {"slug": "fresh", "name": "Fresh", "email": "own@fresh.example"}
+        "/platform/organizations", {"slug": "fresh", "name": "Fresh", "email": "own@fresh.example"}
     ).content.decode()
     assert (
         "/accounts/password/reset/key/" in page
         and Organization.objects.filter(slug="fresh").exists()
     )
     again = dot.post(
-        "/atlas/platform", {"slug": "fresh", "name": "<b>Fresh</b>", "email": "own@fresh.example"}
+        "/platform/organizations",
+        {"slug": "fresh", "name": "<b>Fresh</b>", "email": "own@fresh.example"},
     ).content.decode()
     assert "already an organization" in again and "&lt;b&gt;Fresh" in again, (
         "the form keeps its input"
@@ -184,7 +185,7 @@ def test_organizations_page_creates_org_and_shows_link_once(story):
 def test_operator_sign_out_ends_sessions_and_is_recorded(story):
     browsers = [story.client(story.ben) for _ in range(2)]
     assert [browser.get("/atlas/teams").status_code for browser in browsers] == [200, 200]
-    story.client(story.dot).post(f"/atlas/platform/people/{story.ben.id}", {"do": "sign_out"})
+    story.client(story.dot).post(f"/platform/people/{story.ben.id}", {"do": "sign_out"})
     assert [browser.get("/atlas/teams").status_code for browser in browsers] == [302, 302]
     assert story.client(story.ben).get("/atlas/teams").status_code == 200
     assert {
@@ -196,7 +197,7 @@ def test_operator_removes_factor_with_reason(story):
     TOTP.activate(story.ben, "A" * 32)
     browser = story.client(story.ben)
     assert browser.get("/atlas/teams").status_code == 200
-    there = f"/atlas/platform/people/{story.ben.id}"
+    there = f"/platform/people/{story.ben.id}"
     operator = story.client(story.dot)
     assert b"Lost second factor" in operator.get(there).content
     operator.post(there, {"do": "take_off_factors", "why": " "})

@@ -116,12 +116,12 @@ def test_application_secret_form_resubmitted_rotates_once(story):
         name="Grafana",
         addresses=["https://grafana.example.com/back"],
     )
-    form = form_of(browser.get("/atlas/applications").content.decode()) | {"verb": "renew"}
-    assert "mca_" in browser.post("/atlas/applications/grafana", form).content.decode()
+    form = form_of(browser.get("/platform/applications").content.decode()) | {"verb": "renew"}
+    assert "mca_" in browser.post("/platform/applications/grafana", form).content.decode()
     kept = Client.objects.get(id="grafana").secret
     assert (
         "was sent already"
-        in browser.post("/atlas/applications/grafana", form, follow=True).content.decode()
+        in browser.post("/platform/applications/grafana", form, follow=True).content.decode()
     )
     assert Client.objects.get(id="grafana").secret == kept
 

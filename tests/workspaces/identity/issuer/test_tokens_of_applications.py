@@ -235,7 +235,7 @@ def test_form_ignores_query_parameters(story):
         f"/accounts/login/?login={story.ada.email}&password=the+story%27s+own+password", {}
     )
     assert settings.SESSION_COOKIE_NAME not in browser.cookies
-    people = f"/atlas/platform/people/{story.ben.id}"
+    people = f"/platform/people/{story.ben.id}"
     story.client(story.dot).post(f"{people}?do=suspend&why=because", {"do": "suspend"})
     story.ben.refresh_from_db()
     assert story.ben.is_active
