@@ -25,7 +25,9 @@ Names = Annotated[list[str], Argument(metavar="JOB", help="Job numbers or ids.")
 Changes = Annotated[
     list[str] | None,
     Option(
-        "--set", metavar="FIELD=VALUE", help="Change a field, such as resources.cpus=4. Repeatable."
+        "--set",
+        metavar="FIELD=VALUE",
+        help="Change a field, such as resources.cpus=4 or env.LR=3e-4. Repeatable.",
     ),
 ]
 Stays = Annotated[
