@@ -10,10 +10,12 @@ class JobsConfig(AppConfig):
         from jobs import access, gpu_use, leavers  # models are loaded by now
         from jobs.scheduling import cluster_load
         from jobs.web.navigation import ENTRIES
-        from portal.web import navigation
+        from jobs.web.search import PROVIDERS
+        from portal.web import navigation, search
         from workspaces.organizations.team_rule_services import register_pools
 
         navigation.register(*ENTRIES)
+        search.register(*PROVIDERS)
         access.register()
         workload.register(cluster_load)
         register_pools(names_visible_to)

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.audit.reading import CONDITIONS, events_of, facts
 from portal.core.keyset import Order
-from portal.lists import Column, Filter, ListView
+from portal.lists import Column, Filter, ListView, containing
 from workspaces.access.permissions import Permission as P
 from workspaces.credentials.secret_selectors import secrets_for
 from workspaces.identity.oidc_provider import applications
 from workspaces.models import Organization, ServiceAccount, Team
 from workspaces.organizations import platform_selectors, selectors
 from workspaces.organizations.announcements import announcements_of
-
-
-def containing(*fields: str) -> Callable[[QuerySet[Any], str, Any], QuerySet[Any]]:
-    """Narrow to rows where one of the fields contains the text."""
-
-    def narrow(rows: QuerySet[Any], text: str, actor: Any) -> QuerySet[Any]:
-        found = Q()
-        for name in fields:
-            found |= Q((f"{name}__icontains", text))
-        return rows.filter(found)
-
-    return narrow
 
 
 def search_people(*fields: str) -> Filter:

@@ -8,30 +8,27 @@ from itertools import pairwise
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from jobs import representations, selectors, services, storage
 from jobs.first_steps import guide_for
 from jobs.lists import JOBS
+from jobs.metrics import chart_context
 from jobs.models import Job
 from jobs.outputs import output_text
 from jobs.scheduling import pending_explanation, quota_limits
 from jobs.scheduling.pending_summary import pending_summary
-from jobs.scheduling.placement import names_for
 from jobs.services.change import authorize_change
 from jobs.web.reading import facts_of_log
-from jobs.web.starting import starting_text
 from portal.core import clock
-from portal.core.errors import InvalidInput, NotPermitted, PortalError
+from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.core.models import Event
 from portal.web.denials import record_denied_request
-from portal.web.translation import translated
-from schedulers.spec import SpecErrors, examples, parse_text
+from schedulers.spec import examples
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
-from workspaces.models import Team
 from workspaces.organizations import selectors as people
 from workspaces.web.base import action, page, show_error
 
@@ -138,6 +135,7 @@ def job(request: Any, job: str) -> HttpResponse:
             "timeline": _timeline(row, attempt.index),
             "env": sorted(representations.environment_of(attempt).items()),
             "children": _children(request, row),
+            **chart_context(row, request.GET.get("task") or request.GET.get("index", "")),
             "tab": _tab(request),
             "tabs": TABS,
             "may_change": may_change(request, row),
@@ -209,68 +207,6 @@ def act_on_jobs(request: Any) -> HttpResponse:
     )
 
 
-@page(None, ("GET", "HEAD", "POST"))
-def new_job(request: Any) -> HttpResponse:
-    """Show form and YAML, filled from an example (`?example=`) or an earlier job (`?from=`)."""
-    text = starting_text(request)
-    faults: list[dict[str, Any]] = []
-    if request.method == "POST":
-        text = request.POST.get("yaml", "")
-        try:
-            parsed = parse_text(text)
-            made = services.submit_job(actor=request.actor, team=_team(request), spec=parsed.spec)
-            return redirect(f"/{request.org.slug}/jobs/{made.number}")
-        except SpecErrors as error:
-            faults = [
-                {"field": f.field, "message": f.message, "line": f.line} for f in error.errors
-            ]
-        except PortalError as error:
-            record_denied_request(request, error)
-            faults = error.data.get("errors") or [
-                {"field": "", "message": error.message, "line": None}
-            ]
-    teams = [
-        t for t in people.teams_for(request.actor) if request.actor.may(P.JOBS_SUBMIT, t["id"])
-    ]
-    return render(
-        request,
-        "jobs/new.html",
-        {
-            "page_title": Message("New job"),
-            "crumbs": [(Message("Jobs"), f"/{request.org.slug}/jobs")],
-            "yaml": text,
-            "errors": faults,
-            "examples": examples(),
-            "teams": teams,
-            "places": names_for(Team.objects.filter(id__in=[t["id"] for t in teams])),
-            "team_chosen": request.POST.get("team") or request.GET.get("team", ""),
-            "quotas": people.quotas_for(request.actor),
-            "may_submit": _may_submit(request),
-        },
-        status=400 if faults else 200,
-    )
-
-
-@page()
-def find(request: Any) -> JsonResponse:
-    """Search for the command palette: jobs by number or name prefix, pages and teams."""
-    q = request.GET.get("q", "").strip()[:100]
-    jobs = JOBS.narrowed(request.actor, {"q": q}).order_by("-number")[:8]
-    return JsonResponse(
-        {
-            "items": [
-                {
-                    "kind": "job",
-                    "title": f"#{j.number} {j.name}",
-                    "note": translated(State(j.state).label),
-                    "url": f"/{request.org.slug}/jobs/{j.number}",
-                }
-                for j in jobs
-            ]
-        }
-    )
-
-
 def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
     try:
         made = services.rerun_job(actor=request.actor, job=row)  # type: ignore[attr-defined]
@@ -279,14 +215,6 @@ def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
         show_error(request, error)
         return redirect(back)
     return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]
-
-
-def _team(request: Any) -> Any:
-    slug = request.POST.get("team", "")
-    row = Team.objects.filter(slug=slug).first()
-    if row is None:
-        raise NotPermitted(Message("Choose the team to submit to."))
-    return row
 
 
 def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:

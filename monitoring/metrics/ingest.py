@@ -80,9 +80,7 @@ def store_samples(owner: str, org_id: UUID | None, at: int, points: Sequence[ser
             series.append(owner, points, org_id=org_id)
         except QuotaExceeded as error:  # agents treat 409 as a repeated batch
             raise InvalidInput.at("samples", error.message) from error
-        streams.publish(
-            f"metrics:{owner}", {"t": at, "values": {_label(p): p.value for p in points}}
-        )
+        streams.publish(f"metrics:{owner}", {"t": at, "values": {p.key: p.value for p in points}})
     return len(points)
 
 
@@ -190,8 +188,3 @@ def _time(at: Any) -> int:
             "at", "must be Unix milliseconds, not in the future: check the node's clock"
         )
     return at
-
-
-def _label(point: series.Point) -> str:
-    inner = ",".join(f"{k}={v}" for k, v in sorted(point.labels.items()))
-    return f"{point.name}{{{inner}}}" if inner else point.name

@@ -80,7 +80,6 @@ def _node_page(
             "page_title": found.name,
             "crumbs": crumbs,
             "node": row,
-            "node_hex": found.id.hex,
             "gpu_memory": sum(gpu["memory_used"] or 0 for gpu in row["gpus"]),
             "gpu_memory_total": sum(gpu["memory"] for gpu in row["gpus"]),
             "disks": disks_of(row["latest"]),
@@ -93,8 +92,16 @@ def _node_page(
             "undo": take_undo(request, found),
             "ranges": [(key, label, f"?{here}&range={key}") for key, label, _ in RANGES],
             "range": chosen,
-            "is_live": chosen == "1h",
             "here": f"{request.path}?{here}",
-            "series_url": f"{api}/nodes/{found.name}/metrics?{query}",
+            "chart_sources": [
+                {
+                    "id": found.id.hex,
+                    "name": found.name,
+                    "url": f"{api}/nodes/{found.name}/metrics?{query}",
+                    "start": None,
+                    "isLive": chosen == "1h",
+                    "topics": [{"name": f"metrics:node:{found.id.hex}", "kind": "system"}],
+                }
+            ],
         },
     )

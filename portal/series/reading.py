@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from statistics import median
@@ -26,10 +26,12 @@ from portal.series.points import (
     gap_after,
     gap_of,
     merged,
+    series_key,
     split,
     split_at_gaps,
     unpack,
 )
+from portal.series.store import canonical
 
 # A series of at most this many times `max_points` points is read in full,
 EXACT = 8
@@ -50,6 +52,7 @@ def query(
     owner: str,
     *,
     names: Sequence[str] | None = None,
+    labels: Sequence[Mapping[str, str]] | None = None,
     start_ms: int | None = None,
     end_ms: int | None = None,
     max_points: int = 600,
@@ -57,12 +60,15 @@ def query(
 ) -> list[SeriesData]:
     """Return an owner's series between two times, thinned to `max_points`, keeping extremes.
 
+    `labels` lists the exact sets of labels wanted; the default is all.
     Gaps are marked by None. A pause longer than `gap_ms` is a gap (all points are then read); the
     default is three times the usual spacing.
     """
     wanted = Series.objects.filter(owner=owner).order_by("name", "labels")
     if names is not None:
         wanted = wanted.filter(name__in=names)
+    if labels is not None:
+        wanted = wanted.filter(labels__in=[canonical(some) for some in labels])
     series = list(wanted)
     chunks = Chunk.objects.filter(series__in=series)
     chunks = chunks.filter(end_ms__gte=start_ms) if start_ms is not None else chunks
@@ -91,8 +97,7 @@ def latest_of(owners: Sequence[str]) -> dict[str, dict[str, dict[str, Any]]]:
     found: dict[str, dict[str, dict[str, Any]]] = {owner: {} for owner in owners}
     for row in Series.objects.filter(owner__in=found).order_by("name", "labels"):
         labels = json.loads(row.labels)
-        inner = ",".join(f"{k}={v}" for k, v in sorted(labels.items()))
-        found[row.owner][f"{row.name}{{{inner}}}" if inner else row.name] = {
+        found[row.owner][series_key(row.name, labels)] = {
             "name": row.name,
             "labels": labels,
             "unit": row.unit,

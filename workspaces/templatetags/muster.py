@@ -18,10 +18,12 @@ from portal.core.audit.diff import details_of, diff_of
 from portal.core.formatting import counted, span_text
 from portal.core.messages import Message
 from portal.web.translation import translated
+from portal.web.undo import undo_of
 from workspaces.access.roles import role_facts
 
 register = template.Library()
 register.filter("translated", translated)
+register.filter("undo_of", undo_of)
 # A stored time
 _EXACT = re.compile(r"\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:\+00:00|Z)")
 # Colour classes by kind and value, with the class of all other values.
@@ -191,9 +193,11 @@ def get(mapping: dict[str, Any], key: str) -> Any:
 
 @register.filter
 def class_name(resource: str) -> str:
-    """Return the label of a meter: "CPU", "GPU (h100)", "Memory"."""
+    """Return the label of a meter: "CPU", "H100", "Memory"."""
     kind, _dot, model = resource.partition(".")
-    name = {
+    if model:
+        return model.upper()
+    return {
         "cpu": "CPU",
         "gpu": "GPU",
         "memory": _("Memory"),
@@ -201,7 +205,6 @@ def class_name(resource: str) -> str:
         "gpu-hours": _("GPU h"),
         "storage": _("Logs"),
     }.get(kind, kind)
-    return f"{name} ({model})" if model else name
 
 
 @register.simple_tag

@@ -36,7 +36,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
         "version": settings.MUSTER_VERSION,
         "base_url": settings.MUSTER_BASE_URL,
         "announcements": lambda: (
-            actor and announced_to(org and org.id, request.session.get(DISMISSED, ()))
+            actor and announced_to(org.id if org else None, request.session.get(DISMISSED, ()))
         ),
         "is_platform": getattr(request, "is_platform", False),
         "skeleton": "base_auth.html" if actor is None else "base.html",
@@ -112,12 +112,14 @@ def _palette(items: list[Item], slug: str) -> list[dict[str, str]]:
     api = {"title": _("API reference"), "note": "", "url": "/api/docs/"}
     if not slug:
         return [*pages, api]
+    job = {"title": _("New job"), "note": "c", "url": reverse("job-new", kwargs={"org": slug})}
     return [
-        {"title": _("New job"), "note": "c", "url": reverse("job-new", kwargs={"org": slug})},
+        job | {"kind": "action"},
         *pages,
         {"title": _("My running jobs"), "note": "", "url": f"/{slug}/jobs?owner=me&state=running"},
         {"title": _("Failed jobs"), "note": "", "url": f"/{slug}/jobs?state=failed"},
-        {"title": _("Check access"), "note": "", "url": f"/{slug}/access"},
+        {"title": _("Storage"), "note": "", "url": f"/{slug}/storage"},
+        {"title": _("Check access"), "note": "", "url": f"/{slug}/access", "kind": "action"},
         api,
     ]
 
