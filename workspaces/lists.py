@@ -8,7 +8,6 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from portal.core.audit.reading import CONDITIONS, events_of, facts
 from portal.core.keyset import Order
@@ -28,7 +27,7 @@ def search_people(*fields: str) -> Filter:
         containing(*fields),
         help="Part of an e-mail address or name.",
         label=_("Search"),
-        placeholder=_("an e-mail address or a name"),
+        placeholder=_("Email or name"),
     )
 
 
@@ -60,8 +59,8 @@ TEAMS = ListView(
         Column("slug", _("Team"), sort=("slug",)),
         Column("name", None),
         Column("role", _("Your role")),
-        Column("members", _("Members"), "num"),
-        Column("created_at", _("Made"), "num", sort=("created_at", "slug")),
+        Column("members", _("People"), "num"),
+        Column("created_at", _("Created"), "num", sort=("created_at", "slug")),
     ),
     row_template="workspaces/_team_row.html",
 )
@@ -79,7 +78,7 @@ SERVICE_ACCOUNTS = ListView(
         Column("teams", _("Teams"), value=lambda row: [team["slug"] for team in row["teams"]]),
         Column("tokens", _("Tokens"), "num"),
         Column("last_used_at", _("Last used")),
-        Column("made_by", _("Made by")),
+        Column("made_by", _("Created by")),
     ),
     row_template="workspaces/_service_account_row.html",
 )
@@ -95,9 +94,9 @@ TOKENS = ListView(
     columns=(
         Column("name", _("Token")),
         Column("hint", None),
-        Column("owner", _("Whose")),
-        Column("scopes", pgettext_lazy("what it may do", "May")),
-        Column("networks", _("From")),
+        Column("owner", _("Owner")),
+        Column("scopes", _("Scopes")),
+        Column("networks", _("Networks")),
         Column("last_used_at", _("Last used")),
         Column("expires_at", _("Expires")),
         Column("actions", "", value=None),
@@ -139,7 +138,7 @@ INVITATIONS = ListView(
         Column("role", _("Role")),
         Column("teams", _("Teams"), value=lambda row: list(row["teams"])),
         Column("made_by", _("Invited by")),
-        Column("expires_at", _("Until")),
+        Column("expires_at", _("Expires")),
         Column("actions", "", value=None),
     ),
     row_template="workspaces/_invitation_row.html",
@@ -155,10 +154,9 @@ APPLICATIONS = ListView(
     columns=(
         Column("name", _("Application")),
         Column("client_id", None),
-        Column("addresses", _("Answers go to")),
+        Column("addresses", _("Redirect URIs")),
         Column("people", _("People"), "num"),
-        Column("created_at", _("Since")),
-        Column("actions", "", value=None),
+        Column("created_at", _("Registered")),
     ),
     row_template="workspaces/_application.html",
 )
@@ -169,9 +167,9 @@ ANNOUNCEMENTS = ListView(
     rows=lambda actor: announcements_of(actor.org_id),
     columns=(
         Column("text", _("Text")),
-        Column("level", _("Kind")),
-        Column("is_wide", _("For")),
-        Column("begins_at", _("Begins")),
+        Column("level", _("Type")),
+        Column("is_wide", _("Audience")),
+        Column("begins_at", _("Starts")),
         Column("ends_at", _("Ends")),
         Column("actions", "", value=None),
     ),
@@ -191,7 +189,7 @@ ORGANIZATIONS = ListView(
         Column("owners", _("Owners")),
         Column("people", _("People"), "num"),
         Column("teams", _("Teams"), "num"),
-        Column("jobs", _("Living jobs"), "num"),
+        Column("jobs", _("Active jobs"), "num"),
         Column("created_at", _("Since"), "num", sort=("created_at", "slug")),
     ),
     row_template="workspaces/platform/_organization_row.html",

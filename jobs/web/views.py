@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from jobs import representations, selectors, services, storage
-from jobs.first_steps import guide_for
 from jobs.lists import JOBS
 from jobs.metrics import chart_context
 from jobs.models import Job
 from jobs.outputs import output_text
 from jobs.scheduling import pending_explanation, quota_limits
-from jobs.scheduling.pending_summary import pending_summary
 from jobs.services.change import authorize_change
 from jobs.web.reading import facts_of_log
-from portal.core import clock
 from portal.core.errors import InvalidInput, PortalError
 from portal.core.messages import Message
 from portal.core.models import Event
 from portal.web.denials import record_denied_request
-from schedulers.spec import examples
 from schedulers.states import State
 from workspaces.access.permissions import Permission as P
-from workspaces.organizations import selectors as people
 from workspaces.web.base import action, page, show_error
 
 POST = ("POST",)
-SHOWN = 12
 IN_BULK: dict[str, Callable[..., Any]] = {
     "cancel": services.cancel_job,
     "rerun": services.rerun_job,
@@ -47,51 +39,6 @@ TABS = (
     ("environment", Message("Environment")),
     ("events", Message("Events")),
 )
-LONG_WAIT = timedelta(minutes=10)
-
-
-@page()
-def home(request: Any) -> HttpResponse:
-    """Show what needs attention, running and pending jobs, quota use and recent failures."""
-    rows = representations.listed(selectors.visible_jobs(request.actor)).order_by("-number")
-    week = clock.now() - timedelta(days=7)
-    running = [
-        representations.job_row(j)
-        for j in rows.filter(state__gt=State.QUEUED, state__lt=State.SUCCEEDED)[:SHOWN]
-    ]
-    waiting = [_waiting_row(j, request.actor) for j in rows.filter(state=State.QUEUED)[:SHOWN]]
-    failed = [
-        representations.job_row(j)
-        for j in rows.filter(state=State.FAILED, finished_at__gte=week)[:SHOWN]
-    ]
-    finished = [representations.job_row(j) for j in rows.filter(state=State.SUCCEEDED)[:5]]
-    response = render(
-        request,
-        "workspaces/home.html",
-        {
-            "page_title": request.org.name,
-            "guide": guide_for(request.actor, request.org),
-            "running": running,
-            "waiting": waiting,
-            "failed": failed,
-            "finished": finished,
-            "quotas": people.quotas_for(request.actor),
-            "is_empty": not (running or waiting or failed or finished) and not rows.exists(),
-            "example": examples()[0],
-            "first_team": _first_team(request),
-            "may_submit": _may_submit(request),
-            "running_count": len(running),
-        },
-    )
-    response.set_cookie(
-        settings.MUSTER_ORG_COOKIE_NAME,
-        request.org.slug,
-        max_age=31_536_000,
-        samesite="Lax",
-        httponly=True,
-        secure=settings.SESSION_COOKIE_SECURE,
-    )
-    return response
 
 
 @page()
@@ -101,7 +48,7 @@ def job_list(request: Any) -> HttpResponse:
     return JOBS.render(
         request,
         "jobs/_table.html" if is_part else "jobs/list.html",
-        {"page_title": Message("Jobs"), "may_submit": _may_submit(request)},
+        {"page_title": Message("Jobs"), "may_submit": may_submit(request)},
     )
 
 
@@ -217,14 +164,6 @@ def _rerun(request: HttpRequest, row: Job, back: str) -> HttpResponse:
     return redirect(f"/{request.org.slug}/jobs/{made.number}")  # type: ignore[attr-defined]
 
 
-def _waiting_row(job: Job, actor: Any) -> dict[str, Any]:
-    explanation = pending_explanation.explanation_of(job, actor)
-    return representations.job_row(job) | {
-        "pending": explanation or pending_summary(job),
-        "is_long": clock.now() - job.created_at > LONG_WAIT,
-    }
-
-
 def _timeline(row: Job, index: int) -> list[dict[str, Any]]:
     """Return the states of one task over all attempts, with start and duration."""
     events = Event.objects.filter(
@@ -251,23 +190,12 @@ def _children(request: Any, row: Job) -> list[dict[str, Any]]:
     ]
 
 
-def _first_team(request: Any) -> str:
-    return next(
-        (
-            t["slug"]
-            for t in people.teams_for(request.actor)
-            if request.actor.may(P.JOBS_SUBMIT, t["id"])
-        ),
-        "",
-    )
-
-
 def _tab(request: Any) -> str:
     query = request.GET.get("tab", "")
     return query if query in dict(TABS) else "overview"
 
 
-def _may_submit(request: Any) -> bool:
+def may_submit(request: Any) -> bool:
     teams = request.actor.teams_where(P.JOBS_SUBMIT)
     return teams is None or bool(teams)
 

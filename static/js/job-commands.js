@@ -3,8 +3,8 @@ const quoted = (text) =>
   /^[\w.,:/=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 export function asCommand({ yaml, team, parent, changes }) {
-  if (parent && changes) {
-    const set = changes.map(
+  if (parent) {
+    const set = (changes ?? []).map(
       ({ field, after }) => ` \\\n  --set ${quoted(`${field}=${after ?? ""}`)}`,
     );
     return `muster job rerun ${parent}${set.join("")}`;

@@ -164,10 +164,8 @@ function start() {
   }
 
   function judge({ ok, errors, start: begin }) {
-    if (!ok) {
-      const text = say("Fix {n} problems to submit.", { n: errors.length });
-      verdict("failed", errors.length === 1 ? say("Fix the problem to submit.") : text);
-    } else if (!begin) verdict("idle", say("Choose a team."));
+    if (!ok) verdict("failed", located(errors[0]), say("Can't be submitted."));
+    else if (!begin) verdict("idle", say("Choose a team."));
     else if (!begin.ok) verdict("failed", begin.text, say("Can't be submitted."));
     else if (begin.starts_now) verdict("succeeded", begin.text);
     else verdict("queued", begin.text, say("Would wait."));
@@ -196,6 +194,8 @@ function start() {
     }
   }
 
+  const located = (error) =>
+    error.line ? `${say("line {n}", { n: error.line })}: ${described(error)}` : described(error);
   const described = ({ field, message }) => (field ? `${field}: ${message}` : message);
 
   function slotOf(field) {
@@ -451,6 +451,7 @@ function start() {
     show(refused, []);
     verdict("failed", refused[0].message, say("Not submitted."));
   }
+  commands();
   loadOptions();
   check();
   if (!spec.read("run") && !spec.isScript) find("[data-field=run]").focus();

@@ -104,7 +104,7 @@ def test_team_time_adds_up_and_recording_twice_changes_nothing(story, attempt):
     assert sum(u for *_, u in before) / 3_600_000 == pytest.approx(allocated * 0.75, rel=0.05)
     with org_scope(story.atlas.id):
         shown = gpu_time_of(story.actor(story.ben), 24)
-    [team] = shown["teams"].values()
+    [team] = shown["teams"]
     assert max(n for n in shown["total"] if n is not None) == 4
     assert max(n or 0 for n in team["allocated"]) == 2 and max(n or 0 for n in team["used"]) == 1.5
 

@@ -88,6 +88,33 @@ def percent(ratio: float | None) -> str:
 
 
 @register.filter
+def csv(values: list[float | None]) -> str:
+    """Join numbers for a data attribute; an unknown one is empty."""
+    return ",".join("" if value is None else f"{value:g}" for value in values)
+
+
+@register.filter
+def quantity(value: float, unit: str = "") -> str:
+    """Format a measured value as charts do: "16 GiB", "50 k/s", "0.4213", "3e-4"."""
+    if unit.startswith("bytes"):
+        return f"{size(value)}{unit.removeprefix('bytes')}"
+    if unit == "ratio":
+        return percent(value)
+    amount, prefix = float(value), ""
+    if abs(amount) >= 10_000:
+        scale, prefix = next(
+            (s, p) for s, p in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(amount) >= s
+        )
+        amount /= scale
+    digits = f"{amount:.3g}" if prefix else f"{amount:.4g}"
+    if "e" in digits:
+        mantissa, _e, exponent = digits.partition("e")
+        digits = f"{float(mantissa):g}e{int(exponent)}"
+    gap = " " if prefix or (unit and not unit.startswith("/")) else ""
+    return f"{digits}{gap}{prefix}{unit}"
+
+
+@register.filter
 def size(value: Any) -> str:
     """Format bytes in binary units."""
     for name, step in _STEPS:

@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("clusters", "0002_initial"),
-        ("jobs", "0002_initial"),
+        ("jobs", "0003_job_listed_index"),
         ("workspaces", "0002_consent"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
