@@ -59,9 +59,9 @@ def holders(actor: Actor, scope: str, subject_id: UUID) -> list[Holder]:
         rows = rows.filter(job__owner_id=subject_id)
     found: dict[str, Holder] = {}
     fields = ("job__owner__email", "job__owner__name", "job__number", "job__name", "job__resources")
-    for email, name, number, title, resources in rows.order_by("-job__number").values_list(
-        *fields
-    )[:MOST]:
+    for email, name, number, title, resources in rows.order_by("-job__number").values_list(*fields)[
+        :MOST
+    ]:
         holder = found.setdefault(email, Holder(email, name or email.partition("@")[0]))
         holder.jobs[number] = title
         _add(holder.resources, resources)

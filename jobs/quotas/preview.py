@@ -111,8 +111,7 @@ def preview(*, actor: Actor, org: Organization, changes: Sequence[LimitChange]) 
         lines,
         stopped,
         freed,
-        [*over, *map(_stopped, stopped), *map(_freed, freed)]
-        or [_("No pending job is affected.")],
+        [*over, *map(_stopped, stopped), *map(_freed, freed)] or [_("No pending job is affected.")],
     )
 
 

@@ -186,8 +186,7 @@ def _differs(change: LimitChange, row: Quota) -> bool:
         and set_limits.amount_of(change.resource, limit, "limit") != row.limit
     ) or (
         not isinstance(guaranteed, Keep)
-        and (set_limits.amount_of(change.resource, guaranteed, "guaranteed") or 0)
-        != row.guaranteed
+        and (set_limits.amount_of(change.resource, guaranteed, "guaranteed") or 0) != row.guaranteed
     )
 
 
@@ -291,9 +290,7 @@ def _submitted_fields(form: Any) -> list[tuple[str, str]]:
 
 def _show(request: Any, **more: Any) -> HttpResponse:
     query = {name: request.GET.get(name, "").strip()[:254] for name in ("team", "q", "all")}
-    found = tree(
-        request.actor, request.org, query["team"], query["q"], is_whole=bool(query["all"])
-    )
+    found = tree(request.actor, request.org, query["team"], query["q"], is_whole=bool(query["all"]))
     may_write = request.actor.may(P.QUOTAS_WRITE)
     asks = _requests(request.actor)
     return render(
@@ -316,9 +313,7 @@ def _show(request: Any, **more: Any) -> HttpResponse:
     )
 
 
-def _requests(
-    actor: Any, scope: str = "", subject_id: UUID | None = None
-) -> list[dict[str, Any]]:
+def _requests(actor: Any, scope: str = "", subject_id: UUID | None = None) -> list[dict[str, Any]]:
     """Return the requests that the actor may see, of one subject or all."""
     rows = requests_for(actor)
     if subject_id is not None:
