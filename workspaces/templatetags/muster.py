@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from datetime import datetime
+from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
 
@@ -37,6 +38,7 @@ _CLASSES = {
         "succeeded",
     ),
 }
+_QUOTED = re.compile(r"`([^`\n]+)`")
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
@@ -121,6 +123,30 @@ def size(value: Any) -> str:
         if abs(value) >= step:
             return f"{value / step:.1f}".removesuffix(".0") + f" {name}"
     return f"{value:g} B"
+
+
+@register.filter
+def code(text: Any) -> SafeString:
+    """Escape a text and render what is between backticks as code."""
+    parts = _QUOTED.split(str(text))
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html("<code>{}</code>", p) if n % 2 else p,) for n, p in enumerate(parts)),
+    )
+
+
+@register.filter
+def metric(value: Any) -> str:
+    """Format the value of a curve: "0.4213", "1,705", "3e-4"."""
+    if value is None or not isfinite(value):
+        return "–"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if value and abs(value) < 1e-3:
+        number, _e, power = f"{value:.3e}".partition("e")
+        return f"{float(number):g}e{int(power)}"
+    return f"{value:.4g}"
 
 
 @register.filter
