@@ -108,13 +108,7 @@ def test_columns_of_url_or_cookie_are_shown_and_in_the_file(jobs):
     assert rows[0] == ["number", "name", "state", "team", "priority"]
     assert rows[1] == ["5", "vit-test", "queued", "vision", "normal"]
     browser.cookies["muster_columns_jobs"] = "team"
-    assert browser.get(PAGE).context["list"].has == {
-        "number": True,
-        "name": True,
-        "state": True,
-        "team": True,
-        "created_at": True,
-    }
+    assert set(browser.get(PAGE).context["list"].has) == {"number", "state", "team"}
 
 
 def content(answer) -> str:
@@ -161,4 +155,4 @@ def test_palette_of_operators_finds_clusters_and_organizations(jobs):
     kinds = {group["kind"]: [item["title"] for item in group["items"]] for group in groups}
     assert kinds["clusters"] == ["local"] and "Atlas" in kinds["organizations"]
     assert set(kinds) == {"clusters", "organizations"}
-    assert jobs.client(jobs.ada).get("/platform/find", {"q": "a"}).status_code in (302, 403, 404)
+    assert jobs.client(jobs.ada).get("/platform/find", {"q": "a"}).status_code == 403
