@@ -253,7 +253,7 @@ _AUDIT_FILTERS = (
         "kind",
         "`member.added`, or `member` for all events about members; comma-separated.",
         _("Action"),
-        _("Action, such as member"),
+        _("Action"),
         suggestions=(
             "access.denied",
             "audit",
@@ -275,13 +275,13 @@ _AUDIT_FILTERS = (
         "subject",
         "An id, a type (`team`), a name, or both (`team:vision`, `job:12`).",
         _("Subject"),
-        _("Subject, such as team:vision"),
+        _("Subject"),
     ),
     _event_filter(
         "address",
         "An address, or a prefix such as `10.2.`.",
         _("Address"),
-        _("Address, such as 10.2."),
+        _("Address"),
     ),
     _event_filter("request", "Request ID.", _("Request ID"), _("Request ID")),
 )
