@@ -71,7 +71,9 @@ function start(dialog) {
     list.replaceChildren(...groups.filter((group) => group.items.length).map(drawn));
     select(0);
     const isEmpty = typed.length > 0 && !options.length && !request && !timer;
-    status.textContent = isEmpty ? say("No results for “{text}”", { text: input.value.trim() }) : "";
+    status.textContent = isEmpty
+      ? say("No results for “{text}”", { text: input.value.trim() })
+      : "";
     status.hidden = !isEmpty;
   }
 
