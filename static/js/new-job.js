@@ -386,7 +386,6 @@ function start() {
     sheet.querySelector("[data-launch-part]").hidden = !body.launch;
     sheet.showModal();
   }
-  sheet.querySelector("[data-close]").addEventListener("click", () => sheet.close());
 
   // -- batch scripts
   function fillFrom(text) {
