@@ -60,9 +60,7 @@ def test_overview_counts_free_gpus_by_type_and_names_users(story, dot, big):
         and '3 <span class="faint">/ 60 allocated' in text
         and "2 out of service" in text
     )
-    assert (
-        "58 ready" in text and "1 drained" in text and "1 down" in text
-    )
+    assert "58 ready" in text and "1 drained" in text and "1 down" in text
     assert "The 2 jobs running on it continue." in text and "One pending job stays" in text
     assert (
         'href="/atlas/jobs?state=starting,running,stopping&amp;cluster=big&amp;team=vision">2</a>'

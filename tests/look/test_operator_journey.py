@@ -74,7 +74,7 @@ def test_operator_drains_a_node_from_its_page_and_resumes_it(page: Page, demo: P
     dialog.get_by_role("button", name="Drain node").click()
     expect(page.locator(".undo")).to_contain_text("dgx-02 is drained")
     expect(page.locator(".page-head .state")).to_have_text(re.compile("drained"))
-    expect(page.get_by_text("Drained: Fan 3 is loud")).to_be_visible()
+    expect(page.get_by_text("Drained: Fan 3 is loud").first).to_be_visible()
     page.get_by_role("button", name="Resume").click()
     expect(page.locator(".undo")).to_contain_text("dgx-02 is back in service")
     page.get_by_role("button", name="Undo").click()
@@ -85,7 +85,6 @@ def test_operator_drains_a_node_from_its_page_and_resumes_it(page: Page, demo: P
 
 def test_operator_connects_a_cluster(page: Page, demo: Portal, tmp_path: Path) -> None:
     name = f"bench-{page.viewport_size['width']}"
-    page.goto(f"{demo.url}/platform/")
     page.goto(f"{demo.url}/platform/clusters")
     page.get_by_role("link", name=re.compile("This machine", re.IGNORECASE)).click()
     page.get_by_label("Name").fill(name)
