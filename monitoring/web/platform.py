@@ -29,7 +29,7 @@ def overview(request: Any) -> HttpResponse:
         request,
         "monitoring/platform.html",
         {
-            "page_title": Message("Platform overview"),
+            "page_title": Message("Overview"),
             "gpus": gpus,
             "clusters": [row | {"use": gpus["clusters"].get(row["name"])} for row in clusters],
             "nodes": nodes,

@@ -149,3 +149,8 @@ function ask(node) {
   dialog.showModal();
   form.elements.reason.focus();
 }
+
+// A dialog whose form came back with an error.
+document
+  .querySelectorAll('dialog:has([aria-invalid="true"])')
+  .forEach((dialog) => dialog.showModal());

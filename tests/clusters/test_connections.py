@@ -170,7 +170,7 @@ def test_unused_cluster_is_removed_and_one_with_jobs_is_kept(story, dot, cluster
     assert not Cluster.objects.exists()
     local = Cluster.objects.create(name="local", backend="local")
     submit(story)
-    with pytest.raises(Conflict, match="1 job is on local"):
+    with pytest.raises(Conflict, match="1 job is active on local"):
         c.remove_cluster(actor=dot, cluster=local)
     assert Cluster.objects.exists()
     assert Event.objects.filter(kind="cluster.removed").count() == 1

@@ -148,7 +148,7 @@ def test_operator_changes_grants_revokes_and_deletes(story, dot, big):
         and 'value="rack=1"' in shown.content.decode()
     )
     assert (
-        "vision may use fast"
+        "vision can now use fast"
         in dot.post(page, {"do": "grant", "team": "vision"}, follow=True).content.decode()
     )
     assert "choose one" in dot.post(page, {"do": "grant", "team": "nosuch"}).content.decode()
