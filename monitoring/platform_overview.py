@@ -12,7 +12,7 @@ from django.db.models import Q, Sum
 from clusters.models import Node
 from jobs.gpu_use import running
 from jobs.models import AttemptUtilization, GpuTime
-from monitoring.wall import platform_wall
+from monitoring.wall import current_gpus
 from portal.core import clock
 from workspaces.access.actors import Actor, authorize
 from workspaces.access.permissions import Permission
@@ -31,9 +31,10 @@ def gpu_counts(actor: Actor) -> dict[str, Any]:
     The states: total, free, allocated (busy, idle and unmeasured), off. `use` is the mean
     utilization of the measured allocated GPUs, None if none is measured. Raises NotPermitted.
     """
-    wall = platform_wall(actor)
-    nodes, use = (orjson.loads(wall[name].contents) for name in ("nodes", "use"))
-    names = [cluster["name"] for cluster in wall["clusters"]]
+    authorize(actor, Permission.CLUSTERS_READ)
+    gpus_now = current_gpus()
+    nodes, use = orjson.loads(gpus_now.nodes), orjson.loads(gpus_now.use)
+    names = [cluster.name for cluster in gpus_now.clusters]
     counts: dict[str, Counter[str]] = {name: Counter() for name in names}
     for at, (_name, cluster, state, gpus, bits, *_) in enumerate(nodes):
         mine = counts[names[cluster]]

@@ -120,6 +120,11 @@ class Jobs:
         """Return metrics. Query: names, start and end (Unix ms), max_points, index, attempt."""
         return self._client.get(self._path(name, "metrics"), **query)
 
+    def compare(self, names: Sequence[str | int]) -> Json:
+        """Compare 2 to 10 jobs: runs, differences of their configuration, metrics and best jobs."""
+        jobs = ",".join(str(name).removeprefix("#") for name in names)
+        return self._client.get("jobs/compare", jobs=jobs)
+
     def exec(
         self, name: str | int, argv: Sequence[str], *, timeout: float = 30, index: int = 0
     ) -> Json:

@@ -220,7 +220,7 @@ def branch(actor: Actor, org: Organization, scope: str, subject: str) -> tuple[B
     hours = used_now()
     rows = _by_subject(
         Quota.objects.filter(scope=scope, subject_id=subject_id),
-        {(scope, subject_id): n for whose, n in hours.items() if whose == (scope, subject_id)},
+        {whose: n for whose, n in hours.items() if whose == (scope, subject_id)},
     )
     classes = _sorted({*_classes(rows, _is_shown), *PLAIN})
     bars = _bars(classes, rows.get(subject_id, {}), _reserved()[scope, subject_id])

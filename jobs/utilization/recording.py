@@ -278,12 +278,12 @@ def _mean_by_period(by_gpu: ByGpu, period_ms: int) -> dict[int, float]:
     """Return the mean over GPUs, each of which counts the same, by period."""
     values: dict[int, list[float]] = defaultdict(list)
     for sums in by_gpu.values():
-        coarse: dict[int, list[float]] = defaultdict(lambda: [0.0, 0])
+        coarse: dict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
         for minute, (total, count) in sums.items():
             cell = coarse[minute - minute % period_ms]
             cell[0], cell[1] = cell[0] + total, cell[1] + count
-        for period, (total, count) in coarse.items():
-            values[period].append(total / count)
+        for period, (added, points) in coarse.items():
+            values[period].append(added / points)
     return {period: sum(some) / len(some) for period, some in values.items()}
 
 
@@ -316,8 +316,9 @@ def _record_nodes() -> None:
 def _by_index(by_gpu: ByGpu, now: int) -> dict[str, float | None]:
     found = {}
     for labels, sums in by_gpu.items():
-        if index := json.loads(labels).get("gpu"):
-            found[index] = _rounded(_recent_mean({labels: sums}, now))
+        named = json.loads(labels)
+        if "gpu" in named and "mig" not in named:
+            found[named["gpu"]] = _rounded(_recent_mean({labels: sums}, now))
     return found
 
 

@@ -15,6 +15,7 @@ from portal.core import clock
 from schedulers.states import State
 from workspaces.access.actors import Actor
 from workspaces.access.permissions import Permission
+from workspaces.models import Team
 
 FRESH = timedelta(minutes=3)  # recorded every minute; what is older is unknown
 HOUR_MS = 3_600_000
@@ -73,7 +74,7 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
     """Return allocated, used and total GPUs of the teams whose jobs the actor may read.
 
     `times` (Unix seconds) has at most `points` entries; a value is the mean until the next one.
-    `used` is null where nothing was measured, `total` where nothing was recorded. Two statements.
+    `used` is null where nothing was measured, `total` where nothing was recorded. Three statements.
     """
     width = max(round(hours * 60 / points / 5), 1) * 300
     end = int(clock.now().timestamp())
@@ -84,19 +85,21 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
     cells: dict[UUID, list[list[int]]] = defaultdict(lambda: [[0, 0, 0] for _ in times])
     for team, start, *values in visible_gpu_time(actor, since):
         cell = cells[team][at[int(start.timestamp()) // width * width]]
-        for n, value in enumerate(values):
-            cell[n] += value
+        for place, value in enumerate(values):
+            cell[place] += value
     totals: dict[int, list[int]] = defaultdict(list)
     rows = GpuCapacity.objects.filter(start__gte=since)
-    for start, gpus in rows.values_list("start", "gpus"):
-        totals[int(start.timestamp()) // width * width].append(gpus)
+    for begin, gpus in rows.values_list("start", "gpus"):
+        totals[int(begin.timestamp()) // width * width].append(gpus)
     recorded = [len(totals[time]) * 300_000 for time in times]
     return {
         "hours": hours,
         "times": times,
         "total": [round(sum(n) / len(n), 2) if (n := totals[t]) else None for t in times],
-        "teams": {
-            str(team): {
+        "teams": [
+            {
+                "slug": team.slug,
+                "name": team.name,
                 "allocated": [_mean(c[0], ms) for c, ms in zip(some, recorded, strict=True)],
                 "used": [
                     None if c[0] and not c[1] else _mean(c[2], ms)
@@ -106,8 +109,9 @@ def gpu_time_of(actor: Actor, hours: int, points: int = 96) -> dict[str, Any]:
                 "measured_hours": round(sum(c[1] for c in some) / HOUR_MS, 1),
                 "used_hours": round(sum(c[2] for c in some) / HOUR_MS, 1),
             }
-            for team, some in cells.items()
-        },
+            for team in Team.objects.filter(id__in=list(cells)).order_by("name")
+            for some in [cells[team.id]]
+        ],
     }
 
 

@@ -3,7 +3,18 @@ from __future__ import annotations
 from django.urls import include, path, re_path
 
 from clusters.web import capacity, cluster, clusters, pools
-from jobs.web import guide, hubs, queue, quotas, starting, storage, team_rules, views
+from jobs.web import (
+    comparing,
+    guide,
+    home,
+    hubs,
+    queue,
+    quotas,
+    starting,
+    storage,
+    team_rules,
+    views,
+)
 
 platform = [
     path("clusters", clusters.clusters, name="clusters"),
@@ -15,7 +26,8 @@ platform = [
 ]
 urlpatterns = [
     path("platform/", include(platform), {"area": "platform"}),
-    path("<slug:org>/", views.home, name="home"),
+    path("<slug:org>/", home.home, name="home"),
+    path("<slug:org>/idle", home.idle, name="idle"),
     path("<slug:org>/guide", guide.guide, name="guide"),
     path("<slug:org>/quotas", quotas.quotas, name="quotas"),
     path("<slug:org>/people/<str:email>", hubs.person, name="member"),
@@ -31,6 +43,7 @@ urlpatterns = [
     path("<slug:org>/jobs", views.job_list, name="jobs"),
     path("<slug:org>/jobs/new", starting.new_job, name="job-new"),
     path("<slug:org>/jobs/act", views.act_on_jobs, name="jobs-act"),
+    path("<slug:org>/jobs/compare", comparing.compare, name="jobs-compare"),
     path("<slug:org>/jobs/<str:job>", views.job, name="job"),
     re_path(
         r"^(?P<org>[-\w]+)/jobs/(?P<job>[^/]+)/(?P<verb>cancel|hold|release|rerun|delete-logs)$",

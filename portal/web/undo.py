@@ -19,7 +19,16 @@ class Undo:
     """
 
     url: str
-    fields: dict[str, str] = field(default_factory=dict)
+    fields: dict[str, str | list[str]] = field(default_factory=dict)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Return the fields of the form; a list gives several of one name."""
+        return [
+            (name, value)
+            for name, given in self.fields.items()
+            for value in (given if isinstance(given, list) else [given])
+        ]
 
 
 def offer_undo(request: Any, text: str, undo: Undo) -> None:

@@ -136,6 +136,7 @@ class Config:
         default="none",
         choices=KINDS,
         note=Message("Container runtime on the nodes; auto: detected on each node."),
+        is_rare=True,
     )
     images: str = option(
         Message("Images on disk"),

@@ -102,10 +102,12 @@ class ChartSet {
   #viewed() {
     this.#remember();
     cancelAnimationFrame(this.frame);
-    this.frame = requestAnimationFrame(() => this.charts.forEach((chart) => {
-      chart.zoomed();
-      chart.changed();
-    }));
+    this.frame = requestAnimationFrame(() =>
+      this.charts.forEach((chart) => {
+        chart.zoomed();
+        chart.changed();
+      }),
+    );
   }
 
   isHidden(source) {
@@ -212,7 +214,17 @@ class ChartSet {
   #curve(source, isSystem, name, labels, unit) {
     const id = `${source.id} ${isSystem} ${name} ${labelText(labels)}`;
     if (!this.curves.has(id))
-      this.curves.set(id, { id, source, isSystem, name, labels, unit, times: [], values: [], steps: [] });
+      this.curves.set(id, {
+        id,
+        source,
+        isSystem,
+        name,
+        labels,
+        unit,
+        times: [],
+        values: [],
+        steps: [],
+      });
     return this.curves.get(id);
   }
 
@@ -279,8 +291,7 @@ class ChartSet {
     const pinned = specs.filter((spec) => this.kept.pins.includes(spec.key));
     const rest = specs.filter((spec) => !this.kept.pins.includes(spec.key));
     const sections = sectionsOf(rest).map((s) => ({ ...s, title: sectionTitle(s) }));
-    if (pinned.length)
-      sections.unshift({ key: "pinned", title: say("Pinned"), charts: pinned });
+    if (pinned.length) sections.unshift({ key: "pinned", title: say("Pinned"), charts: pinned });
     this.#place(sections);
     for (const [key, chart] of this.charts) chart.setPinned(this.kept.pins.includes(key));
     for (const empty of this.root.querySelectorAll("[data-empty]"))
@@ -313,7 +324,10 @@ class ChartSet {
       before = section;
       const grid = section.lastElementChild;
       const cards = charts.map((spec) => this.charts.get(spec.key).card);
-      if (cards.some((card, n) => grid.children[n] !== card) || grid.children.length !== cards.length)
+      if (
+        cards.some((card, n) => grid.children[n] !== card) ||
+        grid.children.length !== cards.length
+      )
         grid.replaceChildren(...cards.filter((card) => !card.closest("dialog")));
     }
   }
@@ -341,8 +355,7 @@ class ChartSet {
       let count = 0;
       for (const card of section.querySelectorAll(".chart")) {
         const { chart } = card;
-        const isShown =
-          matches(chart.title) || chart.curves.some((curve) => matches(curve.name));
+        const isShown = matches(chart.title) || chart.curves.some((curve) => matches(curve.name));
         card.hidden = !isShown;
         count += Number(isShown);
       }
@@ -386,7 +399,9 @@ function grouped(series) {
 }
 
 const parsed = (inner) =>
-  Object.fromEntries((inner ? inner.split(",") : []).map((pair) => pair.split(/=(.*)/s).slice(0, 2)));
+  Object.fromEntries(
+    (inner ? inner.split(",") : []).map((pair) => pair.split(/=(.*)/s).slice(0, 2)),
+  );
 
 function read(name) {
   try {

@@ -171,6 +171,7 @@ function start(dialog) {
   input.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) select(at + step);
+    else if (event.key === "Escape") dialog.close();
     else if (event.key !== "Enter") return;
     else if (options.length) go(at, event);
     else if (timer || request) entered = event;

@@ -263,7 +263,7 @@ def make_a_token(page: Page, portal: Portal) -> str:
     page.click("main form.fields button.primary")
     page.goto(f"{portal.url}/atlas/service-accounts/nightly")
     page.fill("form:has([name=days]) [name=name]", "builds")
-    page.click("text=Make the token")
+    page.click("text=Create token")
     return page.locator(".note.good pre").inner_text()
 
 

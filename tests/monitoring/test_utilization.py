@@ -13,6 +13,7 @@ from jobs.utilization.selectors import gpu_time_of
 from monitoring.metrics.ingest import store_samples
 from portal import series
 from portal.core import clock
+from portal.core.models import Event
 from schedulers.states import State
 from tests.jobs.stage import cluster_with, submit
 from workspaces.tenancy.scope import org_scope, platform_scope
@@ -104,7 +105,7 @@ def test_team_time_adds_up_and_recording_twice_changes_nothing(story, attempt):
     assert sum(u for *_, u in before) / 3_600_000 == pytest.approx(allocated * 0.75, rel=0.05)
     with org_scope(story.atlas.id):
         shown = gpu_time_of(story.actor(story.ben), 24)
-    [team] = shown["teams"].values()
+    [team] = shown["teams"]
     assert max(n for n in shown["total"] if n is not None) == 4
     assert max(n or 0 for n in team["allocated"]) == 2 and max(n or 0 for n in team["used"]) == 1.5
 
@@ -126,3 +127,60 @@ def test_record_of_ended_attempt_is_deleted(story, attempt):
     record_utilization()
     with platform_scope("test"):
         assert not AttemptUtilization.objects.exists()
+
+
+def wasted(story, attempt) -> None:
+    """Measure GPU 0 as busy and GPU 1 as idle for 50 minutes."""
+    idle = [(ago, 0.02 if ago <= 50 else 0.9) for ago in range(1, 119)]
+    measure_attempt(attempt, {"0": every_minute(0.9), "1": idle})
+    record_utilization()
+
+
+def idle_of(story, person) -> list[dict]:
+    return story.api(person).get("/api/v1/orgs/atlas/idle-gpus").json()["items"]
+
+
+def test_idle_gpus_are_those_below_ten_percent_for_half_an_hour(story, attempt):
+    wasted(story, attempt)
+    [row] = idle_of(story, story.ben)
+    assert (row["number"], row["gpus"], row["gpus_total"]) == (1, 1, 2)
+    assert 0.6 < row["hours"] < 0.9
+    assert (row["may_cancel"], row["may_notify"]) == (True, False)
+    assert story.client(story.ben).get("/atlas/idle").status_code == 200
+    measure_attempt(attempt, {"1": [(0, 1.0)] * 40})
+    record_utilization()
+    assert idle_of(story, story.ben) == []
+
+
+def test_gpu_that_is_not_measured_is_not_idle(story, attempt):
+    measure_attempt(attempt, {"0": every_minute(0.9), "1": [(60, 0.01)]})
+    record_utilization()
+    assert idle_of(story, story.ben) == []
+
+
+def test_idle_gpus_of_other_organizations_are_invisible(story, attempt):
+    wasted(story, attempt)
+    path = "/api/v1/orgs/borealis/idle-gpus"
+    assert story.api(story.cyd, story.borealis).get(path).json()["items"] == []
+
+
+def test_owner_of_idle_gpus_is_notified_once_by_mail_and_on_home(
+    story, attempt, settings, mailoutbox
+):
+    wasted(story, attempt)
+    ada, form = story.client(story.ada), {"do": "notify", "job": "1"}
+    settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
+    ada.post("/atlas/idle", form)
+    ada.post("/atlas/idle", form)
+    assert [mail.to for mail in mailoutbox] == [[story.ben.email]]
+    assert Event.objects.filter(kind="job.idle_notified").count() == 1
+    assert "asks you to check #1" in story.client(story.ben).get("/atlas/").content.decode()
+    assert story.client(story.ben).post("/atlas/idle", form).status_code == 302
+    assert len(mailoutbox) == 1, "a member may not notify others"
+
+
+def test_idle_job_is_canceled_by_those_who_may(story, attempt):
+    wasted(story, attempt)
+    story.client(story.ada).post("/atlas/idle", {"do": "cancel", "job": "1"})
+    with platform_scope("test"):
+        assert Job.objects.get().cancel_asked_by == story.ada.email

@@ -19,8 +19,8 @@ from workspaces.access.permissions import Permission
 from workspaces.models import Organization, Quota, QuotaRequest, Team
 from workspaces.quotas.set_limits import (
     KEEP,
-    LimitChange,
     Keep,
+    LimitChange,
     amount_of,
     meters_of,
     set_quotas,
@@ -120,7 +120,7 @@ def decide_request(
 
 @transaction.atomic
 def reopen_request(
-    *, actor: Actor, org: Organization, request_id: UUID, limit: float | None | Keep = KEEP
+    *, actor: Actor, org: Organization, request_id: UUID, limit: float | Keep | None = KEEP
 ) -> QuotaRequest:
     """Undo a decision: the request is open again, and an approved limit returns to `limit`.
 
@@ -147,7 +147,7 @@ def reopen_request(
 
 
 def _restore_limit(
-    actor: Actor, org: Organization, row: QuotaRequest, limit: float | None | Keep
+    actor: Actor, org: Organization, row: QuotaRequest, limit: float | Keep | None
 ) -> None:
     now = Quota.objects.select_for_update().get(
         scope=row.scope, subject_id=row.subject_id, resource=row.resource

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from datetime import datetime
+from math import isfinite
 from typing import Any
 from urllib.parse import urlencode
 
@@ -37,6 +38,7 @@ _CLASSES = {
         "succeeded",
     ),
 }
+_QUOTED = re.compile(r"`([^`\n]+)`")
 _STEPS = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
@@ -88,12 +90,63 @@ def percent(ratio: float | None) -> str:
 
 
 @register.filter
+def csv(values: list[float | None]) -> str:
+    """Join numbers for a data attribute; an unknown one is empty."""
+    return ",".join("" if value is None else f"{value:g}" for value in values)
+
+
+@register.filter
+def quantity(value: float, unit: str = "") -> str:
+    """Format a measured value as charts do: "16 GiB", "50 k/s", "0.4213", "3e-4"."""
+    if unit.startswith("bytes"):
+        return f"{size(value)}{unit.removeprefix('bytes')}"
+    if unit == "ratio":
+        return percent(value)
+    amount, prefix = float(value), ""
+    if abs(amount) >= 10_000:
+        scale, prefix = next(
+            (s, p) for s, p in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if abs(amount) >= s
+        )
+        amount /= scale
+    digits = f"{amount:.3g}" if prefix else f"{amount:.4g}"
+    if "e" in digits:
+        mantissa, _e, exponent = digits.partition("e")
+        digits = f"{float(mantissa):g}e{int(exponent)}"
+    gap = " " if prefix or (unit and not unit.startswith("/")) else ""
+    return f"{digits}{gap}{prefix}{unit}"
+
+
+@register.filter
 def size(value: Any) -> str:
     """Format bytes in binary units."""
     for name, step in _STEPS:
         if abs(value) >= step:
             return f"{value / step:.1f}".removesuffix(".0") + f" {name}"
     return f"{value:g} B"
+
+
+@register.filter
+def code(text: Any) -> SafeString:
+    """Escape a text and render what is between backticks as code."""
+    parts = _QUOTED.split(str(text))
+    return format_html_join(
+        "",
+        "{}",
+        ((format_html("<code>{}</code>", p) if n % 2 else p,) for n, p in enumerate(parts)),
+    )
+
+
+@register.filter
+def metric(value: Any) -> str:
+    """Format the value of a curve: "0.4213", "1,705", "3e-4"."""
+    if value is None or not isfinite(value):
+        return "–"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if value and abs(value) < 1e-3:
+        number, _e, power = f"{value:.3e}".partition("e")
+        return f"{float(number):g}e{int(power)}"
+    return f"{value:.4g}"
 
 
 @register.filter

@@ -33,7 +33,9 @@ def announcements(request: Any) -> HttpResponse:
             ),
         )
     if request.method == "POST":
-        return action(request, request.path, _("Announcement published."), lambda: _announce(request))
+        return action(
+            request, request.path, _("Announcement published."), lambda: _announce(request)
+        )
     return ANNOUNCEMENTS.render(
         request,
         "workspaces/announcements.html",

@@ -61,6 +61,7 @@ def shell(request: HttpRequest) -> dict[str, Any]:
             for group, found in groupby(items, key=lambda item: item["group"])
         ],
         "palette": _palette(items, slug),
+        "running": lambda: navigation.running_count(actor) if org else 0,
     }
 
 

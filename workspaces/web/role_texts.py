@@ -50,7 +50,9 @@ _ORG = {
 _TEAM = {
     TeamRole.LEAD: (
         _("Make {name} a team admin?"),
-        _("Team admins can manage the team's people and everybody's jobs in it, and run their own."),
+        _(
+            "Team admins can manage the team's people and everybody's jobs in it, and run their own."
+        ),
     ),
     TeamRole.MEMBER: (
         _("Make {name} a member of the team?"),

@@ -3,15 +3,7 @@ import uPlot from "../../vendor/uplot.js";
 import { say } from "../words.js";
 import { around, clock, moment } from "./axis.js";
 import { colourOf, dashOf, token } from "./colours.js";
-import {
-  byStep,
-  csvOf,
-  GAP,
-  inOrder,
-  labelTitle,
-  smoothed,
-  summaryOf,
-} from "./curves.js";
+import { byStep, csvOf, GAP, inOrder, labelTitle, smoothed, summaryOf } from "./curves.js";
 import { duration, formatOf, plain, rangeOf, stepsOf } from "./format.js";
 
 const MOST = 4000; // points of a live curve
@@ -275,7 +267,10 @@ export class Chart {
         height,
         legend: { show: false },
         cursor: {
-          sync: { key: `${this.set.id}-${axis}`, filters: { pub: (type) => /move|leave/.test(type) } },
+          sync: {
+            key: `${this.set.id}-${axis}`,
+            filters: { pub: (type) => /move|leave/.test(type) },
+          },
           points: { size: 6, show: (_, n) => !smooth || n % 2 === 0 },
           drag: { x: true, y: false, setScale: false },
           bind: { dblclick: () => () => this.set.zoom(axis, null) },
@@ -287,9 +282,7 @@ export class Chart {
             range: (u, low, high) =>
               this.set.zooms[axis] ?? around(low, high, axis === "step", u.data?.[0]?.length),
           },
-          y: isLog
-            ? { distr: 3 }
-            : { range: (_, low, high) => rangeOf(this.spec.unit, low, high) },
+          y: isLog ? { distr: 3 } : { range: (_, low, high) => rangeOf(this.spec.unit, low, high) },
         },
         axes: [
           { ...look, size: axis === "time" ? 40 : 28, space: 60, values: ticksOf[axis] },
@@ -435,7 +428,10 @@ export class Chart {
 
 function pointsOf(curve, axis) {
   if (axis === "step") {
-    const values = curve.values.length === curve.steps.length ? curve.values : curve.values.filter((y) => y != null);
+    const values =
+      curve.values.length === curve.steps.length
+        ? curve.values
+        : curve.values.filter((y) => y != null);
     return byStep(curve.steps, values);
   }
   const start = axis === "relative" ? (curve.source.start ?? curve.times[0] ?? 0) : 0;

@@ -167,12 +167,6 @@ export function summaryOf(ys) {
   return summary;
 }
 
-// The smallest loss is best, and the highest of everything else but errors and times.
-export const isLowerBetter = (metric) =>
-  /loss|error|perplexity|(^|[/_.])(wer|cer|mae|mse|rmse|nll|fid)($|[/_.])|latency|seconds|entropy/i.test(
-    metric,
-  );
-
 // Labels of a curve, as the live topics write them: "gpu=0,task=3".
 export const labelText = (labels) =>
   Object.entries(labels ?? {})
@@ -198,8 +192,7 @@ export function csvOf(lines, isTime) {
   const rows = [["series", isTime ? "time" : "x", "value"]];
   for (const { title, xs, ys } of lines)
     xs.forEach((x, n) => {
-      if (ys[n] != null)
-        rows.push([title, isTime ? new Date(x * 1000).toISOString() : x, ys[n]]);
+      if (ys[n] != null) rows.push([title, isTime ? new Date(x * 1000).toISOString() : x, ys[n]]);
     });
   return rows.map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }

@@ -32,7 +32,6 @@ const SECTIONS = {
   System: () => say("System"),
 };
 
-export const chartTitle = (chart) =>
-  (chart.isSystem && SENSORS[chart.title]?.()) || chart.title;
+export const chartTitle = (chart) => (chart.isSystem && SENSORS[chart.title]?.()) || chart.title;
 export const sectionTitle = (section) =>
   section.isSystem || !section.title ? SECTIONS[section.title]() : section.title;
