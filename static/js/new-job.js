@@ -38,6 +38,7 @@ function start() {
     onSubmit: submit,
   });
   area.hidden = true;
+  area.removeAttribute("aria-label");
 
   function setText(text) {
     area.value = text;
