@@ -93,7 +93,7 @@ def _set_limit_and_undo(page: Page, site: Site) -> None:
     page.locator(".limit-edit input[name=limit]").fill("4")
     page.locator(".limit-edit button").click()
     expect(_limit(page)).to_have_text("4")
-    page.get_by_role("link", name=re.compile("^Default$", re.I)).first.click()
+    page.get_by_role("link", name=re.compile("^Default$", re.IGNORECASE)).first.click()
     drawer = page.locator("dialog.drawer")
     expect(drawer).to_contain_text("Using it now")
     expect(drawer).to_contain_text("6 →")
