@@ -247,7 +247,7 @@ def require_a_second_factor(page: Page, portal: Portal) -> None:
     page.fill("[name=code]", totp.format_hotp_value(totp.hotp_value(key, int(time.time()) // 30)))
     page.click("text=Turn on")
     page.wait_for_url(re.compile("recovery-codes"))
-    page.goto(f"{portal.url}/atlas/members")
+    page.goto(f"{portal.url}/atlas/people")
     page.click("text=Require it of everybody")
     page.wait_for_selector("text=Everybody must have one")
 
