@@ -68,6 +68,10 @@ export function chartsOf(curves) {
     curve.split = isShared ? split || "train" : "";
     chart.curves.push(curve);
   }
+  for (const chart of charts.values())
+    chart.curves.sort((a, b) =>
+      labelText(a.labels).localeCompare(labelText(b.labels), "en", { numeric: true }),
+    );
   return [...charts.values()].sort(byTitle);
 }
 
