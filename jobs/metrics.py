@@ -38,7 +38,7 @@ def first_tasks(job: Job) -> list[Attempt]:
 def training_series(job: Job, attempts: Sequence[Attempt], **query: Any) -> list[dict[str, Any]]:
     """Return what the job reported: of an array, by these tasks; with several, also by people."""
     if job.array_size is not None:
-        rest = [{}] if len(attempts) > 1 else []
+        rest: list[dict[str, str]] = [{}] if len(attempts) > 1 else []
         query["labels"] = [*rest, *(task_labels(job, a.index) for a in attempts)]
     return [found.as_dict() for found in series.query(f"job:{job.id.hex}", **query)]
 
