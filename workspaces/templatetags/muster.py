@@ -109,7 +109,8 @@ def quantity(value: float, unit: str = "") -> str:
         )
         amount /= scale
     digits = f"{amount:.3g}" if prefix else f"{amount:.4g}"
-    if "e" in digits:
+    if "e" in digits or 0 < abs(amount) < 1e-3:
+        digits = f"{amount:.2e}"
         mantissa, _e, exponent = digits.partition("e")
         digits = f"{float(mantissa):g}e{int(exponent)}"
     gap = " " if prefix or (unit and not unit.startswith("/")) else ""
