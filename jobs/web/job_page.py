@@ -70,10 +70,13 @@ class Action:
 
 @dataclass(frozen=True)
 class Sparkline:
-    """GPU utilization as an SVG polyline on a canvas of 120 × 24, and its last five minutes."""
+    """GPU utilization as SVG polylines on a canvas of 120 × 24.
+
+    `percent` is the mean of the last five minutes, or of the whole run if it has ended.
+    """
 
     points: Sequence[str]
-    now: float | None
+    percent: int | None
 
 
 def job_context(request: Any, row: Job) -> dict[str, Any]:
@@ -116,6 +119,7 @@ def job_context(request: Any, row: Job) -> dict[str, Any]:
         "task_index": attempt.index if row.array_size is not None else None,
         "attempt_ordinal": None if attempt.is_current else attempt.ordinal,
         "tabs": TABS,
+        "limit": _spaced(row.spec.get("policy", {}).get("max_runtime", "")),
         "may_change": may_change_it,
         "may_admin": request.actor.may(P.JOBS_ADMIN, row.team_id),
         "is_final": State(row.state).is_final,
@@ -244,8 +248,10 @@ def gpu_sparkline(attempt: Attempt) -> Sparkline | None:
             lines.append([])
         lines[-1].append(f"{n / end * 120:.1f},{23 - fmean(values) * 22:.1f}")
         before = n
-    recent = [value for at, value in points if at > clock.now_ms() - 300_000]
-    return Sparkline([" ".join(line) for line in lines], fmean(recent) if recent else None)
+    since = 0 if State(attempt.state).is_final else clock.now_ms() - 300_000
+    counted = [value for at, value in points if at > since]
+    percent = round(100 * fmean(counted)) if counted else None
+    return Sparkline([" ".join(line) for line in lines], percent)
 
 
 def _usage(attempt: Attempt) -> dict[str, float]:
@@ -326,6 +332,11 @@ def _lineage(request: Any, row: Job) -> dict[str, Any]:
         "needs": shown(visible.filter(id__in=needs)),
         "needed_by": shown(visible.filter(id__in=needed_by)),
     }
+
+
+def _spaced(duration: object) -> str:
+    """Return "1d 11h" of "1d11h"."""
+    return re.sub(r"(?<=[a-z])(?=\d)", " ", str(duration or ""))
 
 
 def _tab(request: HttpRequest) -> str:

@@ -101,7 +101,9 @@ def code(text: Any) -> SafeString:
     """Escape a text and render what is between backticks as code."""
     parts = _QUOTED.split(str(text))
     return format_html_join(
-        "", "{}", ((format_html("<code>{}</code>", p) if n % 2 else p,) for n, p in enumerate(parts))
+        "",
+        "{}",
+        ((format_html("<code>{}</code>", p) if n % 2 else p,) for n, p in enumerate(parts)),
     )
 
 
@@ -179,7 +181,7 @@ def between(start: Any, end: Any) -> str:
 @register.filter
 def span(seconds: Any) -> str:
     """Format seconds: "4 s", "12 min", "2h 04m", "3d 02h"."""
-    if isinstance(seconds, float) and seconds < 10:
+    if isinstance(seconds, float) and 0.05 <= seconds < 10:
         return translated(Message("{n} s", n=f"{seconds:.1f}"))
     return translated(span_text(seconds or 0))
 

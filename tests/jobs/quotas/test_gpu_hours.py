@@ -329,10 +329,10 @@ def test_pending_job_names_limit_usage_month_end_and_sufficient_value(
     with org_scope(story.atlas.id):
         answer = pending_explanation.explanation_of(job, story.actor(story.ada))
     assert answer.text == (
-        "Team Vision has used 3.33 of 3 GPU-hours of this month, what runs now included. "
-        "The next month begins on 2026-12-01 00:00 UTC, and it may start then."
+        "Team Vision has used 3.33 of 3 GPU-hours this month, including running jobs. "
+        "The limit resets on 2026-12-01 00:00 UTC."
     )
-    assert answer.advice == "It would start now if the limit of team Vision were 4 GPU-hours."
+    assert answer.advice == "Would start now if the limit of team Vision were 4 GPU-hours."
     assert answer.change is None
     _limit(story, 4)
     claim_all(job.cluster)
